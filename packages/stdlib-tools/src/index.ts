@@ -102,7 +102,16 @@ export type {
 } from './executors/index.js'
 
 export type { HostBridge } from './bridge/host-bridge.js'
-export { MemoryTrace, Redactor, TRACE_FORMAT, buildGraph, diffTraces, hashOfEvent, verifyTrace } from './trace/index.js'
+export {
+  MemoryTrace,
+  Redactor,
+  TRACE_FORMAT,
+  buildGraph,
+  diffTraces,
+  hashOfEvent,
+  looksLikeKey,
+  verifyTrace,
+} from './trace/index.js'
 export type {
   FieldDifference,
   GraphEdge,

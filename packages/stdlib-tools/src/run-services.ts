@@ -36,6 +36,7 @@ export interface RunSide {
 
 export function openServices(parts: RunParts, side: RunSide): Services {
   const providers = makeProviders(parts, side)
+  for (const { secretValues } of providers) side.recorder?.keepSecret(secretValues ?? [])
   return {
     perform: performer(parts, providers, side),
     close: async () => {

@@ -193,7 +193,8 @@ export class Run {
           )
     const { recorder } = this
     if (recorder !== null) recorder.onLost = () => this.abort.abort(new Error(TRACE_LOST))
-    this.services = typeof parts.providers === 'function' ? null : this.openServices()
+    // A trace has to know what is secret before its first call.
+    this.services = typeof parts.providers === 'function' && recorder === null ? null : this.openServices()
     this.driver = new Driver({
       machine: (answer) =>
         parts.machine(answer, {

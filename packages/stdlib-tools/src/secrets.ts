@@ -48,6 +48,10 @@ export class SecretKeeper {
     return typeof secret === 'string' ? secret : secret.value
   }
 
+  all(): readonly string[] {
+    return Object.keys(this.secrets).map((name) => this.value(name)!)
+  }
+
   /** Whether the host said that the secret may go there. */
   isBound(name: string, url: URL): boolean {
     const secret = this.has(name) ? this.secrets[name]! : ''

@@ -260,6 +260,23 @@ describe('traces', () => {
     expect((await said(async () => traceVerifyCommand(id, { dir }))).err).toContain('is not JSON')
   })
 
+  test('what --secret lends is in no trace, whatever its name, and folders and words of the environment are', async () => {
+    vi.stubEnv('BRIDLE_LENT', 'plain-lent-value')
+    vi.stubEnv('PWD', folder)
+    vi.stubEnv('KEYBOARD', 'us-intl')
+    const path = join(folder, 'lent.jsonl')
+    const text = `import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "plain-lent-value us-intl ${folder}/x"})`
+    try {
+      await run(text, { trace: path, secret: ['BRIDLE_LENT@https://api.test'] })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+    const written = readFileSync(path, 'utf8')
+    expect(written).not.toContain('plain-lent-value')
+    expect(written).toContain(`[redacted] us-intl ${folder}/x`)
+    expect((await said(async () => traceVerifyCommand(path, { dir: folder }))).out).toContain('chain intact')
+  })
+
   test('what a stranger meets: no folder, an empty one, ids cut short, files that are no traces', async () => {
     const dir = join(folder, 'some')
     expect((await said(async () => traceListCommand({ dir }))).err).toBe(

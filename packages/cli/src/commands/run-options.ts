@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
-import { ToolError } from '@bridle/stdlib-tools'
+import { ToolError, looksLikeKey } from '@bridle/stdlib-tools'
 import { continuedJournal, fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
 import { isSecretVariable, modelFixtures, parseJson, toPlain } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
@@ -23,8 +23,9 @@ export function extensionsOf(names: readonly string[] | undefined): readonly 'gr
 /** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
 export function tracingOf(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
   const secrets = Object.entries(process.env).flatMap(([name, value]) =>
-    // A path is no key: without it, traces of one run in two places would differ.
-    isSecretVariable(name) && value !== undefined && !value.startsWith('/') ? [value] : [],
+    // Secrets that the host lends (--secret) are known by value. Beside them only what looks like a key: a path, an address or a word
+    // that happens to stand in a variable such as KEYBOARD is taken out of no trace.
+    isSecretVariable(name) && value !== undefined && looksLikeKey(value) ? [value] : [],
   )
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
   const runId = uuidv7()

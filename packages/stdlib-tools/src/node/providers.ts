@@ -121,6 +121,7 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
 function hiding(source: ProviderSource, keeper: SecretKeeper): ProviderSource {
   const wrap = (provider: Provider): Provider => ({
     kinds: provider.kinds,
+    secretValues: keeper.all(),
     perform: (effect, call) => {
       const outcome = provider.perform(effect, call)
       return outcome instanceof Promise ? outcome.then((each) => keeper.hide(each)) : keeper.hide(outcome)

@@ -42,6 +42,8 @@ export interface Provider {
   /** The kinds it answers. */
   readonly kinds: readonly EffectKind[]
   readonly perform: PerformEffect
+  /** Texts that no trace of the run may show: secrets that the host lends through the provider. */
+  readonly secretValues?: readonly string[]
   /** Whether a dry run may carry the effect out; null leaves it to the effect's row in the table. */
   readonly isReadOnly?: (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
   /** Ends what the provider keeps open for the run (processes, connections). Called once, also after a failure. */

@@ -6,7 +6,7 @@ import type { Effect, MachineOptions, Plain, SpanMark, TraceRecord } from '@brid
 import { plainToJson } from '../journal-codec.js'
 import { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, sha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
-import { Redactor } from './redact.js'
+import { REDACTED, Redactor, looksLikeKey } from './redact.js'
 import type { RedactOptions } from './redact.js'
 
 /** Where the events of one run go. */
@@ -84,6 +84,11 @@ export class TraceRecorder {
     return isMarked ? { trace, spans: (mark) => this.mark(mark) } : { trace }
   }
 
+  /** Texts that are not to appear from here on. */
+  keepSecret(values: readonly string[]): void {
+    for (const value of values) this.redactor.rememberAll(value)
+  }
+
   private mark(mark: SpanMark): void {
     const shown = mark.at === 'begin' ? { ...mark, name: this.redactor.text(mark.name) } : mark
     this.each((sink) => sink.mark?.(shown))
@@ -155,16 +160,18 @@ export class TraceRecorder {
     this.sinks = []
   }
 
-  /** The value of a variable whose name looks secret is one from then on. */
+  /** A variable that a script was given is secret when its name says so and its value may be a key; from then on wherever it turns up. */
   private learnVariable(args: Plain, value: Plain): void {
+    if (this.isKeyOf(args, value)) this.redactor.rememberAll(value as string)
+  }
+
+  private isKeyOf(args: Plain, value: Plain): boolean {
     const name = (args as { readonly name?: unknown } | null)?.name
-    if (typeof name === 'string' && this.redactor.isSecretName(name)) this.redactor.rememberAll(jsonOf(value))
+    return typeof name === 'string' && typeof value === 'string' && this.redactor.isSecretName(name) && looksLikeKey(value)
   }
 
   private outputOf(record: TraceRecord, value: Plain): TraceJson {
-    const json = jsonOf(value)
-    const name = (record.args as { readonly name?: unknown } | null)?.name
-    return record.tool === 'env.get' && typeof name === 'string' && this.redactor.isSecretName(name) ? '[redacted]' : json
+    return record.tool === 'env.get' && this.isKeyOf(record.args, value) ? REDACTED : jsonOf(value)
   }
 
   private part(value: TraceJson): Part {

@@ -1,5 +1,5 @@
-// Keeps secrets out of traces. A value is secret when the tool's schema says so, when its name looks like one, or when the host
-// says so; a text that was secret once is taken out wherever it turns up again, also in the middle of another text.
+// Keeps secrets out of traces. A value is secret when the host lends it (`secrets`, `--secret`), when the tool's schema marks it, or when
+// the host says so. Where a run sees an environment that nobody has sorted, names help: what is called a key and looks like one. A text that was secret once is taken out wherever it turns up again, also in the middle of another text.
 
 import type { TraceJson } from './event.js'
 
@@ -38,6 +38,18 @@ const SIGNED_QUERY = /^(sig|signature|x-amz-signature|x-goog-signature)$/i
 const OPTION = /^--?([A-Za-z][\w-]*)$/
 
 const NO_PATH: readonly string[] = []
+
+/** Whether the value of a variable may be a key or a password: no folder, number, switch, plain address or words. */
+export function looksLikeKey(value: string): boolean {
+  if (/\s/.test(value) || value.length < 8) return false
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return /^[^/]*\/\/[^/?#]*@/.test(value)
+  if (/^[./~]/.test(value)) return false
+  return value.length >= 20 || (/\d/.test(value) && /\D/.test(value)) || (/[a-z]/.test(value) && /[A-Z]/.test(value))
+}
+
+/** `pwd` is a password or the folder of a shell. */
+const isFolder = (name: string, value: TraceJson): boolean =>
+  /^pwd$/i.test(name) && typeof value === 'string' && value.startsWith('/')
 const MAX_JUDGED = 4096
 
 export interface RedactOptions {
@@ -87,7 +99,8 @@ export class Redactor {
       })
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) {
-        if (secret.includes(name) || this.isSecretName(name)) this.rememberAll(item as TraceJson)
+        if (secret.includes(name) || (this.isSecretName(name) && !isFolder(name, item as TraceJson)))
+          this.rememberAll(item as TraceJson)
         else this.learn(item as TraceJson, secret)
       }
     }
@@ -155,7 +168,7 @@ export class Redactor {
     let changed = false
     for (const name of Object.keys(record)) {
       const item = record[name]!
-      const hidden = item !== null && (secret.includes(name) || this.isSecretName(name))
+      const hidden = item !== null && (secret.includes(name) || (this.isSecretName(name) && !isFolder(name, item)))
       const shown = hidden ? REDACTED : this.walk(item, secret, this.below(path, name))
       const key = this.text(name)
       changed ||= shown !== item || key !== name

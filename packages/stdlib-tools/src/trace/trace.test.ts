@@ -17,7 +17,8 @@ import { buildGraph } from './graph.js'
 import { MemoryTrace } from './recorder.js'
 import type { TraceSink } from './recorder.js'
 import { approvalProvider } from '../policy/approval.js'
-import { Redactor } from './redact.js'
+import type { Provider } from '../providers/provider.js'
+import { Redactor, looksLikeKey } from './redact.js'
 
 async function traced(
   source: string,
@@ -623,5 +624,84 @@ describe('a trace that is required', () => {
       message: expect.stringContaining('the disk is full'),
     })
     expect(calls).toBe(made)
+  })
+})
+
+describe('what is secret', () => {
+  test('values that the host lends by name, whatever their names, wherever they turn up', async () => {
+    const lends: Provider = { ...memoryProcess({ env: {} }), secretValues: ['plain-word-value'] }
+    const { trace } = await traced(
+      'import { tool_call } from "std/tools"\nlet text = __TEXT__\nprintln(sha256(text))\ntool_call("web.get", {url: text})'.replace(
+        '__TEXT__',
+        '"https://x.test/${"plain-word"}-value"',
+      ),
+      {
+        tools: [countingTool('web.get', [])],
+        providers: [lends],
+        grants: ['*'],
+      },
+    )
+    expect(JSON.stringify(trace.events)).not.toContain('plain-word-value')
+    expect(JSON.stringify(trace.events)).toContain('https://x.test/[redacted]')
+    expect(verifyTrace(trace.events)).toMatchObject({ ok: true })
+  })
+
+  test('what a schema marks within a record', async () => {
+    const login = defineTool({
+      name: 'web.login',
+      input: {
+        type: 'object',
+        properties: {
+          account: { type: 'object', properties: { pin: { type: 'string', writeOnly: true }, name: { type: 'string' } } },
+          codes: { type: 'array', items: { type: 'object', properties: { code: { type: 'string', format: 'password' } } } },
+        },
+      },
+      execute: (input) => JSON.stringify(input),
+    })
+    const source =
+      'import { tool_call } from "std/tools"\ntool_call("web.login", {account: {pin: "pin-4711-x", name: "ada"}, codes: [{code: "code-4711-x"}]})'
+    const { trace } = await traced(source, { tools: [login] })
+    expect(JSON.stringify(trace.events)).not.toContain('4711')
+    expect(JSON.stringify(trace.events)).toContain('ada')
+  })
+
+  test('a folder is none, nor a variable whose value is no key', async () => {
+    const env = {
+      PWD: '/home/ada/work',
+      KEYBOARD: 'us-intl',
+      AUTHOR: 'ada',
+      API_URL: 'https://api.test/v1',
+      SSH_AUTH_SOCK: '/run/agent',
+    }
+    const source = `import { tool_call } from "std/tools"\n${Object.keys(env)
+      .map((name) => `println(env("${name}"))`)
+      .join(
+        '\n',
+      )}\nprintln(tool_call("web.get", {url: "/home/ada/work/x https://api.test/v1 us-intl"}))\nprintln({pwd: "/home/ada/work"})`
+    const { trace } = await traced(source, {
+      tools: [countingTool('web.get', [])],
+      providers: [memoryProcess({ env })],
+      grants: ['*'],
+    })
+    expect(JSON.stringify(trace.events)).not.toContain('[redacted]')
+    expect(new Redactor().clean({ pwd: '/home/ada', text: '/home/ada/x' })).toEqual({ pwd: '/home/ada', text: '/home/ada/x' })
+    expect(new Redactor().clean({ pwd: 'hunter22', text: 'hunter22' })).toEqual({ pwd: '[redacted]', text: '[redacted]' })
+    expect(verifyTrace(trace.events)).toMatchObject({ ok: true })
+  })
+
+  test.each([
+    ['sk-very-secret-1', true],
+    ['hunter2hunter2', true],
+    ['ghp_abcDEF123456', true],
+    ['correcthorsebatterystaple', true],
+    ['us-intl', false],
+    ['https://api.test/v1', false],
+    ['postgres://ada:S3cret-99@db/x', true],
+    ['/run/agent.sock', false],
+    ['8080', false],
+    ['true', false],
+    ['two words 99', false],
+  ])('%s looks like a key: %s', (value, expected) => {
+    expect(looksLikeKey(value)).toBe(expected)
   })
 })

@@ -113,15 +113,40 @@ export function knowsParameter(parameters: HarnDict, name: string): boolean {
   return propertiesOf(parameters).has(name)
 }
 
-/** Parameters that the schema marks: `secret` (`writeOnly`, format `password`), `url` (format `uri`), `path` (format `path`). */
-export function markedParameters(parameters: HarnDict, mark: 'secret' | 'url' | 'path'): readonly string[] {
+/** Deeper records of a schema are not looked through. */
+const MAX_MARKED_DEPTH = 32
+
+/** Names that the schema marks as secret (`writeOnly`, `secret`, format `password`), also within records and lists of them. */
+export function secretParameters(parameters: HarnDict): readonly string[] {
+  const found = new Set<string>()
+  const seen = new Set<HarnDict>()
+  const look = (schema: Value | undefined, depth: number): boolean => {
+    if (!(schema instanceof HarnDict) || depth > MAX_MARKED_DEPTH) return false
+    // A schema that is met twice, or shared, is read once; where it stands, its own mark still counts.
+    if (!seen.has(schema)) {
+      seen.add(schema)
+      const properties = propertiesOf(schema)
+      for (const name of properties.keys()) if (look(properties.get(name), depth + 1)) found.add(name)
+      for (const part of [schema.get('items'), schema.get('additionalProperties')]) look(part, depth + 1)
+      for (const key of ['anyOf', 'oneOf', 'allOf']) {
+        const parts = schema.get(key)
+        if (parts instanceof HarnList) for (const part of parts.view()) look(part, depth + 1)
+      }
+    }
+    return schema.get('writeOnly') === true || schema.get('secret') === true || schema.get('format') === 'password'
+  }
+  look(parameters, 0)
+  return [...found]
+}
+
+/** Parameters that the schema marks: `url` (format `uri`), `path` (format `path`). */
+export function markedParameters(parameters: HarnDict, mark: 'url' | 'path'): readonly string[] {
   return propertiesOf(parameters)
     .keys()
     .filter((name) => {
       const spec = propertiesOf(parameters).get(name)
       if (!(spec instanceof HarnDict)) return false
       const format = spec.get('format')
-      if (mark === 'secret') return spec.get('writeOnly') === true || spec.get('secret') === true || format === 'password'
       return mark === 'url' ? format === 'uri' || format === 'url' : format === 'path'
     })
 }

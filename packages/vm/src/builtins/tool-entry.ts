@@ -2,7 +2,7 @@
 // container or a registry holds is shared), so facts are kept by the identity of the dict; they are derived from it alone and belong
 // to no run.
 
-import { markedParameters, parametersOf } from './tool-arguments.js'
+import { markedParameters, parametersOf, secretParameters } from './tool-arguments.js'
 import { cacheRule } from './tool-cache.js'
 import { millisOf } from './time-amounts.js'
 import { present, textAt } from './tools-registry.js'
@@ -57,7 +57,7 @@ function readFacts(entry: HarnDict): EntryFacts {
     cache: cacheRule(present(entry, 'cacheable')),
     drift: textAt(entry, 'drift'),
     grants: present(entry, 'grants'),
-    secrets: markedParameters(parameters, 'secret'),
+    secrets: secretParameters(parameters),
     paths: markedParameters(parameters, 'path'),
     urls: markedParameters(parameters, 'url'),
   }
