@@ -193,4 +193,11 @@ export type { DriftGuardOptions } from './tools/drift.js'
 export type { DriftReaction, DriftWatch } from '@bridle/vm'
 export type { Budget, BudgetMeter, Budgets } from './policy/budgets.js'
 export { defineProvider, toolsOf } from './tools/provider.js'
-export type { ProviderCall, ToolContract, ToolManifest, ToolProvider, ToolProviderDefinition } from './tools/provider.js'
+export type {
+  ProviderCall,
+  ProviderCapability,
+  ToolContract,
+  ToolManifest,
+  ToolProvider,
+  ToolProviderDefinition,
+} from './tools/provider.js'

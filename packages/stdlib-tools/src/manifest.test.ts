@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRuntime, EffectCeilingError } from './index.js'
 import { withinManifest } from './manifest-guard.js'
+import { defineTool } from './tools/define.js'
 import { answered } from './providers/provider.js'
 import type { EffectManifest } from '@bridle/compiler'
 
@@ -278,7 +279,9 @@ describe('a ceiling', () => {
 describe('runs are held to the manifest', () => {
   const within = (source: string, kind: 'fs.read' | 'host.tool', args: { readonly [key: string]: string }): unknown => {
     const module = runtime.compile(source)
-    const perform = withinManifest({ manifest: () => module.manifest, added: [] }, () => answered('performed'))
+    const perform = withinManifest({ manifest: () => module.manifest, added: [], names: runtime.host.names }, () =>
+      answered('performed'),
+    )
     return perform({ kind, args }, {} as never)
   }
 
@@ -298,5 +301,48 @@ describe('runs are held to the manifest', () => {
       ok: false,
       error: { message: "tool 'delete' is not in the manifest of this program" },
     })
+  })
+})
+
+describe('what a tool of the program leads to', () => {
+  const order = defineTool({ name: 'shop.order', aliases: ['order'], execute: () => 'ordered' })
+  const HEAD = 'import { tool_call } from "std/tools"\n'
+  const reaches = (definition: string): unknown => {
+    const runtime = createRuntime({ tools: [order] })
+    const { tools } = runtime.compile(`${HEAD}let r = tool_define(tool_registry(), "look", "", ${definition})\n`).manifest.script
+    return tools.find(({ name }) => name === 'look')?.reaches
+  }
+  test.each([
+    ['{parameters: {}, handler: { a -> 1 }, effects: []}', []],
+    ['{executor: "host_bridge", host_capability: "shop.order", effects: []}', ['host:shop.order']],
+    ['{executor: "host_bridge", effects: []}', ['host:look']],
+    ['{executor: "mcp_server", mcp_server: "files", mcp_tool: "read", effects: []}', ['mcp:files/read']],
+    ['{executor: "host_bridge", host_capability: to_string(1)}', ['host:*']],
+    ['{handler: { a -> 1 }, ...json_parse("{}")}', ['*']],
+    ['json_parse("{}")', ['*']],
+  ])('%s', (definition, expected) => expect(reaches(definition)).toEqual(expected))
+
+  const outcome = async (script: string): Promise<string> => {
+    const runtime = createRuntime({ tools: [order] })
+    const { output } = await runtime.start(runtime.compile(HEAD + script)).result
+    return output
+  }
+  const attempt = (registry: string): string =>
+    `try { println(tool_call("look", {}, {registry: ${registry}})) } catch (e) { println(e.message) }`
+
+  test('is what its calls lead to', async () => {
+    const script = `let r = tool_define(tool_registry(), "look", "", {executor: "host_bridge", host_capability: "CAP", effects: []})\n${attempt('r')}`
+    expect(await outcome(script.replace('CAP', 'shop.order'))).toBe('ordered\n')
+    expect(await outcome(script.replace('CAP', 'order'))).toBe('ordered\n')
+  })
+
+  test('cannot be swapped for something else by a registry that is put together by hand', async () => {
+    const safe = 'let r = tool_define(tool_registry(), "look", "", {parameters: {}, handler: { a -> "looked" }, effects: []})\n'
+    expect(await outcome(`${safe}${attempt('r')}`)).toBe('looked\n')
+    const made =
+      '{_type: "tool_registry", tools: [{name: "look", executor: "host_bridge", host_capability: "shop.order", effects: []}]}'
+    expect(await outcome(`${safe}${attempt(made)}`)).toContain(
+      "tool 'look' leads to host:shop.order, which is not in the manifest",
+    )
   })
 })

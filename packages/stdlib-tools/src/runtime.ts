@@ -777,7 +777,9 @@ export class Runtime {
       providers: joinedProviders(own.providers ?? [], options.providers ?? []),
       authority,
       ceiling: authority.scopes,
-      guard: !authority.isHeld ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
+      guard: !authority.isHeld
+        ? null
+        : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue), names: this.hostNames },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,

@@ -18,8 +18,8 @@ import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { boundNames } from '../types/infer.js'
 import { patternNames } from '../types/exhaustive.js'
-import { SEVERAL, toolDefinition } from './tools.js'
-import { type Site, type Target, type Tracked, type Unit, type World } from './units.js'
+import { joinedDefinition, toolDefinition } from './tools.js'
+import { type Site, type Target, type ToolDefinition, type Tracked, type Unit, type World } from './units.js'
 
 const DATA: Tracked = { kind: 'data' }
 const UNKNOWN: Tracked = { kind: 'unknown' }
@@ -517,20 +517,16 @@ class Collector {
       this.world.dynamicTools.add(this.owner)
       return
     }
-    const config = args[3]?.value
-    const before = this.world.tools.get(name.text)
-    const definition = toolDefinition(config, (expr) => this.peek(expr, names))
-    this.world.tools.set(name.text, {
-      ...definition,
-      executor: before === undefined || before.executor === definition.executor ? definition.executor : SEVERAL,
-      name: name.text,
-      span,
-      module: this.module.key,
-    })
+    const definition = toolDefinition(name.text, args[3]?.value, (expr) => this.peek(expr, names))
+    this.addTool({ ...definition, name: name.text, span, module: this.module.key })
+  }
+
+  private addTool(definition: ToolDefinition): void {
+    this.world.tools.set(definition.name, joinedDefinition(this.world.tools.get(definition.name), definition))
   }
 
   private defineTool(name: string, handler: Tracked, span: Span): void {
-    this.world.tools.set(name, { name, executor: 'harn', handler, effects: null, span, module: this.module.key })
+    this.addTool({ name, executor: 'harn', handler, effects: null, reaches: [], span, module: this.module.key })
   }
 
   /** As `value`, without going through the expression again. */

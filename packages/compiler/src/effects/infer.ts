@@ -11,7 +11,7 @@ import type { BuiltinEffects, Signatures } from '../signatures.js'
 import type { ToolAlias } from '../grants/lower.js'
 import { declaredRow } from './declared.js'
 import { effectsByPrefix, effectsOfBuiltin, entailedEffect, isKind, namedEffect, normalEffect } from './kinds.js'
-import { effectsOfExecutor } from './tools.js'
+import { SEVERAL, effectsOfExecutor } from './tools.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
 /** Why something is in a row: the place in the unit's own text, in words of reference 05 §2.13. */
@@ -31,6 +31,11 @@ export interface ToolUse {
   readonly name: string
   /** What the file calls the tool, where it has an alias for it. */
   readonly alias?: string
+  /**
+   * What calls of a tool that the program defines lead to outside of the machine: `host:ID`, `mcp:SERVER/TOOL`, with `*` for what only
+   * the run knows; none for a handler. Absent where the program does not define it. In the manifest of the whole program.
+   */
+  readonly reaches?: readonly string[]
 }
 
 export interface Facts {
@@ -363,6 +368,7 @@ export class Inference {
     } else if (definition?.executor === 'harn' && definition.handler !== null) {
       this.invoke(facts, definition.handler, cause)
     } else {
+      if (definition?.executor === SEVERAL && definition.handler !== null) this.invoke(facts, definition.handler, cause)
       this.addToken(facts, namedEffect(otherwise), cause)
     }
   }

@@ -106,7 +106,7 @@ export function effectsIn(facts: Facts): readonly string[] {
 /** Tools that are named, sorted. With a world, also those that the program defines: whoever has their registry may call them. */
 function toolsIn(facts: Facts, world: World | null, reached: ReadonlySet<Unit> = new Set()): readonly ToolUse[] {
   const uses = new Map([...facts.tools].map(([key, { use }]) => [key, use]))
-  for (const name of world?.tools.keys() ?? []) uses.set(`tool:${name}`, { via: 'tool', name })
+  for (const { name, reaches } of world?.tools.values() ?? []) uses.set(`tool:${name}`, { via: 'tool', name, reaches })
   if ([...(world?.dynamicTools ?? [])].some((unit) => reached.has(unit))) uses.set('tool:*', { via: 'tool', name: '*' })
   return [...uses].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, use]) => use)
 }

@@ -6,18 +6,62 @@ import { effectsOfLevel, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
 export function toolDefinition(
+  name: string,
   config: Expr | undefined,
   track: (expr: Expr) => Tracked,
-): Pick<ToolDefinition, 'executor' | 'handler' | 'effects'> {
+): Pick<ToolDefinition, 'executor' | 'handler' | 'effects' | 'reaches'> {
+  // A key that only the run knows may be any, and take the place of one that stands there.
+  const isOpen = config?.kind === 'Dict' && !isPlainDict(config)
   const handler = entryOf(config, 'handler')
   const executor = textOf(entryOf(config, 'executor'))
   const declared = listOf(entryOf(config, 'effects'))
   const level = textOf(entryOf(entryOf(config, 'annotations'), 'side_effect_level'))
   const implied = level === null ? null : effectsOfLevel(level)
   return {
-    executor: executor ?? (handler === undefined ? null : 'harn'),
+    executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : 'harn')),
     handler: handler === undefined ? null : track(handler),
     effects: declared?.flatMap((name) => normalEffect(name) ?? []) ?? implied ?? (executor === 'mcp_server' ? ['mcp'] : null),
+    reaches: isPlainDict(config) ? reachedBy(name, config) : ['*'],
+  }
+}
+
+/** A dict of which every key stands in the text, once: nothing that is added at run time can take the place of what was read. */
+function isPlainDict(config: Expr | undefined): boolean {
+  if (config === undefined) return true
+  if (config.kind !== 'Dict') return false
+  const keys = config.entries.map((entry) => (entry.kind === 'named' ? entry.key.text : null))
+  return !keys.includes(null) && new Set(keys).size === keys.length
+}
+
+/** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for what only the run knows; none for a handler. */
+function reachedBy(name: string, config: Expr | undefined): readonly string[] {
+  const said = (key: string, otherwise: string): string => {
+    const value = entryOf(config, key)
+    return value === undefined || value.kind === 'Nil' ? otherwise : (textOf(value) ?? '*')
+  }
+  const marked = entryOf(config, '_mcp_server') === undefined ? 'host_bridge' : 'mcp_server'
+  switch (said('executor', entryOf(config, 'handler') === undefined ? marked : 'harn')) {
+    case 'harn':
+    case 'harn_builtin':
+    case 'builtin':
+    case 'provider_native':
+      return []
+    case 'host_bridge':
+      return [`host:${said('host_capability', name)}`]
+    case 'mcp_server':
+      return [`mcp:${said('mcp_server', said('_mcp_server', '*'))}/${said('mcp_tool', name)}`]
+    default:
+      return ['*']
+  }
+}
+
+/** Of one name that is defined twice: whichever of them a call finds. */
+export function joinedDefinition(before: ToolDefinition | undefined, definition: ToolDefinition): ToolDefinition {
+  if (before === undefined) return definition
+  return {
+    ...definition,
+    executor: before.executor === definition.executor ? definition.executor : SEVERAL,
+    reaches: [...new Set([...before.reaches, ...definition.reaches])],
   }
 }
 

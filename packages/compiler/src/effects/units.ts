@@ -62,6 +62,8 @@ export interface ToolDefinition {
   readonly handler: Tracked | null
   /** What its definition says about effects; null when it says nothing. */
   readonly effects: readonly string[] | null
+  /** What its calls lead to outside of the machine (ToolUse.reaches); none for a handler. */
+  readonly reaches: readonly string[]
   readonly span: Span
   readonly module: string
 }

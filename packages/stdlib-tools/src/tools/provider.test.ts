@@ -67,3 +67,43 @@ test('scripts call them like other tools', async () => {
   const source = 'import { price } from "host/shop"\nreturn [price({id: 1}), try { price({id: "x"}) } catch (e) { e.code }]'
   expect(await runtime.run(source)).toEqual([2, 'invalid_args'])
 })
+
+test('what a tool requires, its provider declares; there are no other capabilities', () => {
+  const made = (capabilities: readonly string[] | undefined, requires: readonly string[] | undefined) =>
+    toolsOf(
+      defineProvider({
+        manifests: () => [{ name: 'shop.see', ...(requires === undefined ? {} : { requires: requires as never }) }],
+        ...(capabilities === undefined ? {} : { capabilities: () => capabilities as never }),
+        contract: () => ({}),
+        execute: () => 'seen',
+      }),
+    )
+  expect(made(['vision', 'chat'], ['vision'])).toHaveLength(1)
+  expect(made(undefined, undefined)).toHaveLength(1)
+  expect(() => made(['chat'], ['vision'])).toThrow(/"shop.see" requires the capability "vision", which its provider does not/)
+  expect(() => made(undefined, ['vision'])).toThrow(/does not declare/)
+  expect(() => made(['sight'], undefined)).toThrow(/unknown capability "sight"/)
+  expect(() => made(['vision'], ['sight'])).toThrow(/unknown capability "sight"/)
+})
+
+test('a provider that does not declare streaming does not stream', async () => {
+  const call = (capabilities: readonly ('chat' | 'streaming')[]) =>
+    createRegistry(
+      toolsOf(
+        defineProvider({
+          manifests: () => [{ name: 'shop.tell' }],
+          capabilities: () => capabilities,
+          contract: () => ({}),
+          async *execute() {
+            yield 'a'
+            return 'b'
+          },
+        }),
+      ),
+    ).call('shop.tell', {})
+  await expect(call(['chat'])).rejects.toMatchObject({
+    code: 'invalid_args',
+    details: { reason: 'capability_missing', capability: 'streaming' },
+  })
+  expect(await codeOf(call(['streaming']))).not.toBe('invalid_args')
+})

@@ -3,7 +3,7 @@
 // registries and servers.
 
 import type { SideEffect } from '@bridle/vm'
-import { defineTool } from './define.js'
+import { DefinitionError, defineTool } from './define.js'
 import type {
   CallToPrepare,
   Finished,
@@ -15,8 +15,29 @@ import type {
   ToolExample,
 } from './define.js'
 import { ToolError } from './errors.js'
+import { isStream } from './invoke.js'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from './schema.js'
+
+/** What a provider can do at all. */
+export type ProviderCapability =
+  | 'text_generation'
+  | 'chat'
+  | 'embedding'
+  | 'vision'
+  | 'tool_use'
+  | 'structured_output'
+  | 'streaming'
+
+const CAPABILITIES: readonly ProviderCapability[] = [
+  'text_generation',
+  'chat',
+  'embedding',
+  'vision',
+  'tool_use',
+  'structured_output',
+  'streaming',
+]
 
 /** What lists and searches need. */
 export interface ToolManifest {
@@ -30,6 +51,8 @@ export interface ToolManifest {
   readonly recovery?: Recovery
   readonly retry?: RetryDefinition
   readonly timeoutMs?: number
+  /** What the tool needs of its provider; a provider that does not declare it cannot be installed. */
+  readonly requires?: readonly ProviderCapability[]
 }
 
 export interface ToolContract {
@@ -47,6 +70,8 @@ export interface ProviderCall {
 export interface ToolProviderDefinition {
   /** Cheap; asked once, when tools are made of the provider. */
   readonly manifests: () => readonly ToolManifest[]
+  /** What it can do; asked once, when tools are made of it. A tool may stream only where this says `streaming`, if it says anything. */
+  readonly capabilities?: () => readonly ProviderCapability[]
   /** Asked once a tool, at its first call; null: the provider does not know, and the call fails with `tool_contract_missing`. */
   readonly contract: (name: string) => ToolContract | null | Promise<ToolContract | null>
   /** Before the first attempt of a call, without effects (05 §4.2). */
@@ -67,7 +92,29 @@ export function defineProvider(definition: ToolProviderDefinition): ToolProvider
 
 /** The tools of providers. Their arguments and results are checked by their contracts, in the host. */
 export function toolsOf(...providers: readonly ToolProvider[]): readonly Tool[] {
-  return providers.flatMap((provider) => provider.manifests().map((manifest) => toolOf(provider, manifest)))
+  return providers.flatMap((provider) => {
+    const offered = provider.capabilities === undefined ? null : capabilitiesOf(provider.capabilities(), 'a provider declares')
+    return provider.manifests().map((manifest) => {
+      const needed = capabilitiesOf(manifest.requires ?? [], `tool "${manifest.name}" requires`)
+      const missing = needed.find((capability) => !(offered ?? []).includes(capability))
+      if (missing !== undefined)
+        throw new DefinitionError(
+          `tool "${manifest.name}" requires the capability "${missing}", which its provider does not declare in capabilities()`,
+        )
+      return toolOf(provider, manifest, offered)
+    })
+  })
+}
+
+function capabilitiesOf(names: unknown, who: string): readonly ProviderCapability[] {
+  if (!Array.isArray(names)) throw new DefinitionError(`${who} capabilities that are not a list`)
+  for (const name of names as readonly unknown[]) {
+    if (!CAPABILITIES.includes(name as ProviderCapability))
+      throw new DefinitionError(
+        `${who} the unknown capability ${JSON.stringify(name)}: there are ${CAPABILITIES.map((each) => `"${each}"`).join(', ')}`,
+      )
+  }
+  return names as readonly ProviderCapability[]
 }
 
 interface Compiled {
@@ -75,7 +122,11 @@ interface Compiled {
   readonly output: (args: unknown) => CompiledSchema | null
 }
 
-function toolOf(provider: ToolProvider, manifest: ToolManifest): Tool {
+function toolOf(
+  provider: ToolProvider,
+  { requires: _, ...manifest }: ToolManifest,
+  offered: readonly ProviderCapability[] | null,
+): Tool {
   const { name } = manifest
   const { prepare } = provider
   let contract: Promise<Compiled> | null = null
@@ -99,6 +150,14 @@ function toolOf(provider: ToolProvider, manifest: ToolManifest): Tool {
       const { input, output } = await compiled()
       const args = await checked(input, given, 'invalid_args', 'Invalid arguments at')
       const value = await provider.execute({ name, args: args as ProviderCall['args'] }, context)
+      if (offered !== null && !offered.includes('streaming') && isStream(value))
+        throw new ToolError(
+          'invalid_args',
+          `Tool '${name}' streams, and its provider does not declare the capability "streaming"`,
+          {
+            details: { reason: 'capability_missing', capability: 'streaming' },
+          },
+        )
       return checked(output(args), value, 'output_validation_failed', `Tool '${name}' returned an invalid result at`)
     },
   })
