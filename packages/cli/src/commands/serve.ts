@@ -98,7 +98,11 @@ async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal):
 }
 
 async function serveOverStdio(backend: McpBackend, identity: ServerIdentity, stop: Promise<void>): Promise<void> {
-  const connection = new McpServerConnection(backend, identity, new StreamTransport(process.stdin, process.stdout))
+  const connection = new McpServerConnection(
+    backend,
+    identity,
+    new StreamTransport(process.stdin, process.stdout, { keepsIntegers: true }),
+  )
   await connection.start()
   complain(`bridle: serving ${identity.name} as an MCP server on standard input and output\n`)
   await Promise.race([connection.ended, stop, ...endOf(backend)])

@@ -2,6 +2,7 @@
 // and of a script that is served as an MCP server. Lines that are not JSON objects are skipped, because programs print.
 
 import type { Readable, Writable } from 'node:stream'
+import { markIntegers, unmarkIntegers } from '../mcp/exact-json.js'
 
 /** What carries messages of JSON-RPC one way and the other. */
 export interface MessageTransport {
@@ -24,15 +25,24 @@ export class StreamTransport implements MessageTransport {
   onmessage?: (message: object) => void
   private readonly input: Readable
   private readonly output: Writable
+  readonly keepsIntegers: boolean
   private readonly maxLineBytes: number
   private chunks: Buffer[] = []
   private size = 0
   private skipping = false
   private closed = false
 
-  constructor(input: Readable, output: Writable, options: { readonly maxLineBytes?: number } = {}) {
+  constructor(
+    input: Readable,
+    output: Writable,
+    options: {
+      readonly maxLineBytes?: number
+      /** For MCP: integers of 64 bits stay exact. */ readonly keepsIntegers?: boolean
+    } = {},
+  ) {
     this.input = input
     this.output = output
+    this.keepsIntegers = options.keepsIntegers ?? false
     this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
   }
 
@@ -47,7 +57,8 @@ export class StreamTransport implements MessageTransport {
   send(message: object): Promise<void> {
     if (this.closed) return Promise.reject(new Error('the connection is closed'))
     return new Promise((resolve, reject) => {
-      this.output.write(`${JSON.stringify(message)}\n`, (cause) =>
+      const text = JSON.stringify(message)
+      this.output.write(`${this.keepsIntegers ? unmarkIntegers(text) : text}\n`, (cause) =>
         cause === null || cause === undefined ? resolve() : reject(cause),
       )
     })
@@ -92,7 +103,7 @@ export class StreamTransport implements MessageTransport {
     if (text === '') return
     let message: unknown
     try {
-      message = JSON.parse(text)
+      message = JSON.parse(this.keepsIntegers ? markIntegers(text) : text)
     } catch {
       return
     }

@@ -43,3 +43,11 @@ export function withIntegers<T>(value: T): T {
 
 /** Whether a text, such as a message, has marked integers. */
 export const hasMarks = (text: string): boolean => text.includes(MARK)
+
+/** Data with what marked texts stand for as texts of digits, for those that cannot write such integers. */
+export function withDigits<T>(value: T): T {
+  if (typeof value === 'string') return (value.startsWith(MARK) ? value.slice(MARK.length) : value) as T
+  if (Array.isArray(value)) return value.map((item: unknown) => withDigits(item)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withDigits(item as unknown)])) as T
+}

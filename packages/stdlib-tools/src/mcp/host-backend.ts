@@ -6,6 +6,7 @@ import { plainFromHost } from '../tools/edge.js'
 import { ToolRegistry, createRegistry } from '../tools/registry.js'
 import { isRepeatable } from '../tools/define.js'
 import type { Tool, ToolClient } from '../tools/define.js'
+import { unmarkIntegers } from './exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
@@ -231,7 +232,7 @@ const CONTENT_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', '
 function toolResult(value: Json): JsonObject {
   if (Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && CONTENT_TYPES.has(each['type'])))
     return { content: value as readonly Json[], isError: false }
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : unmarkIntegers(JSON.stringify(value))
   return {
     content: [{ type: 'text', text }],
     isError: false,

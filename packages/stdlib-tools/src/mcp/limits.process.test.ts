@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { McpConnections } from './provider.js'
@@ -114,7 +115,7 @@ describe('integers of 64 bits', () => {
   })
 
   test('go over HTTP and come back', async () => {
-    const server = createServer(async (request, response) => {
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<ServerResponse> => {
       let body = ''
       for await (const chunk of request) body += String(chunk)
       const id = /"id":(\d+)/.exec(body)?.[1]
@@ -126,7 +127,8 @@ describe('integers of 64 bits', () => {
           : `{"content":[],"structuredContent":{"n":${raw}}}`
       response.writeHead(200, { 'content-type': 'application/json' })
       return response.end(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
-    })
+    }
+    const server = createServer((request, response) => void answer(request, response))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
     const made = new McpConnections({ servers: { hostile: { url } } })

@@ -1,6 +1,7 @@
 // Requests that a server makes of its client: model samples, forms for people, the client's roots. Each belongs to a request
 // that is being answered and ends with it.
 
+import { withIntegers } from './exact-json.js'
 import { INTERNAL, METHOD_NOT_FOUND, RpcError, isObject } from './server-protocol.js'
 import type { Json, JsonObject, RequestId } from './server-protocol.js'
 
@@ -60,7 +61,7 @@ export class ClientRequests {
     const waiting = typeof message['id'] === 'string' ? this.waiting.get(message['id']) : undefined
     if (waiting === undefined) return
     const { error, result } = message
-    if (error === undefined || error === null) return waiting.resolve(isObject(result) ? result : {})
+    if (error === undefined || error === null) return waiting.resolve(isObject(result) ? withIntegers(result) : {})
     const given: JsonObject = isObject(error) ? error : {}
     const code: Json = given['code'] ?? null
     const text: Json = given['message'] ?? null

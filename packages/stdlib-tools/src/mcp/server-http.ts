@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 
 import { EventLog } from './event-log.js'
+import { hasMarks, markIntegers, unmarkIntegers } from './exact-json.js'
 import { McpServerConnection } from './server.js'
 import type { McpBackend, ServerIdentity } from './server-protocol.js'
 
@@ -68,7 +69,12 @@ export async function serveHttp(
         sessions.delete(id)
       },
     })
-    const connection = new McpServerConnection(backend, identity, transport, pollAfterMs === undefined ? {} : { pollAfterMs })
+    const connection = new McpServerConnection(
+      backend,
+      identity,
+      Object.assign(transport, { keepsIntegers: true }),
+      pollAfterMs === undefined ? {} : { pollAfterMs },
+    )
     await connection.start()
     return transport
   }
@@ -87,13 +93,13 @@ export async function serveHttp(
         session.usedAt = performance.now()
       })
       session.usedAt = performance.now()
-      return session.transport.handleRequest(request, response, body?.value)
+      return session.transport.handleRequest(request, withoutMarks(response), body?.value)
     }
     if (id !== undefined) return refuse(response, 404, 'Session not found')
     endIdle(sessions, sessionIdleMs)
     if (sessions.size >= maxSessions && !makeRoom(sessions)) return refuse(response, 503, 'Too many sessions')
     // Without a session only the handshake may come, which the transport sees to.
-    return (await open()).handleRequest(request, response, body?.value)
+    return (await open()).handleRequest(request, withoutMarks(response), body?.value)
   }
 
   const server = createServer((request, response) => {
@@ -147,6 +153,21 @@ function makeRoom(sessions: Map<string, Session>): boolean {
   return true
 }
 
+/** The response with marked integers as integers in what is written to it: the SDK writes each message, and each event, in one piece. */
+function withoutMarks(response: ServerResponse): ServerResponse {
+  const exact = (chunk: unknown): unknown => {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return chunk
+    const text =
+      typeof chunk === 'string' ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('utf8')
+    return hasMarks(text) ? unmarkIntegers(text) : chunk
+  }
+  const write = response.write.bind(response) as (...args: readonly unknown[]) => boolean
+  const end = response.end.bind(response) as (...args: readonly unknown[]) => ServerResponse
+  response.write = (chunk: unknown, ...rest: readonly unknown[]) => write(exact(chunk), ...rest)
+  response.end = (chunk?: unknown, ...rest: readonly unknown[]) => end(exact(chunk), ...rest)
+  return response
+}
+
 type Body =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly status: number; readonly message: string }
@@ -161,7 +182,7 @@ async function readBody(request: IncomingMessage, most: number): Promise<Body> {
     chunks.push(chunk)
   }
   try {
-    return { ok: true, value: JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown }
+    return { ok: true, value: JSON.parse(markIntegers(Buffer.concat(chunks).toString('utf8'))) as unknown }
   } catch {
     return { ok: false, status: 400, message: 'Parse error: Invalid JSON' }
   }

@@ -4,6 +4,7 @@
 import { HarnFloat } from '@bridle/vm'
 import type { LogLevel, Plain } from '@bridle/vm'
 import type { ApprovalDesk } from '../policy/approval.js'
+import { marked } from './exact-json.js'
 
 /** The revision that served scripts speak (04a §3.5). */
 export const PROTOCOL_VERSION = '2025-11-25'
@@ -98,6 +99,8 @@ type Receive = { receive(message: object, extra?: object): void }['receive']
 export interface McpTransport {
   onmessage?: Receive | undefined
   onclose?: (() => void) | undefined
+  /** Whether marked integers come and go as integers of JSON (exact-json.ts); those beyond 2^53 are texts of digits otherwise. */
+  readonly keepsIntegers?: boolean
   start(): Promise<void>
   send(message: object, options?: { readonly relatedRequestId?: RequestId }): Promise<void>
   close(): Promise<void>
@@ -106,11 +109,11 @@ export interface McpTransport {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Plain data as JSON has it: exact ints beyond the doubles and bytes become texts. */
+/** Plain data as JSON has it: bytes become texts, and exact ints beyond the doubles marked ones (exact-json.ts). */
 export function json(value: Plain): Json {
   return JSON.parse(
     JSON.stringify(value, (_key, each: unknown) => {
-      if (typeof each === 'bigint') return String(each)
+      if (typeof each === 'bigint') return marked(each)
       if (each instanceof HarnFloat) return each.v
       if (each instanceof Uint8Array) return Buffer.from(each).toString('base64')
       return each

@@ -9,6 +9,7 @@ import type { Module, Runtime, StartOptions } from '../runtime.js'
 import type { ApprovalDesk } from '../policy/approval.js'
 import { McpServing, reportTo } from './serving.js'
 import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import { withDigits } from './exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
@@ -287,6 +288,6 @@ export class RegisteredBackend implements McpBackend {
 }
 
 function contents(uri: string, { text, blob }: JsonObject, mimeType: Json | undefined): JsonObject {
-  const content: JsonObject = typeof blob === 'string' ? { blob } : { text: String(text) }
+  const content: JsonObject = typeof blob === 'string' ? { blob } : { text: String(withDigits(text)) }
   return { contents: [{ uri, ...content, ...(mimeType === undefined || mimeType === null ? {} : { mimeType }) }] }
 }

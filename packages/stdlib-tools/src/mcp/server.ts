@@ -6,6 +6,7 @@
 
 import type { LogLevel } from '@bridle/vm'
 import { answerFromForm, formOf } from './elicitation.js'
+import { withDigits, withIntegers } from './exact-json.js'
 import { ClientRequests } from './server-client.js'
 import {
   CARD_URI,
@@ -43,6 +44,11 @@ interface Extra {
 /** Of the protocol, least first; the four that scripts know are among them. */
 const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' }
+
+/** Only what scripts and tools get to see; ids and tokens go back as they came. */
+function withExactArguments(params: JsonObject): JsonObject {
+  return params['arguments'] === undefined ? params : { ...params, arguments: withIntegers(params['arguments']) }
+}
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
@@ -188,7 +194,8 @@ export class McpServerConnection {
   private async send(message: JsonObject, relatedRequestId?: RequestId): Promise<void> {
     if (this.closed) return
     try {
-      await this.transport.send(message, relatedRequestId === undefined ? undefined : { relatedRequestId })
+      const sent = this.transport.keepsIntegers === true ? message : withDigits(message)
+      await this.transport.send(sent, relatedRequestId === undefined ? undefined : { relatedRequestId })
     } catch {
       // The client has gone; its requests end with the connection.
     }
@@ -236,11 +243,11 @@ export class McpServerConnection {
         return this.page('prompts', this.backend.list('prompts'), params)
       case 'tools/call':
         if (params['task'] !== undefined) throw refusalOfTask()
-        return this.backend.callTool(textOf(params['name']), params, scope)
+        return this.backend.callTool(textOf(params['name']), withExactArguments(params), scope)
       case 'resources/read':
         return this.readResource(textOf(params['uri']), scope)
       case 'prompts/get':
-        return this.backend.getPrompt(textOf(params['name']), params, scope)
+        return this.backend.getPrompt(textOf(params['name']), withExactArguments(params), scope)
       case 'completion/complete':
         if (!completions || this.backend.complete === undefined) break
         return { completion: await this.backend.complete(params, scope) }

@@ -1,6 +1,8 @@
 // What served scripts can do beside answering: progress, log lines, questions to the client's model and person, binary
 // resources, completion, subscriptions, streams that are fetched later. The SDK's client against backends in this process.
 
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
@@ -20,6 +22,7 @@ import type { Grant } from '../authority.js'
 import { ApprovalDesk } from '../policy/approval.js'
 import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
+import { StreamTransport } from '../bridge/stream-transport.js'
 import { mcpProvider } from './provider.js'
 import type { McpOptions } from './provider.js'
 import { EventLog } from './event-log.js'
@@ -457,5 +460,92 @@ ${tool('slow', 'slow')}`
     const short = new EventLog({ length: 10 })
     const [first, second] = [await short.storeEvent('one', message(1)), await short.storeEvent('one', message(2))]
     expect([await short.getStreamIdForEventId(first), await short.getStreamIdForEventId(second)]).toEqual([undefined, 'one'])
+  })
+})
+
+describe('integers beyond 2^53 stay exact in arguments and results', () => {
+  const MOST = '9223372036854775807'
+  const message = (id: number, method: string, params: string): string =>
+    `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+  const hello = message(
+    1,
+    'initialize',
+    '{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}',
+  )
+  const call = message(2, 'tools/call', `{"name":"next","arguments":{"n":${MOST}},"_meta":{"progressToken":${MOST}}}`)
+  const backends: readonly (readonly [string, () => Promise<McpBackend>])[] = [
+    [
+      'registered',
+      () =>
+        registered(`fn next(args) { progress("a", "b", 1, 2)\n  return {n: args.n - 1, s: "${MOST}"} }\n${tool('next', 'next')}`),
+    ],
+    ['exported', () => exported(`pub fn next(n) { progress("a", "b", 1, 2)\n  return {n: n - 1, s: "${MOST}"} }`)],
+  ]
+
+  test.each(backends)('over streams, for %s code', async (_, made) => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const connection = new McpServerConnection(
+      await made(),
+      IDENTITY,
+      new StreamTransport(input, output, { keepsIntegers: true }),
+    )
+    await connection.start()
+    open.push(() => connection.close())
+    const lines: string[] = []
+    const answered = new Promise<void>((resolve) => {
+      createInterface({ input: output }).on('line', (line) => {
+        lines.push(line)
+        if (line.includes('"id":1,')) input.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}\n${call}\n`)
+        if (line.includes('"id":2,')) resolve()
+      })
+    })
+    input.write(`${hello}\n`)
+    await answered
+    expect(lines.at(-1)).toContain(`9223372036854775806`)
+    expect(lines.at(-1)).not.toContain('int:')
+    expect(lines.find((line) => line.includes('notifications/progress'))).toContain(`"progressToken":${MOST}`)
+  })
+
+  test.each(backends)('over HTTP, for %s code', async (_, made) => {
+    const server = await serveHttp(await made(), IDENTITY, {})
+    open.push(() => server.close())
+    const post = (body: string, headers: { readonly [name: string]: string } = {}): Promise<Response> =>
+      fetch(server.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+        body,
+      })
+    const first = await post(hello)
+    await first.text()
+    const session = { 'mcp-session-id': first.headers.get('mcp-session-id')! }
+    await (await post('{"jsonrpc":"2.0","method":"notifications/initialized"}', session)).text()
+    const text = await (await post(call, session)).text()
+    expect(text).toContain('9223372036854775806')
+    expect(text).not.toContain('int:')
+    expect(text).toContain(`"progressToken":${MOST}`)
+  })
+
+  test('a tool of a host gets them as bigints, and structured results have them', async () => {
+    const next = defineTool({
+      name: 'next',
+      description: 'One less.',
+      input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+      execute: (args) => ({ n: (args as { readonly n: bigint }).n - 1n }),
+    })
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const connection = new McpServerConnection(
+      toMcpServer([next]),
+      IDENTITY,
+      new StreamTransport(input, output, { keepsIntegers: true }),
+    )
+    await connection.start()
+    open.push(() => connection.close())
+    const lines = createInterface({ input: output })[Symbol.asyncIterator]()
+    input.write(`${hello}\n`)
+    await lines.next()
+    input.write(`${call}\n`)
+    const { value } = await lines.next()
+    expect(value).toContain('"structuredContent":{"n":9223372036854775806}')
+    expect(value).toContain('{\\"n\\":9223372036854775806}')
   })
 })
