@@ -32,7 +32,8 @@ export class SecretKeeper {
     }
     const encoder = new TextEncoder()
     this.values = Object.keys(secrets)
-      .map((name) => [name, this.value(name)!, encoder.encode(this.value(name)!)] as const)
+      .flatMap((name) => [this.value(name)!, ...withinBase64(this.value(name)!)].map((text) => [name, text] as const))
+      .map(([name, text]) => [name, text, encoder.encode(text)] as const)
       .filter(([, value]) => value.length >= LEAST_SEARCHED)
       // A value may be a part of another one.
       .sort(([, a], [, b]) => b.length - a.length)
@@ -63,6 +64,21 @@ export class SecretKeeper {
     if (!this.has(name)) return `this host has no secret ${JSON.stringify(name)}`
     if (!this.isBound(name, url)) return `the host did not bind the secret ${JSON.stringify(name)} to ${url.origin}`
     return { value: this.value(name)! }
+  }
+
+  /** The headers of a request by `{secret, prefix, user}`; the text says which secret may not go along, and why. */
+  headersFor(refs: { readonly [header: string]: Plain }, url: URL): { readonly [header: string]: string } | string {
+    const headers: { [header: string]: string } = {}
+    for (const [header, ref] of Object.entries(refs)) {
+      const { secret, prefix, user } = (ref ?? {}) as { readonly [name: string]: Plain }
+      const found = this.valueFor(String(secret), url)
+      if (typeof found === 'string') return found
+      headers[header] =
+        typeof user === 'string'
+          ? `Basic ${base64(`${user}:${typeof prefix === 'string' ? prefix : ''}${found.value}`)}`
+          : `${typeof prefix === 'string' ? prefix : ''}${found.value}`
+    }
+    return headers
   }
 
   /** The outcome with every value of a secret replaced by its name. */
@@ -101,6 +117,19 @@ export class SecretKeeper {
     for (const [name, , value] of this.values) out = replaced(out, value, new TextEncoder().encode(markOf(name)))
     return out
   }
+}
+
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+
+/** How a text looks within longer texts in base64, as passwords are in `Basic`: it begins at one of three places of a group. */
+function withinBase64(value: string): readonly string[] {
+  const bytes = new TextEncoder().encode(value)
+  return [0, 1, 2].flatMap((before) => {
+    const encoded = btoa('\0'.repeat(before) + Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+    const sure = encoded.slice([0, 2, 3][before], Math.floor(((before + bytes.length) * 4) / 3))
+    return sure.length < 2 * LEAST_SEARCHED ? [] : [sure]
+  })
 }
 
 const markOf = (name: string): string => `[secret ${name}]`

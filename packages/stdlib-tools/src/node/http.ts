@@ -84,9 +84,9 @@ class HttpClient {
   constructor(workspace: Workspace, options: HttpOptions) {
     this.workspace = workspace
     this.options = options
-    this.sockets = new WebSockets(options.policy ?? {})
     this.rates = new RateWindow(options.policy?.perHost)
     this.secrets = new SecretKeeper(options.secrets)
+    this.sockets = new WebSockets(options.policy ?? {}, (args, url) => this.secretHeaders(args, url))
   }
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
@@ -134,14 +134,9 @@ class HttpClient {
 
   /** The headers that carry secrets; throws for one that may not go to this origin. */
   private secretHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
-    const headers: { [name: string]: string } = {}
-    for (const [header, ref] of Object.entries(record(args['secrets'] ?? null))) {
-      const { secret, prefix } = record(ref)
-      const found = this.secrets.valueFor(String(secret), url)
-      if (typeof found === 'string') throw new SecretRefused(found)
-      headers[header] = `${typeof prefix === 'string' ? prefix : ''}${found.value}`
-    }
-    return headers
+    const found = this.secrets.headersFor(record(args['secrets'] ?? null), url)
+    if (typeof found === 'string') throw new SecretRefused(found)
+    return found
   }
 
   private async attempt(call: EffectCall, work: () => Promise<EffectOutcome>): Promise<EffectOutcome> {

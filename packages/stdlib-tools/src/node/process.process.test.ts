@@ -1,11 +1,13 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../providers/provider.js'
 import { effectCall } from '../test-support/effect-call.js'
 import { gone } from '../test-support/mcp-servers.js'
+import { createRuntime } from '../runtime.js'
+import { nodeProviders } from './providers.js'
 import { processProvider } from './process.js'
 import type { ProcessOptions } from './process.js'
 import { FileSandbox } from './sandbox.js'
@@ -122,4 +124,59 @@ test('facts, and changes that stay within the run', () => {
   expect(workspace.cwd).toBe(folder)
   void set({ op: 'exit', code: 7 })
   expect(exits).toEqual([7])
+})
+
+describe('what was judged is what runs', () => {
+  /** A folder of the script's with a program that is called like one of the host's. */
+  function disguised(): { readonly evil: string; readonly fine: string } {
+    const base = mkdtempSync(join(folder, 'judged-'))
+    const [evil, fine] = ['evil', 'fine'].map((name) => {
+      mkdirSync(join(base, name))
+      writeFileSync(join(base, name, 'tool'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
+      return join(base, name)
+    }) as [string, string]
+    return { evil, fine }
+  }
+  const start = async (options: ProcessOptions, env: Record<string, string>, args: Effect['args'], root: string) => {
+    const provider = processProvider(new Workspace({ root, env }), options)
+    const outcome = await provider.perform({ kind: 'process.exec', args: { program: 'tool', args: [], ...args } }, call())
+    return JSON.stringify(outcome)
+  }
+
+  test('the file is found by the PATH of the host, without its relative entries', async () => {
+    const { evil, fine } = disguised()
+    const paths: (string | null)[] = []
+    const allow: ProcessOptions['allow'] = ({ program, path }) => (paths.push(path), program === 'tool')
+    expect(await start({ allow }, { PATH: `.::${fine}:/bin` }, {}, evil)).toContain('fine')
+    expect(await start({}, { PATH: `.:${fine}:/bin` }, { judged: true }, evil)).toContain('fine')
+    expect(paths).toEqual([join(fine, 'tool')])
+    expect(await start({ allow }, { PATH: '.' }, {}, evil)).toContain('ENOENT')
+  })
+
+  test.each(['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV'])('a script sets no %s for it', async (name) => {
+    const { evil, fine } = disguised()
+    const env = { PATH: `${fine}:/bin` }
+    const allow: ProcessOptions['allow'] = () => true
+    expect(await start({ allow }, env, { env: { [name]: evil } }, fine)).toContain(`the script has set ${name}`)
+    expect(await start({ allow, allowEnv: ['LANG'] }, env, { env: { LANG: 'C' } }, fine)).toContain('fine')
+    const workspace = new Workspace({ root: fine, env })
+    workspace.env.set(name, evil)
+    const outcome = await processProvider(workspace, { allow }).perform(
+      { kind: 'process.exec', args: { program: 'tool' } },
+      call(),
+    )
+    expect(JSON.stringify(outcome)).toContain(`the script has set ${name}`)
+  })
+
+  test('a grant of a program is one of that file too', async () => {
+    const { evil, fine } = disguised()
+    const runtime = createRuntime({
+      grants: ['process'],
+      toolGrants: { 'process.exec': { program: 'tool' } },
+      providers: () => nodeProviders({ root: evil, env: { PATH: `.:${fine}:/bin` } }),
+    })
+    expect(await runtime.run('return exec("tool").stdout', { effects: 'off' })).toBe('fine\n')
+    for (const other of ['exec("./tool")', `exec("${evil}/tool")`, `exec_at("${evil}", "./tool")`, 'shell("tool")'])
+      expect(await runtime.run(`return try { ${other}.stdout } catch (e) { "refused" }`, { effects: 'off' })).toBe('refused')
+  })
 })

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
@@ -25,12 +26,19 @@ export interface ProcessOptions {
   readonly secretNames?: readonly string[]
   /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
   readonly maxOutputBytes?: number
-  /** Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text). */
+  /**
+   * Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text), and with the file that the
+   * host's own PATH has under that name, which is what runs. Variables that the script has set change what a program loads, so with such a
+   * list they are refused unless `allowEnv` names them.
+   */
   readonly allow?: (request: {
     readonly program: string | null
+    readonly path: string | null
     readonly args: readonly string[]
     readonly shell: string | null
   }) => boolean | string
+  /** Variables that scripts may set for the programs that `allow` lets run. */
+  readonly allowEnv?: readonly string[]
 }
 
 export function processProvider(workspace: Workspace, options: ProcessOptions = {}): Provider {
@@ -59,12 +67,6 @@ function execute(
   const shell = typeof args['shell'] === 'string' ? args['shell'] : null
   const program = typeof args['program'] === 'string' ? args['program'] : null
   const words = Array.isArray(args['args']) ? args['args'].map(String) : []
-  const allowed = options.allow?.({ program, args: words, shell }) ?? true
-  if (allowed !== true)
-    return categorizedError(
-      'tool_rejected',
-      `process '${shell ?? program}' is not allowed${typeof allowed === 'string' ? `: ${allowed}` : ''}`,
-    )
   let cwd: string
   try {
     cwd = typeof args['cwd'] === 'string' ? workspace.usable(args['cwd'], 'exec') : workspace.cwd
@@ -72,13 +74,34 @@ function execute(
     if (cause instanceof SandboxViolation) return violation(cause)
     throw cause
   }
+  // What was judged is what runs: the file is found once, by the PATH of the host, and started by its place.
+  const isJudged = options.allow !== undefined || args['judged'] === true
+  const path = isJudged && program !== null ? programFile(program, workspace.given.get('PATH') ?? '', cwd) : null
+  const own = record(args['env'] ?? null) as { readonly [name: string]: string }
+  const allowed = options.allow?.({ program, path, args: words, shell }) ?? true
+  const changed =
+    options.allow === undefined
+      ? []
+      : changedVariables(workspace, own).filter((name) => options.allowEnv?.includes(name) !== true)
+  const reason =
+    changed.length > 0 ? `the script has set ${changed.join(', ')}, which allowEnv of the host does not name` : allowed
+  if (reason !== true)
+    return categorizedError(
+      'tool_rejected',
+      `process '${shell ?? program}' is not allowed${typeof reason === 'string' ? `: ${reason}` : ''}`,
+    )
+  if (isJudged && program !== null && path === null) {
+    const missing = Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
+    return refused(osErrorCode(missing), osErrorText(missing))
+  }
   const inherited = args['clearEnv'] === true ? {} : workspace.environment()
-  const env = { ...inherited, ...(record(args['env'] ?? null) as { readonly [name: string]: string }) }
-  const command = shell === null ? (program ?? '') : (shellsOf(workspace.environment())[0] ?? '/bin/sh')
+  const env = { ...inherited, ...own }
+  const command = shell === null ? (path ?? program ?? '') : (shellsOf(workspace.environment())[0] ?? '/bin/sh')
   const argv = shell === null ? words : ['-c', shell]
   const stdin = args['stdin']
   return run({
     command,
+    argv0: shell === null ? program : null,
     argv,
     cwd,
     env,
@@ -91,6 +114,8 @@ function execute(
 
 interface Execution {
   readonly command: string
+  /** The name by which a program knows itself. */
+  readonly argv0: string | null
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
@@ -111,6 +136,7 @@ function run(options: Execution): Promise<EffectOutcome> {
       child = spawn(options.command, [...options.argv], {
         cwd: options.cwd,
         env: options.env,
+        ...(options.argv0 === null ? {} : { argv0: options.argv0 }),
         stdio: [options.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
         detached: process.platform !== 'win32',
         windowsHide: true,
@@ -159,6 +185,26 @@ function run(options: Execution): Promise<EffectOutcome> {
         )
     })
   })
+}
+
+/**
+ * The file that a program's name stands for. Relative entries of PATH are left out: they name other files in other folders, among them
+ * files that the script has written.
+ */
+function programFile(program: string, path: string, cwd: string): string | null {
+  if (program.includes('/')) return resolve(cwd, program)
+  for (const folder of path.split(delimiter)) {
+    const file = isAbsolute(folder) ? join(folder, program) : ''
+    if (file !== '' && program !== '' && isExecutable(file)) return file
+  }
+  return null
+}
+
+/** Variables that are not as the host gave them. */
+function changedVariables(workspace: Workspace, own: { readonly [name: string]: string }): readonly string[] {
+  const now = new Map([...workspace.env, ...Object.entries(own)])
+  const names = new Set([...now.keys(), ...workspace.given.keys()])
+  return [...names].filter((name) => now.get(name) !== workspace.given.get(name)).sort()
 }
 
 /** Output up to a limit; what is beyond it is counted, not kept. */

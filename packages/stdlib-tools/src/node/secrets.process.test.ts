@@ -15,10 +15,14 @@ let seen: { readonly host: string; readonly headers: string }[] = []
 
 beforeAll(async () => {
   const open = async (): Promise<Server> => {
-    const server = createServer((request, response) => {
+    const server: Server = createServer((request, response) => {
       seen.push({ host: request.headers.host ?? '', headers: JSON.stringify(request.headers) })
       if (request.url === '/away') response.writeHead(302, { location: `${elsewhere}/` }).end()
       else response.end(`you sent ${request.headers.authorization ?? request.headers['x-key'] ?? 'nothing'}`)
+    })
+    server.on('upgrade', (request, socket) => {
+      seen.push({ host: request.headers.host ?? '', headers: JSON.stringify(request.headers) })
+      socket.destroy()
     })
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
     return server
@@ -46,12 +50,42 @@ test.each([
   ['{auth: {secret: "KEY"}}', `Bearer ${VALUE}`],
   ['{auth: {bearer: {secret: "KEY"}}}', `Bearer ${VALUE}`],
   ['{headers: {"X-Key": {secret: "KEY"}}}', VALUE],
+  ['{auth: {basic: {user: "ada", password: {secret: "KEY"}}}}', `Basic ${btoa(`ada:${VALUE}`)}`],
+  ['{auth: {basic: {user: "adam", password: {secret: "KEY"}}}}', `Basic ${btoa(`adam:${VALUE}`)}`],
+  ['{auth: {basic: {user: "adams", password: {secret: "KEY"}}}}', `Basic ${btoa(`adams:${VALUE}`)}`],
   ['{headers: {Authorization: {secret: "KEY", prefix: "token "}}}', `token ${VALUE}`],
 ])('%s is sent, and what comes back names it only', async (options, sent) => {
   const { output, journal } = await run(`http_get("${here}/", ${options}).body`)
   expect(seen[0]!.headers).toContain(sent)
   expect(output).toContain('[secret KEY]')
   expect(output + journal).not.toContain(VALUE)
+  expect(output + journal).not.toContain(sent.slice(-9))
+})
+
+const WAYS: readonly (readonly [string, (place: string) => string])[] = [
+  ['a socket', (place) => `websocket_connect("${place.replace('http', 'ws')}/", {headers: {"X-Key": {secret: "KEY"}}})`],
+  ['a bearer of a socket', (place) => `websocket_connect("${place.replace('http', 'ws')}/", {auth: {bearer: {secret: "KEY"}}})`],
+  ['events', (place) => `sse_receive(sse_connect("GET", "${place}/", {headers: {"X-Key": {secret: "KEY"}}}), 1000)`],
+  [
+    'events, basic',
+    (place) => `sse_receive(sse_connect("GET", "${place}/", {auth: {basic: {user: "a", password: {secret: "KEY"}}}}), 1000)`,
+  ],
+  [
+    'a model service',
+    (place) =>
+      `llm_call("hi", nil, {provider: provider_register("mine", {base_url: "${place}", auth_style: "none", extra_headers: {"X-Key": {secret: "KEY"}}}) ? "mine" : "", model: "m"})`,
+  ],
+]
+
+test.each(WAYS)('%s carries it to its origin and nowhere else', async (_name, way) => {
+  const sent = await run(way(here))
+  expect(seen.length).toBe(1)
+  expect(seen[0]!.headers).toMatch(new RegExp(`${VALUE}|${btoa(`a:${VALUE}`)}`))
+  expect(sent.output + sent.journal).not.toContain(VALUE)
+  seen = []
+  expect((await run(way(elsewhere))).output).toContain('did not bind the secret "KEY"')
+  expect((await run(way(here), { toolGrants: { 'secret.use': { name: 'NONE' } } })).output).toContain('violates required "NONE"')
+  expect(seen).toEqual([])
 })
 
 test('to another origin it is not sent, also along a redirect', async () => {

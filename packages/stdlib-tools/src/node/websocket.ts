@@ -64,8 +64,12 @@ export class WebSockets {
   private readonly listeners = new Map<string, Listener>()
   private made = 0
 
-  constructor(policy: NetworkPolicy) {
+  private readonly secrets: (args: Args, url: URL) => { readonly [header: string]: string }
+
+  /** `secrets`: headers that carry what the host lends; throws where it may not go. */
+  constructor(policy: NetworkPolicy, secrets: (args: Args, url: URL) => { readonly [header: string]: string } = () => ({})) {
     this.policy = policy
+    this.secrets = secrets
   }
 
   perform(op: string, args: Args, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> | null {
@@ -104,7 +108,7 @@ export class WebSockets {
     checkUrl(asHttp, this.policy)
     const { default: ws } = await import('ws')
     const socket = new ws(url, {
-      headers: stringRecord(args['headers'] ?? null),
+      headers: { ...stringRecord(args['headers'] ?? null), ...this.secrets(args, asHttp) },
       handshakeTimeout: number(args['timeoutMs'], DEFAULT_CONNECT_MS),
       maxPayload: number(args['maxBytes'], 1 << 20),
       perMessageDeflate: false,

@@ -12,6 +12,8 @@ export class Workspace {
   cwd: string
   readonly sandbox: FileSandbox | null
   readonly env: Map<string, string>
+  /** The environment as the host gave it. */
+  readonly given: ReadonlyMap<string, string>
 
   constructor(options: {
     readonly root: string
@@ -22,6 +24,7 @@ export class Workspace {
     this.sandbox = options.sandbox ?? null
     this.env = new Map()
     for (const [name, value] of Object.entries(options.env ?? {})) if (value !== undefined) this.env.set(name, value)
+    this.given = new Map(this.env)
   }
 
   /** The path as it is shown: made absolute by text only, `.` and `..` as the operating system will read them. */

@@ -97,6 +97,10 @@ async function perform(options: LlmProviderOptions, effect: Effect, call: Effect
   const wire = wireOf(provider)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args['extra_headers']) }
   const value = key.kind === 'value' ? key.value : undefined
+  const lentHeaders = record(config['extra_headers'])
+  const lent = new SecretKeeper(options.secrets).headersFor(refsOf(lentHeaders), new URL(place.base))
+  if (typeof lent === 'string') return thrownError(lent)
+  Object.assign(headers, lent)
   Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), value))
   if (service.organization !== undefined && !place.isOwn) headers['openai-organization'] = service.organization
   const { base } = place
@@ -151,6 +155,15 @@ function placeOf(options: LlmProviderOptions, args: Json): Place | string {
   if (own !== null && configured !== undefined && originOf(configured) !== origin)
     return `provider '${provider}' is at ${originOf(configured) ?? configured} by the host's word; the script asks for ${origin}`
   return { base, origin, isOwn: own !== null && origin !== originOf(usual) }
+}
+
+/** Headers of a script whose values the host lends: `{secret: "NAME"}`. */
+function refsOf(headers: Json): { readonly [header: string]: Plain } {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof record(value)['secret'] === 'string' ? [[name, value as Plain] as const] : [],
+    ),
+  )
 }
 
 type Key =

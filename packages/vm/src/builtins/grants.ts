@@ -543,6 +543,9 @@ export function withEffectPins(ctx: Context, effect: Effect): Effect {
     if (use.tool === null || use.fills === undefined) continue
     const applied = grantsFor(ctx, { named: namedOnly(use.tool), own: [] }, 'implied')
     if (typeof applied === 'string' || applied.length === 0) continue
+    // Whoever starts it looks for the file once, where the host's own PATH says, and starts that.
+    if (effect.kind === 'process.exec' && applied.some(({ grant }) => grant['program'] !== undefined))
+      args = { ...args, judged: true }
     const given = filled(applied, use)
     for (const [name, path] of Object.entries(use.fills))
       if (use.args[name] === undefined && given[name] !== undefined) args = putAt(args, path, given[name])

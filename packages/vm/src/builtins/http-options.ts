@@ -37,6 +37,8 @@ export interface RequestPlan {
 export interface SecretRef {
   readonly secret: string
   readonly prefix: string
+  /** The user that it is the password of (RFC 7617); the value is not sent as it is then. */
+  readonly user?: string
 }
 
 export interface PlannedPart {
@@ -158,13 +160,13 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
 }
 
 /** `{secret: "NAME"}`, with `prefix` or without: a secret that the host holds, which no script sees. */
-function secretOf(value: Value, prefix = ''): SecretRef | null {
+export function secretOf(value: Value, prefix = ''): SecretRef | null {
   if (!(value instanceof HarnDict)) return null
   const name = value.get('secret')
   return typeof name === 'string' ? { secret: name, prefix: text(value, 'prefix') ?? prefix } : null
 }
 
-function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
+export function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
   const found: { [header: string]: SecretRef } = {}
   const given = options.get('headers')
   if (given instanceof HarnDict)
@@ -175,12 +177,21 @@ function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
   const auth = options.get('auth') ?? null
   const ref = secretOf(auth, 'Bearer ') ?? (auth instanceof HarnDict ? secretOf(auth.get('bearer') ?? null, 'Bearer ') : null)
   if (ref !== null) found['Authorization'] = ref
+  const basic = basicSecret(auth)
+  if (basic !== null) found['Authorization'] = basic
   return Object.keys(found).length === 0 ? null : found
+}
+
+/** `{basic: {user: "ada", password: {secret: "NAME"}}}` */
+function basicSecret(auth: Value): SecretRef | null {
+  const basic = auth instanceof HarnDict ? auth.get('basic') : null
+  const ref = basic instanceof HarnDict ? secretOf(basic.get('password') ?? null) : null
+  return ref === null ? null : { ...ref, user: text(basic as HarnDict, 'user') ?? '' }
 }
 
 function authorizationOf(auth: Value): string | null {
   if (!(auth instanceof HarnDict)) return auth === null ? null : display(auth)
-  if (secretOf(auth) !== null || secretOf(auth.get('bearer') ?? null) !== null) return null
+  if (secretOf(auth) !== null || secretOf(auth.get('bearer') ?? null) !== null || basicSecret(auth) !== null) return null
   const bearer = auth.get('bearer') ?? null
   if (bearer !== null) return `Bearer ${display(bearer)}`
   const basic = auth.get('basic')

@@ -9,6 +9,7 @@ import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
 import { decodeUtf8 } from './bytes.js'
 import { limitOfGrants } from './grants.js'
 import { checkEgress } from './http-egress.js'
+import { secretHeaders, secretOf } from './http-options.js'
 import { dictOf } from './http-response.js'
 import { firstHandleProblem, handleId, handleProblem, nextHandle } from './http-state.js'
 import { refusal, textField } from './fs-ask.js'
@@ -20,7 +21,7 @@ import { acceptKey, inboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
-import type { Effect } from '../effects/effect.js'
+import type { Effect, Plain } from '../effects/effect.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -35,7 +36,7 @@ const DEFAULT_WAIT_MS = 30_000
 
 function bearerOf(options: HarnDict): string | null {
   const token = dictOf(options.get('auth')).get('bearer') ?? null
-  return token === null ? null : display(token)
+  return token === null || secretOf(token) !== null ? null : display(token)
 }
 
 // -------------------------------------------------------------------------------------------------------------- messages
@@ -135,6 +136,7 @@ function limitsOf(options: HarnDict): { readonly maxMessages: number; readonly m
 /** Connects over the network; the handle of the socket. */
 function* connectRemote(address: string, options: HarnDict): Script {
   const limits = limitsOf(options)
+  const secrets = secretHeaders(options)
   const wanted = options.get('timeout_ms') ?? options.get('timeout') ?? null
   const most = yield* here((ctx) => limitOfGrants(ctx, 'http.stream', 'timeout_ms'))
   const answer = yield* ask({
@@ -143,6 +145,7 @@ function* connectRemote(address: string, options: HarnDict): Script {
       op: 'ws_connect',
       url: address,
       headers: ownHeaders(options),
+      ...(secrets === null ? {} : { secrets: secrets as unknown as Plain }),
       timeoutMs: millisOf(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
       maxBytes: limits.maxBytes,
     },
@@ -158,7 +161,9 @@ function* connectRemote(address: string, options: HarnDict): Script {
 
 function ownHeaders(options: HarnDict): { readonly [name: string]: string } {
   const headers: { [name: string]: string } = Object.create(null)
-  for (const [name, value] of dictOf(options.get('headers')).entries()) headers[name.toLowerCase()] = display(value)
+  // What the host lends by name goes to its own origin, and to no server of this run.
+  for (const [name, value] of dictOf(options.get('headers')).entries())
+    if (secretOf(value) === null) headers[name.toLowerCase()] = display(value)
   const token = bearerOf(options)
   if (token !== null) headers['authorization'] = `Bearer ${token}`
   return headers

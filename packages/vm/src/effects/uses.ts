@@ -252,6 +252,11 @@ export const asksModel: UsesOf = (args) => {
     fills: { temperature: ['settings', 'temperature'] },
   }
   const asked: Use[] = own === null ? [] : [{ power: 'http.request', tool: 'http.post', args: { url: own }, isCall: false }]
+  for (const ref of Object.values(record(config['extra_headers']))) {
+    const secret = text(record(ref)['secret'])
+    const to = url === null || url === '' ? {} : { url }
+    if (secret !== null) asked.push({ tool: 'secret.use', args: { name: secret, ...to }, implied: true, isCall: false })
+  }
   for (const name of [config['auth_env'], config['auth_envs']].flat())
     if (typeof name === 'string') asked.push({ power: 'process.info', tool: 'env.get', args: { name }, isCall: false })
   return [call, ...asked]
