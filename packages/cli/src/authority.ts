@@ -35,10 +35,16 @@ export interface AuthorityFlags {
   readonly locked?: boolean
   readonly lockFile?: string
   readonly verifyKey?: string
+  /** Where traces go, and whether nothing happens that they cannot keep. */
+  readonly trace?: string
+  readonly traceRequired?: boolean
 }
 
 export interface Authority {
-  readonly runtime: Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'builtins' | 'pins' | 'confinement'>
+  readonly runtime: Pick<
+    RuntimeOptions,
+    'grants' | 'toolGrants' | 'defaultDeny' | 'builtins' | 'pins' | 'confinement' | 'tracing'
+  >
   readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http' | 'secrets'>
   /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
   readonly mcpNetwork: NetworkPolicy | null
@@ -371,20 +377,30 @@ export function checkBuiltinNames(lists: NonNullable<RuntimeOptions['builtins']>
   throw new UsageError(`--${option} ${name}: there is no builtin of that name${help}`)
 }
 
-/** With what the lock file pins, where the flags ask for that. Throws UsageError and CommandError. */
+/**
+ * With what the lock file pins, and with traces, where the flags ask for them. `runs`: how many runs the command makes; many write a
+ * file each, in a folder. Throws UsageError and CommandError.
+ */
 export async function withLock(
   authority: Authority,
-  { locked, lockFile, verifyKey }: AuthorityFlags,
+  { locked, lockFile, verifyKey, trace, traceRequired }: AuthorityFlags,
   script: string,
+  runs: 'one' | 'many' = 'one',
 ): Promise<Authority> {
-  if (locked !== true) {
-    // Whoever gives the key means to call only what it signed.
-    if (verifyKey !== undefined) throw new UsageError('--verify-key needs --locked: without it no lock file is read')
-    return authority
+  // Whoever gives the key means to call only what it signed.
+  if (locked !== true && verifyKey !== undefined)
+    throw new UsageError('--verify-key needs --locked: without it no lock file is read')
+  if (traceRequired === true && trace === undefined) throw new UsageError('--trace-required needs --trace FILE')
+  let { runtime } = authority
+  if (locked === true) {
+    const { LOCK_FILE, lockedPins } = await import('./lock.js')
+    runtime = { ...runtime, pins: await lockedPins(lockFile ?? LOCK_FILE, script, authority, verifyKey) }
   }
-  const { LOCK_FILE, lockedPins } = await import('./lock.js')
-  const pins = await lockedPins(lockFile ?? LOCK_FILE, script, authority, verifyKey)
-  return { ...authority, runtime: { ...authority.runtime, pins } }
+  if (trace !== undefined) {
+    const { tracesIn } = await import('./commands/run-options.js')
+    runtime = { ...runtime, tracing: tracesIn(trace, { isRequired: traceRequired === true, runs }) }
+  }
+  return runtime === authority.runtime ? authority : { ...authority, runtime }
 }
 
 interface Spec {

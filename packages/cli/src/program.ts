@@ -60,9 +60,12 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 
 /**
  * Of every command that runs code of scripts; each but the last takes away from what whoever runs the command may do (authority.ts).
- * `locks`: the command calls tools, which a lock file may pin.
+ * `locks`: the command calls tools, which a lock file may pin. `traces`: it makes effects, which a trace may keep.
  */
-function authorityFlags(command: Command, { locks = true }: { readonly locks?: boolean } = {}): Command {
+function authorityFlags(
+  command: Command,
+  { locks = true, traces = locks }: { readonly locks?: boolean; readonly traces?: boolean } = {},
+): Command {
   command
     .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
     .option('--deny <names>', 'call none of these builtins', collect)
@@ -80,6 +83,10 @@ function authorityFlags(command: Command, { locks = true }: { readonly locks?: b
       collect,
     )
     .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
+  if (traces)
+    command
+      .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
+      .option('--trace-required', 'do nothing that the trace cannot keep: the run ends when it cannot be written')
   if (!locks) return command
   return command
     .option('--locked', 'call no tool that is not as the lock file has it')
@@ -132,8 +139,6 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--llm-mock <file>', 'answer model calls from these JSON lines; none leaves the run')
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
-    .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
-    .option('--trace-required', 'do nothing that the trace cannot keep: the run ends when it cannot be written')
     .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
@@ -141,7 +146,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await runCommand(file, { ...options, scriptArguments, build }))
     })
 
-  widenFlag(authorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')))
+  widenFlag(
+    authorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed'), {
+      traces: false,
+    }),
+  )
     .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
     .option('--recorded', 'the script as it was when it was recorded, not as it is now')
     .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
@@ -321,6 +330,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       .addOption(new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(wholeNumber('jobs', 1)))
       .option('--record <file>', 'write the journal of the first failing run, for `bridle replay`')
       .option('--json', 'print one JSON document'),
+    { traces: false },
   )
     .addHelpText('after', SIMULATE_HELP)
     .action(async (file: string | undefined, options: SimulateFlags) => {
@@ -493,8 +503,6 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 }
 
 export interface RunFlags extends AuthorityFlags {
-  readonly trace?: string
-  readonly traceRequired?: boolean
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string

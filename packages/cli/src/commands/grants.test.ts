@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -429,4 +429,45 @@ test('tools by a misspelt name, arguments behind the script, a lock that holds',
   const lockFile = join(folder, 'own.lock.json')
   await said(async () => toolsLockCommand(path, { lockFile }))
   expect((await said(async () => toolsDiffCommand(path, { lockFile }))).out).toMatch(/^all \d+ tools are as they were locked\n$/)
+})
+
+describe('every command that makes effects keeps a required trace', () => {
+  const source = 'write_file("made.txt", "x")\n'
+  const withTest = `pipeline test_it() { ${source} }\n`
+
+  test.each([
+    ['run', '$/plain.harn'],
+    ['snapshot', '$/plain.harn', '-o', '$/x.snap'],
+    ['test', '$/plain.harn'],
+    ['tools', 'call', 'crypto.md5', '{"input": "tea"}'],
+    ['serve', 'mcp', '$/plain.harn'],
+    ['serve', 'acp', '$/plain.harn'],
+  ])('%s %s knows --trace-required, and wants a trace for it', async (...words) => {
+    file('plain.harn', source)
+    const { runProgram } = await import('../program.js')
+    const argv = [...words.map((word) => word.replace('$', folder)), '--trace-required']
+    // It is thrown as a UsageError, before anything is begun.
+    expect(await said(async () => runProgram(argv))).toEqual({ code: null, out: '', err: '--trace-required needs --trace FILE' })
+  })
+
+  test('tests write a file for each run, with what is about to happen', async () => {
+    const path = file('traced.harn', withTest)
+    const traces = join(folder, 'traces')
+    const { testCommand } = await import('./test.js')
+    const ran = await said(async () =>
+      testCommand([path], { timeout: 30_000, root: [folder], trace: traces, traceRequired: true }),
+    )
+    expect(ran).toMatchObject({ code: 0 })
+    const [name] = readdirSync(traces).filter((each) => each.endsWith('.jsonl'))
+    expect(readFileSync(join(traces, name!), 'utf8')).toContain('"call_intent"')
+    const file1 = file('one.jsonl', '')
+    expect((await said(async () => testCommand([path], { timeout: 30_000, trace: file1 }))).err).toContain('name a folder')
+  })
+
+  test('a tool that is called is in the trace', async () => {
+    const trace = join(folder, 'call.jsonl')
+    const called = await said(async () => toolsCallCommand('crypto.md5', ['{"input": "tea"}'], { trace, traceRequired: true }))
+    expect(called.code).toBe(0)
+    expect(readFileSync(trace, 'utf8')).toContain('crypto.md5')
+  })
 })

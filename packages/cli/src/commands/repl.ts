@@ -38,7 +38,11 @@ const MOST_HISTORY = 1000
 
 export async function replCommand(flags: AuthorityFlags): Promise<number> {
   const memory = new Memory()
-  const runtime = commandRuntime({ terminal: true, memory, authority: await withLock(authorityOf(flags), flags, '<repl>') })
+  const runtime = commandRuntime({
+    terminal: true,
+    memory,
+    authority: await withLock(authorityOf(flags), flags, '<repl>', 'many'),
+  })
   const streams: PromptStreams = {
     input: process.stdin,
     output: process.stdout,

@@ -41,6 +41,17 @@ export function tracingOf(path: string, isRequired = false): { readonly tracing:
   }
 }
 
+/** Of runs that a command begins later. Throws UsageError where many runs would share one file. */
+export function tracesIn(
+  path: string,
+  { isRequired, runs }: { readonly isRequired: boolean; readonly runs: 'one' | 'many' },
+): (runId: string) => TraceOptions {
+  if (runs === 'one') return () => tracingOf(path, isRequired).tracing
+  if (existsSync(path) && !statSync(path).isDirectory())
+    throw new UsageError(`--trace ${path}: each run writes a file of its own; name a folder`)
+  return () => tracingOf(path.endsWith('/') ? path : `${path}/`, isRequired).tracing
+}
+
 /** Says what it cannot write; the run goes on without it. */
 function outspoken(sink: TraceSink, file: string): TraceSink {
   const saying = (work: () => void): void => {

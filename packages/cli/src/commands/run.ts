@@ -3,7 +3,7 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'
-import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { EXIT_FAILURE } from '../errors.js'
 import { authorityOf, withLock } from '../authority.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
@@ -21,7 +21,6 @@ export interface RunCommandOptions extends RunFlags {
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
   const input = options.input === undefined ? null : readInput(options.input)
-  if (options.traceRequired === true && options.trace === undefined) throw new UsageError('--trace-required needs --trace FILE')
   const script = await readScript(file, options.eval)
   const runtime = commandRuntime({
     script: script.key,

@@ -23,7 +23,7 @@ export interface AcpFlags extends AuthorityFlags {
 export async function serveAcpCommand(file: string | undefined, flags: AcpFlags): Promise<number> {
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
-  const authority = await withLock(servingAuthority(flags), flags, key)
+  const authority = await withLock(servingAuthority(flags), flags, key, 'many')
   const runtime = commandRuntime({ script: key, terminal: false, standIns: 'none', globals: ACP_GLOBALS, authority })
   const manifest = manifestOf(key)
   const module = script === null ? null : compileScript(runtime, script)

@@ -39,7 +39,7 @@ export interface ServeFlags extends AuthorityFlags {
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
-  const authority = await withLock(servingAuthority(options), options, script.key)
+  const authority = await withLock(servingAuthority(options), options, script.key, 'many')
   const runtime = commandRuntime({ script: script.key, terminal: false, standIns: 'none', authority })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -30,7 +30,7 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
     .map((file) => ({ ...file, tests: file.tests.filter((name) => isSelected(file, name)) }))
     .filter((file) => file.tests.length > 0 || file.problem !== null)
   if (files.length === 0 && flags.filter !== undefined) throw noneSelected(flags.filter, discovered)
-  const authority = await withLock(authorityOf(flags), flags, files[0]?.key ?? '<none>')
+  const authority = await withLock(authorityOf(flags), flags, files[0]?.key ?? '<none>', 'many')
   if (files.length === 0 && !json) {
     tell('No test pipelines found\n')
     return 0

@@ -195,3 +195,24 @@ test('a call whose task is stopped stays spent', async () => {
   expect(await run.result).toMatchObject({ status: 'done' })
   expect(run.budgets.remaining('llm')).toEqual({ tokens: 5 })
 })
+
+test.each<[string, object, number]>([
+  ['a call that would pass it is not made', { input_tokens: 10, output_tokens: 10 }, 0],
+  ['the answer gets what is left', { input_tokens: 10, output_tokens: 10 }, 600],
+  ['usage that is not told counts as all', {}, 600],
+  ['usage below nothing counts as all', { input_tokens: -9, output_tokens: -9 }, 600],
+])('token_budget of a loop: %s', async (_what, usage, budget) => {
+  const { provider, seen } = slowModel(usage)
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+  const source = `return agent_loop("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 5000, max_iterations: 3, token_budget: ${budget || 5}, persistent: true}).status`
+  const result = await runtime.start(runtime.compile(source)).result
+  expect(result).toMatchObject({ status: 'done' })
+  if (budget === 0) {
+    expect(seen).toEqual([])
+    expect(result).toMatchObject({ value: 'budget_exhausted' })
+    return
+  }
+  expect(seen.length).toBeGreaterThan(0)
+  for (const args of seen) expect(Number(args['max_tokens'])).toBeLessThanOrEqual(budget)
+  if (!('input_tokens' in usage) || usage.input_tokens === -9) expect(seen).toHaveLength(1)
+})

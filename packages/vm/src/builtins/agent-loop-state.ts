@@ -30,6 +30,8 @@ export const loopState = family<LoopState>('agent_loops', () => ({
 
 /** What a loop knows while it runs. Made again from the answers after a restore, so it holds nothing that is not told. */
 export interface Loop {
+  /** What calls may have used whose model did not say; of `token_budget`. */
+  unreportedTokens: number
   readonly options: LoopOptions
   readonly given: HarnDict
   readonly system: string | null

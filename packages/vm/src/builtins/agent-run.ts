@@ -7,7 +7,17 @@ import type { Loop } from './agent-loop-state.js'
 import { matchSkills, readLoopSkills } from './agent-skills.js'
 import { readDaemon, resume, resumedState, saveDaemon } from './agent-daemon.js'
 import { ledgerValue, readLedger } from './agent-ledger.js'
-import { takeInjected, askModel, callsIn, keepLedger, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
+import {
+  takeInjected,
+  askModel,
+  spentTokens,
+  callsIn,
+  keepLedger,
+  toolTurn,
+  textTurn,
+  correct,
+  hookPayload,
+} from './agent-turns.js'
 import type { Turn } from './agent-turns.js'
 import { loopSearch } from './agent-search.js'
 import type { ConnectedServer } from './agent-servers.js'
@@ -88,6 +98,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     summary,
     text: '',
     lastText: '',
+    unreportedTokens: 0,
     status: '',
     called: [],
     successful: [],
@@ -153,10 +164,7 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     const turn: Turn = { answer, calls, iteration }
     const ends = calls.length > 0 ? yield* toolTurn(loop, turn) : yield* textTurn(loop, turn)
     yield* store(loop)
-    if (options.tokenBudget !== null) {
-      const spent = yield* traceTotals()
-      if (spent.inputTokens + spent.outputTokens >= options.tokenBudget) loop.status = 'budget_exhausted'
-    }
+    if (options.tokenBudget !== null && (yield* spentTokens(loop)) >= options.tokenBudget) loop.status = 'budget_exhausted'
     if (!ends) continue
     // Whoever says something as the loop ends wants it to go on.
     if (loop.status === 'budget_exhausted' || !(yield* takeInbox(loop, 'end'))) break

@@ -5,6 +5,7 @@ import { feedback, parseGuidance, persistence, stubListing, toolContract, violat
 import { dispatchCall, toolsByName } from './agent-dispatch.js'
 import type { LoopSearch } from './agent-search.js'
 import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
+import { traceTotals } from './agent-trace.js'
 import { awaitWork, saveDaemon, wakeEvent } from './agent-daemon.js'
 import type { Daemon } from './agent-daemon.js'
 import { addOnce, emit, loopState } from './agent-loop-state.js'
@@ -18,6 +19,7 @@ import {
   answerEvents,
   budgetProblem,
   callsOf,
+  estimateInput,
   experimented,
   failAsRaised,
   isFailure,
@@ -28,6 +30,7 @@ import {
 } from './llm-call.js'
 import { CALL_DEFAULTS } from './llm-options.js'
 import type { LlmRequest } from './llm-options.js'
+import { isMocked } from './llm-mock.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
 import { parseErrorOf, readCallArguments } from './model-arguments.js'
@@ -166,9 +169,14 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
       return budgetProblem(prepared, state.cost, state.ceiling)
     })
     if (refused !== null) return null
-    const { request, record } = yield* experimented(prepared, iteration)
+    const { request: wanted, record } = yield* experimented(prepared, iteration)
+    const request = yield* withinTokenBudget(loop, wanted)
+    if (request === null) return null
     const answered = yield* transport(request)
     if (isFailure(answered)) return failAsRaised(answered)
+    // A model that does not say what it used is taken to have used all that it might.
+    if (request !== wanted && answered.inputTokens <= 0 && answered.outputTokens <= 0)
+      loop.unreportedTokens += estimateInput(request) + request.maxTokens
     yield* account(answered, iteration)
     const response = prefill === null ? answered : { ...answered, text: prefill + answered.text }
     const names = shownTools(loop).map((tool) => display(tool.get('name') ?? ''))
@@ -189,6 +197,24 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
       correction_prompt: nudge ?? '',
     })
   }
+}
+
+/**
+ * The request with no more to answer than `token_budget` leaves; null when that is nothing. Calls that a mock answers use up nothing that
+ * could be put aside.
+ */
+function* withinTokenBudget(loop: Loop, request: LlmRequest): Script<LlmRequest | null> {
+  const { tokenBudget } = loop.options
+  if (tokenBudget === null) return request
+  if (yield* here((ctx) => isMocked(ctx.state(llmState), request.provider))) return request
+  const left = tokenBudget - (yield* spentTokens(loop)) - estimateInput(request)
+  return left < 1 ? null : { ...request, maxTokens: Math.min(request.maxTokens, left) }
+}
+
+/** Of the loop's `token_budget`. */
+export function* spentTokens(loop: Loop): Script<number> {
+  const { inputTokens, outputTokens } = yield* traceTotals()
+  return Math.max(0, inputTokens) + Math.max(0, outputTokens) + loop.unreportedTokens
 }
 
 function asCall(dict: HarnDict): ToolCall {
