@@ -2,7 +2,7 @@
 // from the resolver, builtins are known by their signatures.
 
 import { diagnose, MAX_NESTING, SourceFile } from '@bridle/parser'
-import type { Diagnostic, Extension, Program, TypeExpr } from '@bridle/parser'
+import type { Diagnostic, Extension, ParseLimits, Program, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
@@ -11,7 +11,7 @@ import { loadModules } from './modules.js'
 import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
-import { checkProgram } from './types/check.js'
+import { checkProgram, type CheckLimits } from './types/check.js'
 import { interfaceOf } from './types/module-interface.js'
 import { declaredInterfaces, runtimeParamCheck } from './types/runtime-check.js'
 import { jsonSchemaOfType, schemaAliases, schemaOfType } from './types/schema-of-type.js'
@@ -45,7 +45,12 @@ export interface CompileOptions {
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
+  /** What compiling may take of each file; generous when left out. */
+  readonly limits?: CompileLimits
 }
+
+/** How large a file may be, how many findings are kept, and how long its types may be checked. */
+export interface CompileLimits extends ParseLimits, CheckLimits {}
 
 export interface CompileResult {
   /** null when a diagnostic of severity error was found. */
@@ -86,6 +91,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(options.imports === undefined ? {} : { imports: options.imports }),
     ...(options.constraints === undefined ? {} : { constraints: options.constraints }),
     ...(options.hostFamilies === undefined ? {} : { hostFamilies: options.hostFamilies }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
   const { file } = loaded
   if (loaded.graph === null) {
@@ -124,6 +130,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.types === undefined ? {} : { signatures: options.types }),
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
     }),
     ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),

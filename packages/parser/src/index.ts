@@ -1,7 +1,15 @@
 // Public face of the parser: text → syntax tree, and everything that other packages need to walk, print and report on one.
 
 export * from './ast.js'
-export { parse, parseExpression, type ParsedExpression, type ParseOptions, type ParseResult } from './parse.js'
+export {
+  parse,
+  PARSE_LIMITS,
+  parseExpression,
+  type ParsedExpression,
+  type ParseLimits,
+  type ParseOptions,
+  type ParseResult,
+} from './parse.js'
 export type { Extension } from './grant-syntax.js'
 export { type Position, SourceFile, type Span } from './source.js'
 export { applyFixes, type Fixed } from './diagnostics/fixes.js'

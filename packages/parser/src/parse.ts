@@ -12,6 +12,7 @@ import { type Expected, type MatchFailure, type MatchOutcome, type StartRule, To
 import { Recovery } from './recover.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
 import { IdentifierNode } from './nodes.js'
+import { diagnose } from './diagnostics/catalog.js'
 import { SourceFile } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, separatorText, syntaxDiagnostic } from './syntax-errors.js'
 import { isKeyword, TOKEN } from './tokens.js'
@@ -30,7 +31,18 @@ export interface ParsedExpression {
 export interface ParseOptions {
   /** Extensions of the language that the file may use without asking (grant-syntax.ts). */
   readonly extensions?: readonly Extension[]
+  readonly limits?: ParseLimits
 }
+
+/** How large one file may be. */
+export interface ParseLimits {
+  /** UTF-16 units. */
+  readonly characters?: number
+  readonly tokens?: number
+}
+
+/** More than programs are that people or models write; parsing that much takes seconds. */
+export const PARSE_LIMITS: Required<ParseLimits> = { characters: 4 << 20, tokens: 1 << 20 }
 
 export function parse(source: SourceFile, options: ParseOptions = {}): ParseResult {
   return guardDepth<ParseResult>(
@@ -56,7 +68,12 @@ const EXPRESSION_EXPECTED = [{ what: { kind: 'described', text: 'expression' }, 
 
 function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   const failed = (diagnostic: Diagnostic): ParseResult => ({ program: null, diagnostics: [diagnostic] })
+  const { characters = PARSE_LIMITS.characters, tokens: mostTokens = PARSE_LIMITS.tokens } = options.limits ?? {}
+  const tooLarge = (found: number, limit: number, what: string): ParseResult =>
+    failed(diagnose('P016', { start: 0, end: Math.min(1, source.text.length) }, { found, limit, what }))
+  if (source.text.length > characters) return tooLarge(source.text.length, characters, 'characters')
   const lexed = lex(source.text)
+  if (lexed.units.length > mostTokens) return tooLarge(lexed.units.length, mostTokens, 'tokens')
   if (lexed.error !== null) return failed(lexDiagnostic(source, lexed.error))
   if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
   const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')

@@ -2,7 +2,7 @@
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
 import type { ConstraintRules } from '@bridle/compiler/grants'
-import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
+import type { BuiltinSignatures, CompileLimits, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
@@ -94,6 +94,11 @@ export interface RuntimeConfig {
 }
 
 export interface RuntimeOptions extends HostParts {
+  /**
+   * What compiling may take of each file: `{characters, tokens, findings, checkSteps}`. More is a finding that names the limit; generous
+   * by default. Holds for programs that snapshots carry, too.
+   */
+  readonly compileLimits?: CompileLimits
   /** Providers, tools, servers, cache and logging of a configuration file. */
   readonly config?: RuntimeConfig
   /** Providers of tools that a configuration names. */
@@ -235,6 +240,8 @@ export interface CompileSettings {
   readonly imports?: ImportGrants
   /** The tree of the source, when the caller has parsed it already. */
   readonly parsed?: Program
+  /** As in RuntimeOptions, for this program. */
+  readonly compileLimits?: CompileLimits
 }
 
 export interface StartOptions {
@@ -647,6 +654,7 @@ export class Runtime {
     },
   ): CompileResult {
     const { strict, pipeline, effects, parsed, ceilings } = settings
+    const limits = settings.compileLimits ?? this.options.compileLimits
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
@@ -659,6 +667,7 @@ export class Runtime {
       ...(effects === undefined ? {} : { effects }),
       ...(parsed === undefined ? {} : { parsed }),
       ...(ceilings === undefined ? {} : { imports: ceilings }),
+      ...(limits === undefined ? {} : { limits }),
       ...(this.rules === undefined ? {} : { constraints: this.rules }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),

@@ -345,6 +345,22 @@ export const CHECK_CATALOG = {
     hint: () => 'assign to a variable and validate with schema_expect() or a type annotation first',
     doc: 'Strict mode: the result of a call to the outside is used before its shape is known.',
   }),
+
+  // ---- limits -------------------------------------------------------------------------------------------------------
+  T070: row<{ more: number; limit: number }>({
+    severity: 'error',
+    title: 'too many findings',
+    message: (a) => `and ${a.more} more findings: ${a.limit} are kept`,
+    hint: () => 'mend those that are listed and check again',
+    doc: 'A file has more findings than are kept; the number of the others is told.',
+  }),
+  T071: row<{ limit: number }>({
+    severity: 'error',
+    title: 'checking takes too long',
+    message: (a) => `Checking the types of this file takes more than ${a.limit} steps`,
+    hint: () => 'split the file, simplify types that refer to types, or have the host raise `limits` of compile',
+    doc: 'The types of a file take more work than checking may take, such as aliases that double at each step.',
+  }),
 }
 
 export type CheckCode = keyof typeof CHECK_CATALOG

@@ -16,7 +16,7 @@ import { checkStatement, checkStatements } from './check-statements.js'
 import { type CheckContext, reporter, signatureCache } from './context.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, importedFrom, type Imports, isTypeDeclaration } from './module-interface.js'
-import { Scope } from './scope.js'
+import { Scope, TooMuchWork } from './scope.js'
 import { DICT } from './type.js'
 import { nodesWithin } from './walk.js'
 
@@ -34,7 +34,17 @@ export interface CheckOptions {
   readonly observe?: (span: Span, type: string) => void
   /** Told the type of this expression statement as text, null when nothing is known about it: for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
+  readonly limits?: CheckLimits
 }
+
+export interface CheckLimits {
+  /** Findings that are kept of a file; of the others the number is told. */
+  readonly findings?: number
+  /** Expressions that are looked at and types that are compared. */
+  readonly checkSteps?: number
+}
+
+export const CHECK_LIMITS: Required<CheckLimits> = { findings: 1000, checkSteps: 10_000_000 }
 
 /**
  * Conditions narrow a variable that is declared with an alias of a union, which the language does not ask for (reference 02 §9.2);
@@ -43,11 +53,27 @@ export interface CheckOptions {
  * what is found both ways counts.
  */
 export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
+  const found = checkBothWays(program, options)
+  const limit = options.limits?.findings ?? CHECK_LIMITS.findings
+  if (found.length <= limit) return found
+  const more = found.length - limit
+  const kept = found.slice(0, limit)
+  const hasErrors = found.slice(limit).some(({ severity }) => severity === 'error')
+  reporter(kept)('T070', kept.at(-1)?.span ?? NOWHERE, { more, limit })
+  const last = kept.pop()!
+  // Warnings alone keep no program from running.
+  return [...kept, hasErrors ? last : { ...last, severity: 'warning' }]
+}
+
+const NOWHERE: Span = { start: 0, end: 0 }
+
+function checkBothWays(program: Program, options: CheckOptions): Diagnostic[] {
   const smart = runChecks(program, options, true)
-  if (smart.diagnostics.length === 0 || !smart.followedAliases) return smart.diagnostics
+  if (smart.diagnostics.length === 0 || !smart.followedAliases || !smart.isWhole) return smart.diagnostics
   const { observe: _observe, probe: _probe, ...quiet } = options
   const found = new Set(smart.diagnostics.map(placeOf))
-  return runChecks(program, quiet, false).diagnostics.filter((diagnostic) => found.has(placeOf(diagnostic)))
+  const plain = runChecks(program, quiet, false)
+  return plain.isWhole ? plain.diagnostics.filter((diagnostic) => found.has(placeOf(diagnostic))) : plain.diagnostics
 }
 
 function placeOf({ code, span }: Diagnostic): string {
@@ -57,19 +83,24 @@ function placeOf({ code, span }: Diagnostic): string {
 interface Checked {
   readonly diagnostics: Diagnostic[]
   readonly followedAliases: boolean
+  /** Whether checking took no more than it may. */
+  readonly isWhole: boolean
 }
 
 function runChecks(program: Program, options: CheckOptions, followAliases: boolean): Checked {
   const diagnostics: Diagnostic[] = []
   const root = Scope.outermost(options.signatures ?? BUILTINS)
   root.aliasNarrowing.allowed = followAliases
+  const checkSteps = options.limits?.checkSteps ?? CHECK_LIMITS.checkSteps
+  root.work.left = checkSteps
   try {
     runPasses(program, options, root, diagnostics)
   } catch (error) {
+    if (error instanceof TooMuchWork) reporter(diagnostics)('T071', NOWHERE, { limit: checkSteps })
     // A tree too deep for the call stack is left to the phases that have an error for it; what was found until then stands.
-    if (!(error instanceof RangeError)) throw error
+    else if (!(error instanceof RangeError)) throw error
   }
-  return { diagnostics, followedAliases: root.aliasNarrowing.used }
+  return { diagnostics, followedAliases: root.aliasNarrowing.used, isWhole: root.work.left >= 0 }
 }
 
 function runPasses(program: Program, options: CheckOptions, root: Scope, diagnostics: Diagnostic[]): void {
@@ -90,7 +121,10 @@ function runPasses(program: Program, options: CheckOptions, root: Scope, diagnos
     observe: options.observe ?? null,
     probe: options.probe ?? null,
     signature,
-    checkExpr: (expr, scope) => checkExpression(expr, scope, context),
+    checkExpr: (expr, scope) => {
+      scope.work.step()
+      checkExpression(expr, scope, context)
+    },
     checkStmt: (stmt, scope) => checkStatement(stmt, scope, context),
     checkBlock: (block, scope) => checkStatements(block, scope, context),
   }

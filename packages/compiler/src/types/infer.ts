@@ -31,6 +31,7 @@ import {
 } from './type.js'
 
 export function infer(expr: Expr, scope: Scope): Known {
+  scope.work.step()
   switch (expr.kind) {
     case 'Int':
       return INT

@@ -28,6 +28,7 @@ export function fits(expected: Type, actual: Type, scope: Scope): boolean {
 function decide(expected: Type, actual: Type, question: Question): boolean {
   if (expected === actual || ++question.steps > MAX_STEPS) return true
   const { scope } = question
+  scope.work.step()
   if (isNamed(expected, '_') || isNamed(actual, '_')) return true
   if (isTypeParam(expected, scope) || isTypeParam(actual, scope)) return true
   const target = resolveHead(expected, scope)

@@ -71,6 +71,18 @@ interface Tables {
   methods: Map<string, MethodTable>
 }
 
+/** Raised where checking takes more than it may; never leaves `checkProgram`. */
+export class TooMuchWork extends Error {}
+
+/** Steps that checking a file may still take: expressions looked at, types compared. */
+export class Work {
+  left = Infinity
+
+  step(): void {
+    if (--this.left < 0) throw new TooMuchWork()
+  }
+}
+
 export class Scope {
   readonly parent: Scope | null
   readonly root: Scope
@@ -78,6 +90,8 @@ export class Scope {
   readonly builtins: BuiltinSignatures
   /** Of the whole file: whether conditions narrow variables of an alias, and whether one did. See `checkProgram`. */
   readonly aliasNarrowing: { allowed: boolean; used: boolean }
+  /** Of the whole file: what checking may still take. */
+  readonly work: Work
   private variables: Map<string, Variable> | null = null
   private tables: Tables | null = null
   private mutable: Set<string> | null = null
@@ -92,6 +106,7 @@ export class Scope {
     this.enclosing = enclosing
     this.builtins = builtins
     this.aliasNarrowing = parent === null ? { allowed: true, used: false } : parent.aliasNarrowing
+    this.work = parent === null ? new Work() : parent.work
   }
 
   static outermost(builtins: BuiltinSignatures): Scope {

@@ -164,6 +164,13 @@ const PARSING = {
         at: a.at,
       }),
   }),
+  P016: entry<{ readonly found: number; readonly limit: number; readonly what: string }>({
+    severity: 'error',
+    title: 'file too large',
+    doc: 'A file has more characters or tokens than one file may have.',
+    message: (a) => `The file has ${a.found} ${a.what}, the limit is ${a.limit}`,
+    hint: () => 'split it into modules, read data from a file instead, or have the host raise `limits` of compile',
+  }),
 } as const
 
 const CHARACTER_HINTS: Readonly<Record<string, string | undefined>> = {
