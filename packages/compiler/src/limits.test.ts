@@ -3,12 +3,23 @@
 import { expect, test } from 'vitest'
 import { compileProgram } from './compile.js'
 import type { CompileLimits } from './compile.js'
+import type { Signatures } from './signatures.js'
+
+const NONE: Signatures = {
+  has: () => false,
+  borrows: () => false,
+  borrowsMethod: () => false,
+  effects: () => undefined,
+  methodEffects: () => undefined,
+  constants: [],
+  names: [],
+}
 
 function findings(text: string, limits?: CompileLimits) {
   const { program, diagnostics } = compileProgram(
     { key: 'main.harn', text },
     {
-      signatures: new Map(),
+      signatures: NONE,
       resolve: (path) => ({ kind: 'error', message: `no module ${path}` }),
       ...(limits === undefined ? {} : { limits }),
     },

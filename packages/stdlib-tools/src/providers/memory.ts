@@ -38,8 +38,11 @@ export function memoryNode(data: Uint8Array | null, modifiedMs: number): FileNod
 /** Bytes that a world in memory keeps, of files, records and texts each, when its host says nothing else. */
 export const MEMORY_WORLD_BYTES = 64 << 20
 
-/** Bytes of a file or record beside its content, about. */
-const NODE_BYTES = 128
+/** Bytes of a file or directory beside its content, about: a directory has a map of its names. */
+const NODE_BYTES = 600
+
+/** Bytes of a record beside its content, about. */
+const RECORD_BYTES = 128
 
 /** Longer paths have no place in operating systems either. */
 const LONGEST_PATH = 4096
@@ -393,7 +396,7 @@ export class MemoryStore implements Provider {
 }
 
 function unitsOfRecord(namespace: string, key: string, value: Plain): number {
-  return NODE_BYTES + namespace.length + key.length + plainUnits(value, Infinity)
+  return RECORD_BYTES + namespace.length + key.length + plainUnits(value, Infinity)
 }
 
 /** One store operation on maps; shared with the store that keeps them in a file. */
