@@ -54,6 +54,9 @@ keep_alive = "30s"
     ['[[mcp]]\ncommand = "x"\n', /^harn\.toml: mcp\[0\]\.name: /],
     ['[[mcp]]\nname = "a"\nlazy = 1\n', /^harn\.toml: mcp\[0\]\.lazy: /],
     ['[[mcp]]\nname = "a"\n[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" is declared twice$/],
+    ['[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" has no command: /],
+    ['[[mcp]]\nname = "a"\ncommand = ""\n', /^harn\.toml: the MCP server "a" has no command: /],
+    ['[[mcp]]\nname = "a"\ntransport = "http"\n', /^harn\.toml: the MCP server "a" has no url: /],
     ['[[mcp]]\nname = "a"\nauth = { token = "x" }\n', /^harn\.toml: mcp\[0\]\.auth/],
     ['[[mcp]]\nname = "a"\nkeep_alive = "soon"\n', /keep_alive/],
   ])('%j is refused with its place', (text, message) => expect(() => readManifest('harn.toml', text)).toThrow(message))

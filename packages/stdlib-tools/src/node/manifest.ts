@@ -148,7 +148,21 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
       ...(keepAliveMs === null ? {} : { keepAliveMs }),
     }
   }
+  for (const [name, server] of Object.entries(servers)) {
+    const missing = missingPlace(server)
+    if (missing !== null) throw new ManifestError(`${path}: the MCP server "${name}" ${missing}`)
+  }
   return servers
+}
+
+/** What a server needs to be reached and does not say; null when nothing. One with a card alone is there for its card. */
+function missingPlace({ transport, command, url, card }: McpServerDeclaration): string | null {
+  const kind = transport ?? (url === undefined ? 'stdio' : 'http')
+  if (kind === 'http') return url === undefined || url === '' ? 'has no url: write the address that it answers at' : null
+  if (command !== undefined && command !== '') return null
+  return command === undefined && card !== undefined
+    ? null
+    : 'has no command: write the program that starts it, or the url that it answers at'
 }
 
 /** What is wrong with a table, with its place; `keys` are those of the table, `inner` those of a table in it. */

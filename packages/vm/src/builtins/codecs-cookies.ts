@@ -12,6 +12,7 @@ import { stringifyJson } from './json-write.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import { isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
@@ -57,7 +58,13 @@ function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }
 
+/** The text of headers is cut up and looked at by the character, and costs that before. */
+function chargeTexts(texts: readonly string[]): void {
+  work(texts.reduce((sum, text) => sum + text.length, 0))
+}
+
 function parseHeaders(texts: readonly string[]): Parsed {
+  chargeTexts(texts)
   const parsed: Parsed = { pairs: [], invalid: [] }
   for (const segment of texts.flatMap((text) => text.split(';')).map((part) => part.trim())) {
     if (segment === '') continue
@@ -99,7 +106,6 @@ function badHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' =
 function cookieParse(ctx: Context, headers: Value = null): Result {
   const texts = headerTexts(headers, 'cookie')
   if (texts === null) return badHeaders(ctx, headers)
-  ctx.charge(texts.reduce((sum, text) => sum + text.length, 0))
   const { pairs, invalid } = parseHeaders(texts)
   const all = new Map<string, Value[]>()
   for (const { name, value } of pairs) {
@@ -232,6 +238,7 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
   const setTexts = headerTexts(set, 'set-cookie')
   if (setTexts === null) return badHeaders(ctx, set, 'Set-Cookie')
   const cookies = firstValues(parseHeaders(requestTexts).pairs)
+  chargeTexts(setTexts)
   for (const text of setTexts) applySetCookie(cookies, text, ctx.now)
   const dict = new HarnDict(cookies)
   return HarnDict.of({

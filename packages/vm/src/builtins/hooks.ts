@@ -132,7 +132,8 @@ export function hookPatternMatches(pattern: string, payload: Value): boolean {
       throw error
     }
   }
-  if (wanted.includes('.')) return isTruthy(atPath(payload, wanted))
+  // Names of tools have dots too; a hook that refuses `shop.order` must not wait for a path of that name.
+  if (wanted.includes('.') && isTruthy(atPath(payload, wanted))) return true
   return globOne(wanted, textAt(payload, 'tool.name'))
 }
 

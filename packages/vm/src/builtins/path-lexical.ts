@@ -1,5 +1,7 @@
 // Paths as text: no file system is asked. `\` counts as `/`, a drive prefix `X:` is kept (reference 03a §17.2).
 
+import { SHORT_TEXT, work } from '../values/meter.js'
+
 export interface ParsedPath {
   /** `C:`, or empty. */
   readonly drive: string
@@ -8,8 +10,10 @@ export interface ParsedPath {
   readonly segments: readonly string[]
 }
 
+/** Every reading of a path begins here; no system knows paths so long that they cost anything. */
 export function toPosix(path: string): string {
-  return path.replaceAll('\\', '/')
+  if (path.length > SHORT_TEXT) work(path.length)
+  return path.includes('\\') ? path.replaceAll('\\', '/') : path
 }
 
 export function isAbsolutePath(path: string): boolean {
@@ -98,11 +102,14 @@ export function relativePath(path: string, base: string): string | null {
 
 /** Joins as the operating system's path type does: an absolute part starts over, an empty one only adds a final slash. */
 export function joinPaths(parts: readonly string[]): string {
+  // Of the last part that starts over; asking what is joined so far for its end would copy it each time.
+  let from = 0
+  for (const [at, part] of parts.entries()) if (part.startsWith('/')) from = at
   let path = ''
-  for (const part of parts) {
-    if (part.startsWith('/')) path = part
-    else if (path === '' || path.endsWith('/')) path += part
-    else path += `/${part}`
+  let isOpen = true
+  for (const part of parts.slice(from)) {
+    path += isOpen ? part : `/${part}`
+    isOpen = path === '' || part === '' || part.endsWith('/')
   }
   return path
 }

@@ -78,10 +78,13 @@ export class PlainWalk {
   private kept = 0
   private visited = 0
   private readonly most: number
+  private readonly root: Value
+  private isMeasured = false
   private readonly open: Open[] = []
 
   constructor(value: Value, most: number) {
     this.most = most
+    this.root = value
     this.plain = this.begin(value)
   }
 
@@ -150,6 +153,10 @@ export class PlainWalk {
   private count(units: number): void {
     this.units += units
     if (this.units > this.most) throw new TooLargeError(this.most)
+    if (this.units > MEASURED_FROM && !this.isMeasured) {
+      this.isMeasured = true
+      if (new SharedSize().of(this.root, 0) > this.most) throw new TooLargeError(this.most)
+    }
     if (this.units - this.kept > PAID_AT_ONCE) this.pay()
   }
 
@@ -157,6 +164,41 @@ export class PlainWalk {
     keep(this.units - this.kept)
     this.kept = this.units
   }
+}
+
+/** Heap units of a value that is large enough to ask how large it is before all of it is copied. */
+const MEASURED_FROM = 1 << 16
+
+/** Members that are looked at for that; what has more of its own is copied until it is too large. */
+const MOST_MEASURED = 1 << 14
+
+/**
+ * The units of a walk over a value, by looking at each object once, however many ways lead to it. What is not looked at counts as
+ * nothing, so that it may be less and is never more.
+ */
+class SharedSize {
+  private readonly known = new Map<object, number>()
+  private looked = 0
+
+  of(value: Value, depth: number): number {
+    if (typeof value === 'string') return value.length
+    const members = membersInside(value)
+    if (members === null || depth >= MAX_EDGE_DEPTH) return 0
+    const before = this.known.get(value as object)
+    if (before !== undefined) return before
+    this.looked += members.length
+    if (this.looked > MOST_MEASURED) return 0
+    let units = UNITS * (1 + members.length)
+    for (const member of members) units += this.of(member, depth + 1)
+    this.known.set(value as object, units)
+    return units
+  }
+}
+
+function membersInside(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  if (value instanceof Keyed || value instanceof HarnSet) return value.values()
+  return value instanceof HarnPair ? [value.first, value.second] : null
 }
 
 /** Heap units that are paid together: what comes to less is part of the operation. */
