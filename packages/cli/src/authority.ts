@@ -15,7 +15,7 @@ import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
 import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
 import { closestOf } from '@bridle/parser'
-import { EFFECTS, STANDARD_TOOLS } from '@bridle/vm'
+import { EFFECTS, STANDARD_TOOLS, lookup } from '@bridle/vm'
 import type { EffectKind, Plain } from '@bridle/vm'
 import { UsageError } from './errors.js'
 
@@ -277,7 +277,7 @@ const CONFINED: readonly Grant[] = (Object.keys(EFFECTS) as EffectKind[]).filter
 )
 
 /** Powers behind the families of tool ids; an id has that of its family, or the one listed for it. */
-const FAMILY_POWERS: Readonly<Record<string, readonly Grant[]>> = {
+const FAMILY_POWERS: Readonly<Record<string, readonly Grant[]>> = lookup({
   fs: ['fs'],
   http: ['http', 'net'],
   process: ['process'],
@@ -287,9 +287,9 @@ const FAMILY_POWERS: Readonly<Record<string, readonly Grant[]>> = {
   store: ['store'],
   approval: ['approval'],
   terminal: ['terminal'],
-}
+})
 
-const ID_POWERS: Readonly<Record<string, readonly Grant[]>> = {
+const ID_POWERS: Readonly<Record<string, readonly Grant[]>> = lookup({
   'fs.read': ['fs.read'],
   'fs.exists': ['fs.query'],
   'fs.stat': ['fs.query'],
@@ -299,7 +299,7 @@ const ID_POWERS: Readonly<Record<string, readonly Grant[]>> = {
   'process.exec': ['process.exec', 'process.info'],
   'env.get': ['process.info'],
   'env.set': ['process.set'],
-}
+})
 
 function powersFor(name: string): readonly Grant[] {
   if (name === '*') return ['*']
@@ -463,12 +463,12 @@ function variablesOf(
   const named = new Set(flags.env)
   for (const name of named)
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new UsageError(`--env ${name}: write the name of a variable`)
-  const secrets: { [name: string]: { readonly value: string; readonly origins: readonly string[] } } = {}
+  const secrets = Object.create(null) as { [name: string]: { readonly value: string; readonly origins: readonly string[] } }
   for (const spec of flags.secret ?? []) {
     const at = spec.indexOf('@')
     const name = at < 0 ? spec : spec.slice(0, at)
     const origin = at < 0 ? null : spec.slice(at + 1)
-    const value = env[name]
+    const value = Object.hasOwn(env, name) ? env[name] : undefined
     if (value === undefined || value === '') throw new UsageError(`--secret ${spec}: the variable ${name} is not set`)
     if (origin !== null && !/^https?:$/.test(parseUrl(origin)?.protocol ?? ''))
       throw new UsageError(`--secret ${spec}: write NAME or NAME@ORIGIN, with an origin such as https://api.example.com`)

@@ -11,7 +11,10 @@ export function scriptsAt(paths: readonly string[]): readonly string[] {
 
 function scriptsBelow(path: string): string[] {
   if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
-  if (statSync(path).isFile()) return [path]
+  const found = statSync(path)
+  if (found.isFile()) return [path]
+  // Reading from a pipe waits for ever, and a device may have no end.
+  if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const below = join(path, entry.name)
     if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : scriptsBelow(below)

@@ -40,7 +40,7 @@ export class Grants {
 }
 
 export function isGrant(name: string): boolean {
-  return name === '*' || name in EFFECTS || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
+  return name === '*' || Object.hasOwn(EFFECTS, name) || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
 }
 
 /** The powers that an effect needs: its own, and those of all that it makes use of. */

@@ -47,7 +47,7 @@ export class ModuleEmitter {
   readonly functions: FunctionChunk[] = []
   readonly units: string[] = []
   readonly moduleSlots: string[] = []
-  readonly exports: Record<string, number> = {}
+  readonly exports = Object.create(null) as Record<string, number> // names are the script's
   /** A pipeline is the entry, or this is an imported module: only variables and definitions run at top level. */
   pipelineMode = false
   readonly nesting: Nesting

@@ -5,6 +5,7 @@
 // ceilings of all the importers on its way. What needs no grant (time, random, tasks …) is left unless it is named.
 
 import type { Attribute, AttributeValue, CatalogRow, Diagnostic, Program, Span } from '@bridle/parser'
+import { lookup } from '../bytecode/lookup.js'
 import { closestOf } from '../signatures.js'
 import { EFFECT_NAMES } from '../effects/kinds.js'
 import { GRANT_CATALOG } from './catalog.js'
@@ -30,7 +31,7 @@ interface Capability {
 const HOSTS = { tools: 'http', key: 'domain', effects: ['http'] }
 
 /** THE table of what can be narrowed beside the names of effects. */
-const CAPABILITIES: Readonly<Record<string, Capability>> = {
+const CAPABILITIES: Readonly<Record<string, Capability>> = lookup({
   network: { effects: ['http', 'llm', 'mcp', 'email', 'db', 'database'], restricts: HOSTS },
   http: { effects: ['http'], restricts: HOSTS },
   fs: { effects: ['fs'], readOnly: true, restricts: { tools: 'fs', key: 'path', effects: ['fs'] } },
@@ -38,12 +39,12 @@ const CAPABILITIES: Readonly<Record<string, Capability>> = {
   env: { effects: ['env'], restricts: { tools: 'env', key: 'name', effects: ['env'] } },
   crypto: { effects: ['crypto', 'random'] },
   timer: { effects: ['time'] },
-}
-const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
+})
+const OTHER_SPELLINGS: Readonly<Record<string, string>> = lookup({
   filesystem: 'fs',
   files: 'fs',
   environment: 'env',
-}
+})
 const ALL = 'all'
 
 const ALL_EFFECTS = Object.keys(EFFECT_NAMES)

@@ -5,7 +5,7 @@ import { builtin } from './builtin.js'
 import type { BuiltinDef } from './builtin.js'
 import { completeHandoff } from './handoff.js'
 import { timeOrderedId, wallMs } from './identity.js'
-import { isAbsolutePath, normalizePath, parentPath } from './path-lexical.js'
+import { folderNameProblem, isAbsolutePath, normalizePath, parentPath } from './path-lexical.js'
 import { refusal, textField } from './fs-ask.js'
 import { ask, failRuntime, here, scripts, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -51,7 +51,14 @@ function* currentSession(): Script<string | null> {
   return typeof id === 'string' && id !== '' ? id : null
 }
 
+/** The id of a session is a folder below the root: one that names another folder reaches what is not of the session. */
+function checkSession(session: string): void {
+  const problem = folderNameProblem(session)
+  if (problem !== null) failRuntime(`agent_state: session_id '${session}' ${problem}`)
+}
+
 function* handleFor(root: string, session: string, options: HarnDict): Script<HarnDict> {
+  checkSession(session)
   const policy = option(options, 'conflict_policy') ?? option(options, 'two_writer') ?? 'ignore'
   if (!POLICIES.includes(policy)) return failRuntime(`agent_state: unknown conflict policy '${policy}'`)
   const worker = option(options, 'worker_id')
@@ -89,6 +96,7 @@ function handleOf(value: Value | undefined, name: string): Handle {
   }
   const root = text('root')
   const session = text('session_id')
+  checkSession(session)
   return {
     root,
     session,
@@ -102,6 +110,7 @@ function handleOf(value: Value | undefined, name: string): Handle {
 function keyOf(value: Value | undefined): string {
   const key = display(value ?? null)
   if (key.trim() === '') return failRuntime('agent_state: key must be a non-empty relative path')
+  if (key.includes('\0')) return failRuntime(`agent_state: key '${key}' must not have a NUL character`)
   if (isAbsolutePath(key)) return failRuntime(`agent_state: key '${key}' must be relative`)
   const parts = key.split(/[\\/]/).filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) return failRuntime(`agent_state: key '${key}' must not escape the session root`)

@@ -6,7 +6,7 @@ import type { BuiltinDef } from './builtin.js'
 import { timeOrderedId, wallMs } from './identity.js'
 import { parseJson } from './json-read.js'
 import { stringifyJson } from './json-write.js'
-import { isAbsolutePath, normalizePath } from './path-lexical.js'
+import { folderNameProblem, isAbsolutePath, normalizePath } from './path-lexical.js'
 import { failRuntime, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { appendLine, environment, jsonData, readKept, stateRoot } from './state-files.js'
@@ -37,6 +37,8 @@ function namespaceOf(value: Value | undefined, name: string): string {
   if (text.trim() === '') return failRuntime(`__memory_${name}: \`namespace\` must be a non-empty string`)
   if (isAbsolutePath(text)) return failRuntime('memory namespace must be relative')
   if (text.split(/[\\/]/).includes('..')) return failRuntime('memory namespace must not escape the memory root')
+  const problem = folderNameProblem(text)
+  if (problem !== null) return failRuntime(`memory namespace ${problem}`)
   return text
 }
 

@@ -5,11 +5,11 @@ import { builtin, family } from './builtin.js'
 import type { BuiltinDef } from './builtin.js'
 import { fnv1a } from './core-hash.js'
 import { readRecordFile, updateRecordFile } from './record-files.js'
-import { failWith, here, scripts } from './scripted.js'
+import { failRuntime, failWith, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { directoryNames, executionRoot, fileFacts, isMissing, jsonData, stateRoot } from './state-files.js'
 import { isoNow } from './time-dates.js'
-import { isAbsolutePath, normalizePath, relativePath } from './path-lexical.js'
+import { folderNameProblem, isAbsolutePath, normalizePath, relativePath } from './path-lexical.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -53,6 +53,13 @@ function readEntries(entries: HarnDict): Map<string, HarnDict> {
   const found = new Map<string, HarnDict>()
   for (const [directory, fields] of entries.entries()) if (fields instanceof HarnDict) found.set(directory, fields)
   return found
+}
+
+/** Each namespace is a folder with a file. */
+function namespaceOf(value: Value | undefined): string {
+  const name = display(value ?? '')
+  const problem = folderNameProblem(name)
+  return problem === null ? name : failRuntime(`metadata_set: namespace '${name}' ${problem}`)
 }
 
 function keyOf(directory: Value): string {
@@ -288,7 +295,7 @@ const machine = scripts('metadata.script', {
   *set(directory, namespace, fields) {
     const data = jsonData(fields ?? null)
     if (!(data instanceof HarnDict) || data.size === 0) return null
-    return yield* setFields(keyOf(directory!), display(namespace ?? ''), data)
+    return yield* setFields(keyOf(directory!), namespaceOf(namespace), data)
   },
   *get(directory, namespace) {
     const facts = yield* load()

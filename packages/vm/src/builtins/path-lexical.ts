@@ -20,6 +20,16 @@ export function isAbsolutePath(path: string): boolean {
   return /^(?:[A-Za-z]:)?\//.test(toPosix(path))
 }
 
+/** Why a text from outside cannot be a folder below another one, or null: it would name that one itself, or one beside it. */
+export function folderNameProblem(name: string): string | null {
+  if (name.trim() === '') return 'must be a non-empty string'
+  if (name.includes('\0')) return 'must not have a NUL character'
+  if (isAbsolutePath(name)) return 'must be relative'
+  const parts = name.split(/[\\/]/)
+  if (parts.includes('..')) return 'must not have `..`'
+  return parts.every((part) => part === '' || part === '.') ? 'must name a folder' : null
+}
+
 export function parsePath(path: string): ParsedPath {
   const posix = toPosix(path)
   const drive = /^[A-Za-z]:/.exec(posix)?.[0] ?? ''

@@ -9,6 +9,7 @@ import { timeOrderedId } from './identity.js'
 import { parseJson } from './json-read.js'
 import { failCategorized, failRuntime, failWith, here, parkUntil, scripts, tryAsk, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
+import { folderNameProblem } from './path-lexical.js'
 import { currentSession, openSession, touch } from './sessions.js'
 import { environment, jsonData, prettyJson, readText } from './state-files.js'
 import { readTask, runTask, transcriptModeOf } from './sub-agents.js'
@@ -460,6 +461,8 @@ function* resume(target: string): Script<HarnDict> {
   const known = yield* here((ctx) => ctx.state(workerState).workers.has(target))
   if (known) return yield* here((ctx) => handleOf(workerOf(ctx, target)))
   const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
+  const problem = target.endsWith('.json') ? null : folderNameProblem(target)
+  if (problem !== null) return failRuntime(`resume_agent: the id '${target}' ${problem}`)
   const path = target.endsWith('.json') ? target : `${folder}/${target}.json`
   const text = yield* readText(path)
   if (text === null) return failRuntime(`failed to read worker snapshot ${path}`)
