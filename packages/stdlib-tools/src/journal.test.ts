@@ -60,3 +60,7 @@ test('another format is refused', () => {
     'journal format 99 is not 1',
   )
 })
+
+test.each(['null', '1', '"run"'])('a line that is %s is no entry', (line) => {
+  expect(() => decodeEntry(line)).toThrow('journal line is not a JSON object')
+})

@@ -132,6 +132,7 @@ export function decodeEntry(line: string): JournalEntry {
   } catch {
     throw new JournalFormatError('journal line is not JSON')
   }
+  if (typeof raw !== 'object' || raw === null) throw new JournalFormatError('journal line is not a JSON object')
   const number = (key: string): number => {
     const value = raw[key]
     if (typeof value !== 'number') throw new JournalFormatError(`journal entry "${String(raw['type'])}" has no number "${key}"`)
