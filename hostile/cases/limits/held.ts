@@ -1,0 +1,98 @@
+// Work that is long in one go, and memory outside of the machine: a limit ends the run, or the script is told. And what waits beside it
+// has its turn.
+
+import { MemoryFs, MemoryStore, createRuntime, memoryProcess, scriptedHttp } from '@bridle/stdlib-tools'
+import { must, named } from '../../attempt.js'
+
+const LIMITS = { heap: 8_000_000, fuel: 1_000_000_000 }
+
+const providers = () => [
+  () => new MemoryFs({ '/a.txt': 'a' }),
+  () => new MemoryStore(),
+  () => memoryProcess(),
+  scriptedHttp(() => ({ status: 200, body: 'x'.repeat(100_000) })),
+]
+
+/** The limit that ended the run; `done` and `failed` where none did. */
+async function endOf(source: string): Promise<string> {
+  const runtime = createRuntime({ grants: ['*'], enforceManifest: false, limits: LIMITS, providers: providers() })
+  const result = await runtime.start(runtime.compile(source, { strict: false })).result
+  return result.status === 'limit'
+    ? result.limit
+    : result.status === 'failed'
+      ? `failed: ${result.error.message.slice(0, 200)}`
+      : result.status
+}
+
+const GROSS_GROWTH = 768 << 20
+
+const SHARED = 'var x: any = 1\nfor i in 1 to 40 { x = [x, x] }\n'
+const TEXT = 'let t = "a" * 4000000\n'
+
+/** Each once took long in one go. */
+const LONG: Readonly<Record<string, string>> = {
+  'a path of slashes': 'path_basename("/" * 4000000)',
+  'a path of backslashes': 'path_normalize("\\\\" * 4000000)',
+  'cookies without end': 'session_from_cookies("a=1;" * 1000000, "a", "b")',
+  'shared data compared': `${SHARED}var y: any = 1\nfor i in 1 to 40 { y = [y, y] }\nx == y`,
+  'shared data shown': `${SHARED}to_string(x)`,
+  'shared data as JSON': `${SHARED}json_stringify(x)`,
+  'shared data hashed': `${SHARED}hash_value(x)`,
+  'shared data returned': `${SHARED}return x`,
+  'a shared dict returned': 'var x: any = 1\nfor i in 1 to 24 { x = {a: x, b: x} }\nreturn x',
+  'a list of 2^24 returned': 'var x: any = 1\nfor i in 1 to 24 { x = [x, x] }\nreturn x',
+}
+
+/** Each makes the process keep something, outside of the machine. */
+const KEPT: Readonly<Record<string, string>> = {
+  'files in memory': `${TEXT}var i = 0\nwhile true { write_file("/f\${i}", t)\ni += 1 }`,
+  'a file that grows': `${TEXT}while true { append_file("/f", t) }`,
+  'a store': `${TEXT}var i = 0\nwhile true { store_set("k\${i}", t)\ni += 1 }`,
+  'an event log':
+    'let u = "a" * 100000\nvar i = 0\nwhile true { event_log_emit("topic", "kind", {n: i, u: u + to_string(i)})\ni += 1 }',
+  'mocks of the network':
+    'let u = "a" * 100000\nvar i = 0\nwhile true { http_mock("GET", "http://a.test/\${i}", {status: 200, body: u + to_string(i)})\ni += 1 }',
+  'slices of long texts':
+    'var xs: any = []\nwhile true { let t = "ab" * 500000 + to_string(len(xs))\nxs = xs.push(t[5:500]) \nif len(xs) > 1000 { return "kept" } }',
+  'answers of the network': 'var xs: any = []\nwhile true { xs = xs.push(http_get("http://a.test/").body + to_string(len(xs))) }',
+}
+
+export const cases = [
+  ...named(
+    'thread-is-free',
+    Object.fromEntries(
+      Object.entries(LONG).map(([name, source]) => [
+        name,
+        async () => {
+          const end = await endOf(source)
+          must(['work', 'heap', 'fuel'].includes(end), `ended as ${end}`)
+        },
+      ]),
+    ),
+  ),
+  ...named('thread-is-free', {
+    'a timer of the host goes off beside a loop without end': async () => {
+      const runtime = createRuntime()
+      const run = runtime.start(runtime.compile('while true { }'))
+      const timer = setTimeout(() => run.cancel('enough'), 1)
+      const { status } = await run.result
+      clearTimeout(timer)
+      must(status === 'cancelled', `ended as ${status}`)
+    },
+  }),
+  ...named(
+    'memory-is-metered',
+    Object.fromEntries(
+      Object.entries(KEPT).map(([name, source]) => [
+        name,
+        async () => {
+          const before = process.memoryUsage.rss()
+          const end = await endOf(source)
+          // Gross: were it kept, it would be a gigabyte and more.
+          must(process.memoryUsage.rss() - before < GROSS_GROWTH, `${end}: the process grew`)
+          must(['heap', 'work', 'done'].includes(end) || end.includes('No space left'), `ended as ${end}`)
+        },
+      ]),
+    ),
+  ),
+]
