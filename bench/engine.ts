@@ -1,10 +1,11 @@
 // The engine as the benchmarks use it: compile, link and run on a bare machine, without driver or host, so that figures are the
 // machine's own. Slices are the default ones; the loop below hands the machine its thread back at once.
 
+import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
-import { Machine, STANDARD_FAMILIES, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
 import type { BuiltinFamily, LinkedProgram, MachineOptions, Registry, RunExit } from '@bridle/vm'
 
 export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,11 +1,12 @@
 // The engine as fuzzing drives it: compile, link and run on a bare machine whose world is a function of the effect's number, so
 // that a run depends on its program alone. A run can be cut into slices and taken through snapshots; that must change nothing.
 
+import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
 import type { EffectAnalysis } from '@bridle/compiler'
 import type { ChunkOrigin, CompiledProgram } from '@bridle/compiler/bytecode'
-import { createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
+import { createRegistry, linkProgram, Machine, signaturesOf } from '@bridle/vm'
 import type { Effect, EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit, TierOptions } from '@bridle/vm'
 
 export const registry = createRegistry(STANDARD_FAMILIES)

@@ -1,7 +1,7 @@
 // Stands for node:crypto inside the other engine, as far as engine.ts uses it.
 
 import { encodeHex } from '../packages/vm/src/builtins/codecs-alphabets.js'
-import { sha256 } from '../packages/vm/src/builtins/crypto-hashes.js'
+import { sha256 } from '../packages/stdlib-tools/src/library/crypto/hashes.js'
 
 interface Hash {
   readonly update: (bytes: Uint8Array) => { readonly digest: (form: 'hex') => string }

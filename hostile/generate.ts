@@ -17,7 +17,9 @@ export interface Input {
 /** What ends the process, or waits for what nobody sends. */
 const LEFT_OUT = new Set(['exit', 'sleep', 'sleep_ms', 'mcp_serve'])
 
-const builtinSources = fileURLToPath(new URL('../packages/vm/src/builtins/', import.meta.url))
+const builtinSources = ['vm/src/builtins', 'stdlib-tools/src/library', 'stdlib-tools/src/tools', 'stdlib-tools/src/agents'].map(
+  (folder) => fileURLToPath(new URL(`../packages/${folder}/`, import.meta.url)),
+)
 
 export class Generator {
   private readonly seed: number
@@ -59,8 +61,11 @@ export class Generator {
 /** Every key that some builtin reads from a dict, as its source says it. */
 function optionKeys(): readonly string[] {
   const keys = new Set<string>()
-  for (const name of readdirSync(builtinSources).filter((each) => each.endsWith('.ts') && !each.endsWith('.test.ts'))) {
-    const text = readFileSync(join(builtinSources, name), 'utf8')
+  const files = builtinSources.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  for (const file of files.filter((each) => each.endsWith('.ts') && !each.endsWith('.test.ts')).sort()) {
+    const text = readFileSync(file, 'utf8')
     for (const [, key] of text.matchAll(/(?:\.get\(|\w+\(\w+, )'([a-z][a-z_]+)'/g)) keys.add(key!)
   }
   return [...keys].toSorted()

@@ -1,9 +1,10 @@
 // `npm run test:pace`: calls every builtin and method with one large value in each place, and tells those that take much longer for a
-// unit of fuel than the others: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.test.ts of the
-// vm); this finds what grows too slowly, and is of use on a quiet machine alone.
+// unit of fuel than the others: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.test.ts of
+// stdlib-tools); this finds what grows too slowly, and is of use on a quiet machine alone.
 
 import { compileProgram } from '@bridle/compiler'
-import { builtin, createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
+import { builtin, createRegistry, linkProgram, Machine, signaturesOf } from '@bridle/vm'
+import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
 import { callsOf, prelude, SPELLED } from '../packages/vm/src/builtins/test-support/large-calls.js'
 import { commandOptions, wholeNumber } from '../scripts/options.js'
 

@@ -20,6 +20,21 @@ const browserSafe = layers.filter((name) => name !== 'cli')
 /** Libraries that need Node (or, for blake3-wasm, a different build in a browser); root entries may not reach them. */
 const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici', 'ws']
 
+/**
+ * Rooms of stdlib-tools, lowest first: a room imports itself and those before it. `library` transforms values and shapes effects, `tools` is one
+ * call of a tool, `agents` are models and conversations, `host` is runtimes and runs; the others are entries of their own.
+ */
+const rooms = ['library', 'tools', 'agents', 'host', 'bridge', 'mcp', 'node']
+const topRooms = ['ai', 'otel']
+
+/** Upward imports that are left, with the reason. */
+const upwardImports: ReadonlyMap<string, string> = new Map([
+  [
+    'packages/stdlib-tools/src/host/families/mcp.ts packages/stdlib-tools/src/mcp/',
+    'the list of families names those of every room',
+  ],
+])
+
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
 const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/grants', '@bridle/compiler/signatures']
 
@@ -48,7 +63,7 @@ function checkImportDirection(): Complaint[] {
     for (const { specifier, line, typeOnly } of importsOf(path)) {
       if (specifier.startsWith('.')) {
         const target = toRelative(join(root, dirname(path), specifier))
-        if (!target.startsWith(`packages/${layers[layer]}/src/`))
+        if (!target.startsWith(`packages/${layers[layer]}/src/`) && !isLowerSourceOfTest(path, target, layer))
           complaints.push(`${path}:${line} leaves its package by ${specifier}`)
         else if (!specifier.endsWith('.js')) complaints.push(`${path}:${line} imports ${specifier} without .js`)
         else if (!typeOnly && crossesValues(path, target)) complaints.push(`${path}:${line} values/ may not know ${specifier}`)
@@ -70,9 +85,46 @@ function checkImportDirection(): Complaint[] {
   return complaints
 }
 
+/** Tests may look into the sources and the test support of lower packages. */
+function isLowerSourceOfTest(path: string, target: string, layer: number): boolean {
+  return isTestCode(path) && layers.indexOf(layerOf(target)) < layer && target.includes('/src/')
+}
+
 /** values/ is below the interpreter: it may be used by it, never the other way round. */
 function crossesValues(path: string, target: string): boolean {
   return path.startsWith('packages/vm/src/values/') && target.startsWith('packages/vm/src/interpreter/') && !isTestCode(path)
+}
+
+/** The room of a source of stdlib-tools; null for what lies beside the rooms. */
+function roomOf(path: string): string | null {
+  const room = /^packages\/stdlib-tools\/src\/([\w-]+)\//.exec(path)?.[1] ?? null
+  return room !== null && (rooms.includes(room) || topRooms.includes(room)) ? room : null
+}
+
+function checkRooms(): Complaint[] {
+  const complaints: Complaint[] = []
+  const rank = (room: string): number => (topRooms.includes(room) ? rooms.length : rooms.indexOf(room))
+  for (const room of [...rooms, ...topRooms]) {
+    const folder = `packages/stdlib-tools/src/${room}`
+    if (existsSync(join(root, folder)) && !existsSync(join(root, folder, 'README.md')))
+      complaints.push(`${folder} has no README.md`)
+  }
+  for (const path of shipped) {
+    const own = roomOf(path)
+    if (own === null) continue
+    for (const { specifier, line } of importsOf(path)) {
+      if (!specifier.startsWith('.')) continue
+      const target = toRelative(join(root, dirname(path), specifier))
+      const other = roomOf(target)
+      if (other === null || other === own || rank(other) < rank(own)) continue
+      const isListed = [...upwardImports.keys()].some((key) => {
+        const [from = '', to = ''] = key.split(' ')
+        return path.startsWith(from) && target.startsWith(to)
+      })
+      if (!isListed) complaints.push(`${path}:${line} imports upward: ${own} may not know ${target}`)
+    }
+  }
+  return complaints
 }
 
 function checkDeclaredDependencies(): Complaint[] {
@@ -123,11 +175,13 @@ async function checkBrowserSafety(): Promise<Complaint[]> {
 
 function checkDeterminism(): Complaint[] {
   const complaints: Complaint[] = []
-  for (const path of shipped.filter((one) => one.startsWith('packages/vm/'))) {
+  for (const path of shipped.filter(
+    (one) => /^packages\/(?:vm|stdlib-tools\/src\/(?:library|agents))\//.test(one) && !one.endsWith('/host-clock.ts'),
+  )) {
     const lines = withoutComments(read(path)).split('\n')
     lines.forEach((line, index) => {
       for (const match of line.matchAll(nondeterminism))
-        complaints.push(`${path}:${index + 1} uses ${match[0]}; the vm has no clock, chance or promise`)
+        complaints.push(`${path}:${index + 1} uses ${match[0]}; what runs in the machine has no clock, chance or promise`)
     })
   }
   return complaints
@@ -338,6 +392,7 @@ function escapeRegExp(text: string): string {
 
 const checks: Record<string, Check> = {
   'import direction': checkImportDirection,
+  rooms: checkRooms,
   'declared dependencies': checkDeclaredDependencies,
   'browser safety': checkBrowserSafety,
   determinism: checkDeterminism,

@@ -1,4 +1,4 @@
-import { TOOL_ERROR_CODES } from '@bridle/vm'
+import { TOOL_ERROR_CODES } from '@bridle/stdlib-tools'
 import { expect, test } from 'vitest'
 import { ERROR_DOCS } from './error-codes.js'
 

@@ -1,7 +1,7 @@
 // What the codes of run time and host mean, for `bridle explain`. The codes and their categories are the machine's table
 // (TOOL_ERROR_CODES); a test compares, so that no code is without its words.
 
-import { TOOL_ERROR_CODES } from '@bridle/vm'
+import { TOOL_ERROR_CODES } from '@bridle/stdlib-tools'
 
 export interface ErrorCode {
   /** What `error_category(e)` gives. */

@@ -5,7 +5,8 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { DefinedTool, Plain } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
+import type { DefinedTool } from '@bridle/stdlib-tools'
 import {
   STANDARD_TOOLS,
   pinText,
@@ -14,7 +15,7 @@ import {
   shapeOfOutput,
   toolDescriptionHash,
   toolSchemaHash,
-} from '@bridle/vm'
+} from '@bridle/stdlib-tools'
 import { guardedFetch, hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'

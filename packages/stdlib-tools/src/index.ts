@@ -1,6 +1,6 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
-export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './runtime.js'
+export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './host/runtime.js'
 export type {
   CompileSettings,
   MachineMakers,
@@ -11,17 +11,17 @@ export type {
   RuntimeConfig,
   RuntimeOptions,
   StartOptions,
-} from './runtime.js'
-export { Run, ScriptError } from './run.js'
-export type { RunResult, SnapshotOptions, Wait } from './run.js'
-export type { RunEvent } from './events.js'
-export { Grants, GrantError } from './authority.js'
-export { grantsOf } from './run-authority.js'
-export type { Confinement, RunAuthority } from './run-authority.js'
-export type { Grant } from './authority.js'
-export type { DryRunEntry } from './dry-run.js'
+} from './host/runtime.js'
+export { Run, ScriptError } from './host/run.js'
+export type { RunResult, SnapshotOptions, Wait } from './host/run.js'
+export type { RunEvent } from './host/events.js'
+export { Grants, GrantError } from './tools/policy/authority.js'
+export { grantsOf } from './host/run-authority.js'
+export type { Confinement, RunAuthority } from './host/run-authority.js'
+export type { Grant } from './tools/policy/authority.js'
+export type { DryRunEntry } from './host/dry-run.js'
 
-export { DefinitionError, Finished, Pending, defineTool, finish, pending, pureFunction } from './tools/define.js'
+export { DefinitionError, Finished, Pending, defineTool, finish, pending, pureFunction } from './tools/host-tools/define.js'
 export type {
   Capabilities,
   CapabilityOperation,
@@ -39,10 +39,10 @@ export type {
   ToolFormAnswer,
   ToolDefinition,
   ToolExample,
-} from './tools/define.js'
-export { composeTools, partialTool } from './tools/combine.js'
-export type { PartialOptions } from './tools/combine.js'
-export { ToolRegistry, createRegistry } from './tools/registry.js'
+} from './tools/host-tools/define.js'
+export { composeTools, partialTool } from './tools/host-tools/combine.js'
+export type { PartialOptions } from './tools/host-tools/combine.js'
+export { ToolRegistry, createRegistry } from './tools/host-tools/registry.js'
 export type {
   BatchCall,
   BatchOptions,
@@ -53,26 +53,26 @@ export type {
   ToolQuery,
   ToolStream,
   TryResult,
-} from './tools/registry.js'
-export { respond, unwrapStandard } from './tools/response.js'
-export type { ResponseFormat, StandardResponse, ValidationResponse } from './tools/response.js'
-export { MAX_NESTING } from './tools/invoke.js'
-export { ToolError, isToolError } from './tools/errors.js'
-export type { AnyToolError, ToolErrorData } from './tools/errors.js'
-export type { ToolErrorCode } from '@bridle/vm'
-export { NotDataError, plainFromHost } from './tools/edge.js'
-export { Host } from './tools/host.js'
-export type { HostParts } from './tools/host.js'
-export { harnType } from './tools/harn-types.js'
-export { errorFromResponse } from './tools/http-errors.js'
-export type { FailedResponse } from './tools/http-errors.js'
-export { backoffDelay, retryPresets } from './tools/retry.js'
-export { StubTools, stubTools } from './tools/stub.js'
-export type { StubAnswer, StubbedCall } from './tools/stub.js'
-export { SchemaError, compileSchema, toJsonSchema } from './tools/schema.js'
-export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
+} from './tools/host-tools/registry.js'
+export { respond, unwrapStandard } from './tools/host-tools/response.js'
+export type { ResponseFormat, StandardResponse, ValidationResponse } from './tools/host-tools/response.js'
+export { MAX_NESTING } from './tools/host-tools/invoke.js'
+export { ToolError, isToolError } from './tools/host-tools/errors.js'
+export type { AnyToolError, ToolErrorData } from './tools/host-tools/errors.js'
+export type { ToolErrorCode } from './library/tool-errors.js'
+export { NotDataError, plainFromHost } from './tools/host-tools/edge.js'
+export { Host } from './tools/host-tools/host.js'
+export type { HostParts } from './tools/host-tools/host.js'
+export { harnType } from './tools/host-tools/harn-types.js'
+export { errorFromResponse } from './tools/host-tools/http-errors.js'
+export type { FailedResponse } from './tools/host-tools/http-errors.js'
+export { backoffDelay, retryPresets } from './tools/host-tools/retry.js'
+export { StubTools, stubTools } from './tools/host-tools/stub.js'
+export type { StubAnswer, StubbedCall } from './tools/host-tools/stub.js'
+export { SchemaError, compileSchema, toJsonSchema } from './tools/host-tools/schema.js'
+export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/host-tools/schema.js'
 
-export { ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './policy/index.js'
+export { ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
 export type {
   ApprovalKind,
   ApprovalRequest,
@@ -83,12 +83,12 @@ export type {
   ImportGrants,
   ToolGrant,
   ToolGrants,
-} from './policy/index.js'
+} from './tools/policy/host.js'
 export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
 export type { ConstrainedCall } from '@bridle/compiler/grants'
 
-export { callTool, createExecutors, toolProvider } from './executors/index.js'
-export { PendingResults } from './executors/pending.js'
+export { callTool, createExecutors, toolProvider } from './tools/executors/index.js'
+export { PendingResults } from './tools/executors/pending.js'
 export type {
   CallScope,
   Executor,
@@ -99,9 +99,9 @@ export type {
   ToolCall,
   ToolOutcome,
   ToolProviderParts,
-} from './executors/index.js'
+} from './tools/executors/index.js'
 
-export type { HostBridge } from './bridge/host-bridge.js'
+export type { HostBridge } from './tools/executors/remote-host.js'
 export {
   MemoryTrace,
   Redactor,
@@ -111,7 +111,7 @@ export {
   hashOfEvent,
   looksLikeKey,
   verifyTrace,
-} from './trace/index.js'
+} from './host/trace/index.js'
 export type {
   FieldDifference,
   GraphEdge,
@@ -125,16 +125,16 @@ export type {
   TraceOptions,
   TraceSink,
   TraceVerdict,
-} from './trace/index.js'
+} from './host/trace/index.js'
 
-export type { RecoverOptions } from './runtime.js'
-export type { Recovered } from './runs/keeper.js'
-export type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
-export { memoryRunStore } from './runs/store.js'
-export type { Claim, Lease, RunFacts, RunStore } from './runs/store.js'
-export { sqlRunStore } from './runs/sql-store.js'
-export type { SqlDatabase, SqlStatement } from './runs/sql-store.js'
-export { simulate, simulationCases } from './runs/simulate.js'
+export type { RecoverOptions } from './host/runtime.js'
+export type { Recovered } from './host/runs/keeper.js'
+export type { RunKeeping, UnknownCall, UnknownDecision } from './host/runs/worker.js'
+export { memoryRunStore } from './host/runs/store.js'
+export type { Claim, Lease, RunFacts, RunStore } from './host/runs/store.js'
+export { sqlRunStore } from './host/runs/sql-store.js'
+export type { SqlDatabase, SqlStatement } from './host/runs/sql-store.js'
+export { simulate, simulationCases } from './host/runs/simulate.js'
 export type {
   JudgedRun,
   SimulateOptions,
@@ -143,32 +143,32 @@ export type {
   SimulatedWorld,
   Simulation,
   SimulationFailure,
-} from './runs/simulate.js'
-export { storeConformance } from './runs/conformance.js'
-export type { OpenRunStore, StoreCase } from './runs/conformance.js'
-export { Driver, NotSuspendedError } from './driver.js'
-export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'
-export type { ProgramCache } from './kept-programs.js'
-export { JOURNAL_FORMAT } from './journal-format.js'
-export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry, lastAuthority } from './journal.js'
-export type { Journal, JournalEntry } from './journal.js'
-export { CodecError, decodePlain, encodePlain } from './journal-codec.js'
-export { TraceHash } from './journal-trace.js'
-export { callOf, listCalls, replay } from './replay.js'
-export type { Divergence, ListedCall, RecordedCall, ReplayEnd, ReplayOptions } from './replay.js'
-export { describeSnapshot } from './snapshot.js'
-export type { SnapshotFacts } from './snapshot.js'
+} from './host/runs/simulate.js'
+export { storeConformance } from './host/runs/conformance.js'
+export type { OpenRunStore, StoreCase } from './host/runs/conformance.js'
+export { Driver, NotSuspendedError } from './host/driver.js'
+export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './host/driver.js'
+export type { ProgramCache } from './host/program-cache.js'
+export { JOURNAL_FORMAT } from './host/journal-format.js'
+export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry, lastAuthority } from './host/journal.js'
+export type { Journal, JournalEntry } from './host/journal.js'
+export { CodecError, decodePlain, encodePlain } from './host/journal-codec.js'
+export { TraceHash } from './host/journal-trace.js'
+export { callOf, listCalls, replay } from './host/replay.js'
+export type { Divergence, ListedCall, RecordedCall, ReplayEnd, ReplayOptions } from './host/replay.js'
+export { describeSnapshot } from './host/snapshot.js'
+export type { SnapshotFacts } from './host/snapshot.js'
 export { SnapshotError } from '@bridle/vm'
 export type { Refusal } from '@bridle/vm'
 
-export { VirtualClock, delay, systemClock } from './clock.js'
-export type { Clock } from './clock.js'
-export { clockProvider, randomProvider, seededRandom, systemRandom, traceProvider } from './providers/basics.js'
-export type { RandomSource } from './providers/basics.js'
-export { llmProvider } from './providers/llm.js'
-export { SecretError, SecretKeeper } from './secrets.js'
-export type { Secret, Secrets } from './secrets.js'
-export type { LlmProviderOptions, LlmService } from './providers/llm.js'
+export { VirtualClock, delay, systemClock } from './library/time/host-clock.js'
+export type { Clock } from './library/time/host-clock.js'
+export { clockProvider, randomProvider, seededRandom, systemRandom, traceProvider } from './host/providers/basics.js'
+export type { RandomSource } from './host/providers/basics.js'
+export { llmProvider } from './host/providers/models.js'
+export { SecretError, SecretKeeper } from './host/secrets.js'
+export type { Secret, Secrets } from './host/secrets.js'
+export type { LlmProviderOptions, LlmService } from './host/providers/models.js'
 export {
   MEMORY_WORLD_BYTES,
   MemoryFs,
@@ -177,22 +177,23 @@ export {
   MemoryTree,
   memoryProcess,
   scriptedHttp,
-} from './providers/memory.js'
-export type { FileNode, FileTree } from './providers/memory.js'
-export { answered, categorizedError, refused, runtimeError, thrownError } from './providers/provider.js'
-export type { EffectCall, PerformEffect, Provider, ProviderSource, RunInfo } from './providers/provider.js'
-export { memoryModules } from './modules.js'
-export type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
-export { hashHex, hashTexts } from './hash.js'
-export { allFamilies } from './builtins/families.js'
-export { mcpGlobal } from './builtins/mcp.js'
+} from './host/providers/memory.js'
+export type { FileNode, FileTree } from './host/providers/memory.js'
+export { answered, categorizedError, refused, runtimeError, thrownError } from './tools/executors/provider.js'
+export type { EffectCall, PerformEffect, Provider, ProviderSource, RunInfo } from './tools/executors/provider.js'
+export { memoryModules } from './host/modules.js'
+export type { ModuleSource, ProgramSources, ResolveModule } from './host/modules.js'
+export { hashHex, hashTexts } from './host/hash.js'
+export { allFamilies } from './host/families/all.js'
+export { mcpGlobal } from './tools/servers/mcp.js'
 export { STD_MODULES } from './std.generated.js'
 export { VERSION } from './version.js'
-export { driftGuard } from './tools/drift.js'
-export type { DriftGuardOptions } from './tools/drift.js'
-export type { DriftReaction, DriftWatch } from '@bridle/vm'
-export type { Budget, BudgetMeter, Budgets } from './policy/budgets.js'
-export { defineProvider, toolsOf } from './tools/provider.js'
+export { driftGuard } from './tools/host-tools/drift.js'
+export type { DriftGuardOptions } from './tools/host-tools/drift.js'
+export type { DriftReaction } from './tools/dispatch/drift.js'
+export type { DriftWatch } from './tools/dispatch/drift.js'
+export type { Budget, BudgetMeter, Budgets } from './tools/policy/host-budgets.js'
+export { defineProvider, toolsOf } from './tools/host-tools/provider.js'
 export type {
   ProviderCall,
   ProviderCapability,
@@ -200,4 +201,14 @@ export type {
   ToolManifest,
   ToolProvider,
   ToolProviderDefinition,
-} from './tools/provider.js'
+} from './tools/host-tools/provider.js'
+
+// What the command needs beside: names of standard tools, codes of errors, pins, shapes, fixtures of models.
+export { modelFixtures } from './agents/models/mock.js'
+export { isSecretVariable } from './library/processes/process.js'
+export { TemplateError, parseTemplate } from './library/templates/syntax.js'
+export { pinText, pinnedChange, toolDescriptionHash, toolSchemaHash } from './tools/definitions/pins.js'
+export type { DefinedTool } from './tools/definitions/pins.js'
+export { STANDARD_TOOLS } from './tools/definitions/standard-tools.js'
+export { pinnedDrift, shapeOfOutput } from './tools/dispatch/drift.js'
+export { TOOL_ERROR_CODES } from './library/tool-errors.js'

@@ -35,23 +35,13 @@ import { TaskQueue } from './scheduler/task-queue.js'
 import { Coroutine, Task } from './scheduler/task.js'
 import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
 import { Waits } from './scheduler/waits.js'
-import type { BuiltinDef, Family, Result, StandIns } from './builtins/builtin.js'
+import type { BuiltinDef, Context, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
-import { budgetCounters } from './builtins/grants.js'
-import { judgeNested } from './builtins/nested-calls.js'
-import type { NestedVerdict } from './builtins/nested-calls.js'
-import type { ConstraintRules } from '@bridle/compiler/grants'
-import type { GrantCeiling } from './builtins/grants.js'
-import type { DriftWatch } from './builtins/tool-drift.js'
-import type { HostNames } from './builtins/tool-identity.js'
-import type { DefinedTool } from './builtins/tool-pins.js'
-import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
-import type { HostCapabilities, NestedCall } from './effects/tool-records.js'
-import type { Report } from './effects/reports.js'
-import type { RequestDefaults } from './builtins/request-defaults.js'
-import type { ResultCache } from './builtins/tool-cache.js'
+import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
+import type { EffectJudge } from './effects/judge.js'
+import type { HostData } from './host-data.js'
 import type { SpanMark } from './effects/span-marks.js'
 import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
@@ -77,40 +67,14 @@ export interface MachineOptions {
   readonly globals?: ReadonlyMap<string, Value>
   /** State that builtin families begin with, by name of the family; others begin with their own. */
   readonly states?: () => ReadonlyMap<string, unknown>
-  /** What the host allows the run beside its powers (builtins/grants.ts). */
-  readonly ceiling?: GrantCeiling
-  /** Constraints of grants that the host has made; pure functions. */
-  readonly constraints?: ConstraintRules
-  /** Is told of every tool that the program defines; `__defined_tool_call` finds them then. */
-  readonly onTool?: (tool: DefinedTool) => void
-  /** Hashes of the only tools that may be called (builtins/tool-pins.ts). */
-  readonly pins?: ReadonlyMap<string, string>
-  /** What results of tools are watched for (builtins/tool-drift.ts). */
-  readonly driftWatch?: DriftWatch
-  /** Tools of the host by id, as registry entries. */
-  readonly hostTools?: ReadonlyMap<string, Plain>
-  /** Further names of these tools, and which names are operations of the host. */
-  readonly hostNames?: HostNames
-  /** The host may have tools that `hostTools` does not name. */
-  readonly hasOtherHostTools?: boolean
-  /** A person may send messages to agent loops while they work: the effect `approval.ask` of kind `messages`. */
-  readonly hasInbox?: boolean
-  /** What may answer in place of people (StandIns); `none` when absent. Given again with a restore and a replay. */
-  readonly standIns?: StandIns
-  /** What the host says about results that are kept. */
-  readonly resultCache?: ResultCache
-  /** What the host says about requests whose script says nothing. Given again with a restore and a replay. */
-  readonly requestDefaults?: RequestDefaults
+  /** What families outside the machine are told by the host. */
+  readonly hostData?: HostData
+  /** Judges effects before they leave the machine; without one all may. */
+  readonly judge?: EffectJudge
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
   /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */
   readonly spans?: (mark: SpanMark) => void
-  /** Is told what the script reports about itself; see effects/reports.ts. */
-  readonly report?: (report: Report) => void
-  /** Reports are told and not printed: for hosts that show them in a place of their own. */
-  readonly reportsOnly?: boolean
-  /** What `host_capabilities` lists beside the built-in ones. */
-  readonly hostCapabilities?: HostCapabilities
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
   readonly epilogue?: string
   /** When code is compiled; null: never. Without effect where the host forbids making functions from text. */
@@ -320,23 +284,15 @@ export class Machine {
     return this.options.trace !== undefined || this.families.has('trace_log')
   }
 
-  /** What was counted against budgets of grants, by the id of the grant (builtins/grants.ts). */
-  budgetCounters(): ReadonlyMap<string, number> {
-    return budgetCounters(this.families)
-  }
-
-  /**
-   * Judges a call that a tool of the host makes while it answers the effect; null when nobody waits for that any more. `made` are calls
-   * that were judged and did not arrive with an outcome yet.
-   */
-  judgeNested(effect: number, name: string, args: Plain, made: readonly NestedCall[]): NestedVerdict | null {
+  /** Calls `act` on behalf of the task that waits for an effect; null when no task waits for it any more. `act` may not move the machine. */
+  onBehalfOf<T>(effect: number, act: (ctx: Context) => T): T | null {
     const { running } = this
     const asked = this.pending.get(effect)
     const task = this.context.performing === effect ? running : this.tasks.get(asked?.task ?? -1)
     if (task === undefined || this.ended !== null) return null
     this.running = task
     try {
-      return judgeNested(this.context, name, args, made)
+      return act(this.context)
     } finally {
       this.running = running
     }

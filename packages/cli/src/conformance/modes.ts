@@ -10,6 +10,7 @@
 //             slices of a few instructions, so that "every suspension" is nearly everywhere
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
 
+import type { Context } from '@bridle/vm'
 import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
@@ -272,8 +273,12 @@ class RestoredMachine implements DrivenMachine {
     return this.machine.snapshot()
   }
 
-  judgeNested(...call: Parameters<Machine['judgeNested']>): ReturnType<Machine['judgeNested']> {
-    return this.machine.judgeNested(...call)
+  onBehalfOf<T>(effect: number, act: (ctx: Context) => T): T | null {
+    return this.machine.onBehalfOf(effect, act)
+  }
+
+  get families(): Machine['families'] {
+    return this.machine.families
   }
 
   get place(): ScriptPlace | null {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
-import { parseTemplate, TemplateError } from '@bridle/vm'
+import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
 import { folderOf, importedModules, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'

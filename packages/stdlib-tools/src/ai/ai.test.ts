@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createRuntime } from '../runtime.js'
-import { defineTool } from '../tools/define.js'
-import { createRegistry } from '../tools/registry.js'
+import { createRuntime } from '../host/runtime.js'
+import { defineTool } from '../tools/host-tools/define.js'
+import { createRegistry } from '../tools/host-tools/registry.js'
 import { fromAiSdkTool, toAiSdkTool, toAiSdkTools } from './index.js'
 
 const weather = {

@@ -1,11 +1,11 @@
 // `@bridle/stdlib-tools/ai`: tools of the Vercel AI SDK (package `ai`, versions 4 to 6) as tools of this library, and the other
 // way round. The types are structural: nothing of that package is imported, so it need not be installed.
 
-import { DefinitionError, defineTool } from '../tools/define.js'
-import type { Tool, ToolDefinition } from '../tools/define.js'
-import { invoke, limited, valueOf } from '../tools/invoke.js'
-import type { FindTool } from '../tools/invoke.js'
-import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/schema.js'
+import { DefinitionError, defineTool } from '../tools/host-tools/define.js'
+import type { Tool, ToolDefinition } from '../tools/host-tools/define.js'
+import { invoke, limited, valueOf } from '../tools/host-tools/invoke.js'
+import type { FindTool } from '../tools/host-tools/invoke.js'
+import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/host-tools/schema.js'
 
 /** A tool as `tool({ … })` of the AI SDK makes it. */
 export interface AiSdkTool {

@@ -3,13 +3,13 @@
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { createRuntime } from '../runtime.js'
-import type { Provider } from '../providers/provider.js'
-import { answered } from '../providers/provider.js'
+import { createRuntime } from '../host/runtime.js'
+import type { Provider } from '../tools/executors/provider.js'
+import { answered } from '../tools/executors/provider.js'
 import { AcpServer, ACP_GLOBALS } from './acp.js'
-import { JsonRpcPeer, RequestError } from './jsonrpc.js'
-import type { Params } from './jsonrpc.js'
-import { StreamTransport } from './stream-transport.js'
+import { JsonRpcPeer, RequestError } from '../tools/executors/jsonrpc.js'
+import type { Params } from '../tools/executors/jsonrpc.js'
+import { StreamTransport } from '../tools/executors/stream-transport.js'
 
 const failure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(

@@ -5,19 +5,19 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { HostCapabilities, Plain, Report, Value } from '@bridle/vm'
-import { ApprovalDesk, approvalProvider } from '../policy/approval.js'
-import type { Run, RunResult } from '../run.js'
-import type { Module, Runtime, StartOptions } from '../runtime.js'
-import { plainFromHost } from '../tools/edge.js'
-import { answered, runtimeError } from '../providers/provider.js'
+import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js'
+import type { Run, RunResult } from '../host/run.js'
+import type { Module, Runtime, StartOptions } from '../host/runtime.js'
+import { plainFromHost } from '../tools/host-tools/edge.js'
+import { answered, runtimeError } from '../tools/executors/provider.js'
 import { VERSION } from '../version.js'
 import { replayOf } from './acp-sessions.js'
 import type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
-import { readCapabilities, remoteApproval, remoteHost } from './host-bridge.js'
-import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from './jsonrpc.js'
-import type { Params } from './jsonrpc.js'
+import { readCapabilities, remoteApproval, remoteHost } from '../tools/executors/remote-host.js'
+import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from '../tools/executors/jsonrpc.js'
+import type { Params } from '../tools/executors/jsonrpc.js'
 import { clientWords, inTerminal } from './terminal.js'
-import type { MessageTransport } from './stream-transport.js'
+import type { MessageTransport } from '../tools/executors/stream-transport.js'
 
 export interface AcpOptions {
   readonly runtime: Runtime

@@ -2,13 +2,13 @@
 
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { createRuntime } from '../runtime.js'
-import type { RuntimeOptions } from '../runtime.js'
-import { defineTool } from '../tools/define.js'
-import { readCapabilities, remoteHost } from './host-bridge.js'
-import { JsonRpcPeer, RequestError } from './jsonrpc.js'
-import type { Params, PeerOptions } from './jsonrpc.js'
-import { StreamTransport } from './stream-transport.js'
+import { createRuntime } from '../host/runtime.js'
+import type { RuntimeOptions } from '../host/runtime.js'
+import { defineTool } from '../tools/host-tools/define.js'
+import { readCapabilities, remoteHost } from '../tools/executors/remote-host.js'
+import { JsonRpcPeer, RequestError } from '../tools/executors/jsonrpc.js'
+import type { Params, PeerOptions } from '../tools/executors/jsonrpc.js'
+import { StreamTransport } from '../tools/executors/stream-transport.js'
 
 interface Wire {
   readonly peer: JsonRpcPeer

@@ -3,11 +3,11 @@
 // has no words for; these run here.
 
 import type { Effect, EffectOutcome } from '@bridle/vm'
-import { LONGEST_TIMER_MS, timerMs } from '../clock.js'
-import { answered, runtimeError } from '../providers/provider.js'
-import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
-import { isRecord } from './jsonrpc.js'
-import type { JsonRpcPeer, Params } from './jsonrpc.js'
+import { LONGEST_TIMER_MS, timerMs } from '../library/time/host-clock.js'
+import { answered, runtimeError } from '../tools/executors/provider.js'
+import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
+import { isRecord } from '../tools/executors/jsonrpc.js'
+import type { JsonRpcPeer, Params } from '../tools/executors/jsonrpc.js'
 
 /** Older output is dropped by the client beyond this. */
 const OUTPUT_BYTES = 8 << 20

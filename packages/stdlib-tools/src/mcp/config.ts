@@ -3,7 +3,7 @@
 import { parseUrl } from '@bridle/compiler/grants'
 import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
-import { runtimeError } from '../providers/provider.js'
+import { runtimeError } from '../tools/executors/provider.js'
 import { McpFailure } from './connection.js'
 import type { McpServerConfig } from './connection.js'
 import type { McpAuth } from './oauth.js'

@@ -1,7 +1,7 @@
 // fetch for a server over HTTP: integers of 64 bits stay exact (exact-json.ts), and no message is longer than it may be. An answer is one
 // message, or a stream of them with a line for each, so it is read line by line; no number and no string of JSON goes over a line's end.
 
-import { markIntegers, unmarkIntegers } from './exact-json.js'
+import { markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
 import { pastLimit } from './limits.js'
 import type { TransportBounds } from './stdio.js'
 

@@ -1,12 +1,12 @@
 // Tools, resources and prompts of a host as an MCP server: a backend for the transports of this entry (stdio, streamable HTTP). A tool
 // that is called through it knows its client (`context.client`): it can write to the client's log, ask its model, show it a form.
 
-import { ToolError } from '../tools/errors.js'
-import { plainFromHost } from '../tools/edge.js'
-import { ToolRegistry, createRegistry } from '../tools/registry.js'
-import { isRepeatable } from '../tools/define.js'
-import type { Tool, ToolClient } from '../tools/define.js'
-import { unmarkIntegers } from './exact-json.js'
+import { ToolError } from '../tools/host-tools/errors.js'
+import { plainFromHost } from '../tools/host-tools/edge.js'
+import { ToolRegistry, createRegistry } from '../tools/host-tools/registry.js'
+import { isRepeatable } from '../tools/host-tools/define.js'
+import type { Tool, ToolClient } from '../tools/host-tools/define.js'
+import { unmarkIntegers } from '../tools/executors/exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'

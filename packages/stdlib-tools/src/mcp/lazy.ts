@@ -1,8 +1,8 @@
 // MCP that is loaded with the first effect that needs it: most scripts use no server, and loading the protocol's library would be a third
 // of their start-up time.
 
-import type { McpToolCaller } from '../executors/mcp.js'
-import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
+import type { McpToolCaller } from '../tools/executors/mcp.js'
+import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
 import type { McpConnections, McpOptions } from './provider.js'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 

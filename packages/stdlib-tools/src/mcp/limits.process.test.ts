@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import { fromMcpServer } from './tools.js'
-import { markIntegers, unmarkIntegers, withIntegers } from './exact-json.js'
+import { markIntegers, unmarkIntegers, withIntegers } from '../tools/executors/exact-json.js'
 
 const NEVER = new AbortController().signal
 const open: { close: () => Promise<void> }[] = []

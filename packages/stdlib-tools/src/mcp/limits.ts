@@ -3,7 +3,7 @@
 // a tool that cannot be used is left out and told about, so that the others stay.
 
 import type { Plain } from '@bridle/vm'
-import { runtimeError } from '../providers/provider.js'
+import { runtimeError } from '../tools/executors/provider.js'
 import type { EffectOutcome } from '@bridle/vm'
 
 export interface McpLimits {

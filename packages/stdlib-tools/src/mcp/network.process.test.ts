@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guardedFetch } from '../node/guarded-fetch.js'
 import { EgressBlocked, RateWindow } from '../node/network-policy.js'
 import type { NetworkPolicy } from '../node/network-policy.js'
-import { createRuntime } from '../runtime.js'
-import { defineTool } from '../tools/define.js'
+import { createRuntime } from '../host/runtime.js'
+import { defineTool } from '../tools/host-tools/define.js'
 import { mcpProvider, serveHttp, toMcpServer } from './index.js'
 
 const sent: IncomingHttpHeaders[] = []

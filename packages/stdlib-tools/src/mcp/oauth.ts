@@ -4,7 +4,7 @@
 // where the secrets are kept, and when a request is tried again. Scripts see nothing of it.
 
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
-import { messageOf } from '../providers/provider.js'
+import { messageOf } from '../tools/executors/provider.js'
 
 /** Where tokens and registrations are kept between runs: texts under keys, secret all of them. */
 export interface McpAuthStore {

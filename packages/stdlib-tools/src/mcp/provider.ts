@@ -4,10 +4,10 @@
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { isServerAddress } from '@bridle/vm'
-import { timerMs } from '../clock.js'
-import { pinnedNumber } from '../builtins/mcp.js'
-import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
-import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
+import { timerMs } from '../library/time/host-clock.js'
+import { pinnedNumber } from '../tools/servers/mcp.js'
+import { answered, categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
+import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
 
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'

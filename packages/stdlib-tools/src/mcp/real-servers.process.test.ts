@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRuntime } from '../runtime.js'
+import { createRuntime } from '../host/runtime.js'
 import type { McpServerDeclaration } from './config.js'
 import { mcpProvider } from './provider.js'
 import type { McpOptions } from './provider.js'
@@ -139,7 +139,7 @@ return [
   test('progress, structured results, cancelling', async () => {
     const set = await fromMcpServer(server())
     const tool = (name: string) => set.tools.find((each) => each.name === name)!
-    const { createRegistry } = await import('../tools/registry.js')
+    const { createRegistry } = await import('../tools/host-tools/registry.js')
     const registry = createRegistry(set.tools)
     const steps: unknown[] = []
     const call = (args: { duration: number; steps: number }, signal?: AbortSignal) =>

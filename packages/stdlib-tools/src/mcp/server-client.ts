@@ -1,7 +1,7 @@
 // Requests that a server makes of its client: model samples, forms for people, the client's roots. Each belongs to a request
 // that is being answered and ends with it.
 
-import { withIntegers } from './exact-json.js'
+import { withIntegers } from '../tools/executors/exact-json.js'
 import { INTERNAL, METHOD_NOT_FOUND, RpcError, isObject } from './server-protocol.js'
 import type { Json, JsonObject, RequestId } from './server-protocol.js'
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 
 import { EventLog } from './event-log.js'
-import { hasMarks, markIntegers, unmarkIntegers } from './exact-json.js'
+import { hasMarks, markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
 import { McpServerConnection } from './server.js'
 import type { McpBackend, ServerIdentity } from './server-protocol.js'
 

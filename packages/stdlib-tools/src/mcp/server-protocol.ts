@@ -3,8 +3,8 @@
 
 import { HarnFloat } from '@bridle/vm'
 import type { LogLevel, Plain } from '@bridle/vm'
-import type { ApprovalDesk } from '../policy/approval.js'
-import { marked } from './exact-json.js'
+import type { ApprovalDesk } from '../tools/policy/host-approval.js'
+import { marked } from '../tools/executors/exact-json.js'
 
 /** The revision that served scripts speak (04a §3.5). */
 export const PROTOCOL_VERSION = '2025-11-25'

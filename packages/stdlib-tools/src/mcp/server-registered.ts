@@ -2,14 +2,14 @@
 // runs first, then the machine takes calls (server-family.ts) that are queued here; replies find their callers by number.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { answered } from '../providers/provider.js'
-import type { Provider } from '../providers/provider.js'
-import type { Run, RunResult } from '../run.js'
-import type { Module, Runtime, StartOptions } from '../runtime.js'
-import type { ApprovalDesk } from '../policy/approval.js'
+import { answered } from '../tools/executors/provider.js'
+import type { Provider } from '../tools/executors/provider.js'
+import type { Run, RunResult } from '../host/run.js'
+import type { Module, Runtime, StartOptions } from '../host/runtime.js'
+import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { McpServing, reportTo } from './serving.js'
 import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
-import { withDigits } from './exact-json.js'
+import { withDigits } from '../tools/executors/exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 

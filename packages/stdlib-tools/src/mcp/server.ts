@@ -6,7 +6,7 @@
 
 import type { LogLevel } from '@bridle/vm'
 import { answerFromForm, formOf } from './elicitation.js'
-import { withDigits, withIntegers } from './exact-json.js'
+import { withDigits, withIntegers } from '../tools/executors/exact-json.js'
 import { ClientRequests } from './server-client.js'
 import {
   CARD_URI,
@@ -31,8 +31,8 @@ import type {
   RequestScope,
   ServerIdentity,
 } from './server-protocol.js'
-import type { ApprovalRequest } from '../policy/approval.js'
-import { messageOf } from '../providers/provider.js'
+import type { ApprovalRequest } from '../tools/policy/host-approval.js'
+import { messageOf } from '../tools/executors/provider.js'
 
 const PAGE_SIZE = 50
 

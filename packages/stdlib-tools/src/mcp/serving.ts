@@ -5,11 +5,11 @@
 // `task` is the id of the task that asks; ids of all tasks of one call begin alike.
 
 import type { Effect, EffectOutcome, Plain, Report } from '@bridle/vm'
-import { answered, thrownError } from '../providers/provider.js'
-import type { Provider } from '../providers/provider.js'
+import { answered, thrownError } from '../tools/executors/provider.js'
+import type { Provider } from '../tools/executors/provider.js'
 import { RpcError, isObject, json } from './server-protocol.js'
 import type { Json, JsonObject, RequestScope } from './server-protocol.js'
-import { messageOf } from '../providers/provider.js'
+import { messageOf } from '../tools/executors/provider.js'
 
 /** Answers `mcp.client` for a run; `scopeOf` finds the request of the client that a task works for, null for none. */
 export class McpServing implements Provider {

@@ -5,9 +5,9 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
-import { endGroup, spawnGroup } from '../node/process-group.js'
-import type { SpawnOptions } from '../node/process-group.js'
-import { markIntegers, unmarkIntegers } from './exact-json.js'
+import { endGroup, spawnGroup } from './process-group.js'
+import type { SpawnOptions } from './process-group.js'
+import { markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
 import { DEFAULT_LIMITS, pastLimit } from './limits.js'
 
 const GRACE = { closeMs: 300, termMs: 500 }

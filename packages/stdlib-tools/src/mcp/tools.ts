@@ -2,12 +2,12 @@
 // host-backend.ts.
 
 import type { Plain } from '@bridle/vm'
-import { defineTool } from '../tools/define.js'
-import type { Tool } from '../tools/define.js'
-import { plainFromHost } from '../tools/edge.js'
-import { ToolError } from '../tools/errors.js'
-import type { JsonSchema } from '../tools/schema.js'
-import { messageOf } from '../providers/provider.js'
+import { defineTool } from '../tools/host-tools/define.js'
+import type { Tool } from '../tools/host-tools/define.js'
+import { plainFromHost } from '../tools/host-tools/edge.js'
+import { ToolError } from '../tools/host-tools/errors.js'
+import type { JsonSchema } from '../tools/host-tools/schema.js'
+import { messageOf } from '../tools/executors/provider.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import type { McpServerDeclaration } from './config.js'

@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { McpAuthStore } from '../mcp/oauth.js'
-import { osErrorCode } from '../os-errors.js'
+import { osErrorCode } from '../tools/executors/os-errors.js'
 import { withFileLock } from './file-lock.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
 

@@ -4,7 +4,7 @@
 import { Readable, pipeline } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { zstdDecode } from '@bridle/vm'
+import { zstdDecode } from '../library/compression/zstd.js'
 
 /** What requests say that they understand, best first. */
 export const ACCEPTED_ENCODINGS = 'zstd, gzip, deflate, br'

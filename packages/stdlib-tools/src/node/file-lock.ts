@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { osErrorCode } from '../os-errors.js'
+import { osErrorCode } from '../tools/executors/os-errors.js'
 import { NO_SIBLING } from './whole-file.js'
 
 /** How long a lock is waited for, and how long one counts whose holder cannot be seen, milliseconds. */

@@ -2,7 +2,7 @@
 // there. It takes longer to load than a small script takes to compile and run, so small inputs do without it; both give the same.
 
 import { hash } from 'blake3-wasm'
-import { hashHex as hashHexInScript } from '../hash.js'
+import { hashHex as hashHexInScript } from '../host/hash.js'
 
 /** Bytes from which on WebAssembly is worth loading. */
 const LARGE = 16 * 1024

@@ -3,8 +3,8 @@
 
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { decodeEntry, decodeJournal, encodeEntry } from '../journal.js'
-import type { Journal, JournalEntry } from '../journal.js'
+import { decodeEntry, decodeJournal, encodeEntry } from '../host/journal.js'
+import type { Journal, JournalEntry } from '../host/journal.js'
 import { ANEW, appendAll, makeFolders } from './whole-file.js'
 
 export function fileJournal(path: string, options: { readonly sync?: boolean } = {}): Journal {

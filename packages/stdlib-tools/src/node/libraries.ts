@@ -1,8 +1,8 @@
 // Host libraries that the machine does not carry (record CompressRun). Pure: the same bytes in, the same bytes out.
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import { answered, messageOf, refused, runtimeError } from '../providers/provider.js'
-import type { Provider } from '../providers/provider.js'
+import { answered, messageOf, refused, runtimeError } from '../tools/executors/provider.js'
+import type { Provider } from '../tools/executors/provider.js'
 
 /** Unpacking more than this is refused, as by the machine's own decoders: a small input can name a huge output. */
 const MAX_UNPACKED_BYTES = 256 << 20

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProgramCache } from '../kept-programs.js'
+import type { ProgramCache } from '../host/program-cache.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
 
 /** When there are more entries, the oldest go. */

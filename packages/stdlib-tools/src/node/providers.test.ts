@@ -1,7 +1,7 @@
 // The places where hosts put models are those of the table of providers.
 
 import { expect, test } from 'vitest'
-import { createRuntime } from '../runtime.js'
+import { createRuntime } from '../host/runtime.js'
 import { MODEL_PLACES, nodeProviders } from './providers.js'
 
 test('every variable by which a host says where a model is has a place in the network policy', async () => {

@@ -1,8 +1,8 @@
 // The usual set of providers over one workspace.
 
-import { llmProvider } from '../providers/llm.js'
-import type { LlmProviderOptions } from '../providers/llm.js'
-import type { Provider, ProviderSource } from '../providers/provider.js'
+import { llmProvider } from '../host/providers/models.js'
+import type { LlmProviderOptions } from '../host/providers/models.js'
+import type { Provider, ProviderSource } from '../tools/executors/provider.js'
 import { fsProvider } from './fs.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { httpProvider } from './http.js'
@@ -15,8 +15,8 @@ import type { ProcessOptions } from './process.js'
 import { FileSandbox } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { fileStore } from './store.js'
-import { SecretKeeper, originOf } from '../secrets.js'
-import type { Secrets } from '../secrets.js'
+import { SecretKeeper, originOf } from '../host/secrets.js'
+import type { Secrets } from '../host/secrets.js'
 import { terminalProvider } from './terminal.js'
 import { Workspace } from './workspace.js'
 

@@ -8,10 +8,10 @@
 
 import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { osErrorCode } from '../os-errors.js'
-import { byId, leaseLost, mayClaim } from '../runs/store.js'
-import type { Claim, Lease, RunFacts, RunStore } from '../runs/store.js'
-import { ToolError } from '../tools/errors.js'
+import { osErrorCode } from '../tools/executors/os-errors.js'
+import { byId, leaseLost, mayClaim } from '../host/runs/store.js'
+import type { Claim, Lease, RunFacts, RunStore } from '../host/runs/store.js'
+import { ToolError } from '../tools/host-tools/errors.js'
 import { FileLockError, withFileLock } from './file-lock.js'
 import { appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 

@@ -8,7 +8,7 @@
 import { fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { compileWildcards } from '@bridle/compiler/grants'
-import { osErrorCode } from '../os-errors.js'
+import { osErrorCode } from '../tools/executors/os-errors.js'
 
 export type FileAccess = 'read' | 'write' | 'create' | 'delete' | 'list' | 'exec'
 

@@ -6,7 +6,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import WebSocket, { WebSocketServer } from 'ws'
-import { createRuntime } from '../runtime.js'
+import { createRuntime } from '../host/runtime.js'
 import { nodeProviders } from './index.js'
 import { WebSockets } from './websocket.js'
 

@@ -1,10 +1,10 @@
 // A store of runs in a SQLite file. The engine is the one that Node has from version 22.5 on (`node:sqlite`); with an older Node the host
 // brings a connection of its own (better-sqlite3, libsql, anything of their shape), or takes fileRunStore, which keeps the same contract.
 
-import { sqlRunStore } from '../runs/sql-store.js'
-import type { SqlDatabase } from '../runs/sql-store.js'
-import type { RunStore } from '../runs/store.js'
-import { ToolError } from '../tools/errors.js'
+import { sqlRunStore } from '../host/runs/sql-store.js'
+import type { SqlDatabase } from '../host/runs/sql-store.js'
+import type { RunStore } from '../host/runs/store.js'
+import { ToolError } from '../tools/host-tools/errors.js'
 
 /** `place` is a file, `:memory:`, or an open database. Raises ToolError `store_unavailable` when this Node has no SQLite. */
 export function sqliteStore(place: string | SqlDatabase): RunStore {

@@ -2,8 +2,8 @@
 // that a program that asked once can still end.
 
 import type { EffectOutcome } from '@bridle/vm'
-import { answered, runtimeError } from '../providers/provider.js'
-import type { EffectCall, Provider } from '../providers/provider.js'
+import { answered, runtimeError } from '../tools/executors/provider.js'
+import type { EffectCall, Provider } from '../tools/executors/provider.js'
 
 export function terminalProvider(
   streams: { readonly stdin?: NodeJS.ReadStream; readonly stderr?: NodeJS.WriteStream } = {},

@@ -3,8 +3,8 @@
 
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { TraceEvent } from '../trace/event.js'
-import type { TraceSink } from '../trace/recorder.js'
+import type { TraceEvent } from '../host/trace/event.js'
+import type { TraceSink } from '../host/trace/recorder.js'
 import { ANEW, appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 
 export class TraceFormatError extends Error {

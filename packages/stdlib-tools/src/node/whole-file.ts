@@ -23,7 +23,7 @@ import {
 } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname } from 'node:path'
-import { osErrorCode } from '../os-errors.js'
+import { osErrorCode } from '../tools/executors/os-errors.js'
 
 export interface WholeFileOptions {
   /** Permissions of the file, whatever the process gives to new files. */

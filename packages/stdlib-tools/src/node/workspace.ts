@@ -3,7 +3,7 @@
 
 import { isAbsolute, join, normalize, resolve } from 'node:path'
 import type { EffectOutcome } from '@bridle/vm'
-import { categorizedError } from '../providers/provider.js'
+import { categorizedError } from '../tools/executors/provider.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileAccess, FileSandbox } from './sandbox.js'
 

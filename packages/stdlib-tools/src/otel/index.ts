@@ -15,8 +15,8 @@
 // Names and attributes follow the semantic conventions for generative AI. A sink is for one run at a time: make one in `tracing`.
 
 import type { SpanMark } from '@bridle/vm'
-import type { TraceEvent } from '../trace/event.js'
-import type { TraceSink } from '../trace/recorder.js'
+import type { TraceEvent } from '../host/trace/event.js'
+import type { TraceSink } from '../host/trace/recorder.js'
 
 type AttributeValue = string | number | boolean
 

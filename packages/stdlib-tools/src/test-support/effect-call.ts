@@ -1,6 +1,6 @@
 // The call that tests of providers are made with.
 
-import type { EffectCall } from '../providers/provider.js'
+import type { EffectCall } from '../tools/executors/provider.js'
 
 /** The first call of a run, which nobody cancels unless `signal` does. */
 export function effectCall(signal = new AbortController().signal): EffectCall {

@@ -15,20 +15,14 @@
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
 import type { RunBranch } from './branches.js'
-import type { RequestDefaults } from './request-defaults.js'
 import type { Loop } from './lists-callbacks.js'
-import type { ResultCache } from './tool-cache.js'
 import type { Entries } from '../few-map.js'
+import type { EffectJudge } from '../effects/judge.js'
+import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
-import type { ConstraintRules, ImportCeiling } from '@bridle/compiler/grants'
+import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
-import type { GrantCeiling } from './grants.js'
-import type { DriftWatch } from './tool-drift.js'
-import type { HostNames } from './tool-identity.js'
-import type { DefinedTool } from './tool-pins.js'
-import type { Effect, Plain } from '../effects/effect.js'
-import type { HostCapabilities } from '../effects/tool-records.js'
-import type { Report } from '../effects/reports.js'
+import type { Effect } from '../effects/effect.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
@@ -116,6 +110,10 @@ export interface Context {
 
 /** What intrinsics may do beyond other builtins; implemented by the Machine. */
 export interface MachineAccess {
+  /** What the host says to the family of the slot. */
+  hostData<T>(slot: HostSlot<T>): T
+  /** Judges effects, where the host gave one. */
+  readonly judge: EffectJudge | null
   /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
   hashHex(bytes: Uint8Array): string
@@ -123,8 +121,6 @@ export interface MachineAccess {
   sha256Hex(text: string): string
   /** What the run is called outside; null when nobody said. */
   readonly runId: string | null
-  /** What the embedding program can do, as `host_capabilities` tells it. */
-  readonly hostCapabilities?: HostCapabilities
   /** Facts of the running task. */
   task(): TaskFacts
   taskOutcome(id: number): TaskOutcome
@@ -140,10 +136,6 @@ export interface MachineAccess {
   forgetTask(id: number): void
   /** A stream whose items are what `builtin` called with `bound` gives until it gives END. */
   streamOver(builtin: string, bound: readonly Value[]): Value
-  /** What the host allows this run beside its powers; null when it says nothing. */
-  readonly grantCeiling: GrantCeiling | null
-  /** Constraints of grants that the host has made. */
-  readonly constraintRules: ConstraintRules | undefined
   /** What the importers of the module that makes the running call leave it to do; null for everything. */
   readonly importCeilings: readonly ImportCeiling[] | null
   /** Key of the module that makes the running call, if it has ceilings. */
@@ -152,36 +144,12 @@ export interface MachineAccess {
   beginTimeLimit(dueMs: number): void
   /** Ends the limit that was begun last; whether it had struck. */
   endTimeLimit(): boolean
-  /** Is told of tools that the program defines; null when nobody asks. */
-  readonly onTool: ((tool: DefinedTool) => void) | null
-  /** Hashes of the only tools that may be called; null when any may. */
-  readonly pins: ReadonlyMap<string, string> | null
-  /** What the host watches results for; null when for nothing. */
-  readonly driftWatch: DriftWatch | null
-  /** What the host says about results that are kept; null when nothing. */
-  readonly resultCache: ResultCache | null
-  /** What the host says about requests whose script says nothing. */
-  readonly requestDefaults: RequestDefaults
-  /** Tools of the host by id, as registry entries; null when the machine was not told. */
-  readonly hostTools: ReadonlyMap<string, Plain> | null
-  /** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
-  readonly hostNames: HostNames | null
-  /** Whether a tool that is not among them may be one of the host all the same. */
-  readonly hasOtherHostTools: boolean
-  /** Whether a person may send messages to agent loops while they work. */
-  readonly hasInbox: boolean
   /** Where the run was gone on with from a snapshot, oldest first. */
   readonly branches: readonly RunBranch[]
-  /** What may answer in place of people. */
-  readonly standIns: StandIns
   /** Who is told where pieces of work begin and end; null when nobody is. */
   readonly spans: ((mark: SpanMark) => void) | null
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
   readonly traced: ((record: TraceRecord) => void) | null
-  /** Tells the host what the script reports about itself (effects/reports.ts); null when nobody asks. */
-  readonly reported: ((report: Report) => void) | null
-  /** Whether what is reported is printed too. */
-  readonly printsReports: boolean
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
   /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */
@@ -191,13 +159,6 @@ export interface MachineAccess {
   /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
   repeated?(units: number): void
 }
-
-/**
- * What may answer a script's questions to people, beside the people that the host has. `none`: nothing, so that no script approves
- * what it asks for. `mocks`: a host mock that the script made, for a script of one's own. `script`: whatever the script adds to the
- * log of answers too, and a request that nobody can answer waits: for tests.
- */
-export type StandIns = 'none' | 'mocks' | 'script'
 
 export interface SpawnOptions {
   /** What `runtime_context` shows as task_name; `spawn` when absent. */

@@ -24,9 +24,10 @@ const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
   'strings',
   'sync',
   'tasks',
-  'tool-dispatch',
 ])
 
 export function withCharges(families: readonly BuiltinFamily[]): readonly BuiltinFamily[] {
-  return families.map((family) => (CHARGE_THEMSELVES.has(family.name) ? family : { ...family, charges: 'arguments' }))
+  return families.map((family) =>
+    family.charges !== undefined || CHARGE_THEMSELVES.has(family.name) ? family : { ...family, charges: 'arguments' },
+  )
 }

@@ -194,7 +194,7 @@ export interface EffectError {
   readonly kind: 'thrown' | 'runtime' | 'type' | 'categorized'
   readonly message: string
   readonly category?: string
-  /** Of tool errors (builtins/tool-errors.ts), where the category says too little; for kind `categorized`. */
+  /** Of tool errors (library/tool-errors.ts), where the category says too little; for kind `categorized`. */
   readonly code?: string
   readonly value?: Plain
 }

@@ -1,5 +1,5 @@
 // The records of the effects by which tools and the embedding program are reached: `tool.call`, `host.call`, `host.tool`.
-// Keys are snake_case, as in every serialised record. The issuing side is builtins/tool-dispatch.ts and builtins/host-call.ts;
+// Keys are snake_case, as in every serialised record. The issuing side is tools/dispatch/dispatch.ts and tools/dispatch/host-call.ts;
 // providers answer with what is described here.
 
 import type { Plain } from './effect.js'
@@ -12,7 +12,7 @@ import type { Plain } from './effect.js'
 export interface ToolCallArgs {
   readonly executor: 'host_bridge' | 'mcp_server'
   readonly tool: string
-  /** Key of what the call comes down to, as it was judged (builtins/tool-identity.ts). */
+  /** Key of what the call comes down to, as it was judged (tools/dispatch/identity.ts). */
   readonly identity: string
   /** Bridge identifier such as `interaction.ask`; null for a tool that the embedding program knows by its name. */
   readonly host_capability: string | null
@@ -34,7 +34,7 @@ export interface ToolCallArgs {
   readonly grants?: Plain
 }
 
-/** A call that a tool of the host made of another one, under the gate of the machine (builtins/nested-calls.ts). */
+/** A call that a tool of the host made of another one, under the gate of the machine (tools/dispatch/nested-calls.ts). */
 export interface NestedCall {
   /** `call_1/2`: the second one within `call_1`. */
   readonly id: string

@@ -1,5 +1,5 @@
 // What an effect makes use of, as the table of effects declares it: the calls that it amounts to, with the addresses, files, programs
-// and keys that they reach. The gate judges every use of an effect (builtins/grants.ts: grants, domains, paths, programs, pins,
+// and keys that they reach. The gate judges every use of an effect (tools/policy/grants.ts: grants, domains, paths, programs, pins,
 // budgets; the host's side: powers), so that an effect entails nothing that nobody looked at.
 //
 // A resource is judged under the argument names of the tool that does the same: `url`, `path`, `to`, `program`, `name`. What a use
@@ -342,7 +342,7 @@ export const callsTool: UsesOf = (args) => {
 export const callsHost: UsesOf = (args) => {
   const params = record(args['params'])
   if (args['name'] !== 'process.exec') return [{ tool: String(args['name'] ?? ''), args: params }]
-  // What the host may do itself, the machine does otherwise (builtins/host-process.ts): both start the same program.
+  // What the host may do itself, the machine does otherwise (tools/dispatch/host-process.ts): both start the same program.
   const argv = Array.isArray(params['argv']) && params['mode'] === 'argv' ? (params['argv'] as readonly Plain[]) : null
   const starts = program(
     {

@@ -3,8 +3,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
-import { faultOfEffect, withEffectPins } from '../builtins/grants.js'
-import { bytesToHex, utf8 } from '../builtins/tools-json.js'
+import { bytesToHex, utf8 } from '../builtins/sorted-json.js'
 import { listenerOf } from '../builtins/trace-log.js'
 import { effectFault, outcomeUnits } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
@@ -19,7 +18,7 @@ import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
 import { callingCeilings, narrowedCaller } from './place.js'
-import type { ConstraintRules, ImportCeiling } from '@bridle/compiler/grants'
+import type { ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
 import type {
   Context,
@@ -29,20 +28,14 @@ import type {
   MachineAccess,
   Result,
   SpawnOptions,
-  StandIns,
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
 import type { RunBranch } from '../builtins/branches.js'
-import type { GrantCeiling } from '../builtins/grants.js'
-import type { RequestDefaults } from '../builtins/request-defaults.js'
-import type { ResultCache } from '../builtins/tool-cache.js'
-import type { DriftWatch } from '../builtins/tool-drift.js'
-import type { HostNames } from '../builtins/tool-identity.js'
-import type { DefinedTool } from '../builtins/tool-pins.js'
-import type { Effect, EffectOutcome, PendingEffect, Plain } from '../effects/effect.js'
-import type { HostCapabilities } from '../effects/tool-records.js'
-import type { Report } from '../effects/reports.js'
+import type { Effect, EffectOutcome, PendingEffect } from '../effects/effect.js'
+import { NO_HOST_DATA } from '../host-data.js'
+import type { HostSlot } from '../host-data.js'
+import type { EffectJudge } from '../effects/judge.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
@@ -61,7 +54,6 @@ export type Action =
   | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
 
-const NO_DEFAULTS: RequestDefaults = {}
 const NO_BRANCHES: readonly RunBranch[] = []
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
@@ -145,10 +137,9 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   perform(asked: Effect): Result {
-    const guarded =
-      this.m.options.ceiling !== undefined || this.m.running.fields.has('policy.grants') || this.m.program.isNarrowed
-    const effect = guarded ? withEffectPins(this, asked) : asked
-    const refused = guarded ? faultOfEffect(this, effect) : null
+    const { judge } = this.m.options
+    const effect = judge === undefined ? asked : judge.complete(this, asked)
+    const refused = judge?.refuse(this, effect, 'both') ?? null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
     if (this.m.options.spans !== undefined) beginEffect(this.m, this.m.running, id, effect)
@@ -229,8 +220,12 @@ export class MachineContext implements Context, MachineAccess {
 
   // ---- MachineAccess
 
-  get hostCapabilities(): HostCapabilities {
-    return this.m.options.hostCapabilities ?? {}
+  hostData<T>(slot: HostSlot<T>): T {
+    return (this.m.options.hostData ?? NO_HOST_DATA).get(slot)
+  }
+
+  get judge(): EffectJudge | null {
+    return this.m.options.judge ?? null
   }
 
   hashHex(bytes: Uint8Array): string {
@@ -265,14 +260,6 @@ export class MachineContext implements Context, MachineAccess {
     this.m.tasks.delete(id)
   }
 
-  get grantCeiling(): GrantCeiling | null {
-    return this.m.options.ceiling ?? null
-  }
-
-  get constraintRules(): ConstraintRules | undefined {
-    return this.m.options.constraints
-  }
-
   get importCeilings(): readonly ImportCeiling[] | null {
     return this.m.program.isNarrowed ? callingCeilings(this.m, this.m.running) : null
   }
@@ -281,48 +268,8 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.program.isNarrowed ? (narrowedCaller(this.m.running)?.key ?? null) : null
   }
 
-  get onTool(): ((tool: DefinedTool) => void) | null {
-    return this.m.options.onTool ?? null
-  }
-
-  get pins(): ReadonlyMap<string, string> | null {
-    return this.m.options.pins ?? null
-  }
-
-  get resultCache(): ResultCache | null {
-    return this.m.options.resultCache ?? null
-  }
-
-  get requestDefaults(): RequestDefaults {
-    return this.m.options.requestDefaults ?? NO_DEFAULTS
-  }
-
-  get driftWatch(): DriftWatch | null {
-    return this.m.options.driftWatch ?? null
-  }
-
-  get hostTools(): ReadonlyMap<string, Plain> | null {
-    return this.m.options.hostTools ?? null
-  }
-
-  get hostNames(): HostNames | null {
-    return this.m.options.hostNames ?? null
-  }
-
-  get hasInbox(): boolean {
-    return this.m.options.hasInbox === true
-  }
-
   get branches(): readonly RunBranch[] {
     return this.m.options.branches ?? NO_BRANCHES
-  }
-
-  get standIns(): StandIns {
-    return this.m.options.standIns ?? 'none'
-  }
-
-  get hasOtherHostTools(): boolean {
-    return this.m.options.hasOtherHostTools ?? this.m.options.hostTools === undefined
   }
 
   get spans(): ((mark: SpanMark) => void) | null {
@@ -331,14 +278,6 @@ export class MachineContext implements Context, MachineAccess {
 
   get traced(): ((record: TraceRecord) => void) | null {
     return this.m.isTraced ? listenerOf(this.m) : null
-  }
-
-  get reported(): ((report: Report) => void) | null {
-    return this.m.options.report ?? null
-  }
-
-  get printsReports(): boolean {
-    return this.m.options.reportsOnly !== true
   }
 
   beginTimeLimit(dueMs: number): void {

@@ -3,7 +3,7 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { isAdapterKey } from './adapter.js'
-import { IMPORT_SCOPES } from '../builtins/policy-scopes.js'
+import { IMPORT_SCOPES } from '../builtins/task-scopes.js'
 import { HarnList } from '../values/list.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import type { Module } from './module.js'

@@ -1,8 +1,6 @@
-// Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, builtins/tool-dispatch.ts): one
+// Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, tools/dispatch/dispatch.ts): one
 // record each, when its outcome reaches the script.
 
-import { effectAsCall } from '../builtins/grants.js'
-import { codeOfCategory } from '../builtins/tool-errors.js'
 import { UNTRACED, listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
 import type { SpanWork } from '../effects/span-marks.js'
@@ -14,9 +12,9 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
   record(m, task, id, effect, outcome)
   const { spans } = m.options
   if (spans === undefined) return
-  const named = spanOf(task, effect)
+  const named = spanOf(m, task, effect)
   if (named === null) return
-  const failed = outcome.ok ? null : outcomeOf(outcome)
+  const failed = outcome.ok ? null : outcomeOf(m, outcome)
   spans({
     at: 'end',
     work: named.work,
@@ -29,6 +27,7 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
 
 /** The piece of work that an effect is, if it is one that people look at. */
 function spanOf(
+  m: Machine,
   task: Task,
   { kind, args }: Effect,
 ): { readonly work: SpanWork; readonly name: string; readonly facts: { readonly [name: string]: string | number } } | null {
@@ -37,14 +36,14 @@ function spanOf(
     return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args['executor']) } }
   }
   if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
-  const call = task.fields.get(UNTRACED) === true ? null : effectAsCall({ kind, args })
+  const call = task.fields.get(UNTRACED) === true ? null : (m.options.judge?.describe({ kind, args }) ?? null)
   if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
   if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args['method'])}`, facts: {} }
   return null
 }
 
 export function beginEffect(m: Machine, task: Task, id: number, effect: Effect): void {
-  const named = spanOf(task, effect)
+  const named = spanOf(m, task, effect)
   if (named !== null) m.options.spans?.({ at: 'begin', id: `effect_${id}`, task: task.id, ms: m.now, ...named })
 }
 
@@ -53,7 +52,7 @@ function record(m: Machine, task: Task, id: number, effect: Effect, outcome: Eff
   m.effectStarts.delete(id)
   const listener = listenerOf(m)
   if (listener === null || task.fields.get(UNTRACED) === true) return
-  const call = effectAsCall(effect)
+  const call = m.options.judge?.describe(effect) ?? null
   if (call === null) return
   const parent = task.fields.get('tool.call')
   listener({
@@ -71,14 +70,15 @@ function record(m: Machine, task: Task, id: number, effect: Effect, outcome: Eff
     attempts: 1,
     startedMs,
     endedMs: m.now,
-    outcome: outcomeOf(outcome),
+    outcome: outcomeOf(m, outcome),
   })
 }
 
-function outcomeOf(outcome: EffectOutcome): TraceRecord['outcome'] {
+function outcomeOf(m: Machine, outcome: EffectOutcome): TraceRecord['outcome'] {
   if (outcome.ok) return { ok: true, value: outcome.value }
   const { category, message, value, code: own } = outcome.error
   const record = value as { readonly code?: unknown } | null | undefined
-  const code = typeof record?.code === 'string' ? record.code : (own ?? codeOfCategory(category ?? ''))
+  const code =
+    typeof record?.code === 'string' ? record.code : (own ?? m.options.judge?.codeOf(category ?? '') ?? 'execution_failed')
   return { ok: false, code, message, denied: category === 'tool_rejected' || category === 'egress_blocked' }
 }

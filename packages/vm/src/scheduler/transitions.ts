@@ -7,7 +7,6 @@ import { closureOver } from '../interpreter/adapter.js'
 import { CANCELLED_TEXT, thrown } from '../interpreter/fault.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { NATIVE_STEP } from '../interpreter/linked.js'
-import { bookNested } from '../builtins/nested-calls.js'
 import { outcomeDelivery, outcomeUnits } from '../effects/outcome.js'
 import { traceEffect } from './trace.js'
 import { Coroutine, NativeActivation } from './task.js'
@@ -71,7 +70,7 @@ export function bookCalls(m: Machine, task: Task | null, { nested }: EffectOutco
   const { running } = m
   if (task !== null) m.running = task
   const parent = task?.fields.get('tool.call')
-  bookNested(m.context, nested, typeof parent === 'string' ? parent : null)
+  m.options.judge?.book(m.context, nested, typeof parent === 'string' ? parent : null)
   m.running = running
 }
 

@@ -1,0 +1,226 @@
+// The agent loop (reference 04b §5): asks a model, carries out the tools that it calls, tells it what they gave, and goes on
+// until the work is done or a limit is reached. A scripted builtin inside a frame that holds the loop's policies, its registry
+// and its session, so that however the loop ends, they end with it.
+
+import {
+  Fault,
+  HarnDict,
+  HarnList,
+  builtin,
+  display,
+  frame,
+  here,
+  isCallable,
+  pushScope,
+  scripts,
+  tryCallBack,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, FrameState, Result, ScopeKind, Value } from '@bridle/vm/families'
+import { runLoop } from './run.js'
+import { traceSummary } from './trace.js'
+import { loopState } from './loop-state.js'
+import { closeServers, connectServers, readServers, withServerTools } from './servers.js'
+import type { ConnectedServer } from './servers.js'
+import { llmState } from '../models/state.js'
+import { withJudgedNames } from './loop-names.js'
+import { closeScopes, openScopes } from '../../tools/policy/policy.js'
+import { currentSession, openSession, setCurrentSession } from '../sessions/sessions.js'
+import { boundRegistry, isRegistry } from '../../tools/definitions/registry.js'
+
+const machine = scripts('agent_loop.script', {
+  run: (prompt, system, options) => runLoop(prompt!, system!, options as HarnDict, []),
+  // The servers belong to whoever calls the loop: they are connected before its policies are in force.
+  *served(prompt, system, options) {
+    const servers = yield* connectServers(readServers((options as HarnDict).get('mcp_servers')))
+    // The turns are a call of their own, so that the servers are closed however they end.
+    const body = yield* here((ctx) => ctx.builtinValue('__agent_loop_scope'))
+    const names = new HarnList(servers.map(({ name }) => name))
+    const clients = new HarnList(servers.map(({ client }) => client))
+    const result = yield* tryCallBack(body, prompt!, system!, options!, names, clients)
+    yield* closeServers(servers)
+    if (result instanceof Fault) throw result
+    return result
+  },
+  *turns(prompt, system, options, names, clients) {
+    const servers = (names as HarnList)
+      .view()
+      .map((name, at) => ({ name: display(name), client: (clients as HarnList).at(at) ?? null }))
+    const given = options as HarnDict
+    const tools = yield* withServerTools(given.get('tools') ?? null, servers)
+    yield* here((ctx) => {
+      ctx.state(boundRegistry).registry = tools
+      return null
+    })
+    return yield* runLoop(prompt!, system!, given.with('tools', tools), servers)
+  },
+})
+
+interface ScopeState extends FrameState {
+  stage: 'open' | 'body'
+  readonly prompt: Value
+  readonly system: Value
+  readonly options: HarnDict
+  /** Names and clients of connected servers; null without any. */
+  readonly servers: readonly [names: HarnList, clients: HarnList] | null
+  opened: ScopeKind[]
+  registry: Value
+  session: string | null
+}
+
+function connected(servers: ScopeState['servers']): readonly ConnectedServer[] {
+  if (servers === null) return []
+  const [names, clients] = servers
+  return names.view().map((name, at) => ({ name: display(name), client: clients.at(at) ?? null }))
+}
+
+/** Holds what the loop installs: policies, the bound registry, the current session. */
+const scopeFrame = frame<ScopeState>({
+  kind: 'agent_loop.scope',
+  output: 'drop',
+  step: (ctx, state) => {
+    if (state.stage === 'body') return ctx.result
+    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, connected(state.servers)), 'agent_loop')
+    if (!Array.isArray(opened)) return opened
+    // Tools of a loop work for the module that began it.
+    const caller = ctx.machine.narrowedCaller
+    if (caller !== null) pushScope(ctx, 'imports', caller)
+    state.opened = caller === null ? opened : [...opened, 'imports']
+    state.registry = ctx.state(boundRegistry).registry
+    state.session = currentSession(ctx)
+    state.stage = 'body'
+    ctx.machine.spans?.({
+      at: 'begin',
+      work: 'agent_loop',
+      id: null,
+      name: 'agent_loop',
+      task: ctx.machine.taskNumber,
+      ms: ctx.now,
+    })
+    const tools = state.options.get('tools')
+    if (tools instanceof HarnDict && isRegistry(tools)) ctx.state(boundRegistry).registry = tools
+    const { prompt, system, options, servers } = state
+    return servers === null
+      ? ctx.call(ctx.builtinValue('__agent_loop_body'), [prompt, system, options])
+      : ctx.call(ctx.builtinValue('__agent_loop_turns'), [prompt, system, options, ...servers])
+  },
+  onLeave: (ctx, state) => {
+    if (state.stage !== 'body') return
+    ctx.machine.spans?.({ at: 'end', work: 'agent_loop', id: null, task: ctx.machine.taskNumber, ms: ctx.now })
+    closeScopes(ctx, state.opened)
+    ctx.state(boundRegistry).registry = state.registry
+    setCurrentSession(ctx, state.session)
+  },
+})
+
+function scoped(ctx: Context, args: readonly Value[], servers: ScopeState['servers']): Result {
+  const [prompt, system, options] = args
+  return ctx.frame('agent_loop.scope', {
+    stage: 'open',
+    prompt: prompt!,
+    system: system!,
+    options: options as HarnDict,
+    servers,
+    opened: [],
+    registry: null,
+    session: null,
+  } satisfies ScopeState)
+}
+
+function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
+  const given = options instanceof HarnDict ? options : new HarnDict()
+  const servers = given.get('mcp_servers')
+  const none = servers === undefined || (servers instanceof HarnList && servers.length === 0)
+  return none ? scoped(ctx, [prompt, system, given], null) : machine.start(ctx, 'served', prompt, system, given)
+}
+
+/** What an agent loop may ask of the world. */
+export const AGENT_EFFECTS = [
+  'llm.call',
+  'tool.call',
+  'mcp.connect',
+  'mcp.request',
+  'process.info',
+  'random.bytes',
+  'clock.now',
+  'approval.ask',
+  'fs.read',
+  'fs.query',
+  'callback',
+]
+
+export const agentLoopFamily: BuiltinFamily = {
+  name: 'agent-loop',
+  frames: [machine.frame, scopeFrame],
+  builtins: [
+    builtin(
+      'agent_loop(prompt: string, system?: string, options?: dict) -> dict',
+      {
+        doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.',
+        effects: AGENT_EFFECTS,
+      },
+      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+    ),
+    builtin(
+      '__agent_loop(prompt: string, system?: string, options?: dict) -> dict',
+      { doc: 'The loop of a sub-agent or a worker, which policies know by these names.', effects: AGENT_EFFECTS },
+      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+    ),
+    builtin(
+      '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
+      { doc: 'The turns of an agent loop inside the scope of its policies.', effects: AGENT_EFFECTS },
+      (ctx, prompt, system, options) =>
+        machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
+    ),
+    builtin(
+      '__agent_loop_scope(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+      { doc: 'An agent loop with connected MCP servers, under its policies.', effects: AGENT_EFFECTS },
+      (ctx, prompt, system, options, names, clients) =>
+        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
+          ? scoped(ctx, [prompt!, system!, options], [names, clients])
+          : ctx.runtime('__agent_loop_scope is called by agent_loop'),
+    ),
+    builtin(
+      '__agent_loop_turns(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+      { doc: 'The turns of an agent loop with connected MCP servers.', effects: AGENT_EFFECTS },
+      (ctx, prompt, system, options, names, clients) =>
+        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
+          ? machine.start(ctx, 'turns', prompt!, system!, options, names, clients)
+          : ctx.runtime('__agent_loop_turns is called by agent_loop'),
+    ),
+    builtin(
+      'agent_trace() -> list',
+      { doc: 'What model calls and loops did so far.', effects: [] },
+      (ctx) => new HarnList([...ctx.state(llmState).trace]),
+    ),
+    builtin('agent_trace_summary() -> dict', { doc: 'Totals of the agent trace.', effects: [] }, (ctx) => traceSummary(ctx)),
+    builtin(
+      'agent_subscribe(session_id: string, callback: closure) -> nil',
+      { doc: 'Calls a function with each event of the loops of a session.', effects: [] },
+      (ctx, id, callback) => {
+        const label = 'agent_subscribe(session_id, callback)'
+        if (typeof id !== 'string') return ctx.runtime(`${label}: session_id must be a string`)
+        if (ctx.argc < 2 || callback === null) return ctx.runtime(`${label}: callback closure required`)
+        if (!isCallable(callback!)) return ctx.runtime(`${label}: callback must be a closure`)
+        openSession(ctx, id)
+        ctx.charge(1, 64)
+        const { subscribers } = ctx.state(loopState)
+        subscribers.set(id, [...(subscribers.get(id) ?? []), callback])
+        return null
+      },
+    ),
+    builtin(
+      'agent_inject_feedback(session_id: string, kind: string, content: string) -> nil',
+      { doc: 'Puts a message of the runtime into the next turn of a session.', effects: [] },
+      (ctx, id, kind, content) => {
+        const label = 'agent_inject_feedback(session_id, kind, content)'
+        if (typeof id !== 'string') return ctx.runtime(`${label}: session_id must be a string`)
+        if (typeof kind !== 'string') return ctx.runtime(`${label}: kind must be a string`)
+        if (typeof content !== 'string') return ctx.runtime(`${label}: content must be a string`)
+        ctx.charge(1, 64 + 2 * content.length)
+        const { injected } = ctx.state(loopState)
+        injected.set(id, [...(injected.get(id) ?? []), { kind, content }])
+        return null
+      },
+    ),
+  ],
+}

@@ -1,0 +1,66 @@
+// Texts as vectors (`llm.embed`, reference 05 §2.16): one request of the effect `llm.call` with `op: 'embed'`. While models are mocked
+// nothing leaves the machine: a queued answer that is a JSON list of numbers is the vector, any other text is put into words, and
+// each word counts at the place that its hash gives, so that texts that share words lie near each other.
+
+import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
+import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, here, parseJson, utf8 } from '@bridle/vm/families'
+import type { Script, Value } from '@bridle/vm/families'
+import { failureDict, failureOf } from './errors.js'
+import { askOutside, placeOf, tokensOfText, UNKNOWN_PRICE, wayTo } from './call.js'
+import { baseUrlOption } from './options.js'
+import { tokenPrices } from './providers.js'
+import { isMocked, nextMockedText } from './mock.js'
+import { llmState } from './state.js'
+import { faultOfEffect, reserveModelCall } from '../../tools/policy/grants.js'
+import { isGuarded } from '../../tools/policy/grant-ceiling.js'
+
+/** Numbers of a made-up vector. */
+const MOCK_SIZE = 32
+
+/** The vector of a text, a list of floats; failures are thrown as those of `llm_call`. */
+export function* embed(given: Value, options: HarnDict): Script<HarnList> {
+  const text = display(given)
+  const { provider, model } = yield* placeOf(options)
+  const address = baseUrlOption(options)
+  const mocked = yield* here((ctx): Value | Fault => {
+    const state = ctx.state(llmState)
+    const isMade = isMocked(state, provider)
+    const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) } }
+    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
+    if (refused !== null) return refused
+    const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
+    const inputUsd = tokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
+    // A vector has no tokens, and nobody says what was used: what is put aside is what counts.
+    const estimate = { inputTokens: tokensOfText(text), outputTokens: 0, inputUsd, outputUsd: 0 }
+    const reserved = isGuarded(ctx) ? reserveModelCall(ctx, effect, estimate) : null
+    if (reserved instanceof Fault) return reserved
+    if (!isMade) return null
+    ctx.charge(text.length >> 4, MOCK_SIZE * 16)
+    const queued = parseJson(nextMockedText(state, text) ?? '')
+    return queued.ok && queued.value instanceof HarnList ? vectorOf(queued.value) : mockVector(text)
+  })
+  if (mocked instanceof Fault) throw mocked
+  if (mocked instanceof HarnList) return mocked
+  const answer = yield* askOutside(provider, { op: 'embed', model, input: text, base_url_option: address })
+  const vector = answer.kind === 'value' && answer.value instanceof HarnDict ? answer.value.get('vector') : null
+  if (vector instanceof HarnList) return vectorOf(vector)
+  const failure = answer.kind === 'failure' ? answer.failure : failureOf(`provider '${provider}' gave no vector`)
+  return failWith(failureDict(failure, { provider, model }))
+}
+
+function vectorOf(list: HarnList): HarnList {
+  return new HarnList(list.view().map((item) => (typeof item === 'number' ? new HarnFloat(item) : item)))
+}
+
+function mockVector(text: string): HarnList {
+  const counts = Array.from({ length: MOCK_SIZE }, () => 0)
+  for (const word of text.toLowerCase().split(/[^\p{L}\p{N}]+/u)) {
+    if (word === '') continue
+    // FNV-1a.
+    let hash = 0x811c9dc5
+    for (const byte of utf8(word)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+    counts[hash % MOCK_SIZE]!++
+  }
+  const length = Math.hypot(...counts) || 1
+  return new HarnList(counts.map((count) => new HarnFloat(count / length)))
+}

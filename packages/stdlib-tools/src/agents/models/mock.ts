@@ -1,0 +1,370 @@
+// The mocked model (reference 04b §2): `llm_mock` queues answers and errors, which are given to any provider's calls before
+// one leaves the machine; the provider `mock` answers by itself when the queue is empty.
+
+import {
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  builtin,
+  bytesToHex,
+  countOr,
+  display,
+  isInt,
+  knownCategory,
+  lookup,
+  parseJson,
+  sortedJson,
+  utf8,
+} from '@bridle/vm/families'
+import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { llmState } from './state.js'
+import type { LlmFailure } from './errors.js'
+import type { LlmResponse, LlmState, MockAnswer, MockEntry } from './state.js'
+import type { LlmRequest } from './options.js'
+import { readCallArguments } from '../../tools/definitions/model-arguments.js'
+
+const DEFAULT_OUTPUT_TOKENS = 30
+const TOOL_OUTPUT_TOKENS = 20
+const PROMPT_PREVIEW = 100
+
+// ------------------------------------------------------------------------------------------------------------------ config
+
+function textOr(dict: HarnDict, key: string): string | null {
+  const value = dict.get(key) ?? null
+  return value === null ? null : display(value)
+}
+
+function tokensOr(dict: HarnDict, key: string): number | null {
+  const value = dict.get(key) ?? null
+  return value === null ? null : countOr(value, 0)
+}
+
+/** A queue entry from a config dict; a text says what is wrong. */
+export function readMock(config: HarnDict): MockEntry | string {
+  const match = textOr(config, 'match')
+  const consume = config.get('consume_match') === true
+  const error = config.get('error') ?? null
+  if (error !== null) {
+    const failure = readError(error)
+    return typeof failure === 'string' ? failure : { match, consume, failure, answer: null }
+  }
+  return { match, consume, failure: null, answer: readAnswer(config) }
+}
+
+function readError(error: Value): LlmFailure | string {
+  if (!(error instanceof HarnDict)) return 'llm_mock: error must be a dict {category, message, retry_after_ms?}'
+  const category = textOr(error, 'category') ?? ''
+  if (category === '') return 'llm_mock: error.category is required'
+  if (knownCategory(category) !== category) return `llm_mock: unknown error category \`${category}\``
+  const message = textOr(error, 'message') ?? ''
+  const after = error.get('retry_after_ms') ?? null
+  if (after === null) return { category, message }
+  if (!isInt(after) || after < 0) return 'llm_mock: error.retry_after_ms must be a non-negative int'
+  return { category, message: `${message}\nretry-after: ${Number(after) / 1000}\n` }
+}
+
+/** A call without a name is one of a tool that there is not. */
+function nameOf(call: HarnDict): string {
+  const name = call.get('name')
+  return typeof name === 'string' ? name : 'unknown'
+}
+
+function readAnswer(config: HarnDict): MockAnswer {
+  const calls = config.get('tool_calls')
+  const blocks = config.get('blocks')
+  const verbatim = blocks instanceof HarnList
+  const toolCalls =
+    calls instanceof HarnList ? calls.view().map((call) => (call instanceof HarnDict ? call : new HarnDict())) : []
+  return {
+    text: textOr(config, 'text') ?? '',
+    toolCalls: toolCalls.map((call, at) =>
+      HarnDict.of({
+        id: verbatim ? (textOr(call, 'id') ?? `mock_call_${at + 1}`) : `mock_call_${at + 1}`,
+        type: 'tool_call',
+        name: nameOf(call),
+        arguments: readCallArguments(call.get('arguments')),
+      }),
+    ),
+    blocks: verbatim ? blocks.view().filter((block): block is HarnDict => block instanceof HarnDict) : null,
+    model: textOr(config, 'model') ?? 'mock',
+    provider: textOr(config, 'provider') ?? 'mock',
+    inputTokens: tokensOr(config, 'input_tokens'),
+    outputTokens: tokensOr(config, 'output_tokens'),
+    cacheRead: tokensOr(config, 'cache_read_tokens'),
+    cacheWrite: tokensOr(config, 'cache_write_tokens') ?? tokensOr(config, 'cache_creation_input_tokens'),
+    thinking: textOr(config, 'thinking'),
+    thinkingSummary: textOr(config, 'thinking_summary'),
+    stopReason: textOr(config, 'stop_reason'),
+  }
+}
+
+/**
+ * Answers that a host lays down before a run: JSON lines with the keys of `llm_mock`. While there are any, every model call is
+ * answered from them or from the script's own queue. For `states` of a machine. Throws an Error for a line that cannot be read.
+ */
+export function modelFixtures(lines: string): () => ReadonlyMap<string, unknown> {
+  const read = (): MockEntry[] =>
+    lines.split('\n').flatMap((line, at) => {
+      if (line.trim() === '') return []
+      const parsed = parseJson(line)
+      if (!parsed.ok) throw new Error(`line ${at + 1}: ${parsed.message}`)
+      const entry = parsed.value instanceof HarnDict ? readMock(parsed.value) : 'it is not an object'
+      if (typeof entry === 'string') throw new Error(`line ${at + 1}: ${entry}`)
+      return [entry]
+    })
+  read()
+  return () => new Map([[llmState.name, { ...llmState.state(), fixtures: read() }]])
+}
+
+// --------------------------------------------------------------------------------------------------------------- selection
+
+/** All non-empty texts of the messages, dict values by key, joined by newlines: what `match` is compared with. */
+function matchText(messages: readonly HarnDict[]): string {
+  const texts: string[] = []
+  const visit = (value: Value): void => {
+    if (typeof value === 'string') {
+      if (value !== '') texts.push(value)
+    } else if (value instanceof HarnDict) for (const key of value.keys()) visit(value.get(key)!)
+    else if (value instanceof HarnList) value.view().forEach(visit)
+  }
+  messages.forEach(visit)
+  return texts.join('\n')
+}
+
+/** `*` matches any text; the first piece stands at the start, the last at the end. */
+export function globMatches(pattern: string, text: string): boolean {
+  if (!pattern.includes('*')) return pattern === text
+  const pieces = pattern.split('*')
+  const first = pieces[0]!
+  const last = pieces.at(-1)!
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
+  let at = first.length
+  const end = text.length - last.length
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, at)
+    if (found < 0 || found + piece.length > end) return false
+    at = found + piece.length
+  }
+  return true
+}
+
+/** Takes the entry that answers: one without a pattern before any with one. */
+function take(queue: MockEntry[], text: string): MockEntry | null {
+  const plain = queue.findIndex((entry) => entry.match === null)
+  const at = plain >= 0 ? plain : queue.findIndex((entry) => globMatches(entry.match!, text))
+  if (at < 0) return null
+  const entry = queue[at]!
+  if (entry.match === null || entry.consume) queue.splice(at, 1)
+  return entry
+}
+
+export type MockOutcome =
+  | { readonly kind: 'answer'; readonly response: LlmResponse }
+  | { readonly kind: 'failure'; readonly failure: LlmFailure }
+
+/** Whether a call of this provider stays in the machine. */
+export function isMocked(state: LlmState, provider: string): boolean {
+  return provider === 'mock' || state.queue.length > 0 || state.fixtures !== null
+}
+
+/** The text of the queued answer that fits, null without one; a queued error is left to the calls that it is meant for. */
+export function nextMockedText(state: LlmState, text: string): string | null {
+  const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
+  return entry?.answer?.text ?? null
+}
+
+/** Answers one attempt, which is recorded. */
+export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
+  const state = ctx.state(llmState)
+  state.calls.push(
+    HarnDict.of({
+      messages: new HarnList([...request.messages]),
+      system: request.system,
+      tools: request.tools.length === 0 ? null : new HarnList([...request.tools]),
+      thinking: request.thinking,
+    }),
+  )
+  const text = matchText(request.messages)
+  ctx.charge(text.length >> 6, text.length)
+  const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
+  if (entry === null && state.fixtures !== null) {
+    const message = `Runtime error: No --llm-mock fixture matched prompt: ${JSON.stringify(text)}`
+    return { kind: 'failure', failure: { category: 'generic', message } }
+  }
+  if (entry?.failure != null) return { kind: 'failure', failure: entry.failure }
+  const response = entry?.answer == null ? defaultAnswer(request) : answerOf(entry.answer, text)
+  return { kind: 'answer', response: withCache(state, request, response, entry?.answer ?? null) }
+}
+
+function answerOf(answer: MockAnswer, text: string): LlmResponse {
+  return {
+    ...answer,
+    blocks: answer.blocks ?? blocksOf(answer.text, answer.toolCalls),
+    inputTokens: answer.inputTokens ?? utf8(text).length,
+    outputTokens: answer.outputTokens ?? DEFAULT_OUTPUT_TOKENS,
+    cacheRead: answer.cacheRead ?? 0,
+    cacheWrite: answer.cacheWrite ?? 0,
+  }
+}
+
+export function blocksOf(text: string, toolCalls: readonly HarnDict[]): HarnDict[] {
+  const blocks = text === '' ? [] : [HarnDict.of({ type: 'output_text', text, visibility: 'public' })]
+  for (const call of toolCalls) {
+    blocks.push(
+      HarnDict.of({
+        type: 'tool_call',
+        id: call.get('id')!,
+        name: call.get('name')!,
+        arguments: call.get('arguments')!,
+        visibility: 'internal',
+      }),
+    )
+  }
+  return blocks
+}
+
+/** The text of the last message that has any. */
+function promptText(messages: readonly HarnDict[]): string {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const text = contentText(messages[at]!.get('content') ?? null)
+    if (text.trim() !== '') return text
+  }
+  return ''
+}
+
+function contentText(content: Value): string {
+  if (typeof content === 'string') return content
+  if (!(content instanceof HarnList)) return ''
+  const texts = content.view().map((block) => (block instanceof HarnDict ? (block.get('text') ?? '') : block))
+  return texts.filter((text): text is string => typeof text === 'string' && text !== '').join('\n')
+}
+
+const PLACEHOLDERS: Readonly<Record<string, () => Value>> = lookup({
+  integer: () => 0,
+  number: () => new HarnFloat(0),
+  boolean: () => false,
+  array: () => new HarnList([]),
+  object: () => new HarnDict(),
+})
+
+/** What the provider `mock` says by itself: the first native tool, or a text about the prompt. */
+function defaultAnswer(request: LlmRequest): LlmResponse {
+  const prompt = promptText(request.messages)
+  const base = {
+    model: request.model,
+    provider: 'mock',
+    inputTokens: utf8(prompt).length,
+    cacheRead: 0,
+    cacheWrite: 0,
+    thinking: null,
+    thinkingSummary: null,
+    stopReason: null,
+  }
+  const tool = request.tools[0]
+  if (tool !== undefined) {
+    const toolCalls = [placeholderCall(tool)]
+    return { ...base, text: '', toolCalls, blocks: blocksOf('', toolCalls), outputTokens: TOOL_OUTPUT_TOKENS }
+  }
+  const words = prompt.split(/\s+/u).filter((word) => word !== '').length
+  const plain =
+    prompt === ''
+      ? 'Mock LLM response'
+      : `Mock response to ${words}-word prompt: ${[...prompt].slice(0, PROMPT_PREVIEW).join('')}`
+  const tagged = request.system?.includes('<done>') === true
+  const text = tagged ? `<assistant_prose>${plain}</assistant_prose>\n<done>##DONE##</done>` : plain
+  return { ...base, text, toolCalls: [], blocks: blocksOf(text, []), outputTokens: DEFAULT_OUTPUT_TOKENS }
+}
+
+function placeholderCall(tool: HarnDict): HarnDict {
+  const nested = tool.get('function')
+  const spec = nested instanceof HarnDict ? nested : tool
+  const schema = spec.get('parameters') ?? spec.get('input_schema')
+  const args = new HarnDict()
+  if (schema instanceof HarnDict) {
+    const properties = schema.get('properties')
+    const required = schema.get('required')
+    for (const name of required instanceof HarnList ? required.view() : []) {
+      if (typeof name !== 'string') continue
+      const property = properties instanceof HarnDict ? properties.get(name) : undefined
+      const type = property instanceof HarnDict ? property.get('type') : undefined
+      args.set(name, (typeof type === 'string' ? PLACEHOLDERS[type]?.() : undefined) ?? '')
+    }
+  }
+  return HarnDict.of({
+    id: 'mock_call_1',
+    type: 'tool_call',
+    name: spec.get('name') ?? spec.get('type') ?? '',
+    arguments: args,
+  })
+}
+
+/** With prompt caching the first call of a prompt fills the cache, later ones read it; counts that were given stand. */
+function withCache(state: LlmState, request: LlmRequest, response: LlmResponse, given: MockAnswer | null): LlmResponse {
+  if (!request.cache || given?.cacheRead != null || given?.cacheWrite != null) return response
+  const prompt = HarnDict.of({
+    model: request.model,
+    system: request.system,
+    messages: new HarnList([...request.messages]),
+  })
+  const key = bytesToHex(sha256(utf8(sortedJson(prompt))))
+  if (state.cacheSeen.includes(key)) return { ...response, cacheRead: response.inputTokens }
+  state.cacheSeen.push(key)
+  return { ...response, cacheWrite: response.inputTokens }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- builtins
+
+function mock(ctx: Context, config: Value): Result {
+  if (!(config instanceof HarnDict)) return ctx.runtime('llm_mock: expected a dict argument')
+  const entry = readMock(config)
+  if (typeof entry === 'string') return ctx.runtime(entry)
+  ctx.charge(1, 256)
+  ctx.state(llmState).queue.push(entry)
+  return null
+}
+
+function clear(state: LlmState): void {
+  state.queue = []
+  state.calls = []
+  state.cacheSeen = []
+}
+
+export const mockBuiltins: readonly BuiltinDef[] = [
+  builtin(
+    'llm_mock(config: dict) -> nil',
+    { doc: 'Queues an answer or an error for a model call; with `match` for calls whose text fits the pattern.' },
+    (ctx, config) => mock(ctx, config ?? null),
+  ),
+  builtin(
+    'llm_mock_calls() -> list',
+    { doc: 'What model calls were answered here: messages, system, tools, thinking.', effects: [] },
+    (ctx) => new HarnList([...ctx.state(llmState).calls]),
+  ),
+  builtin('llm_mock_clear() -> nil', { doc: 'Forgets queued answers, recorded calls and scopes.', effects: [] }, (ctx) => {
+    const state = ctx.state(llmState)
+    clear(state)
+    state.scopes.length = 0
+    return null
+  }),
+  builtin(
+    'llm_mock_push_scope() -> nil',
+    { doc: 'Sets queue and recorded calls aside and starts empty.', effects: [] },
+    (ctx) => {
+      const state = ctx.state(llmState)
+      ctx.charge(1, 64)
+      state.scopes.push({ queue: state.queue, calls: state.calls, cacheSeen: state.cacheSeen })
+      clear(state)
+      return null
+    },
+  ),
+  builtin('llm_mock_pop_scope() -> nil', { doc: 'Takes back what the last push set aside.', effects: [] }, (ctx) => {
+    const state = ctx.state(llmState)
+    const scope = state.scopes.pop()
+    if (scope === undefined) return ctx.throw('llm_mock_pop_scope: no scope to pop')
+    state.queue = scope.queue
+    state.calls = scope.calls
+    state.cacheSeen = scope.cacheSeen
+    return null
+  }),
+]

@@ -1,0 +1,328 @@
+// Agent sessions (reference 04b §4.3): transcripts that live in the machine by id, and how they descend from each other. The
+// least recently used ones are forgotten when there are too many.
+
+import { HarnDict, HarnList, builtin, display, family, here, isCallable, isInt, scripts } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { compact, readCompaction } from '../transcripts/compaction.js'
+import { timeOrderedId } from '../../library/time/identity.js'
+import { dictsOf, isMessageEvent, makeTranscript } from '../transcripts/shape.js'
+
+const MOST_SESSIONS = 128
+
+export interface Session {
+  readonly id: string
+  messages: HarnDict[]
+  /** Events that no message stands for. */
+  events: HarnDict[]
+  summary: string | null
+  metadata: HarnDict | null
+  /** Of the last loop on it; null before there was one. */
+  state: string | null
+  parentId: string | null
+  childIds: string[]
+  branchedAt: number | null
+  /** Names of the skills that the last loop on it had in sight. */
+  activeSkills: string[]
+}
+
+interface SessionState {
+  /** Most recently used last. */
+  readonly sessions: Map<string, Session>
+}
+
+export const sessionState = family<SessionState>('agent_sessions', () => ({ sessions: new Map() }))
+
+/** The session, which counts as used now. */
+export function touch(ctx: Context, id: string): Session | undefined {
+  const { sessions } = ctx.state(sessionState)
+  const found = sessions.get(id)
+  if (found === undefined) return undefined
+  sessions.delete(id)
+  sessions.set(id, found)
+  return found
+}
+
+export function openSession(ctx: Context, id: string): Session {
+  const known = touch(ctx, id)
+  if (known !== undefined) return known
+  const { sessions } = ctx.state(sessionState)
+  ctx.charge(1, 256)
+  const made: Session = {
+    id,
+    messages: [],
+    events: [],
+    summary: null,
+    metadata: null,
+    state: null,
+    parentId: null,
+    childIds: [],
+    branchedAt: null,
+    activeSkills: [],
+  }
+  sessions.set(id, made)
+  const oldest = sessions.size > MOST_SESSIONS ? sessions.keys().next().value : undefined
+  if (oldest !== undefined) sessions.delete(oldest)
+  return made
+}
+
+const CURRENT = 'agent.session'
+
+/** The session of the innermost loop of the running task. */
+export function currentSession(ctx: Context): string | null {
+  const value = ctx.machine.task().fields.get(CURRENT) ?? null
+  return value === null ? null : display(value)
+}
+
+export function setCurrentSession(ctx: Context, id: string | null): void {
+  ctx.machine.task().fields.set(CURRENT, id)
+}
+
+// ---------------------------------------------------------------------------------------------------------------- scripts
+
+function copyOf(ctx: Context, source: Session, id: string): Session {
+  const copy = openSession(ctx, id)
+  copy.messages = [...source.messages]
+  copy.events = [...source.events]
+  copy.summary = source.summary
+  copy.state = source.state
+  copy.metadata = (source.metadata ?? new HarnDict()).with('parent_session_id', source.id)
+  copy.parentId = source.id
+  source.childIds.push(id)
+  return copy
+}
+
+/** Events without a message belong to the messages as they were. */
+function keepMessages(session: Session, messages: HarnDict[]): void {
+  session.messages = messages
+  session.events = []
+}
+
+function* snapshot(id: string): Script {
+  const session = yield* here((ctx) => {
+    const found = touch(ctx, id)
+    return found === undefined ? null : { ...found }
+  })
+  if (session === null) return null
+  const dict = yield* makeTranscript({
+    id,
+    messages: session.messages,
+    events: session.events,
+    summary: session.summary,
+    metadata: session.metadata,
+    state: session.state,
+  })
+  dict.set('parent_id', session.parentId)
+  dict.set('child_ids', new HarnList([...session.childIds]))
+  dict.set('branched_at_event_index', session.branchedAt)
+  return dict
+}
+
+const machine = scripts('sessions.script', {
+  *open(id) {
+    const name = id === null ? yield* timeOrderedId() : display(id!)
+    return yield* here((ctx) => openSession(ctx, name).id)
+  },
+  *snapshot(id) {
+    return yield* snapshot(id as string)
+  },
+  *fork(source, keep, destination) {
+    const name = destination === null ? yield* timeOrderedId() : display(destination!)
+    return yield* here((ctx) => {
+      const made = copyOf(ctx, touch(ctx, source as string)!, name)
+      if (keep === null) return name
+      const kept = Math.max(0, Number(keep))
+      made.branchedAt = Math.min(kept, made.messages.length)
+      keepMessages(made, made.messages.slice(0, kept))
+      return name
+    })
+  },
+  *compact(id, options) {
+    const messages = yield* here((ctx) => touch(ctx, id as string)!.messages)
+    const given = options as HarnDict
+    // Without a strategy the observations are masked, also where there is a closure.
+    const compaction = readCompaction(given.has('compact_strategy') ? given : given.with('compact_strategy', 'observation_mask'))
+    const compacted = yield* compact(messages, { ...compaction, options: null })
+    return yield* here((ctx) => {
+      const session = touch(ctx, id as string)!
+      if (compacted !== null) keepMessages(session, [...compacted.messages])
+      return session.messages.length
+    })
+  },
+})
+
+// --------------------------------------------------------------------------------------------------------------- builtins
+
+const EFFECTS = ['random.bytes', 'clock.now']
+
+interface SessionRules {
+  readonly effects?: readonly string[]
+  /** What the first parameter is called in errors. */
+  readonly parameter?: string
+  /** What is wrong with the further arguments; looked at before the session is looked for. */
+  readonly problem?: (second: Value, third: Value) => string | null
+}
+
+/** A builtin on a session that must exist. */
+function onSession(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, session: Session, second: Value, third: Value) => Result,
+  { effects = [], parameter = 'id', problem = () => null }: SessionRules = {},
+): BuiltinDef {
+  const name = /^\w+/.exec(signature)![0]
+  return builtin(signature, { doc, effects }, (ctx, id, second, third) => {
+    if (typeof id !== 'string') return ctx.throw(`${name}: \`${parameter}\` must be a string`)
+    const wrong = problem(second ?? null, third ?? null)
+    if (wrong !== null) return ctx.throw(`${name}: ${wrong}`)
+    const session = touch(ctx, id)
+    return session === undefined
+      ? ctx.throw(`${name}: unknown session id '${id}'`)
+      : run(ctx, session, second ?? null, third ?? null)
+  })
+}
+
+/** What is wrong with a number of messages to keep. */
+function countProblem(name: string, value: Value): string | null {
+  if (!isInt(value)) return `\`${name}\` must be an int`
+  return value < 0 ? `\`${name}\` must be >= 0` : null
+}
+
+/** What is wrong with the id for a fork. */
+function destinationProblem(value: Value): string | null {
+  return value === null || typeof value === 'string' ? null : '`dst` must be a string or nil'
+}
+
+const COMPACT_KEYS = [
+  'keep_last',
+  'token_threshold',
+  'tool_output_max_chars',
+  'compact_strategy',
+  'hard_limit_tokens',
+  'hard_limit_strategy',
+  'custom_compactor',
+  'mask_callback',
+  'compress_callback',
+]
+
+function inject(ctx: Context, session: Session, message: Value): Result {
+  if (!(message instanceof HarnDict)) return ctx.throw('agent_session_inject: message must be a dict')
+  if (typeof message.get('role') !== 'string') {
+    return ctx.throw('agent_session_inject: message must have a string `role` (user|assistant|tool_result|system)')
+  }
+  ctx.charge(1, 64)
+  keepMessages(session, [...session.messages, message])
+  return null
+}
+
+export const sessionsFamily: BuiltinFamily = {
+  name: 'sessions',
+  frames: [machine.frame],
+  builtins: [
+    builtin(
+      'agent_session_open(id?: string) -> string',
+      { doc: 'Opens the session of an id, made if there is none; without an id a new one.', effects: EFFECTS },
+      (ctx, id) =>
+        id !== null && typeof id !== 'string'
+          ? ctx.throw('agent_session_open: `id` must be a string or nil')
+          : machine.start(ctx, 'open', id!),
+    ),
+    builtin('agent_session_exists(id: string) -> bool', { doc: 'Whether there is such a session.', effects: [] }, (ctx, id) =>
+      typeof id === 'string'
+        ? ctx.state(sessionState).sessions.has(id)
+        : ctx.throw('agent_session_exists: `id` must be a string'),
+    ),
+    onSession('agent_session_length(id: string) -> int', 'How many messages it has.', (_ctx, session) => session.messages.length),
+    builtin(
+      'agent_session_snapshot(id: string) -> dict | nil',
+      { doc: 'The session as a transcript, with its descent.', effects: EFFECTS },
+      (ctx, id) =>
+        typeof id === 'string' ? machine.start(ctx, 'snapshot', id) : ctx.throw('agent_session_snapshot: `id` must be a string'),
+    ),
+    builtin('agent_session_ancestry(id: string) -> dict | nil', { doc: 'Parent, children and root.', effects: [] }, (ctx, id) => {
+      if (typeof id !== 'string') return ctx.throw('agent_session_ancestry: `id` must be a string')
+      const { sessions } = ctx.state(sessionState)
+      const session = touch(ctx, id)
+      if (session === undefined) return null
+      let root = session
+      for (let up = 0; up < MOST_SESSIONS && root.parentId !== null; up++) {
+        const parent = sessions.get(root.parentId)
+        if (parent === undefined) break
+        root = parent
+      }
+      // A parent that was closed is named all the same.
+      const rootId = root.parentId !== null && !sessions.has(root.parentId) ? root.parentId : root.id
+      return HarnDict.of({
+        parent_id: session.parentId,
+        child_ids: new HarnList([...session.childIds]),
+        root_id: rootId,
+      })
+    }),
+    builtin(
+      'agent_session_current_id() -> string | nil',
+      { doc: 'The session of the loop that is running.', effects: [] },
+      (ctx) => currentSession(ctx),
+    ),
+    onSession('agent_session_inject(id: string, message: dict) -> nil', 'Adds a message.', inject),
+    onSession('agent_session_reset(id: string) -> nil', 'Forgets its messages.', (_ctx, session) => {
+      keepMessages(session, [])
+      session.summary = null
+      session.state = null
+      return null
+    }),
+    onSession('agent_session_close(id: string) -> nil', 'Forgets the session.', (ctx, session) => {
+      ctx.state(sessionState).sessions.delete(session.id)
+      return null
+    }),
+    onSession(
+      'agent_session_trim(id: string, keep_last: int) -> int',
+      'Keeps its last messages.',
+      (_ctx, session, keep) => {
+        keepMessages(session, Number(keep) === 0 ? [] : session.messages.slice(-Number(keep)))
+        return session.messages.length
+      },
+      { problem: (keep) => countProblem('keep_last', keep) },
+    ),
+    onSession(
+      'agent_session_fork(id: string, new_id?: string) -> string',
+      'A copy with a place in the descent.',
+      (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
+      { effects: EFFECTS, parameter: 'src', problem: destinationProblem },
+    ),
+    onSession(
+      'agent_session_fork_at(id: string, keep_first: int, new_id?: string) -> string',
+      'A copy of its first messages.',
+      (ctx, session, keep, destination) => machine.start(ctx, 'fork', session.id, keep, destination),
+      {
+        effects: EFFECTS,
+        parameter: 'src',
+        problem: (keep, destination) => countProblem('keep_first', keep) ?? destinationProblem(destination),
+      },
+    ),
+    onSession(
+      'agent_session_compact(id: string, options?: dict) -> int',
+      'Sums its older messages up; how many are left.',
+      (ctx, session, options) => {
+        if (options !== null && !(options instanceof HarnDict)) {
+          return ctx.throw('agent_session_compact: `opts` must be a dict or nil')
+        }
+        const given = options ?? new HarnDict()
+        const unknown = given.keys().find((key) => !COMPACT_KEYS.includes(key))
+        if (unknown !== undefined) {
+          return ctx.throw(`agent_session_compact: unknown option key '${unknown}' (expected one of: ${COMPACT_KEYS.join(', ')})`)
+        }
+        const custom = given.get('custom_compactor') ?? null
+        if (custom !== null && !isCallable(custom))
+          return ctx.throw('agent_session_compact: `custom_compactor` must be a closure')
+        const keep = given.get('keep_last') ?? null
+        if (isInt(keep) && keep < 0) return ctx.throw('agent_session_compact: `keep_last` must be >= 0')
+        return machine.start(ctx, 'compact', session.id, given)
+      },
+      { effects: ['llm.call', 'process.info', 'callback', ...EFFECTS] },
+    ),
+  ],
+}
+
+/** The events of a transcript that a session keeps. */
+export function keptEvents(transcript: HarnDict): HarnDict[] {
+  return dictsOf(transcript.get('events')).filter((event) => !isMessageEvent(event))
+}

@@ -1,0 +1,355 @@
+// Skill registries (reference 04b §8.1–8.3): plain dicts with the skills that scripts define, the catalogue of them for a
+// prompt, and the text of a skill with its arguments filled in.
+
+import {
+  HarnClosure,
+  HarnDict,
+  HarnList,
+  builtin,
+  display,
+  failWith,
+  here,
+  isInt,
+  scripts,
+  sortTexts,
+  tryAsk,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { environment } from '../../library/files/state-files.js'
+
+const TEXT_FIELDS = ['short', 'description', 'when_to_use', 'prompt', 'invocation', 'model', 'effort']
+const LIST_FIELDS = ['paths', 'allowed_tools', 'mcp', 'requires_mcp']
+
+function isRegistry(value: Value | undefined): value is HarnDict {
+  return value instanceof HarnDict && value.get('_type') === 'skill_registry'
+}
+
+function entriesOf(registry: HarnDict): readonly HarnDict[] {
+  const skills = registry.get('skills')
+  return skills instanceof HarnList ? skills.view().filter((entry): entry is HarnDict => entry instanceof HarnDict) : []
+}
+
+/** The entries of a registry or a list, odd ones too; null for anything else. */
+export function skillsOf(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  const skills = isRegistry(value) ? value.get('skills') : undefined
+  return skills instanceof HarnList ? skills.view() : null
+}
+
+function withEntries(registry: HarnDict, entries: readonly HarnDict[]): HarnDict {
+  return registry.with('skills', new HarnList([...entries]))
+}
+
+function text(entry: HarnDict, name: string): string {
+  const value = entry.get(name) ?? null
+  return value === null ? '' : display(value)
+}
+
+function withoutClosures(entry: HarnDict): HarnDict {
+  const copy = new HarnDict()
+  for (const [key, value] of entry.entries()) if (!(value instanceof HarnClosure)) copy.set(key, value)
+  return copy
+}
+
+/** What is wrong with a skill's config, or null. */
+function configProblem(config: HarnDict): string | null {
+  for (const key of TEXT_FIELDS) {
+    const value = config.get(key) ?? null
+    if (value !== null && typeof value !== 'string') return `'${key}' must be a string`
+  }
+  for (const key of LIST_FIELDS) {
+    const value = config.get(key) ?? null
+    if (value !== null && !(value instanceof HarnList)) return `'${key}' must be a list`
+  }
+  const tools = config.get('allowed_tools')
+  if (!(tools instanceof HarnList)) return null
+  for (const item of tools.view()) {
+    const tool = display(item)
+    if (tool === 'namespace:') return "'allowed_tools' entry 'namespace:' missing a tag after the colon"
+    if (tool.includes(':') && !tool.startsWith('namespace:')) {
+      return `'allowed_tools' entry '${tool}' contains ':' — only the \`namespace:<tag>\` prefix is recognized`
+    }
+  }
+  return null
+}
+
+function define(ctx: Context, registry: Value, name: Value, config: Value): Result {
+  if (ctx.argc < 3) return ctx.throw('skill_define: requires registry, name, and config dict')
+  if (!isRegistry(registry)) return notRegistry(ctx, 'skill_define', registry, 'first argument must be a skill registry')
+  if (name === null || display(name) === '') return ctx.throw('skill_define: skill name must be a non-empty string')
+  if (config !== null && !(config instanceof HarnDict)) return ctx.throw('skill_define: third argument must be a config dict')
+  const given = config ?? new HarnDict()
+  const problem = configProblem(given)
+  if (problem !== null) return ctx.throw(`skill_define: ${problem}`)
+  const entry = given.copy()
+  entry.set('name', display(name))
+  if (!entry.has('description')) entry.set('description', given.get('short') ?? '')
+  const entries = [...entriesOf(registry)]
+  const known = entries.findIndex((each) => each.get('name') === display(name))
+  if (known < 0) entries.push(entry)
+  else entries[known] = entry
+  return withEntries(registry, entries)
+}
+
+function notRegistry(ctx: Context, name: string, value: Value, otherwise: string): Result {
+  return ctx.throw(
+    `${name}: ${value instanceof HarnDict ? 'argument must be a skill registry (created with skill_registry())' : otherwise}`,
+  )
+}
+
+/** A builtin whose first argument must be a registry. `argc` arguments are required. */
+function onRegistry(
+  signature: string,
+  argc: number,
+  required: string,
+  doc: string,
+  run: (ctx: Context, registry: HarnDict, second: Value) => Result,
+): BuiltinDef {
+  const name = /^\w+/.exec(signature)![0]
+  return builtin(signature, { doc }, (ctx, registry, second) => {
+    if (ctx.argc < argc) return ctx.throw(`${name}: requires ${required}`)
+    if (isRegistry(registry)) return run(ctx, registry, second ?? null)
+    return notRegistry(ctx, name, registry ?? null, argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`)
+  })
+}
+
+// ---------------------------------------------------------------------------------------------------------------- catalogue
+
+const HEADER =
+  '## Available skills\n\nThese skills are available. Call `load_skill({ name: "<skill-id>" })` ' +
+  'to load the full body of a skill when it becomes relevant.\n\n'
+/** Room that a budget leaves for entries at least, in bytes. */
+const LEAST_ROOM = 52
+const encoder = new TextEncoder()
+
+function bytes(value: string): number {
+  return encoder.encode(value).length
+}
+
+export function skillId(entry: HarnDict): string {
+  const namespace = text(entry, 'namespace')
+  return namespace === '' ? text(entry, 'name') : `${namespace}/${text(entry, 'name')}`
+}
+
+function catalogEntries(registry: HarnDict): HarnList {
+  const rows = new Map(
+    entriesOf(registry).map((entry) => [
+      skillId(entry),
+      HarnDict.of({
+        name: skillId(entry),
+        description: text(entry, 'short') === '' ? text(entry, 'description') : text(entry, 'short'),
+        when_to_use: entry.get('when_to_use') ?? '',
+      }),
+    ]),
+  )
+  return new HarnList(sortTexts([...rows.keys()]).map((id) => rows.get(id)!))
+}
+
+function renderCatalog(ctx: Context, given: Value, budgetArgument: Value): Result {
+  const entries = isRegistry(given) ? catalogEntries(given) : given
+  if (entries instanceof HarnDict) return notRegistry(ctx, 'render_always_on_catalog', entries, '')
+  if (!(entries instanceof HarnList))
+    return ctx.throw('render_always_on_catalog: first argument must be a catalog entry list or skill registry')
+  if (budgetArgument !== null && (!isInt(budgetArgument) || budgetArgument <= 0))
+    return ctx.throw('render_always_on_catalog: second argument must be a positive integer budget')
+  const lines = entries.view().flatMap((entry) => {
+    if (!(entry instanceof HarnDict) || text(entry, 'name') === '') return []
+    const description = text(entry, 'description')
+    const when = text(entry, 'when_to_use')
+    return [
+      `- \`${text(entry, 'name')}\`${description === '' ? '' : `: ${description}`}${when === '' ? '' : `\n  when: ${when}`}`,
+    ]
+  })
+  if (lines.length === 0) return `${HEADER}(none)`
+  ctx.charge(lines.length)
+  const budget = Math.max(budgetArgument === null ? 2000 : Number(budgetArgument), bytes(HEADER) + LEAST_ROOM)
+  for (let shown = lines.length; shown >= 0; shown--) {
+    const omitted = lines.length - shown
+    const note = omitted === 0 ? '' : `\n\n... ${omitted} more skill(s) omitted to stay within budget.`
+    const body = HEADER + lines.slice(0, shown).join('\n') + note
+    if (bytes(body) <= budget) return body
+  }
+  return HEADER
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rendering
+
+interface Substitution {
+  readonly args: readonly string[]
+  readonly directory: string | null
+  readonly session: string | null
+}
+
+/** `$ARGUMENTS`, `$1` …, `${HARN_…}`, `$$`; what has no value stays as it is. */
+export function* substitute(body: string, values: Substitution): Script<string> {
+  yield* here((ctx) => ctx.charge(body.length >> 4, body.length))
+  let out = ''
+  let at = 0
+  for (const match of body.matchAll(/\$(?:\$|ARGUMENTS|\d+|\{HARN_[A-Z0-9_]*\})/g)) {
+    out += body.slice(at, match.index)
+    at = match.index + match[0].length
+    const mark = match[0]
+    if (mark === '$$') out += '$'
+    else if (mark === '$ARGUMENTS') out += values.args.join(' ')
+    else if (mark.startsWith('${')) out += (yield* variable(mark.slice(2, -1), values)) ?? mark
+    else out += (mark === '$0' ? undefined : values.args[Number(mark.slice(1)) - 1]) ?? mark
+  }
+  return out + body.slice(at)
+}
+
+function* variable(name: string, values: Substitution): Script<string | null> {
+  if (name === 'HARN_SKILL_DIR') return values.directory
+  if (name === 'HARN_SESSION_ID') return values.session
+  return yield* environment(name)
+}
+
+export function directoryOf(entry: HarnDict): string | null {
+  const directory = entry.get('skill_dir') ?? null
+  return directory === null ? null : display(directory)
+}
+
+/** The whole of a skill that the host keeps, by id or name; null when it keeps none. */
+function* keptSkill(wanted: string): Script<HarnDict | null> {
+  const found = yield* tryAsk({ kind: 'process.info', args: { op: 'skill', name: wanted } })
+  return found instanceof HarnDict ? found : null
+}
+
+/** An entry with its text: cards of the host have none until it is asked for. */
+export function* wholeSkill(entry: HarnDict): Script<HarnDict> {
+  if (text(entry, 'body') !== '' || text(entry, 'name') === '') return entry
+  const kept = yield* keptSkill(skillId(entry))
+  return kept === null || kept.get('ambiguous') === true ? entry : kept
+}
+
+const machine = scripts('skills.script', {
+  *render(given, args) {
+    const items = args instanceof HarnList ? args.view().map((item) => display(item)) : []
+    if (typeof given === 'string') return yield* substitute(given, { args: items, directory: null, session: null })
+    const entry = yield* wholeSkill(given as HarnDict)
+    return yield* substitute(text(entry, 'body'), { args: items, directory: directoryOf(entry), session: null })
+  },
+  *load(wanted) {
+    const id = wanted as string
+    const found = yield* keptSkill(id)
+    if (found === null) return failWith(`skill '${id}' not found`)
+    if (found.get('ambiguous') === true)
+      return failWith(`skill '${id}' is ambiguous; use the fully qualified id from the catalog`)
+    return yield* substitute(text(found, 'body'), { args: [], directory: directoryOf(found), session: null })
+  },
+})
+
+function render(ctx: Context, entry: Value, args: Value): Result {
+  if (ctx.argc === 0) return ctx.throw('skill_render: requires a skill entry or body string')
+  if (typeof entry !== 'string' && !(entry instanceof HarnDict))
+    return ctx.throw('skill_render: first argument must be a skill entry or a string body')
+  if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
+  return machine.start(ctx, 'render', entry, args)
+}
+
+/** The registry that scripts see as `skills` unless the host found skills before the run. */
+const BOUND = HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) })
+
+function loadSkill(ctx: Context, name: Value): Result {
+  const id = ctx.argc === 0 ? '' : display(name)
+  return id.trim() === '' ? ctx.throw('load_skill: requires a non-empty skill name') : machine.start(ctx, 'load', id)
+}
+
+export const skillsFamily: BuiltinFamily = {
+  name: 'skills',
+  frames: [machine.frame],
+  builtins: [
+    builtin('skill_registry() -> dict', { doc: 'An empty registry of skills.' }, () =>
+      HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) }),
+    ),
+    builtin(
+      'skill_define(registry: dict, name: string, config: dict | nil) -> dict',
+      { doc: 'The registry with one more skill; one of the same name is replaced.' },
+      (ctx, registry, name, config) => define(ctx, registry ?? null, name ?? null, config ?? null),
+    ),
+    onRegistry(
+      'skill_list(registry: dict) -> list',
+      1,
+      'a skill registry',
+      'All skills, without functions.',
+      (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutClosures)),
+    ),
+    onRegistry(
+      'skill_find(registry: dict, name: string) -> dict | nil',
+      2,
+      'registry and name',
+      'A skill by name.',
+      (_ctx, registry, name) => entriesOf(registry).find((entry) => text(entry, 'name') === display(name)) ?? null,
+    ),
+    onRegistry(
+      'skill_select(registry: dict, names: list) -> dict',
+      2,
+      'registry and names list',
+      'A registry with the named skills only.',
+      (ctx, registry, names) => {
+        if (!(names instanceof HarnList)) return ctx.throw('skill_select: second argument must be a list of skill names')
+        const wanted = new Set(names.view().map((name) => display(name)))
+        return withEntries(
+          registry,
+          entriesOf(registry).filter((entry) => wanted.has(text(entry, 'name'))),
+        )
+      },
+    ),
+    onRegistry(
+      'skill_remove(registry: dict, name: string) -> dict',
+      2,
+      'registry and name',
+      'A registry without one skill.',
+      (_ctx, registry, name) =>
+        withEntries(
+          registry,
+          entriesOf(registry).filter((entry) => text(entry, 'name') !== display(name)),
+        ),
+    ),
+    onRegistry(
+      'skill_count(registry: dict) -> int',
+      1,
+      'a skill registry',
+      'The number of skills.',
+      (_ctx, registry) => entriesOf(registry).length,
+    ),
+    onRegistry(
+      'skill_describe(registry: dict) -> string',
+      1,
+      'a skill registry',
+      'All skills as text, by name.',
+      (_ctx, registry) => {
+        const rows = new Map(entriesOf(registry).map((entry) => [text(entry, 'name'), entry]))
+        const lines = sortTexts([...rows.keys()]).flatMap((name) => {
+          const entry = rows.get(name)!
+          const description = text(entry, 'description')
+          const when = text(entry, 'when_to_use')
+          return [`- ${name}${description === '' ? '' : `: ${description}`}`, ...(when === '' ? [] : [`  when: ${when}`])]
+        })
+        return ['Available skills:', ...(lines.length === 0 ? ['(none)'] : lines)].join('\n')
+      },
+    ),
+    onRegistry(
+      'skills_catalog_entries(registry: dict) -> list',
+      1,
+      'a skill registry',
+      'Cards of all skills by id.',
+      (_ctx, registry) => catalogEntries(registry),
+    ),
+    builtin(
+      'render_always_on_catalog(entries_or_registry: list | dict, budget?: int) -> string',
+      { doc: 'The catalogue of skills for a prompt, within a budget of bytes.' },
+      (ctx, entries, budget) => renderCatalog(ctx, entries ?? null, budget ?? null),
+    ),
+    builtin(
+      'skill_render(entry_or_body: dict | string, args?: list) -> string',
+      { doc: 'The text of a skill with its arguments.', effects: ['process.info'] },
+      (ctx, entry, args) => render(ctx, entry ?? null, args ?? null),
+    ),
+    builtin(
+      'load_skill(name: string, options?: dict) -> string',
+      { doc: 'The text of a skill of the bound registry.', effects: ['process.info'] },
+      (ctx, name) => loadSkill(ctx, name ?? null),
+    ),
+  ],
+  constants: { skills: BOUND },
+}

@@ -1,0 +1,307 @@
+// `assemble_context` (reference 03b §9.3): artifacts are cut into chunks, repeated ones dropped, the rest ranked and packed
+// into a budget; the result says of every chunk why it is in or out.
+
+import {
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  bytesToHex,
+  callBack,
+  display,
+  failRuntime,
+  here,
+  isCallable,
+  isInt,
+  sortTexts,
+  typeName,
+  utf8,
+} from '@bridle/vm/families'
+import type { Script, Value } from '@bridle/vm/families'
+import { sha256 } from '../../library/crypto/hashes.js'
+
+interface Chunk {
+  readonly id: string
+  readonly artifact: HarnDict
+  /** Place of the artifact in the input. */
+  readonly order: number
+  readonly index: number
+  readonly count: number
+  readonly text: string
+  readonly tokens: number
+  score: number
+}
+
+interface Settings {
+  readonly budget: number
+  readonly threshold: number
+  readonly dedup: string
+  readonly strategy: string
+  readonly query: string
+  readonly overlap: number
+  readonly ranker: Value
+}
+
+const DEDUPS = ['none', 'chunked', 'semantic']
+const STRATEGIES = ['recency', 'relevance', 'round_robin']
+
+function numberOf(value: Value, fallback: number): number {
+  return value instanceof HarnFloat ? value.v : isInt(value) ? Number(value) : fallback
+}
+
+function readSettings(options: HarnDict): Settings {
+  const field = (name: string): Value => options.get(name) ?? null
+  const oneOf = (name: string, allowed: readonly string[], fallback: string): string => {
+    const text = field(name) === null ? fallback : display(field(name))
+    return allowed.includes(text)
+      ? text
+      : failRuntime(`assemble_context: ${name} must be one of ${allowed.join(' | ')} (got "${text}")`)
+  }
+  const settings: Settings = {
+    budget: numberOf(field('budget_tokens'), 8000),
+    threshold: Math.max(1, numberOf(field('microcompact_threshold'), 2000)),
+    dedup: oneOf('dedup', DEDUPS, 'chunked'),
+    strategy: oneOf('strategy', STRATEGIES, 'relevance'),
+    query: field('query') === null ? '' : display(field('query')),
+    overlap: numberOf(field('semantic_overlap'), 0.85),
+    ranker: field('ranker_callback'),
+  }
+  if (settings.budget < 0) return failRuntime('assemble_context: budget_tokens must be >= 0')
+  if (settings.overlap < 0 || settings.overlap > 1) return failRuntime('assemble_context: semantic_overlap must be in [0.0, 1.0]')
+  return settings
+}
+
+// ---------------------------------------------------------------------------------------------------------------- cutting
+
+/** Joins pieces with a separator while they fit into `limit` bytes. */
+function packed(pieces: readonly string[], separator: string, limit: number): string[] {
+  const chunks: string[] = []
+  let current: string | null = null
+  for (const piece of pieces) {
+    const joined: string = current === null ? piece : current + separator + piece
+    if (current !== null && utf8(joined).length > limit) {
+      chunks.push(current)
+      current = piece
+    } else current = joined
+  }
+  return current === null ? chunks : [...chunks, current]
+}
+
+/** Pieces of at most `limit` bytes, cut between characters. */
+function cut(line: string, limit: number): string[] {
+  const pieces: string[] = []
+  let current = ''
+  let size = 0
+  for (const char of line) {
+    const bytes = utf8(char).length
+    if (size + bytes > limit && current !== '') {
+      pieces.push(current)
+      current = ''
+      size = 0
+    }
+    current += char
+    size += bytes
+  }
+  return current === '' ? pieces : [...pieces, current]
+}
+
+/** Paragraphs, put together while they fit; one that is too large alone goes by lines, and such a line by characters. */
+function cutText(text: string, limit: number): string[] {
+  const chunks: string[] = []
+  let small: string[] = []
+  const flush = (): void => {
+    chunks.push(...packed(small, '\n\n', limit))
+    small = []
+  }
+  for (const paragraph of text.split(/\n{2,}/).filter((each) => each.trim() !== '')) {
+    if (utf8(paragraph).length <= limit) {
+      small.push(paragraph)
+      continue
+    }
+    flush()
+    const lines = paragraph.split(/(?<=\n)/).flatMap((line) => (utf8(line).length > limit ? cut(line, limit) : [line]))
+    chunks.push(...packed(lines, '', limit))
+  }
+  flush()
+  return chunks
+}
+
+function chunksOf(artifact: HarnDict, order: number, text: string, threshold: number): Chunk[] {
+  const estimate = numberOf(artifact.get('estimated_tokens') ?? null, 0)
+  const pieces = estimate > threshold ? cutText(text, threshold * 4) : [text]
+  const artifactId = display(artifact.get('id') ?? '')
+  return pieces.map((piece, index) => ({
+    id: `${artifactId}#${bytesToHex(sha256(utf8(piece))).slice(0, 16)}`,
+    artifact,
+    order,
+    index,
+    count: pieces.length,
+    text: piece,
+    tokens: Math.ceil(utf8(piece).length / 4),
+    score: 0,
+  }))
+}
+
+// ------------------------------------------------------------------------------------------------------------ duplicates
+
+function trigrams(text: string): Set<string> {
+  const chars = [...text.toLowerCase()]
+  const found = new Set<string>()
+  for (let at = 0; at + 3 <= chars.length; at++) found.add(chars.slice(at, at + 3).join(''))
+  return found
+}
+
+function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0
+  for (const each of a) if (b.has(each)) shared++
+  const all = a.size + b.size - shared
+  return all === 0 ? 0 : shared / all
+}
+
+function duplicateOf(kept: readonly Chunk[], chunk: Chunk, settings: Settings): string | null {
+  const plain = (text: string): string =>
+    text
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .join(' ')
+  if (settings.dedup === 'chunked') return kept.some((each) => plain(each.text) === plain(chunk.text)) ? 'chunked' : null
+  const own = trigrams(chunk.text)
+  const like = kept.find((each) => similarity(trigrams(each.text), own) >= settings.overlap)
+  return like === undefined ? null : `semantic≈${like.id}`
+}
+
+// -------------------------------------------------------------------------------------------------------------- ranking
+
+function relevance(text: string, terms: readonly string[]): number {
+  if (terms.length === 0) return 0
+  const lower = text.toLowerCase()
+  const found = terms.filter((term) => lower.includes(term)).length
+  return 0.7 * (found / terms.length) + 0.3 * Math.min(1, found / (utf8(text).length / 400 + 1))
+}
+
+/** Seconds since 1970 of a time that is text: digits, or a date. */
+function secondsOf(value: Value): number {
+  const text = value === null ? '' : display(value)
+  const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
+  return Number.isFinite(seconds) ? seconds : 0
+}
+
+function chunkValue(chunk: Chunk): HarnDict {
+  const field = (name: string): Value => chunk.artifact.get(name) ?? null
+  return HarnDict.of({
+    id: chunk.id,
+    artifact_id: field('id'),
+    artifact_kind: field('kind'),
+    title: field('title'),
+    source: field('source'),
+    text: chunk.text,
+    estimated_tokens: chunk.tokens,
+    chunk_index: chunk.index,
+    chunk_count: chunk.count,
+    score: new HarnFloat(chunk.score),
+  })
+}
+
+function* scored(chunks: readonly Chunk[], settings: Settings): Script<null> {
+  if (isCallable(settings.ranker)) {
+    const answer = yield* callBack(settings.ranker, settings.query, new HarnList(chunks.map(chunkValue)))
+    if (!(answer instanceof HarnList)) return failRuntime('assemble_context: ranker_callback must return a list of numbers')
+    for (const [at, chunk] of chunks.entries()) {
+      const score = answer.view()[at] ?? null
+      if (score !== null && !isInt(score) && !(score instanceof HarnFloat)) {
+        return failRuntime(`assemble_context: ranker_callback score must be a number (got ${typeName(score)})`)
+      }
+      chunk.score = numberOf(score, 0)
+    }
+    return null
+  }
+  const words = settings.query.toLowerCase().match(/[\p{Alphabetic}\p{N}_]+/gu) ?? []
+  const terms = [...new Set(words.filter((word) => [...word].length > 2))]
+  const latest = Math.max(1, ...chunks.map((chunk) => secondsOf(chunk.artifact.get('created_at') ?? null)))
+  for (const [at, chunk] of chunks.entries()) {
+    if (settings.strategy === 'relevance') chunk.score = relevance(chunk.text, terms)
+    else if (settings.strategy === 'recency') chunk.score = secondsOf(chunk.artifact.get('created_at') ?? null) / latest
+    else chunk.score = (1_000_000 - at) / 1_000_000
+  }
+  return null
+}
+
+function ordered(chunks: readonly Chunk[], settings: Settings): Chunk[] {
+  if (settings.strategy === 'round_robin' && !isCallable(settings.ranker))
+    return [...chunks].sort((a, b) => a.index - b.index || a.order - b.order)
+  const ids = sortTexts([...new Set(chunks.map((chunk) => display(chunk.artifact.get('id') ?? '')))])
+  const place = new Map(ids.map((id, at) => [id, at]))
+  const placeOf = (chunk: Chunk): number => place.get(display(chunk.artifact.get('id') ?? ''))!
+  return [...chunks].sort((a, b) => b.score - a.score || placeOf(a) - placeOf(b) || a.index - b.index)
+}
+
+export function* assembleContext(options: HarnDict, read: (given: Value) => Script<HarnDict[]>): Script<HarnDict> {
+  const settings = readSettings(options)
+  const artifacts = yield* read(options.get('artifacts') ?? null)
+  const dropped: HarnDict[] = []
+  const drop = (artifact: HarnDict, chunkId: string | null, reason: string, detail: string | null): void => {
+    dropped.push(HarnDict.of({ artifact_id: artifact.get('id') ?? null, chunk_id: chunkId, reason, detail }))
+  }
+  const candidates: Chunk[] = []
+  for (const [order, artifact] of artifacts.entries()) {
+    const text = artifact.get('text') ?? null
+    if (text === null) drop(artifact, null, 'no_text', null)
+    else if (display(text).trim() === '') drop(artifact, null, 'empty_text', null)
+    else {
+      yield* here((ctx) => ctx.charge(display(text).length >> 4, display(text).length))
+      candidates.push(...chunksOf(artifact, order, display(text), settings.threshold))
+    }
+  }
+  const kept: Chunk[] = []
+  for (const chunk of candidates) {
+    const detail = settings.dedup === 'none' ? null : duplicateOf(kept, chunk, settings)
+    if (detail === null) kept.push(chunk)
+    else drop(chunk.artifact, chunk.id, 'duplicate', detail)
+  }
+  yield* here((ctx) => ctx.charge(kept.length * (settings.dedup === 'none' ? 1 : kept.length)))
+  yield* scored(kept, settings)
+  const selected: Chunk[] = []
+  const refused: Chunk[] = []
+  let total = 0
+  for (const chunk of ordered(kept, settings)) {
+    if (total + chunk.tokens > settings.budget) {
+      refused.push(chunk)
+      drop(chunk.artifact, chunk.id, 'budget_exceeded', null)
+      continue
+    }
+    total += chunk.tokens
+    selected.push(chunk)
+  }
+  const reason = (chunk: Chunk, included: boolean): HarnDict =>
+    HarnDict.of({
+      chunk_id: chunk.id,
+      artifact_id: chunk.artifact.get('id') ?? null,
+      strategy: settings.strategy,
+      score: new HarnFloat(chunk.score),
+      included,
+      reason: included ? 'selected' : 'budget_exceeded',
+    })
+  return HarnDict.of({
+    chunks: new HarnList(selected.map(chunkValue)),
+    included: new HarnList(artifacts.flatMap((artifact, order) => included(artifact, order, selected, kept))),
+    dropped: new HarnList(dropped),
+    reasons: new HarnList([...selected.map((chunk) => reason(chunk, true)), ...refused.map((chunk) => reason(chunk, false))]),
+    total_tokens: total,
+    budget_tokens: settings.budget,
+    strategy: settings.strategy,
+    dedup: settings.dedup,
+  })
+}
+
+function included(artifact: HarnDict, order: number, selected: readonly Chunk[], kept: readonly Chunk[]): HarnDict[] {
+  const own = selected.filter((chunk) => chunk.order === order)
+  if (own.length === 0) return []
+  return [
+    HarnDict.of({
+      artifact_id: artifact.get('id') ?? null,
+      artifact_kind: artifact.get('kind') ?? null,
+      chunks_included: own.length,
+      chunks_total: kept.filter((chunk) => chunk.order === order).length,
+      tokens_included: own.reduce((sum, chunk) => sum + chunk.tokens, 0),
+    }),
+  ]
+}

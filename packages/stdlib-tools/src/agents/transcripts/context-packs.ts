@@ -1,0 +1,415 @@
+// Context packs (reference 03b §9.2): manifests of what an agent should be given before it starts, and suggestions of such
+// packs from friction events that keep coming back.
+
+import {
+  Fault,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  builtin,
+  display,
+  isInt,
+  lookup,
+  parseJson,
+  runtimeFault,
+  sortTexts,
+  stringifyJson,
+} from '@bridle/vm/families'
+import type { BuiltinDef, Script, Value } from '@bridle/vm/families'
+import { parseTomlText } from '../../library/formats/toml.js'
+import { FormatError } from '../../library/formats/yaml.js'
+import { secondsText, timeOrderedId } from '../../library/time/identity.js'
+import { readRecord, recordData } from '../../library/formats/record-shapes.js'
+import type { RecordShape } from '../../library/formats/record-shapes.js'
+
+const TEXT = { type: 'text' } as const
+
+const MANIFEST: RecordShape = {
+  version: { type: 'int', fallback: 1 },
+  id: TEXT,
+  name: TEXT,
+  description: TEXT,
+  owner: TEXT,
+  triggers: { type: 'records', name: 'ContextPackTrigger', shape: { kind: TEXT, source: TEXT, match_hint: TEXT } },
+  inputs: {
+    type: 'records',
+    name: 'ContextPackInput',
+    shape: { name: TEXT, description: TEXT, required: { type: 'flag', fallback: false }, source: TEXT },
+  },
+  included_queries: {
+    type: 'records',
+    name: 'ContextPackQuery',
+    shape: { id: TEXT, label: TEXT, provider: TEXT, query: TEXT, filters: { type: 'dict' }, output_slot: TEXT },
+  },
+  included_docs: {
+    type: 'records',
+    name: 'ContextPackDoc',
+    shape: { id: TEXT, title: TEXT, url: TEXT, path: TEXT, freshness: TEXT },
+  },
+  included_tools: {
+    type: 'records',
+    name: 'ContextPackTool',
+    shape: { name: TEXT, purpose: TEXT, capability: TEXT, deterministic: { type: 'flag', fallback: false } },
+  },
+  refresh_policy: {
+    type: 'record',
+    name: 'ContextPackRefreshPolicy',
+    optional: false,
+    shape: { mode: { type: 'text', fallback: 'on_demand' }, interval: TEXT, stale_after: TEXT },
+  },
+  secrets: {
+    type: 'records',
+    name: 'ContextPackSecretRef',
+    shape: { name: TEXT, capability: TEXT, required: { type: 'flag', fallback: false } },
+  },
+  capabilities: { type: 'texts' },
+  output_slots: {
+    type: 'records',
+    name: 'ContextPackOutputSlot',
+    shape: { name: TEXT, description: TEXT, artifact_kind: TEXT },
+  },
+  fallback_instructions: TEXT,
+  review: {
+    type: 'record',
+    name: 'ContextPackReview',
+    optional: true,
+    shape: { owner: TEXT, approval_required: { type: 'flag', fallback: false }, privacy_notes: { type: 'texts' } },
+  },
+  metadata: { type: 'dict' },
+}
+
+function items(record: HarnDict, name: string): readonly HarnDict[] {
+  const list = record.get(name)
+  return list instanceof HarnList ? list.view().filter((item): item is HarnDict => item instanceof HarnDict) : []
+}
+
+function text(record: HarnDict, name: string): string {
+  const value = record.get(name) ?? null
+  return value === null ? '' : display(value).trim()
+}
+
+function looksSecret(value: string): boolean {
+  return /^(?:sk-|ghp_|xoxb-|AKIA)/.test(value) || /(?:token|password|api_?key)=/i.test(value) || value.length > 48
+}
+
+/** Lower-case words joined by `_`, at most eight. */
+function slug(name: string): string {
+  return (name.toLowerCase().match(/[\p{Alphabetic}\p{N}]+/gu) ?? []).slice(0, 8).join('_')
+}
+
+/** The manifest in its one shape; raises a runtime fault when it is none. */
+function normalManifest(payload: Value): HarnDict {
+  const manifest = readRecord(recordData(payload), 'context_pack_manifest', 'ContextPackManifest', MANIFEST)
+  const refuse = (problem: string): never => {
+    throw runtimeFault(`context_pack_manifest: ${problem}`)
+  }
+  if (text(manifest, 'name') === '') return refuse('missing name')
+  if (text(manifest, 'owner') === '') return refuse('missing owner')
+  if (items(manifest, 'secrets').some((secret) => looksSecret(text(secret, 'capability')) || looksSecret(text(secret, 'name')))) {
+    return refuse('secrets must be capability references, not raw secret values')
+  }
+  if (items(manifest, 'included_queries').some((query) => text(query, 'id') === '' || text(query, 'query') === ''))
+    return refuse('included queries require id and query')
+  return text(manifest, 'id') === '' ? manifest.with('id', slug(text(manifest, 'name'))) : manifest
+}
+
+function parseManifest(source: string): HarnDict {
+  if (source.trimStart().startsWith('{')) {
+    const parsed = parseJson(source)
+    if (!parsed.ok) throw runtimeFault(`context_pack_manifest_parse: invalid JSON: ${parsed.message}`)
+    return normalManifest(parsed.value)
+  }
+  try {
+    return normalManifest(parseTomlText(source))
+  } catch (error) {
+    if (error instanceof FormatError) throw runtimeFault(`context_pack_manifest_parse: invalid TOML: ${error.message}`)
+    throw error
+  }
+}
+
+function manifestBuiltin(signature: string, doc: string, read: (given: Value) => HarnDict): BuiltinDef {
+  const name = /^\w+/.exec(signature)![0]
+  return builtin(signature, { doc }, (ctx, given) => {
+    if (ctx.argc === 0 || given === '') return ctx.runtime(`${name}: missing ${name.endsWith('_parse') ? 'source' : 'payload'}`)
+    ctx.charge(64)
+    try {
+      return read(given!)
+    } catch (error) {
+      if (error instanceof Fault) return ctx.fail(error)
+      throw error
+    }
+  })
+}
+
+export const manifestBuiltins: readonly BuiltinDef[] = [
+  manifestBuiltin(
+    'context_pack_manifest(payload: dict) -> dict',
+    'The manifest of a context pack in its one shape.',
+    normalManifest,
+  ),
+  manifestBuiltin('context_pack_manifest_parse(src: string) -> dict', 'Reads a manifest from JSON or TOML.', (given) =>
+    parseManifest(display(given)),
+  ),
+]
+
+// ------------------------------------------------------------------------------------------------------------- suggestions
+
+const RECOMMENDED: Readonly<Record<string, string>> = lookup({
+  approval_stall: 'workflow',
+  manual_handoff: 'workflow',
+  tool_gap: 'both',
+  failed_assumption: 'both',
+  expensive_model_used_for_deterministic_step: 'both',
+})
+
+const CONFIDENCE = [0.62, 0.74, 0.82]
+
+function hintOf(event: HarnDict): string {
+  const hints = event.get('recurrence_hints')
+  const first = hints instanceof HarnList ? (hints.view()[0] ?? null) : null
+  return (first === null ? text(event, 'redacted_summary') : display(first)).toLowerCase().trim()
+}
+
+function groupKey(event: HarnDict): string {
+  return [text(event, 'kind'), text(event, 'source'), text(event, 'tool'), text(event, 'provider'), hintOf(event)].join('\u0000')
+}
+
+function metadataText(event: HarnDict, ...names: readonly string[]): string {
+  const metadata = event.get('metadata')
+  if (!(metadata instanceof HarnDict)) return ''
+  for (const name of names) {
+    const value = metadata.get(name) ?? null
+    if (typeof value === 'string' && value.trim() !== '') return value
+  }
+  return ''
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value) => value !== ''))]
+}
+
+/** An optional text: empty is nil. */
+function optional(value: string): Value {
+  return value === '' ? null : value
+}
+
+function queriesOf(events: readonly HarnDict[]): HarnDict[] {
+  return events
+    .flatMap((event) => (metadataText(event, 'query', 'deterministic_query') === '' ? [] : [event]))
+    .map((event, at) =>
+      HarnDict.of({
+        id: `query_${at + 1}`,
+        label: optional(text(event, 'tool')),
+        provider: optional(text(event, 'provider') || text(event, 'tool')),
+        query: metadataText(event, 'query', 'deterministic_query'),
+        filters: new HarnDict(),
+        output_slot: metadataText(event, 'output_slot') || 'primary_context',
+      }),
+    )
+}
+
+function docsOf(events: readonly HarnDict[]): HarnDict[] {
+  return events
+    .filter((event) => metadataText(event, 'doc_url', 'doc_path') !== '')
+    .map((event, at) =>
+      HarnDict.of({
+        id: `doc_${at + 1}`,
+        title: null,
+        url: optional(metadataText(event, 'doc_url')),
+        path: optional(metadataText(event, 'doc_path')),
+        freshness: null,
+      }),
+    )
+}
+
+function candidate(events: readonly HarnDict[], name: string, owner: string, recommended: string): HarnDict {
+  const first = events[0]!
+  const hints = first.get('recurrence_hints')
+  const slots = sortTexts(unique(['primary_context', ...events.map((event) => metadataText(event, 'output_slot'))]))
+  return normalManifest(
+    HarnDict.of({
+      version: 1,
+      name,
+      description: `Suggested by ${text(first, 'kind')} friction that came back; to be reviewed before use.`,
+      owner,
+      triggers: new HarnList([
+        HarnDict.of({
+          kind: text(first, 'kind'),
+          source: optional(text(first, 'source')),
+          match_hint: hints instanceof HarnList ? (hints.view()[0] ?? null) : null,
+        }),
+      ]),
+      inputs: new HarnList([
+        HarnDict.of({
+          name: 'incident_or_task',
+          description: 'What the run is about: its incident, ticket or task.',
+          required: true,
+          source: optional(text(first, 'source')),
+        }),
+      ]),
+      included_queries: new HarnList(queriesOf(events)),
+      included_docs: new HarnList(docsOf(events)),
+      included_tools: new HarnList(
+        events
+          .filter((event) => text(event, 'tool') !== '')
+          .map((event) =>
+            HarnDict.of({
+              name: text(event, 'tool'),
+              purpose: text(event, 'redacted_summary'),
+              capability: optional(metadataText(event, 'capability')),
+              deterministic: true,
+            }),
+          ),
+      ),
+      secrets: new HarnList(
+        events
+          .filter((event) => metadataText(event, 'secret_ref') !== '')
+          .map((event) =>
+            HarnDict.of({
+              name: metadataText(event, 'secret_ref'),
+              capability: optional(metadataText(event, 'capability')),
+              required: true,
+            }),
+          ),
+      ),
+      capabilities: new HarnList(sortTexts(unique(events.map((event) => metadataText(event, 'capability'))))),
+      output_slots: new HarnList(
+        slots.map((slot) =>
+          HarnDict.of({ name: slot, description: 'What is gathered before the agent begins', artifact_kind: 'context' }),
+        ),
+      ),
+      fallback_instructions: 'Where this context does not suffice, ask one narrow question and record the friction.',
+      review: HarnDict.of({
+        owner: null,
+        approval_required: true,
+        privacy_notes: new HarnList(['Check that queries and documents show no customer secrets.']),
+      }),
+      metadata: HarnDict.of({ recommended_artifact: recommended }),
+    }),
+  )
+}
+
+function evidenceOf(event: HarnDict): HarnDict {
+  const row = HarnDict.of({ event_id: event.get('id') ?? null })
+  for (const name of [
+    'kind',
+    'source',
+    'tool',
+    'provider',
+    'redacted_summary',
+    'run_id',
+    'trace_id',
+    'estimated_cost_usd',
+    'estimated_time_ms',
+  ])
+    row.set(name, event.get(name) ?? null)
+  return row
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : sortTexts([a, b])[0] === a ? -1 : 1
+}
+
+/** What the later events of a group would have saved. */
+function savings(events: readonly HarnDict[]): HarnDict {
+  const later = [...events]
+    .sort((a, b) => compareTexts(text(a, 'timestamp'), text(b, 'timestamp')) || compareTexts(text(a, 'id'), text(b, 'id')))
+    .slice(1)
+  let millis = 0
+  let dollars = 0
+  for (const event of later) {
+    const time = event.get('estimated_time_ms') ?? null
+    const cost = event.get('estimated_cost_usd')
+    millis += isInt(time) ? Number(time) : 0
+    dollars += cost instanceof HarnFloat ? cost.v : 0
+  }
+  return HarnDict.of({
+    occurrences: events.length,
+    estimated_time_saved_ms: millis,
+    estimated_cost_saved_usd: new HarnFloat(dollars),
+  })
+}
+
+function* suggestion(events: readonly HarnDict[], owner: string): Script<HarnDict> {
+  const first = events[0]!
+  const title = `${text(first, 'source') || 'team'} ${hintOf(first)} context pack`
+  const recommended = RECOMMENDED[text(first, 'kind')] ?? 'context_pack'
+  const actor = unique(events.map((event) => text(event, 'actor')))[0]
+  return HarnDict.of({
+    _type: 'context_pack_suggestion',
+    id: `context_pack_suggestion_${yield* timeOrderedId()}`,
+    title,
+    recommended_artifact: recommended,
+    confidence: new HarnFloat(CONFIDENCE[events.length - 2] ?? 0.9),
+    candidate_manifest: candidate(events, title, owner || actor || 'team', recommended),
+    evidence: new HarnList(events.map(evidenceOf)),
+    examples: new HarnList(sortTexts(unique(events.map((event) => text(event, 'redacted_summary')))).slice(0, 3)),
+    estimated_savings: savings(events),
+    risk_privacy_notes: new HarnList([
+      'Evidence holds redacted summaries only; raw prompts and contents are not kept.',
+      'To be reviewed before later runs are given this pack.',
+    ]),
+    source_event_ids: new HarnList(events.map((event) => event.get('id') ?? null)),
+    created_at: yield* secondsText(),
+    metadata: new HarnDict(),
+  })
+}
+
+/** One suggestion for each group of events alike that is large enough. */
+export function* suggestionsOf(events: readonly HarnDict[], given: Value): Script<HarnDict[]> {
+  const options = given instanceof HarnDict ? given : new HarnDict()
+  const wanted = options.get('min_occurrences') ?? null
+  const least = Math.max(2, isInt(wanted) ? Number(wanted) : 2)
+  const groups = new Map<string, HarnDict[]>()
+  for (const event of events) {
+    const key = groupKey(event)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [event])
+    else group.push(event)
+  }
+  const found: HarnDict[] = []
+  for (const key of sortTexts([...groups.keys()])) {
+    const group = groups.get(key)!
+    if (group.length >= least) found.push(yield* suggestion(group, text(options, 'owner')))
+  }
+  return found
+}
+
+function contains(whole: string, part: string): boolean {
+  return whole.toLowerCase().includes(part.toLowerCase())
+}
+
+function meets(found: HarnDict, wanted: HarnDict): boolean {
+  const manifest = found.get('candidate_manifest') as HarnDict
+  const capabilities = manifest.get('capabilities') as HarnList
+  const has = (name: string): boolean => text(wanted, name) !== ''
+  return (
+    (!has('recommended_artifact') || text(found, 'recommended_artifact') === text(wanted, 'recommended_artifact')) &&
+    (!has('title_contains') || contains(text(found, 'title'), text(wanted, 'title_contains'))) &&
+    (!has('manifest_name_contains') || contains(text(manifest, 'name'), text(wanted, 'manifest_name_contains'))) &&
+    (!has('required_capability') || capabilities.view().includes(text(wanted, 'required_capability'))) &&
+    (!has('required_output_slot') ||
+      items(manifest, 'output_slots').some((slot) => text(slot, 'name') === text(wanted, 'required_output_slot')))
+  )
+}
+
+/** The outcome of an evaluation fixture: `{options, expected_suggestions}` over its events. */
+export function* fixture(events: readonly HarnDict[], given: HarnDict): Script<HarnDict> {
+  const found = yield* suggestionsOf(events, given.get('options') ?? null)
+  const failures: string[] = []
+  for (const wanted of items(given, 'expected_suggestions')) {
+    const least = wanted.get('min_suggestions') ?? null
+    if (isInt(least) && found.length < Number(least))
+      failures.push(`expected at least ${least} context-pack suggestion(s), got ${found.length}`)
+    const keys = wanted.keys().filter((key) => key !== 'min_suggestions')
+    if (keys.length > 0 && !found.some((each) => meets(each, wanted)))
+      failures.push(`no context-pack suggestion matched expectation ${stringifyJson(wanted)}`)
+  }
+  return HarnDict.of({
+    pass: failures.length === 0,
+    failures: new HarnList(failures),
+    event_count: events.length,
+    suggestion_count: found.length,
+    suggestions: new HarnList(found),
+  })
+}

@@ -1,0 +1,361 @@
+// Conversations and transcripts as values (reference 04b §4.2), and agents as plain dicts (§7.1).
+
+import { Fault, HarnDict, HarnList, builtin, display, isInt, parseJson, scripts } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { account, failAsRaised, isFailure, prepare, transport } from '../models/call.js'
+import { prettyJson } from '../../library/files/state-files.js'
+import { dictsOf, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './shape.js'
+
+const EFFECTS: readonly string[] = ['random.bytes', 'clock.now']
+
+function messagesOf(transcript: HarnDict): HarnDict[] {
+  return dictsOf(transcript.get('messages'))
+}
+
+/** Events that no message stands for. */
+function ownEvents(transcript: HarnDict): HarnDict[] {
+  return dictsOf(transcript.get('events')).filter((event) => !isMessageEvent(event))
+}
+
+function listOf(value: Value | undefined): HarnList {
+  return value instanceof HarnList ? value : new HarnList([])
+}
+
+// -------------------------------------------------------------------------------------------------------------- messages
+
+/** The list or transcript with one more message; a transcript is made anew from its messages. */
+function* withMessage(target: Value, message: HarnDict): Script {
+  if (target instanceof HarnList) return target.append(message)
+  const transcript = target as HarnDict
+  return yield* rebuilt(transcript, [...messagesOf(transcript), message], [])
+}
+
+function* rebuilt(transcript: HarnDict, messages: readonly HarnDict[], events: readonly HarnDict[]): Script<HarnDict> {
+  return yield* makeTranscript({
+    id: display(transcript.get('id') ?? ''),
+    messages,
+    events,
+    assets: listOf(transcript.get('assets')).view(),
+    summary: transcript.get('summary') ?? null,
+    metadata: transcript.get('metadata') ?? null,
+    state: transcript.has('state') ? display(transcript.get('state')!) : null,
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------- life cycle
+
+const LIFE: Readonly<Record<string, { readonly state: string; readonly text: string }>> = {
+  transcript_fork: { state: 'forked', text: 'transcript forked' },
+  transcript_archive: { state: 'archived', text: 'transcript archived' },
+  transcript_abandon: { state: 'abandoned', text: 'transcript abandoned' },
+  transcript_resume: { state: 'active', text: 'transcript resumed' },
+  transcript_reset: { state: 'active', text: 'transcript reset' },
+}
+
+/** The transcript in its new state, with the event that says so. */
+function* moved(transcript: HarnDict, kind: string): Script<HarnDict> {
+  const { state, text } = LIFE[kind]!
+  const event = yield* makeEvent(kind, 'system', 'internal', text, null)
+  return transcript.with('state', state).with('events', listOf(transcript.get('events')).append(event))
+}
+
+function* fork(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
+  let kept = transcript
+  if (options.get('retain_messages') === false) {
+    kept = kept.with('messages', new HarnList([])).with('events', new HarnList(ownEvents(kept)))
+  }
+  if (options.get('retain_summary') === false) {
+    kept = kept.copy()
+    kept.delete('summary')
+  }
+  return yield* moved(kept, 'transcript_fork')
+}
+
+// ---------------------------------------------------------------------------------------------------------------- summary
+
+const SUMMARY_PROMPT =
+  'Summarize this conversation for whoever continues it: goals, constraints, decisions, open questions and the next concrete ' +
+  'actions. Leave nothing out that matters, and be brief.'
+
+const KEEP_LAST = 6
+
+function conversationLines(messages: readonly HarnDict[]): string {
+  return messages
+    .map((message) => `${display(message.get('role') ?? 'user').toUpperCase()}: ${display(message.get('content') ?? '')}`)
+    .join('\n')
+}
+
+function* summarize(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
+  const messages = messagesOf(transcript)
+  const prompt = options.get('prompt') ?? null
+  const asked = `${prompt === null ? SUMMARY_PROMPT : display(prompt)}\n\nConversation:\n${conversationLines(messages)}`
+  const request = yield* prepare(asked, null, options)
+  if (request instanceof Fault) throw request
+  const answer = yield* transport(request)
+  if (isFailure(answer)) return failAsRaised(answer)
+  yield* account(answer, 0)
+  const wanted = options.get('keep_last') ?? null
+  const keep = isInt(wanted) ? Math.max(0, Number(wanted)) : KEEP_LAST
+  const kept = keep === 0 ? [] : messages.slice(-keep)
+  const made = yield* rebuilt(transcript.with('summary', answer.text), kept, ownEvents(transcript))
+  return made.with('archived_messages', messages.length - kept.length)
+}
+
+// ---------------------------------------------------------------------------------------------------------------- scripts
+
+const machine = scripts('transcripts.script', {
+  *make(metadata) {
+    return yield* makeTranscript({ messages: [], metadata: metadata! })
+  },
+  *fromMessages(source) {
+    const messages = source instanceof HarnDict ? messagesOf(source) : dictsOf(source)
+    return yield* makeTranscript({ messages })
+  },
+  *add(target, message) {
+    return yield* withMessage(target!, message as HarnDict)
+  },
+  *fork(transcript, options) {
+    return yield* fork(transcript as HarnDict, options as HarnDict)
+  },
+  *move(transcript, kind) {
+    return yield* moved(transcript as HarnDict, kind as string)
+  },
+  *reset(metadata) {
+    return yield* moved(yield* makeTranscript({ messages: [], metadata: metadata! }), 'transcript_reset')
+  },
+  *addAsset(transcript, asset) {
+    const given = asset instanceof HarnDict ? asset.copy() : HarnDict.of({ storage: HarnDict.of({ path: display(asset!) }) })
+    const defaults: Readonly<Record<string, Value>> = { _type: 'transcript_asset', kind: 'blob', visibility: 'internal' }
+    for (const [key, value] of Object.entries(defaults)) if (!given.has(key)) given.set(key, value)
+    if (!given.has('id')) given.set('id', (yield* makeTranscript({ messages: [] })).get('id')!)
+    const assets = listOf((transcript as HarnDict).get('assets')).view()
+    const others = assets.filter((each) => !(each instanceof HarnDict && each.get('id') === given.get('id')))
+    return (transcript as HarnDict).with('assets', new HarnList([...others, given]))
+  },
+  *summarize(transcript, options) {
+    return yield* summarize(transcript as HarnDict, options as HarnDict)
+  },
+})
+
+// --------------------------------------------------------------------------------------------------------------- builtins
+
+/** A builtin whose first argument must be a transcript. */
+function onTranscript(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, transcript: HarnDict, second: Value) => Result,
+  effects: readonly string[] = [],
+): BuiltinDef {
+  const name = /^\w+/.exec(signature)![0]
+  return builtin(signature, { doc, effects: effects.length > 0 ? effects : 'pure' }, (ctx, transcript, second) =>
+    isTranscript(transcript) ? run(ctx, transcript, second ?? null) : ctx.throw(`${name}: argument must be a transcript`),
+  )
+}
+
+/** `add_*`: one more message on a list or a transcript. */
+function adding(signature: string, doc: string, message: (ctx: Context, args: readonly Value[]) => HarnDict): BuiltinDef {
+  const name = /^\w+/.exec(signature)![0]
+  return builtin(signature, { doc, effects: EFFECTS }, (ctx, target, ...args) => {
+    if (!(target instanceof HarnList) && !isTranscript(target)) {
+      return ctx.throw(`${name}: first argument must be a message list or transcript`)
+    }
+    return machine.start(ctx, 'add', target, message(ctx, args.slice(0, Math.max(0, ctx.argc - 1))))
+  })
+}
+
+function roleMessage(role: string): (ctx: Context, args: readonly Value[]) => HarnDict {
+  return (_ctx, [content]) => HarnDict.of({ role, content: keptContent(content) })
+}
+
+/** Lists of blocks and dicts stay; anything else is text. */
+function keptContent(content: Value | undefined): Value {
+  return content instanceof HarnList || content instanceof HarnDict || content === null ? content : display(content ?? '')
+}
+
+function render(transcript: HarnDict, full: boolean): string {
+  const lines: string[] = []
+  for (const event of dictsOf(transcript.get('events'))) {
+    const text = display(event.get('text') ?? '')
+    const visibility = display(event.get('visibility') ?? 'public')
+    const line = `${display(event.get('role') ?? '')}: ${text}`
+    if (full) lines.push(`[${visibility}] ${line}`)
+    else if (visibility === 'public' && text !== '') lines.push(line)
+  }
+  return lines.join('\n')
+}
+
+function stats(transcript: Value): HarnDict {
+  const messages = transcript instanceof HarnDict ? messagesOf(transcript) : []
+  const events = transcript instanceof HarnDict ? dictsOf(transcript.get('events')) : []
+  const count = (...roles: string[]): number =>
+    messages.filter((message) => roles.includes(display(message.get('role') ?? ''))).length
+  return HarnDict.of({
+    message_count: messages.length,
+    user_facing_message_count: count('user', 'assistant'),
+    tool_result_message_count: count('tool', 'tool_result'),
+    tool_call_count: messages.reduce((sum, message) => sum + listOf(message.get('tool_calls')).length, 0),
+    assistant_message_count: count('assistant'),
+    user_message_count: count('user'),
+    visible_event_count: events.filter((event) => event.get('visibility') === 'visible').length,
+  })
+}
+
+/** What an agent's options may hold. */
+const AGENT_OPTIONS = [
+  'provider',
+  'model',
+  'thinking',
+  'tools',
+  'max_iterations',
+  'tool_format',
+  'structural_experiment',
+  'context_callback',
+  'context_filter',
+  'tool_retries',
+  'tool_backoff_ms',
+]
+
+function isAgent(value: Value | undefined): value is HarnDict {
+  return value instanceof HarnDict && value.get('_type') === 'agent'
+}
+
+function agentConfig(ctx: Context, agent: Value, prompt: Value): Result {
+  if (ctx.argc < 2) return ctx.throw('agent_config: requires agent and prompt')
+  if (!(agent instanceof HarnDict)) return ctx.throw('agent_config: first argument must be an agent')
+  if (!isAgent(agent)) return ctx.throw('agent_config: first argument must be an agent (created with agent())')
+  const options = new HarnDict()
+  for (const key of AGENT_OPTIONS) if (agent.has(key)) options.set(key, agent.get(key)!)
+  return HarnDict.of({ prompt, system: agent.get('system') ?? null, options })
+}
+
+export const transcriptsFamily: BuiltinFamily = {
+  name: 'transcripts',
+  frames: [machine.frame],
+  builtins: [
+    builtin('conversation() -> list', { doc: 'An empty list of messages.' }, () => new HarnList([])),
+    adding(
+      'add_message(target: list | dict, role: string, content: any) -> list | dict',
+      'Adds a message.',
+      (_ctx, [role = '', content]) => HarnDict.of({ role: display(role), content: keptContent(content) }),
+    ),
+    adding('add_user(target: list | dict, content: any) -> list | dict', 'Adds what the user says.', roleMessage('user')),
+    adding(
+      'add_assistant(target: list | dict, content: any) -> list | dict',
+      'Adds what the model says.',
+      roleMessage('assistant'),
+    ),
+    adding('add_system(target: list | dict, content: any) -> list | dict', 'Adds a system message.', roleMessage('system')),
+    adding(
+      'add_tool_result(target: list | dict, tool_use_id: string, content: any) -> list | dict',
+      'Adds what a tool gave.',
+      (_ctx, [id = '', content]) => HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: keptContent(content) }),
+    ),
+    builtin('transcript(metadata?: dict) -> dict', { doc: 'An empty transcript.', effects: EFFECTS }, (ctx, metadata) =>
+      machine.start(ctx, 'make', metadata!),
+    ),
+    builtin(
+      'transcript_from_messages(source: list | dict) -> dict',
+      { doc: 'A transcript of a list of messages.', effects: EFFECTS },
+      (ctx, source) =>
+        source instanceof HarnList || isTranscript(source)
+          ? machine.start(ctx, 'fromMessages', source)
+          : ctx.throw('transcript_from_messages: argument must be a message list or transcript'),
+    ),
+    onTranscript('transcript_messages(transcript: dict) -> list', 'Its messages.', (_ctx, t) => listOf(t.get('messages'))),
+    onTranscript('transcript_assets(transcript: dict) -> list', 'Its assets.', (_ctx, t) => listOf(t.get('assets'))),
+    onTranscript('transcript_events(transcript: dict) -> list', 'Its events.', (_ctx, t) => listOf(t.get('events'))),
+    onTranscript('transcript_summary(transcript: dict) -> string | nil', 'Its summary.', (_ctx, t) => t.get('summary') ?? null),
+    onTranscript('transcript_id(transcript: dict) -> string', 'Its id.', (_ctx, t) => t.get('id') ?? null),
+    builtin(
+      'transcript_events_by_kind(transcript: dict, kind: string) -> list',
+      { doc: 'Its events of one kind; none of anything but a transcript.' },
+      (_ctx, t, kind) => {
+        const wanted = kind === null ? '' : display(kind!)
+        const events = t instanceof HarnDict ? dictsOf(t.get('events')) : []
+        return new HarnList(events.filter((event) => event.get('kind') === wanted))
+      },
+    ),
+    onTranscript('transcript_render_visible(transcript: dict) -> string', 'What a person may see, a line an event.', (_ctx, t) =>
+      render(t, false),
+    ),
+    onTranscript(
+      'transcript_render_full(transcript: dict) -> string',
+      'All events, a line each, with their visibility.',
+      (_ctx, t) => render(t, true),
+    ),
+    onTranscript('transcript_export(transcript: dict) -> string', 'The transcript as JSON.', (_ctx, t) => prettyJson(t)),
+    builtin('transcript_import(text: string) -> dict', { doc: 'The transcript that a JSON text holds.' }, (ctx, text) => {
+      const source = text === null ? '' : display(text!)
+      ctx.charge(source.length >> 3, 4 * source.length)
+      const parsed = parseJson(source)
+      if (!parsed.ok) return ctx.runtime(`transcript_import: ${parsed.message}`)
+      return parsed.value
+    }),
+    onTranscript(
+      'transcript_fork(transcript: dict, options?: dict) -> dict',
+      'A branch of a transcript.',
+      (ctx, t, options) => machine.start(ctx, 'fork', t, options instanceof HarnDict ? options : new HarnDict()),
+      EFFECTS,
+    ),
+    onTranscript(
+      'transcript_archive(transcript: dict) -> dict',
+      'The transcript, put away.',
+      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_archive'),
+      EFFECTS,
+    ),
+    onTranscript(
+      'transcript_abandon(transcript: dict) -> dict',
+      'The transcript, given up.',
+      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_abandon'),
+      EFFECTS,
+    ),
+    onTranscript(
+      'transcript_resume(transcript: dict) -> dict',
+      'The transcript, taken up again.',
+      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_resume'),
+      EFFECTS,
+    ),
+    builtin(
+      'transcript_reset(options?: dict) -> dict',
+      { doc: 'A fresh transcript with metadata of its own.', effects: EFFECTS },
+      (ctx, options) => machine.start(ctx, 'reset', options instanceof HarnDict ? (options.get('metadata') ?? null) : null),
+    ),
+    builtin(
+      'transcript_add_asset(transcript: dict, asset: any) -> dict',
+      { doc: 'The transcript with an asset; one of the same id is replaced.', effects: EFFECTS },
+      (ctx, transcript, asset) => {
+        if (!isTranscript(transcript)) return ctx.throw('transcript_add_asset: argument must be a transcript')
+        if (ctx.argc < 2) return ctx.throw('transcript_add_asset: missing asset')
+        return machine.start(ctx, 'addAsset', transcript, asset!)
+      },
+    ),
+    onTranscript(
+      'transcript_summarize(transcript: dict, options?: dict) -> dict',
+      'The transcript shortened to its last messages, with a summary by a model.',
+      (ctx, t, options) => machine.start(ctx, 'summarize', t, options instanceof HarnDict ? options : new HarnDict()),
+      ['llm.call', 'process.info', ...EFFECTS],
+    ),
+    builtin('transcript_stats(transcript: dict | nil) -> dict', { doc: 'How many messages of which kind.' }, (_ctx, transcript) =>
+      stats(transcript!),
+    ),
+    builtin(
+      'agent(name: string, config?: dict) -> dict',
+      { doc: 'An agent: a name and the options of its calls.' },
+      (ctx, name, config) => {
+        if (ctx.argc > 1 && !(config instanceof HarnDict)) return ctx.throw('agent: second argument must be a config dict')
+        const made = config instanceof HarnDict ? config.copy() : new HarnDict()
+        made.set('_type', 'agent')
+        made.set('name', ctx.argc === 0 ? '' : display(name!))
+        return made
+      },
+    ),
+    builtin('agent_name(agent: dict) -> string', { doc: "An agent's name." }, (ctx, agent) =>
+      agent instanceof HarnDict ? (agent.get('name') ?? null) : ctx.throw('agent_name: argument must be an agent'),
+    ),
+    builtin(
+      'agent_config(agent: dict, prompt: string) -> dict',
+      { doc: 'Prompt, system text and options of a call in the name of an agent.' },
+      (ctx, agent, prompt) => agentConfig(ctx, agent!, prompt!),
+    ),
+  ],
+}

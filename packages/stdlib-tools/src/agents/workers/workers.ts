@@ -1,0 +1,651 @@
+// Workers (reference 04b §7.3): sub-agents and stages that run beside the script. A worker is a record of the run and, while it works, a task;
+// handles are copies of the record, made when they are asked for. Each start and end is written to a file that `resume_agent` reads.
+
+import {
+  Fault,
+  HarnDict,
+  HarnList,
+  builtin,
+  display,
+  failCategorized,
+  failRuntime,
+  failWith,
+  family,
+  here,
+  isTruthy,
+  parkUntil,
+  parseJson,
+  scripts,
+  sortedJson,
+  tryAsk,
+  tryCallBack,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { AGENT_EFFECTS } from '../loop/loop.js'
+import { compact } from '../transcripts/compaction.js'
+import { timeOrderedId } from '../../library/time/identity.js'
+import { folderNameProblem } from '../../library/files/lexical-path.js'
+import { currentSession, openSession, touch } from '../sessions/sessions.js'
+import { environment, jsonData, prettyJson, readText } from '../../library/files/state-files.js'
+import { readTask, runTask, transcriptModeOf } from './sub-agents.js'
+import { readStage, runStage } from './stage-workers.js'
+
+type Status = 'running' | 'awaiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
+
+interface Worker {
+  readonly id: string
+  readonly mode: 'sub_agent' | 'stage'
+  readonly name: string
+  readonly createdAt: string
+  readonly request: HarnDict
+  /** Options of the sub-agent, or the configuration of the stage, as they were given. */
+  readonly options: HarnDict
+  readonly carry: HarnDict
+  readonly execution: HarnDict
+  readonly audit: HarnDict
+  readonly parentId: string | null
+  readonly snapshotPath: string
+  /** The conversation that the next run goes on with. */
+  sessionId: string
+  task: string
+  history: string[]
+  status: Status
+  startedAt: string | null
+  finishedAt: string | null
+  awaitingAt: string | null
+  result: Value
+  error: Value
+  /** What the last run ended with, until someone who waits has heard of it. */
+  failure: Failure | null
+  /** Number of the machine's task, 0 while none works. */
+  running: number
+}
+
+/** A fault as plain data. */
+interface Failure {
+  readonly kind: 'thrown' | 'categorized' | 'runtime'
+  readonly message: string
+  readonly category: string
+  readonly value: Value
+}
+
+function failureOf({ kind, message, category, value }: Fault): Failure {
+  return { kind: kind === 'thrown' || kind === 'categorized' ? kind : 'runtime', message, category, value }
+}
+
+function raise({ kind, message, category, value }: Failure): never {
+  if (kind === 'thrown') return failWith(value)
+  return kind === 'categorized' ? failCategorized(category, message) : failRuntime(message)
+}
+
+const workerState = family('workers', () => ({ workers: new Map<string, Worker>() }))
+
+/** Field of a task that names the worker it runs for. */
+const CURRENT = 'worker_id'
+const KEPT_WHEN_COMPACTED = 2
+
+function changedKey(id: string): string {
+  return `worker:${id}`
+}
+
+// --------------------------------------------------------------------------------------------------------------- handles
+
+function handleOf(worker: Worker): HarnDict {
+  const transcript = worker.result instanceof HarnDict ? (worker.result.get('transcript') ?? null) : null
+  const artifacts = worker.result instanceof HarnDict ? worker.result.get('artifacts') : null
+  return HarnDict.of({
+    _type: 'agent_handle',
+    id: worker.id,
+    name: worker.name,
+    task: worker.task,
+    mode: worker.mode,
+    status: worker.status,
+    created_at: worker.createdAt,
+    started_at: worker.startedAt,
+    finished_at: worker.finishedAt,
+    awaiting_started_at: worker.awaitingAt,
+    history: new HarnList([...worker.history]),
+    request: worker.request,
+    provenance: HarnDict.of({
+      worker_id: worker.id,
+      worker_name: worker.name,
+      mode: worker.mode,
+      parent_worker_id: worker.parentId,
+      parent_stage_id: null,
+      session_id: worker.audit.get('session_id') ?? null,
+      parent_session_id: worker.audit.get('parent_session_id') ?? null,
+      snapshot_path: worker.snapshotPath,
+      run_id: null,
+      run_path: null,
+    }),
+    result: worker.result,
+    error: worker.error,
+    artifact_count: artifacts instanceof HarnList ? artifacts.length : 0,
+    has_transcript: transcript !== null,
+    parent_worker_id: worker.parentId,
+    parent_stage_id: null,
+    child_run_id: null,
+    child_run_path: null,
+    execution: worker.execution,
+    snapshot_path: worker.snapshotPath,
+    audit: worker.audit,
+  })
+}
+
+/** Id in a handle or an id itself; raises the reference's text for anything else. */
+function idOf(handle: Value): string {
+  if (typeof handle === 'string') return handle
+  if (!(handle instanceof HarnDict)) return failRuntime('expected agent handle or worker id')
+  const id = handle.get('id') ?? null
+  return id === null ? failRuntime('agent handle dict is missing an id field') : display(id)
+}
+
+function workerOf(ctx: Context, id: string): Worker {
+  return ctx.state(workerState).workers.get(id) ?? failRuntime(`unknown worker: ${id}`)
+}
+
+// -------------------------------------------------------------------------------------------------------------- requests
+
+function listed(value: Value): HarnList {
+  if (value === null) return new HarnList([])
+  return value instanceof HarnList ? value : new HarnList([value])
+}
+
+/** What the worker was asked for at first; later inputs leave it alone. */
+function requestOf(task: string, options: HarnDict): HarnDict {
+  const either = (...names: readonly string[]): HarnList =>
+    listed(names.map((name) => options.get(name) ?? null).find((v) => v !== null) ?? null)
+  const lists = {
+    research_questions: either('research_questions', 'questions'),
+    action_items: either('action_items', 'actions'),
+    workflow_stages: either('workflow_stages', 'stages'),
+    verification_steps: either('verification_steps', 'verification'),
+  }
+  const filled = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0))
+  return HarnDict.of({
+    task,
+    system: options.get('system') ?? null,
+    payload: options.get('request') ?? HarnDict.of(filled),
+    ...lists,
+  })
+}
+
+function carryOf(given: Value): HarnDict {
+  const carry = given instanceof HarnDict ? given : new HarnDict()
+  const mode = transcriptModeOf(carry)
+  const flag = (name: string, fallback: boolean): boolean => {
+    const value = carry.get(name) ?? null
+    return value === null ? fallback : isTruthy(value)
+  }
+  return HarnDict.of({
+    artifact_mode: display(carry.get('artifact_mode') ?? 'inherit'),
+    transcript_mode: mode,
+    context_policy: carry.get('context_policy') ?? new HarnDict(),
+    resume_workflow: flag('resume_workflow', true),
+    persist_state: flag('persist_state', true),
+    retriggerable: flag('retriggerable', false),
+    policy: carry.get('policy') ?? null,
+  })
+}
+
+function executionOf(given: Value): HarnDict {
+  const execution = given instanceof HarnDict ? given : new HarnDict()
+  const field = (name: string): Value => execution.get(name) ?? null
+  return HarnDict.of({ cwd: field('cwd'), env: field('env') ?? new HarnDict(), worktree: field('worktree') })
+}
+
+/** A worker of a `spawn_agent` configuration. */
+function* createStage(config: HarnDict): Script<string> {
+  const task = config.get('task') ?? null
+  if (task === null || display(task) === '') return failRuntime('spawn_agent: config.task is required')
+  const { node } = readStage(config)
+  const metadata = node.get('metadata')
+  const asked = metadata instanceof HarnDict && metadata.size > 0 ? metadata.with('request', metadata) : new HarnDict()
+  const name = config.get('name') ?? null
+  return yield* register('stage', task, {
+    options: config,
+    request: { options: asked.with('system', node.get('system') ?? null), payload: asked.get('request') ?? null },
+    name: name === null || display(name) === '' ? 'worker' : display(name),
+    sessionId: null,
+  })
+}
+
+function* create(task: Value, options: HarnDict): Script<string> {
+  yield* here((ctx) => {
+    readTask(ctx, task, options)
+    return null
+  })
+  const wanted = options.get('session_id') ?? null
+  return yield* register('sub_agent', task, {
+    options,
+    request: { options },
+    name: display(options.get('name') ?? 'sub-agent'),
+    sessionId: wanted === null ? `sub_agent_session_${yield* timeOrderedId()}` : display(wanted),
+  })
+}
+
+interface Registration {
+  readonly options: HarnDict
+  /** Where the request is read from; a payload of null stays null. */
+  readonly request: { readonly options: HarnDict; readonly payload?: Value }
+  readonly name: string
+  /** Null for a session named after the worker. */
+  readonly sessionId: string | null
+}
+
+function* register(mode: Worker['mode'], task: Value, given: Registration): Script<string> {
+  const { options } = given
+  const carry = carryOf(options.get('carry') ?? null)
+  const id = `worker_${yield* timeOrderedId()}`
+  const createdAt = yield* timeOrderedId()
+  const auditSession = `session_${yield* timeOrderedId()}`
+  const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
+  return yield* here((ctx) => {
+    const text = display(task)
+    const parent = ctx.machine.task().fields.get(CURRENT) ?? null
+    const extra = options.get('audit')
+    const audit = HarnDict.of({
+      approval_policy: null,
+      execution_kind: mode,
+      mutation_scope: 'read_only',
+      parent_session_id: currentSession(ctx),
+      run_id: null,
+      session_id: auditSession,
+      worker_id: id,
+    }).merged(mode === 'stage' && extra instanceof HarnDict ? extra : new HarnDict())
+    const request = requestOf(text, given.request.options)
+    ctx.charge(1, 1024)
+    ctx.state(workerState).workers.set(id, {
+      id,
+      mode,
+      name: given.name,
+      createdAt,
+      request: given.request.payload === undefined ? request : request.with('payload', given.request.payload),
+      options,
+      carry,
+      execution: executionOf(options.get('execution') ?? null),
+      audit,
+      parentId: parent === null ? null : display(parent),
+      snapshotPath: `${folder}/${id}.json`,
+      sessionId: given.sessionId ?? `worker_session_${id}_stage`,
+      task: text,
+      history: [text],
+      status: 'running',
+      startedAt: null,
+      finishedAt: null,
+      awaitingAt: null,
+      result: null,
+      error: null,
+      failure: null,
+      running: 0,
+    })
+    return id
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ runs
+
+/** Starts a task for the worker; it begins when the caller next waits. */
+function launch(ctx: Context, worker: Worker): HarnDict {
+  worker.status = 'running'
+  worker.failure = null
+  worker.finishedAt = null
+  worker.awaitingAt = null
+  const body = ctx.machine.closureOver('__worker_body', [worker.id], [])
+  worker.running = ctx.machine.spawn(body as never, [], { name: worker.name })
+  return handleOf(worker)
+}
+
+/** Everything there is to know of a worker, as the file has it. */
+function snapshotOf(worker: Worker): HarnDict {
+  const handle = handleOf(worker)
+  const result = worker.result instanceof HarnDict ? worker.result : null
+  for (const key of ['result', 'error', 'provenance', 'artifact_count', 'has_transcript']) handle.delete(key)
+  return handle.merged(
+    HarnDict.of({
+      _type: 'worker_snapshot',
+      artifacts: result?.get('artifacts') ?? new HarnList([]),
+      carry_policy: worker.carry,
+      config: HarnDict.of({
+        mode: worker.mode,
+        spec: HarnDict.of({ name: worker.name, options: worker.options, session_id: worker.sessionId }),
+      }),
+      latest_payload: worker.result,
+      latest_error: worker.error,
+      transcript: result?.get('transcript') ?? null,
+    }),
+  )
+}
+
+/** Without a file system the worker lives in the run alone. */
+function* persist(id: string): Script<null> {
+  const file = yield* here((ctx) => {
+    const worker = workerOf(ctx, id)
+    return worker.carry.get('persist_state') === true
+      ? { path: worker.snapshotPath, text: prettyJson(jsonData(snapshotOf(worker))) }
+      : null
+  })
+  if (file === null) return null
+  const folder = file.path.slice(0, file.path.lastIndexOf('/'))
+  yield* tryAsk({ kind: 'fs.write', args: { op: 'mkdir', path: folder } })
+  yield* tryAsk({ kind: 'fs.write', args: { op: 'write', path: file.path, data: file.text, whole: true } })
+  return null
+}
+
+/** The session of the next run, as the worker's transcript mode says. */
+function* nextSession(id: string): Script<null> {
+  const fresh = `sub_agent_session_${yield* timeOrderedId()}`
+  return yield* here((ctx) => {
+    const worker = workerOf(ctx, id)
+    const mode = worker.carry.get('transcript_mode')
+    if (mode !== 'fork' && mode !== 'reset') return null
+    const before = touch(ctx, worker.sessionId)
+    const session = openSession(ctx, fresh)
+    if (mode === 'fork' && before !== undefined) session.messages = [...before.messages]
+    worker.sessionId = fresh
+    return null
+  })
+}
+
+/** Leaves the conversation short for the next run; the result's transcript is what remains. */
+function* compactSession(sessionId: string, result: HarnDict): Script<HarnDict> {
+  const messages = yield* here((ctx) => [...(touch(ctx, sessionId)?.messages ?? [])])
+  const made = yield* compact(messages, {
+    keepFirst: 0,
+    keepLast: KEPT_WHEN_COMPACTED,
+    strategy: 'truncate',
+    hardLimit: null,
+    hardStrategy: 'truncate',
+    custom: null,
+    mask: null,
+    options: new HarnDict(),
+  })
+  if (made === null) return result
+  return yield* here((ctx) => {
+    openSession(ctx, sessionId).messages = [...made.messages]
+    const transcript = result.get('transcript')
+    if (!(transcript instanceof HarnDict)) return result
+    return result.with('transcript', transcript.with('messages', new HarnList([...made.messages])).with('summary', made.summary))
+  })
+}
+
+/** What the worker does with its present task. */
+function* carryOut(worker: Worker): Script<HarnDict> {
+  const { mode, task, options, sessionId, execution } = worker
+  if (mode === 'stage') return yield* runStage(readStage(options), task, sessionId, execution)
+  const read = yield* here((ctx) => readTask(ctx, task, options.with('session_id', sessionId)))
+  return yield* runTask(read)
+}
+
+function* work(id: string): Script<null> {
+  const startedAt = yield* timeOrderedId()
+  const worker = yield* here((ctx) => {
+    const found = workerOf(ctx, id)
+    found.startedAt ??= startedAt
+    ctx.machine.task().fields.set(CURRENT, id)
+    return { ...found }
+  })
+  yield* persist(id)
+  const body = yield* here((ctx) => ctx.builtinValue('__worker_task'))
+  const outcome = yield* tryCallBack(body, id)
+  const endedAt = yield* timeOrderedId()
+  if (outcome instanceof Fault) {
+    yield* here((ctx) => {
+      const failed = workerOf(ctx, id)
+      failed.running = 0
+      if (failed.status !== 'running') return null
+      failed.status = 'failed'
+      failed.error = outcome.text
+      failed.failure = failureOf(outcome)
+      failed.finishedAt = endedAt
+      ctx.wake(changedKey(id))
+      return null
+    })
+    return yield* persist(id)
+  }
+  const result = outcome as HarnDict
+  const compacts = worker.carry.get('transcript_mode') === 'compact'
+  const kept = compacts ? yield* compactSession(worker.sessionId, result) : result
+  yield* here((ctx) => {
+    const ended = workerOf(ctx, id)
+    ended.running = 0
+    ended.result = kept
+    if (ended.status !== 'running') return null
+    const again = ended.carry.get('retriggerable') === true
+    ended.status = again ? 'awaiting' : 'completed'
+    if (again) ended.awaitingAt = endedAt
+    else ended.finishedAt = endedAt
+    ctx.wake(changedKey(id))
+    return null
+  })
+  return yield* persist(id)
+}
+
+function* restart(id: string, text: string): Script<HarnDict> {
+  yield* nextSession(id)
+  return yield* here((ctx) => {
+    const worker = workerOf(ctx, id)
+    worker.task = text
+    worker.history = [...worker.history, text]
+    return launch(ctx, worker)
+  })
+}
+
+function* waited(id: string): Script<HarnDict> {
+  for (;;) {
+    const found = yield* here((ctx) => {
+      const worker = workerOf(ctx, id)
+      // Who waits for a worker hears of its failure, once; afterwards the handle tells.
+      const { failure } = worker
+      worker.failure = null
+      if (failure !== null) raise(failure)
+      return worker.status === 'running' || worker.status === 'awaiting' ? null : handleOf(worker)
+    })
+    if (found !== null) return found
+    yield* parkUntil(changedKey(id), null)
+  }
+}
+
+function* cancelWorker(id: string): Script<HarnDict> {
+  const endedAt = yield* timeOrderedId()
+  yield* here((ctx) => {
+    const worker = workerOf(ctx, id)
+    worker.status = 'cancelled'
+    worker.error = 'worker cancelled'
+    worker.finishedAt = endedAt
+    if (worker.running !== 0) ctx.machine.abortTask(worker.running)
+    worker.running = 0
+    ctx.wake(changedKey(id))
+    return null
+  })
+  yield* persist(id)
+  return yield* here((ctx) => handleOf(workerOf(ctx, id)))
+}
+
+// ---------------------------------------------------------------------------------------------------------------- resume
+
+function* resume(target: string): Script<HarnDict> {
+  const known = yield* here((ctx) => ctx.state(workerState).workers.has(target))
+  if (known) return yield* here((ctx) => handleOf(workerOf(ctx, target)))
+  const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
+  const problem = target.endsWith('.json') ? null : folderNameProblem(target)
+  if (problem !== null) return failRuntime(`resume_agent: the id '${target}' ${problem}`)
+  const path = target.endsWith('.json') ? target : `${folder}/${target}.json`
+  const text = yield* readText(path)
+  if (text === null) return failRuntime(`failed to read worker snapshot ${path}`)
+  const parsed = parseJson(text)
+  const file = parsed.ok && parsed.value instanceof HarnDict ? parsed.value : null
+  if (file === null || file.get('_type') !== 'worker_snapshot') return failRuntime(`failed to parse worker snapshot ${path}`)
+  return yield* here((ctx) => {
+    const worker = restored(file, path)
+    ctx.state(workerState).workers.set(worker.id, worker)
+    if (file.get('transcript') instanceof HarnDict) {
+      const messages = (file.get('transcript') as HarnDict).get('messages')
+      if (messages instanceof HarnList) {
+        openSession(ctx, worker.sessionId).messages = messages.view().filter((each): each is HarnDict => each instanceof HarnDict)
+      }
+    }
+    return handleOf(worker)
+  })
+}
+
+function restored(file: HarnDict, path: string): Worker {
+  const textOf = (name: string): string | null => {
+    const value = file.get(name) ?? null
+    return value === null ? null : display(value)
+  }
+  const dict = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
+  const spec = dict(dict(file.get('config')).get('spec'))
+  const history = file.get('history')
+  const status = textOf('status') ?? 'interrupted'
+  return {
+    id: textOf('id') ?? '',
+    mode: textOf('mode') === 'stage' ? 'stage' : 'sub_agent',
+    name: textOf('name') ?? 'sub-agent',
+    createdAt: textOf('created_at') ?? '',
+    request: dict(file.get('request')),
+    options: dict(spec.get('options')),
+    carry: carryOf(file.get('carry_policy') ?? null),
+    execution: executionOf(file.get('execution') ?? null),
+    audit: dict(file.get('audit')),
+    parentId: textOf('parent_worker_id'),
+    snapshotPath: path,
+    sessionId: display(spec.get('session_id') ?? textOf('id')),
+    task: textOf('task') ?? '',
+    history: history instanceof HarnList ? history.view().map(display) : [],
+    // Its task went with the process that ran it.
+    status: status === 'running' ? 'interrupted' : (status as Status),
+    startedAt: textOf('started_at'),
+    finishedAt: textOf('finished_at'),
+    awaitingAt: textOf('awaiting_started_at'),
+    result: file.get('latest_payload') ?? null,
+    error: file.get('latest_error') ?? null,
+    failure: null,
+    running: 0,
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- scripts
+
+const machine = scripts('workers.script', {
+  *start(task, options) {
+    const id = yield* create(task!, options instanceof HarnDict ? options : new HarnDict())
+    return yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
+  },
+  *startStage(config) {
+    const id = yield* createStage(config as HarnDict)
+    const handle = yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
+    return isTruthy((config as HarnDict).get('wait') ?? false) ? yield* waited(id) : handle
+  },
+  *task(id) {
+    return yield* carryOut(yield* here((ctx) => workerOf(ctx, display(id!))))
+  },
+  *body(id) {
+    return yield* work(display(id!))
+  },
+  *wait(handle) {
+    if (!(handle instanceof HarnList)) return yield* waited(idOf(handle!))
+    const found: Value[] = []
+    for (const each of handle.view()) found.push(yield* waited(idOf(each)))
+    return new HarnList(found)
+  },
+  *send(handle, text) {
+    const id = idOf(handle!)
+    const task = display(text!)
+    if (task.trim() === '') return failRuntime('send_input: task text must not be empty')
+    yield* here((ctx) => {
+      if (workerOf(ctx, id).status === 'running') return failRuntime(`send_input: worker ${id} is still running`)
+      return null
+    })
+    return yield* restart(id, task)
+  },
+  *trigger(handle, payload) {
+    const id = idOf(handle!)
+    yield* here((ctx) => {
+      const worker = workerOf(ctx, id)
+      const refuse = (why: string): never => failRuntime(`worker_trigger: worker ${id} is ${why}`)
+      if (worker.carry.get('retriggerable') !== true) return refuse('not retriggerable')
+      if (worker.status === 'running') return refuse('still running')
+      return worker.status === 'awaiting' ? null : refuse(`not awaiting (status=${worker.status})`)
+    })
+    const text = typeof payload === 'string' ? payload : sortedJson(payload!)
+    if (text.trim() === '') return failRuntime('worker_trigger: payload must not be empty')
+    return yield* restart(id, text)
+  },
+  *close(handle) {
+    const id = idOf(handle!)
+    return yield* cancelWorker(id)
+  },
+  *resume(target) {
+    return yield* resume(target instanceof HarnDict ? idOf(target) : display(target!))
+  },
+})
+
+const EFFECTS = ['random.bytes', 'clock.now', 'process.info', 'fs.write', 'callback']
+
+function onHandle(signature: string, doc: string, script: string, least: number, missing: string) {
+  return builtin(signature, { doc, effects: EFFECTS }, (ctx, handle, more): Result => {
+    if (ctx.argc < least) return ctx.runtime(missing)
+    return machine.start(ctx, script, handle ?? null, more ?? null)
+  })
+}
+
+export const workersFamily: BuiltinFamily = {
+  name: 'workers',
+  frames: [machine.frame],
+  builtins: [
+    builtin(
+      '__worker_start(task: string, options: dict) -> dict',
+      { doc: 'Starts a worker.', effects: EFFECTS },
+      (ctx, task, options) => machine.start(ctx, 'start', task ?? null, options ?? null),
+    ),
+    builtin(
+      '__worker_task(id: string) -> dict',
+      { doc: 'What a worker does with its present task.', effects: AGENT_EFFECTS },
+      (ctx, id) => machine.start(ctx, 'task', id ?? null),
+    ),
+    builtin(
+      'spawn_agent(config: dict) -> dict',
+      { doc: 'Starts a worker that carries out one stage: a model call, or an agent loop with tools.', effects: AGENT_EFFECTS },
+      (ctx, config) =>
+        config instanceof HarnDict ? machine.start(ctx, 'startStage', config) : ctx.runtime('spawn_agent: config must be a dict'),
+    ),
+    builtin('__worker_body(id: string) -> nil', { doc: 'What the task of a worker does.', effects: EFFECTS }, (ctx, id) =>
+      machine.start(ctx, 'body', id ?? null),
+    ),
+    onHandle(
+      'wait_agent(handle: any) -> any',
+      'Waits until a worker, or each of a list, has ended.',
+      'wait',
+      1,
+      'wait_agent: missing handle',
+    ),
+    onHandle(
+      'send_input(handle: any, task: string) -> dict',
+      'Gives a worker that has ended something more to do.',
+      'send',
+      2,
+      'send_input: requires worker handle and task text',
+    ),
+    onHandle(
+      'worker_trigger(handle: any, payload: any) -> dict',
+      'Starts a retriggerable worker again.',
+      'trigger',
+      2,
+      'worker_trigger: requires worker handle and payload',
+    ),
+    onHandle('close_agent(handle: any) -> dict', 'Cancels a worker.', 'close', 1, 'close_agent: missing worker handle'),
+    onHandle(
+      'resume_agent(target: any) -> dict',
+      'The worker of an id or a snapshot file.',
+      'resume',
+      1,
+      'resume_agent: missing worker id or snapshot path',
+    ),
+    builtin('list_agents() -> list', { doc: 'Handles of all workers of the run.', effects: [] }, (ctx) => {
+      const { workers } = ctx.state(workerState)
+      ctx.charge(workers.size, 512 * workers.size)
+      return new HarnList([...workers.values()].map(handleOf))
+    }),
+  ],
+}

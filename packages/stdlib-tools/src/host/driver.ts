@@ -1,0 +1,545 @@
+// The only asynchronous loop: enters the machine, has its effects answered, waits for answers and timers, enters it again.
+//
+// The machine says what it wants through `answer` while it runs: an outcome given back at once is used at once, a promise
+// becomes a pending effect. Answers of pending effects are delivered one at a time, in the order in which they arrived, each
+// by one `resume`; a timer or the next slice is a `resume` without an answer. Everything that enters the machine is in the
+// journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
+// and the loop waits until all of them have settled: nothing outlives its run.
+
+import type { Context } from '@bridle/vm'
+import { judgeNested } from '../tools/dispatch/nested-calls.js'
+import { budgetCounters } from '../tools/policy/grants.js'
+import { DEFAULT_LIMITS, fromPlain, outcomeProblem, runtimeFault } from '@bridle/vm'
+import type {
+  Effect,
+  EffectOutcome,
+  Fault,
+  LimitName,
+  Limits,
+  NestedCall,
+  Plain,
+  RunBranch,
+  RunExit,
+  ScriptPlace,
+  Value,
+} from '@bridle/vm'
+import type { CancelSignal } from './cancellation.js'
+import { nextTurn } from '../library/time/host-clock.js'
+import type { Clock } from '../library/time/host-clock.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { TraceHash } from './journal-trace.js'
+import type { HashHex } from './journal-trace.js'
+import { categorizedError, messageOf } from '../tools/executors/provider.js'
+import { ToolError, isToolError } from '../tools/host-tools/errors.js'
+import type { EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
+import type { RunAuthority } from './run-authority.js'
+
+/** What the driver needs of a machine. */
+export interface DrivenMachine {
+  start(input: Value, now: number): RunExit
+  resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
+  snapshot(): Uint8Array
+  /** Where the task that asks for an effect stands. */
+  readonly place?: ScriptPlace | null
+  /** Effects that were asked for and not answered, in order: what a restored run asks for again. */
+  pendingEffects?(): readonly { readonly id: number; readonly effect: Effect }[]
+  /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
+  pendingIds?(): readonly number[]
+  /** State of builtin families, by name. */
+  readonly families?: Pick<ReadonlyMap<string, unknown>, 'get'>
+  /** Calls a function on behalf of the task that waits for an effect; null when none does. */
+  onBehalfOf?<T>(effect: number, act: (ctx: Context) => T): T | null
+  /** Numbers of the next effect and the next tool call. */
+  nextNumbers?(): { readonly effect: number; readonly call: number }
+  /** Ends the run from outside; what it still had to print leaves with the exit. */
+  cancel?(reason: string): RunExit
+}
+
+/** Numbers of the next effect and the next tool call of a machine. */
+export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
+
+/** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
+export function nextNumbersOf(machine: DrivenMachine): NextNumbers {
+  return machine.nextNumbers?.() ?? { effect: 1, call: 1 }
+}
+
+/** How the machine asks: null means "pending, the answer comes by resume". */
+export type AnswerEffect = (effect: Effect, id: number) => EffectOutcome | null
+
+/** An answer that arrived and that the machine was not given yet. */
+export interface ArrivedAnswer {
+  readonly id: number
+  readonly outcome: EffectOutcome
+}
+
+export type DriveEnd =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly fault: Fault }
+  | { readonly kind: 'limit'; readonly limit: LimitName; readonly message: string }
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'cancelled'; readonly reason: string }
+
+export interface DriveObserver {
+  /** The machine stopped and the run is not over; before its output. */
+  readonly yielded?: () => void
+  readonly output?: (text: string) => void
+  readonly effect?: (id: number, effect: Effect) => void
+  readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
+  /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
+  readonly exit?: (kind: RunExit['kind']) => void
+  /** Nothing can go on before an answer or a timer comes. */
+  readonly waiting?: (pending: readonly number[], wakeAt: number | null) => void
+}
+
+/** What a start is recorded with beside its input. */
+export interface StartFacts {
+  readonly globals?: { readonly [name: string]: Plain }
+  readonly limits?: Limits
+}
+
+export interface DriveOptions {
+  readonly machine: (answer: AnswerEffect) => DrivenMachine
+  /** A fresh run with its input, or one restored from a snapshot, with the answers that had arrived, in order. */
+  readonly begin:
+    | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
+    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
+  readonly perform: PerformEffect
+  /** Written down where a run goes on. */
+  readonly authority?: RunAuthority | undefined
+  readonly clock: Clock
+  readonly runId: string
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches?: readonly RunBranch[] | undefined
+  readonly journal?: Journal | undefined
+  /** For the trace hash at the end of a journal; none is written without it. */
+  readonly hashHex?: HashHex | undefined
+  readonly signal?: CancelSignal | undefined
+  /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
+  readonly holdFrom?: number | undefined
+  /** Heap units that an answer may have; those of the default limits when absent. */
+  readonly heapLimit?: number | undefined
+  /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
+  readonly latency?: ((id: number) => Promise<void>) | undefined
+  readonly observer?: DriveObserver | undefined
+}
+
+/** Thrown by `snapshot` when there is nothing to take. */
+export class NotSuspendedError extends Error {
+  override readonly name = 'NotSuspendedError'
+}
+
+const UNSETTLED: NestedCall['outcome'] = {
+  ok: false,
+  code: 'cancelled',
+  message: 'the call around it ended first',
+  denied: false,
+}
+
+/** Turns of the event loop that real answers get before virtual time moves on. */
+const VIRTUAL_PATIENCE_TURNS = 50
+
+export class Driver {
+  private readonly options: DriveOptions
+  private readonly machine: DrivenMachine
+  /** By effect id, for effects whose provider looked at its signal and that have not settled. */
+  private readonly aborts = new Map<number, AbortController>()
+  /** In order of being asked, with the answer once it arrived; an entry leaves when that is delivered. */
+  private readonly pending = new Map<number, EffectOutcome | null>()
+  /** Ids in order of arrival. */
+  private readonly arrived: number[] = []
+  private readonly underWay = new Set<Promise<void>>()
+  /** Calls that tools made while they answered an effect, by its id; they go to the machine with an outcome. */
+  private readonly nested = new Map<number, NestedCall[]>()
+  /** Such calls of effects that nobody waited for in the end. */
+  private orphans: NestedCall[] = []
+  private wake: (() => void) | null = null
+  private inMachine = false
+  private exitCode: number | null = null
+  private phase: 'new' | 'running' | 'ended' = 'new'
+  private snapshotWaiters: (() => void)[] = []
+  /** Of the journal; null without one. */
+  private readonly trace: TraceHash | null
+  /** Printed so far, for the trace. */
+  private output = ''
+
+  constructor(options: DriveOptions) {
+    this.options = options
+    const { journal, hashHex } = options
+    this.trace = journal === undefined || hashHex === undefined ? null : new TraceHash(hashHex)
+    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  /** Runs to the end. Rejects only for bugs and for a journal that cannot be written (ToolError `store_unavailable`). */
+  async run(): Promise<DriveEnd> {
+    if (this.phase !== 'new') throw new Error('a driver runs once')
+    this.phase = 'running'
+    const { signal } = this.options
+    const onAbort = (): void => this.wake?.()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const end = await this.loop()
+      this.log({ type: 'end', kind: end.kind, ...(this.trace === null ? {} : { trace: this.trace.finish(this.output) }) })
+      return end
+    } finally {
+      this.phase = 'ended'
+      signal?.removeEventListener('abort', onAbort)
+      const reason: unknown = signal?.aborted === true ? signal.reason : new Error('the run has ended')
+      for (const abort of this.aborts.values()) abort.abort(reason)
+      await Promise.allSettled([...this.underWay])
+      this.serveSnapshots()
+    }
+  }
+
+  /**
+   * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
+   * before that.
+   */
+  async snapshot<T>(also: () => T): Promise<{
+    readonly machine: Uint8Array
+    readonly next: NextNumbers
+    readonly arrived: readonly ArrivedAnswer[]
+    readonly also: T
+  }> {
+    while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
+    if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
+    const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
+    return { machine: this.machine.snapshot(), next: nextNumbersOf(this.machine), arrived, also: also() }
+  }
+
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.machine.pendingEffects?.() ?? []
+  }
+
+  budgetCounters(): ReadonlyMap<string, number> {
+    return budgetCounters(this.machine.families ?? new Map())
+  }
+
+  private async loop(): Promise<DriveEnd> {
+    const { options } = this
+    let exit = this.begin()
+    for (;;) {
+      if (exit.kind === 'suspended' || exit.kind === 'yielded') options.observer?.yielded?.()
+      this.print(exit.output)
+      options.observer?.exit?.(exit.kind)
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      switch (exit.kind) {
+        case 'done':
+          return { kind: 'done', value: exit.value }
+        case 'failed':
+          return { kind: 'failed', fault: exit.fault }
+        case 'limit':
+          return { kind: 'limit', limit: exit.limit, message: exit.message }
+      }
+      this.dropAbandoned()
+      this.serveSnapshots()
+      if (exit.kind === 'suspended') await this.waitFor(exit.wakeAt)
+      else await nextTurn()
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      if (options.signal?.aborted === true) return this.cancelled(options.signal)
+      if (exit.kind === 'suspended' && this.isStuck(exit.wakeAt)) {
+        return { kind: 'failed', fault: stuckFault() }
+      }
+      exit = this.resume()
+    }
+  }
+
+  private begin(): RunExit {
+    const { begin, clock, signal } = this.options
+    if (signal?.aborted === true) return { kind: 'yielded', output: '', effects: [] }
+    const now = clock.now()
+    if (begin.kind === 'start') {
+      const { input, globals, limits } = begin
+      this.log({
+        type: 'start',
+        now,
+        input,
+        ...(globals === undefined ? {} : { globals }),
+        ...(limits === undefined ? {} : { limits }),
+      })
+      return this.enter(() => this.machine.start(fromPlain(input), now))
+    }
+    const { authority } = this.options
+    this.log({ type: 'restore', now, ...(authority === undefined ? {} : { authority }) })
+    for (const { id, outcome } of begin.arrived) {
+      this.pending.set(id, outcome)
+      this.arrived.push(id)
+    }
+    for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
+      if (this.pending.has(id) || this.isHeld(id)) continue
+      this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
+      const result = this.perform(effect, id, true)
+      if (result instanceof Promise) this.keepPending(id, effect, result)
+      else {
+        this.pending.set(id, result)
+        this.arrived.push(id)
+      }
+    }
+    return this.resume()
+  }
+
+  private resume(): RunExit {
+    const now = this.options.clock.now()
+    const id = this.arrived.shift() ?? null
+    const outcome = id === null ? null : this.withNested(id, this.pending.get(id)!)
+    if (id !== null) this.pending.delete(id)
+    this.log({ type: 'resume', id, outcome, now })
+    return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
+  }
+
+  private enter(step: () => RunExit): RunExit {
+    this.inMachine = true
+    try {
+      return step()
+    } finally {
+      this.inMachine = false
+    }
+  }
+
+  /** Called by the machine, from inside `enter`. */
+  private answer(effect: Effect, id: number): EffectOutcome | null {
+    if (this.isHeld(id)) return null
+    this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
+    this.options.observer?.effect?.(id, effect)
+    const result = this.perform(effect, id)
+    if (result instanceof Promise) {
+      this.keepPending(id, effect, result)
+      return null
+    }
+    const outcome = this.withNested(id, result)
+    this.log({ type: 'answer', id, outcome })
+    this.options.observer?.outcome?.(id, effect, outcome)
+    return outcome
+  }
+
+  private isHeld(id: number): boolean {
+    if (id < (this.options.holdFrom ?? Infinity)) return false
+    this.pending.set(id, null)
+    return true
+  }
+
+  private perform(effect: Effect, id: number, isAgain = false): EffectOutcome | Promise<EffectOutcome> {
+    const { runId, branches = [], clock, perform } = this.options
+    try {
+      const result = perform(
+        effect,
+        new Call(
+          { id, runId, keyedBy: keyedBy(runId, branches, id), isAgain },
+          clock.now(),
+          this.aborts,
+          (code) => {
+            this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+            this.wake?.()
+          },
+          this,
+        ),
+      )
+      if (!(result instanceof Promise)) this.aborts.delete(id)
+      return result instanceof Promise ? result : this.sound(effect, result)
+    } catch (cause) {
+      this.aborts.delete(id)
+      return failure(effect, cause)
+    }
+  }
+
+  /** The gate for calls that a tool makes of others while it answers an effect. */
+  gateOf(id: number): NestedGate {
+    return {
+      judge: (name, args) =>
+        this.machine.onBehalfOf?.(id, (ctx) =>
+          judgeNested(ctx, name, args, [...this.orphans, ...[...this.nested.values()].flat()]),
+        ) ?? null,
+      now: () => this.options.clock.now(),
+      begin: (call) => {
+        const calls = this.nested.get(id) ?? []
+        const at = calls.length
+        // What never ends was made all the same.
+        calls.push({ ...call, endedMs: call.startedMs, outcome: UNSETTLED })
+        this.nested.set(id, calls)
+        return (outcome) => {
+          calls[at] = { ...calls[at]!, endedMs: this.options.clock.now(), outcome }
+        }
+      },
+    }
+  }
+
+  /** An outcome with the calls that were made on the way, so that the journal has them and the machine counts them. */
+  private withNested(id: number, outcome: EffectOutcome): EffectOutcome {
+    const calls = [...this.orphans, ...(this.nested.get(id) ?? [])]
+    if (calls.length === 0) return outcome
+    this.orphans = []
+    this.nested.delete(id)
+    return { ...outcome, nested: [...(outcome.nested ?? []), ...calls] }
+  }
+
+  /** What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. */
+  private sound(effect: Effect, outcome: EffectOutcome): EffectOutcome {
+    try {
+      const problem = outcomeProblem(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
+      return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
+    } catch (cause) {
+      return failure(effect, cause)
+    }
+  }
+
+  /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
+  private dropAbandoned(): void {
+    if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
+    const wanted = new Set(this.machine.pendingIds())
+    for (const id of [...this.pending.keys()]) {
+      if (wanted.has(id)) continue
+      this.pending.delete(id)
+      this.orphans.push(...(this.nested.get(id) ?? []))
+      this.nested.delete(id)
+      this.aborts.get(id)?.abort(new Error('nobody waits for this any more'))
+      const at = this.arrived.indexOf(id)
+      if (at >= 0) this.arrived.splice(at, 1)
+    }
+  }
+
+  private keepPending(id: number, effect: Effect, result: Promise<EffectOutcome>): void {
+    this.pending.set(id, null)
+    const { latency } = this.options
+    const answered = result.then(
+      (outcome) => this.sound(effect, outcome),
+      (cause: unknown) => failure(effect, cause),
+    )
+    const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
+      (outcome) => {
+        this.underWay.delete(settled)
+        this.aborts.delete(id)
+        if (this.phase === 'ended' || !this.pending.has(id)) return
+        this.pending.set(id, outcome)
+        this.arrived.push(id)
+        this.options.observer?.outcome?.(id, effect, outcome)
+        this.wake?.()
+      },
+    )
+    this.underWay.add(settled)
+  }
+
+  /** Until an answer arrived, the time is reached, the run was told to exit, or it was cancelled. */
+  private async waitFor(wakeAt: number | null): Promise<void> {
+    const { clock, signal } = this.options
+    const mustWait = (): boolean => this.arrived.length === 0 && this.exitCode === null && signal?.aborted !== true
+    if (clock.virtual) {
+      for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
+    }
+    if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
+    this.options.observer?.waiting?.([...this.pending.keys()], wakeAt)
+    const arrival = new Promise<void>((resolve) => {
+      this.wake = resolve
+    })
+    const woken = wakeAt === null ? null : new AbortController()
+    try {
+      await (woken === null ? arrival : Promise.race([arrival, clock.until(wakeAt!, woken.signal)]))
+    } finally {
+      this.wake = null
+      woken?.abort()
+    }
+  }
+
+  /** No answer is here or under way and no timer runs: waiting would last for ever. */
+  private isStuck(wakeAt: number | null): boolean {
+    return wakeAt === null && this.arrived.length === 0 && this.pending.size === 0
+  }
+
+  private cancelled(signal: CancelSignal): DriveEnd {
+    const reason = signal.reason === undefined ? 'cancelled' : messageOf(signal.reason)
+    this.log({ type: 'cancel', reason, now: this.options.clock.now() })
+    this.print(this.machine.cancel?.(reason).output ?? '')
+    return { kind: 'cancelled', reason }
+  }
+
+  private log(entry: JournalEntry): void {
+    this.trace?.add(entry)
+    if (this.options.journal !== undefined) appendTo(this.options.journal, entry)
+  }
+
+  private print(text: string): void {
+    if (text === '') return
+    if (this.trace !== null) this.output += text
+    this.options.observer?.output?.(text)
+  }
+
+  private serveSnapshots(): void {
+    const waiters = this.snapshotWaiters
+    this.snapshotWaiters = []
+    for (const resolve of waiters) resolve()
+  }
+}
+
+/** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
+class Call implements EffectCall {
+  private readonly driver: Driver
+  private gate: NestedGate | null = null
+  readonly id: number
+  readonly runId: string
+  readonly isAgain: boolean
+  readonly now: number
+  readonly exit: (code: number) => void
+  private readonly keyedBy: string
+  private readonly aborts: Map<number, AbortController>
+  private abort: AbortController | null = null
+
+  constructor(
+    { id, runId, keyedBy: own, isAgain }: { id: number; runId: string; keyedBy: string; isAgain: boolean },
+    now: number,
+    aborts: Map<number, AbortController>,
+    exit: (code: number) => void,
+    driver: Driver,
+  ) {
+    this.driver = driver
+    this.id = id
+    this.runId = runId
+    this.keyedBy = own
+    this.isAgain = isAgain
+    this.now = now
+    this.aborts = aborts
+    this.exit = exit
+  }
+
+  get idempotencyKey(): string {
+    return `${this.keyedBy}:${this.id}`
+  }
+
+  get nested(): NestedGate {
+    return (this.gate ??= this.driver.gateOf(this.id))
+  }
+
+  get signal(): AbortSignal {
+    if (this.abort === null) {
+      this.abort = new AbortController()
+      this.aborts.set(this.id, this.abort)
+    }
+    return this.abort.signal
+  }
+}
+
+/** What the key of an effect begins with: the run, and the branch that asked for it first. */
+export function keyedBy(runId: string, branches: readonly RunBranch[], id: number): string {
+  const branch = branches.findLast(({ effect }) => effect <= id)
+  return branch === undefined ? runId : `${runId}~${branch.name}`
+}
+
+/** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
+function failure(effect: Effect, cause: unknown): EffectOutcome {
+  return categorizedError('generic', `${effect.kind} failed: ${messageOf(cause)}`)
+}
+
+/** How a run ends whose tasks all wait for each other. */
+export function stuckFault(): Fault {
+  return runtimeFault('deadlock: every task is waiting and nothing can wake one')
+}
+
+/**
+ * Raises ToolError `store_unavailable` when it cannot be written. An effect is written down before it is performed, so nothing has happened
+ * that the journal does not know of.
+ */
+export function appendTo(journal: Journal, entry: JournalEntry): void {
+  try {
+    journal.append(entry)
+  } catch (cause) {
+    if (isToolError(cause)) throw cause
+    throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
+  }
+}

@@ -1,0 +1,227 @@
+// What crosses the edge of a run, in either direction, is bounded by its expanded size and its depth, and what cannot cross ends as a
+// status of the run or as an error that the script can catch; never as an error of JavaScript.
+
+import { describe, expect, test } from 'vitest'
+import type { EffectOutcome } from '@bridle/vm'
+import { MemoryJournal } from './journal.js'
+import { MemoryFs, MemoryStore, MemoryTree } from './providers/memory.js'
+import { createRuntime } from './runtime.js'
+import type { RuntimeOptions, StartOptions } from './runtime.js'
+import type { RunResult } from './run.js'
+import { defineTool } from '../tools/host-tools/define.js'
+import { NotDataError, plainFromHost } from '../tools/host-tools/edge.js'
+
+/** Forty dicts, each of which holds the one before twice: 2^40 values to whoever copies them. */
+const SHARED = 'var x: any = 1\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
+/** Few objects, and one long text a thousand times. */
+const LONG_TEXTS = 'let s = "0123456789" * 100000\nvar x: any = []\nfor i in 1 to 1000 { x = x.push(s) }\n'
+const DEEP = 'var x: any = 1\nfor i in 1 to 20000 { x = [x] }\n'
+const HEAP = 1 << 22
+
+function resultOf(source: string, options: RuntimeOptions = {}, start: StartOptions = {}): Promise<RunResult> {
+  const runtime = createRuntime({ grants: ['*'], limits: { heap: HEAP }, ...options })
+  return runtime.start(runtime.compile(source, { strict: false }), start).result
+}
+
+/** Status and message of how a run ended. */
+async function endOf(...args: Parameters<typeof resultOf>): Promise<string> {
+  const result = await resultOf(...args)
+  if (result.status === 'failed') return `failed: ${result.error.message}`
+  return result.status === 'limit' ? `${result.limit}: ${result.message}` : result.status
+}
+
+function host(execute: () => unknown): RuntimeOptions {
+  return { tools: [defineTool({ name: 't', execute })], capabilities: { shop: { order: () => 1 } } }
+}
+
+function nested(levels: number): unknown {
+  let x: unknown = 1
+  for (let level = 0; level < levels; level++) x = [x]
+  return x
+}
+
+function shared(levels: number): unknown {
+  let x: unknown = 1
+  for (let level = 0; level < levels; level++) x = { a: x, b: x }
+  return x
+}
+
+describe('a result', () => {
+  test.each([
+    ['shared', SHARED],
+    ['of long texts', LONG_TEXTS],
+  ])('%s is counted at its expanded size', async (_name, source) => {
+    expect(await endOf(`${source}return x`)).toMatch(/^heap: out of memory: /)
+  })
+
+  test('that is too deep is a failure that says so', async () => {
+    expect(await endOf(`${DEEP}return x`)).toBe('failed: Runtime error: the result is data nested deeper than 500')
+  })
+
+  test('of which only the raw value is asked is not converted', async () => {
+    const result = await resultOf(`${SHARED}return x`, {}, { rawResult: true })
+    expect(result).toMatchObject({ status: 'done', value: null })
+  })
+
+  test('that is large and not shared arrives whole', async () => {
+    const result = await resultOf('return (1 to 100000).to_list()')
+    expect(result.status === 'done' && (result.value as unknown[]).length).toBe(100_000)
+  })
+})
+
+describe('arguments on their way out', () => {
+  test.each([
+    ['of an operation', 'host_call("shop.order", {x: x})'],
+    ['of a tool', 'host_tool_call("t", {x: x})'],
+  ])('%s end the run when they are shared without end', async (_name, call) => {
+    for (const journal of [false, true])
+      expect(
+        await endOf(
+          `${SHARED}return ${call}`,
+          host(() => 1),
+          journal ? { journal: new MemoryJournal() } : {},
+        ),
+      ).toMatch(/^(work: too much work at once|heap: out of memory)/)
+    expect(
+      await endOf(
+        `${LONG_TEXTS}return ${call}`,
+        host(() => 1),
+      ),
+    ).toMatch(/^(work|heap): /)
+  })
+
+  test.each([
+    ['of an operation', 'host_call("shop.order", {x: x})'],
+    ['of a tool', 'host_tool_call("t", {x: x})'],
+  ])('%s that are too deep are an error to catch', async (_name, call) => {
+    const source = `${DEEP}try { ${call} } catch (e) { return to_string(e).contains("nested") }`
+    expect(
+      await resultOf(
+        source,
+        host(() => 1),
+      ),
+    ).toMatchObject({ status: 'done', value: true })
+  })
+})
+
+describe('what a tool of the host gives or throws is data or an error of the tool', () => {
+  const evil: readonly (readonly [name: string, execute: () => unknown])[] = [
+    ['a deep value', () => nested(100_000)],
+    ['a shared value', () => shared(40)],
+    ['a cycle', () => Object.assign(Object.create(null) as object, { toJSON: () => evil })],
+    ['a proxy that throws', () => new Proxy({}, { ownKeys: () => { throw new TypeError('no') } })], // prettier-ignore
+    ['a revoked proxy', revoked],
+    ['a getter that throws', () => ({ get a(): never { throw new Error('no') } })], // prettier-ignore
+    ['a thenable that throws', () => ({ then: () => { throw new Error('no') } })], // prettier-ignore
+    ['a wide integer', () => 2n ** 100n],
+    ['a symbol', () => Symbol('s')],
+    ['a function', () => () => 1],
+    ['an array of holes', () => Object.assign([], { length: 4e9 })],
+    ['a long array', () => new Float64Array(1e6)],
+    ['many bytes', () => new Uint8Array(1e8)],
+    ['a throw of undefined', () => { throw undefined }], // prettier-ignore
+    ['a throw of an object without a prototype', () => { throw Object.create(null) }], // prettier-ignore
+    ['a throw of a symbol', () => { throw Symbol('s') }], // prettier-ignore
+    ['a rejection with nothing', () => Promise.reject(undefined)],
+    ['a throw of what throws', () => { throw { toString: () => { throw new Error('no') } } }], // prettier-ignore
+  ]
+  test.each(evil)('%s', async (_name, execute) => {
+    const source = 'try { return host_tool_call("t", {}) } catch (e) { return "caught" }'
+    const result = await resultOf(source, host(execute))
+    expect(result).toMatchObject({ status: 'done', value: 'caught' })
+  })
+})
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+describe('what a provider answers', () => {
+  const cycle: unknown[] = []
+  cycle.push(cycle)
+  test.each<readonly [name: string, outcome: unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'ok'],
+    ['no error', { ok: false }],
+    ['an error of an unknown kind', { ok: false, error: { kind: 'odd', message: 'm' } }],
+    ['an error without a message', { ok: false, error: { kind: 'thrown' } }],
+    ['a function', { ok: true, value: () => 1 }],
+    ['a symbol', { ok: true, value: [Symbol('s')] }],
+    ['a cycle', { ok: true, value: cycle }],
+    ['an object of a class', { ok: true, value: new Map() }],
+    ['a deep value', { ok: true, value: nested(100_000) }],
+    ['a shared value', { ok: true, value: shared(40) }],
+  ])('%s is an error of the effect', async (_name, outcome) => {
+    const source = 'try { return elapsed() } catch (e) { return "caught" }'
+    for (const answer of [outcome, Promise.resolve(outcome)]) {
+      const provider = { kinds: ['clock.monotonic' as const], perform: () => answer as EffectOutcome }
+      const result = await resultOf(source, { providers: [provider] }, { journal: new MemoryJournal() })
+      expect(result).toMatchObject({ status: 'done', value: 'caught' })
+    }
+  })
+})
+
+test('input that is no data is refused, however it is wrong', () => {
+  const input: unknown[] = [nested(100_000), shared(40), revoked(), Symbol('s'), Object.assign([], { length: 4e9 })]
+  for (const each of input) expect(() => plainFromHost(each)).toThrow(NotDataError)
+})
+
+test('a listener that throws makes a failed run with its error as cause', async () => {
+  const cause = new TypeError('a listener')
+  const onEvent = (): never => {
+    throw cause
+  }
+  const result = await resultOf('println(1)', {}, { onEvent })
+  expect(result.status === 'failed' && result.error.cause).toBe(cause)
+})
+
+test('an entry that claims to be a tool of the language is refused', async () => {
+  const source =
+    'import "std/tools"\ntry { tool_call({name: "constructor", executor: "builtin"}, {}) } catch (e) { return e.code }'
+  expect(await resultOf(source)).toMatchObject({ status: 'done', value: 'not_registered' })
+})
+
+describe('worlds in memory are bounded', () => {
+  const fs = (): RuntimeOptions => ({ providers: [new MemoryFs({}, '/', new MemoryTree(1 << 16))] })
+
+  test.each([
+    ['content', 'write_file("/f${i}", "0123456789" * 1000)'],
+    ['one file', 'append_file("/f", "0123456789" * 1000)'],
+    ['folders', 'mkdir("/f${i}")'],
+    ['copies', 'write_file("/f", "0123456789" * 100)\ncopy_file("/f", "/f${i}")'],
+  ])('files: %s', async (_name, line) => {
+    const source = `try {\nfor i in 1 to 1000 {\n${line}\n}\n} catch (e) { return to_string(e).contains("No space left on device") }`
+    expect(await resultOf(source, fs())).toMatchObject({ status: 'done', value: true })
+  })
+
+  test('files: what is deleted makes room, and a long path is refused', async () => {
+    const rounds = 'for i in 1 to 100 {\nwrite_file("/d/f", "0123456789" * 1000)\ndelete_file("/d")\nmkdir("/d")\n}'
+    expect(await resultOf(`mkdir("/d")\n${rounds}\nreturn list_dir("/")`, fs())).toMatchObject({ status: 'done', value: ['d'] })
+    const long = 'try { mkdir("/" + "a/" * 100000) } catch (e) { return to_string(e).contains("too long") }'
+    expect(await resultOf(long, fs())).toMatchObject({ status: 'done', value: true })
+  })
+
+  test('a store', () => {
+    const store = new MemoryStore(1000)
+    const set = (key: string): EffectOutcome =>
+      store.perform({ kind: 'store.op', args: { op: 'set', namespace: 'n', key, value: 'x'.repeat(500) } })
+    expect(set('a').ok).toBe(true)
+    expect(set('a').ok).toBe(true)
+    expect(set('b')).toMatchObject({ ok: false, error: { message: expect.stringContaining('is full') as string } })
+    store.perform({ kind: 'store.op', args: { op: 'delete', namespace: 'n', key: 'a' } })
+    expect(set('b').ok).toBe(true)
+  })
+
+  test('a journal', async () => {
+    const source = 'while true { host_call("shop.order", {x: 1}) }'
+    const ended = resultOf(
+      source,
+      host(() => 1),
+      { journal: new MemoryJournal(1 << 16) },
+    )
+    await expect(ended).rejects.toThrow(/^the journal cannot be written: a journal in memory keeps 65536 heap units/)
+  })
+})

@@ -1,0 +1,187 @@
+// Where modules come from, in the order of reference 01 §17.2: `std/NAME` from the embedded table (and what the host adds to
+// it), `host/NAME` made from the host's definitions, everything else from the host's resolver. What was resolved is kept with
+// the compiled module, so that a snapshot can carry the sources it needs.
+
+import type { Resolution } from '@bridle/compiler'
+import { isCeiling } from '@bridle/compiler/grants'
+import type { ImportCeiling } from '@bridle/compiler/grants'
+import { STD_MODULES } from '../std.generated.js'
+import type { Host } from '../tools/host-tools/host.js'
+
+/** Finds a module that a script names; null leaves the standard text for a missing file. Must answer at once. */
+export type ResolveModule = (path: string, fromKey: string) => Resolution | null
+
+export interface ModuleSource {
+  readonly key: string
+  readonly text: string
+}
+
+/** Everything a program was made of. */
+export interface ProgramSources {
+  readonly entry: ModuleSource
+  /** The pipeline that was chosen to run, when it was not the usual one. */
+  readonly pipeline?: string
+  /** What the host leaves to imported modules, by path or key. */
+  readonly ceilings?: { readonly [path: string]: ImportCeiling }
+  /** Without those of the standard library once they were packed: `std/` is the same everywhere. */
+  readonly modules: readonly ModuleSource[]
+  /** `[importing module, path as written, key or null, message of a failure]`. */
+  readonly imports: readonly (readonly [from: string, path: string, key: string | null, message: string])[]
+}
+
+const STD_KEY = '<stdlib>/'
+
+/** Of `host/NAME` when it is made from the host's definitions. */
+const hostKey = (path: string): string => `<${path.slice(0, 'host'.length)}>${path.slice('host'.length)}.harn`
+
+/** `std/NAME`; `added` is what the host puts beside or in place of the embedded table. */
+export function stdModule(path: string, added: ReadonlyMap<string, string>): Resolution {
+  const name = path.slice('std/'.length)
+  const text = added.get(name) ?? STD_MODULES.get(name)
+  return text === undefined
+    ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
+    : { kind: 'source', key: `${STD_KEY}${name}.harn`, text }
+}
+
+export class SourceCollector {
+  private readonly modules = new Map<string, string>()
+  private readonly imports = new Map<string, readonly [string, string, string | null, string]>()
+  private readonly host: Host
+  private readonly std: ReadonlyMap<string, string>
+  private readonly outer: ResolveModule | null
+
+  constructor(host: Host, std: ReadonlyMap<string, string>, outer: ResolveModule | null) {
+    this.host = host
+    this.std = std
+    this.outer = outer
+  }
+
+  readonly resolve = (path: string, from: string): Resolution => {
+    const found = this.find(path, from)
+    if (found.kind === 'source') this.modules.set(found.key, found.text)
+    this.imports.set(JSON.stringify([from, path]), [
+      from,
+      path,
+      found.kind === 'source' ? found.key : null,
+      found.kind === 'error' ? found.message : '',
+    ])
+    return found
+  }
+
+  sources(entry: ModuleSource, { pipeline, ceilings }: Pick<ProgramSources, 'pipeline' | 'ceilings'>): ProgramSources {
+    return {
+      entry,
+      ...(pipeline === undefined ? {} : { pipeline }),
+      ...(ceilings === undefined ? {} : { ceilings }),
+      modules: [...this.modules].map(([key, text]) => ({ key, text })),
+      imports: [...this.imports.values()],
+    }
+  }
+
+  private find(path: string, from: string): Resolution {
+    if (path.startsWith('std/')) return stdModule(path, this.std)
+    if (path.startsWith('host/')) {
+      const name = path.slice('host/'.length)
+      const text = this.host.moduleSource(name)
+      if (text !== null) return { kind: 'source', key: hostKey(path), text }
+    }
+    return (
+      this.outer?.(path, from) ?? {
+        kind: 'error',
+        message: `Import error: cannot read '${path}': ${path.startsWith('host/') ? 'the host offers nothing under this name' : 'this host gives no access to files'}`,
+      }
+    )
+  }
+}
+
+/** Sources that were written down, checked field by field; null for anything else. */
+export function parseSources(raw: unknown): ProgramSources | null {
+  const data = raw as { [Name in keyof ProgramSources]?: unknown } | null
+  if (typeof data !== 'object' || data === null || !isSource(data.entry)) return null
+  const { entry, pipeline, ceilings, modules, imports } = data
+  if (!Array.isArray(modules) || !modules.every(isSource) || !Array.isArray(imports) || !imports.every(isImport)) return null
+  if (pipeline !== undefined && typeof pipeline !== 'string') return null
+  // What narrows the program must not get lost on the way.
+  if (ceilings !== undefined && !areCeilings(ceilings)) return null
+  return {
+    entry,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(ceilings === undefined ? {} : { ceilings }),
+    modules,
+    imports,
+  }
+}
+
+function areCeilings(raw: unknown): raw is NonNullable<ProgramSources['ceilings']> {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && Object.values(raw).every(isCeiling)
+}
+
+function isSource(raw: unknown): raw is ModuleSource {
+  const { key, text } = (raw ?? {}) as { readonly key?: unknown; readonly text?: unknown }
+  return typeof key === 'string' && typeof text === 'string'
+}
+
+function isImport(raw: unknown): raw is ProgramSources['imports'][number] {
+  if (!Array.isArray(raw)) return false
+  const [from, path, key, message] = raw as unknown[]
+  return [from, path, message].every((each) => typeof each === 'string') && (key === null || typeof key === 'string')
+}
+
+/** What a snapshot or a journal carries of the sources. */
+export function withoutStd(sources: ProgramSources): ProgramSources {
+  return {
+    ...sources,
+    modules: sources.modules.filter(({ key }) => !key.startsWith(STD_KEY)),
+    imports: sources.imports.filter(([, path]) => !path.startsWith('std/')),
+  }
+}
+
+/** The same with empty texts for modules of the standard library, which come with the engine. */
+export function withoutStdTexts(sources: ProgramSources): ProgramSources {
+  return {
+    ...sources,
+    modules: sources.modules.map((module) => (module.key.startsWith(STD_KEY) ? { ...module, text: '' } : module)),
+  }
+}
+
+/** Answers from what a snapshot carries, and `std/` from the table; nothing is read again. */
+export function recordedResolver(
+  sources: ProgramSources,
+  std: (path: string) => Resolution,
+): (path: string, from: string) => Resolution {
+  const texts = new Map(sources.modules.map((module) => [module.key, module.text]))
+  const imports = new Map(sources.imports.map(([from, path, key, message]) => [JSON.stringify([from, path]), { key, message }]))
+  return (path, from) => {
+    if (path.startsWith('std/')) return std(path)
+    const found = imports.get(JSON.stringify([from, path]))
+    if (found === undefined) return { kind: 'error', message: `Import error: cannot read '${path}': not part of the snapshot` }
+    if (found.key === null) return { kind: 'error', message: found.message }
+    return { kind: 'source', key: found.key, text: texts.get(found.key) ?? '' }
+  }
+}
+
+/** Families of tools that the host had when the sources were written down, as far as the program imported them. */
+export function recordedFamilies({ imports }: ProgramSources): ReadonlySet<string> {
+  return new Set(
+    imports.flatMap(([, path, key]) =>
+      key !== null && path.startsWith('host/') && key === hostKey(path) ? [path.slice('host/'.length)] : [],
+    ),
+  )
+}
+
+/** Modules in memory: keys are slash paths, a path is relative to the importing module and may leave out `.harn`. */
+export function memoryModules(files: { readonly [path: string]: string }): ResolveModule {
+  return (path, from) => {
+    const folder = from.includes('/') ? from.slice(0, from.lastIndexOf('/')) : ''
+    const parts: string[] = []
+    for (const part of (path.startsWith('/') ? path : `${folder}/${path}`).split('/')) {
+      if (part === '..') parts.pop()
+      else if (part !== '' && part !== '.') parts.push(part)
+    }
+    const name = parts.join('/')
+    for (const key of [name, `/${name}`, `${name}.harn`, `/${name}.harn`]) {
+      if (Object.hasOwn(files, key)) return { kind: 'source', key, text: files[key]! }
+    }
+    return { kind: 'error', message: `Import error: cannot read '${path}': No such file or directory (os error 2)` }
+  }
+}

@@ -1,0 +1,73 @@
+// What every run has without touching the world: time (from the run's own clock), randomness, and a place for trace records.
+
+import { answered, runtimeError } from '../../tools/executors/provider.js'
+import type { Provider, ProviderSource } from '../../tools/executors/provider.js'
+
+/** Gives `count` random bytes. */
+export type RandomSource = (count: number) => Uint8Array
+
+/** The operating system's randomness; it exists in Node and in browsers. */
+export const systemRandom: RandomSource = (count) => {
+  const bytes = new Uint8Array(count)
+  // getRandomValues refuses more than 65,536 bytes at once.
+  for (let at = 0; at < count; at += 65_536) globalThis.crypto.getRandomValues(bytes.subarray(at, Math.min(count, at + 65_536)))
+  return bytes
+}
+
+/** Repeatable bytes for tests: splitmix32 over the seed. */
+export function seededRandom(seed: number): RandomSource {
+  let state = seed | 0
+  const next = (): number => {
+    state = (state + 0x9e3779b9) | 0
+    let mixed = state ^ (state >>> 16)
+    mixed = Math.imul(mixed, 0x21f0aaad)
+    mixed ^= mixed >>> 15
+    mixed = Math.imul(mixed, 0x735a2d97)
+    return (mixed ^ (mixed >>> 15)) & 0xff
+  }
+  return (count) => Uint8Array.from({ length: count }, next)
+}
+
+const MOST_RANDOM_BYTES = 16 << 20
+
+/** Effects `clock.*`: time is what the run's clock says. The monotonic clock counts from the start of the run. */
+export function clockProvider(): ProviderSource {
+  return ({ startedAt }) => ({
+    kinds: ['clock.now', 'clock.monotonic', 'clock.zone'],
+    perform(effect, call) {
+      switch (effect.kind) {
+        case 'clock.now':
+          return answered(call.now)
+        case 'clock.monotonic':
+          return answered(Math.max(0, call.now - startedAt))
+        default: {
+          const { timeZone } = new Intl.DateTimeFormat('en-US').resolvedOptions()
+          return answered({ name: timeZone, offsetMinutes: -new Date(call.now).getTimezoneOffset() })
+        }
+      }
+    },
+  })
+}
+
+export function randomProvider(random: RandomSource = systemRandom): Provider {
+  return {
+    kinds: ['random.bytes'],
+    perform(effect) {
+      const count = Number(effect.args['count'])
+      if (!Number.isSafeInteger(count) || count < 0 || count > MOST_RANDOM_BYTES)
+        return runtimeError(`random.bytes: count must be between 0 and ${MOST_RANDOM_BYTES}`)
+      return answered(random(count))
+    },
+  }
+}
+
+/** Hands finished spans on; without a sink they are dropped, and the run does not notice. */
+export function traceProvider(sink?: (name: string, attributes: unknown) => void): Provider {
+  return {
+    kinds: ['trace.emit'],
+    perform(effect) {
+      sink?.(String(effect.args['name']), effect.args['attributes'])
+      return answered(null)
+    },
+  }
+}

@@ -1,0 +1,176 @@
+// What a run may do, as data: its snapshots and its journal carry it, so that going on never has more power than the run had. What is
+// read from there may come from anyone. It therefore only takes away: two authorities are joined by asking both.
+
+import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
+import type { BuiltinLists, Plain } from '@bridle/vm'
+import type { GrantScope } from '../tools/policy/grant-ceiling.js'
+import { SnapshotError } from '@bridle/vm'
+import { isSecurityLevel } from '../tools/policy/security-level.js'
+import { Grants, isGrant } from '../tools/policy/authority.js'
+import type { Grant } from '../tools/policy/authority.js'
+import { plainFromJson, plainToJson } from './journal-codec.js'
+import { grantScope } from '../tools/policy/host-grants.js'
+import type { ToolGrants } from '../tools/policy/host-grants.js'
+
+export interface RunAuthority {
+  /** Lists of powers: a run has those that are in each of them. */
+  readonly grants: readonly (readonly Grant[])[]
+  /** Grants of tools, and budgets: every scope must allow a call. */
+  readonly scopes: readonly GrantScope[]
+  /** Every list must leave a builtin. */
+  readonly builtins: readonly BuiltinLists[]
+  /** Hashes of the only tools that may be called; null: any. */
+  readonly pins: { readonly [tool: string]: string } | null
+  /** Whether the run is held to the manifest of its program. */
+  readonly isHeld: boolean
+  /** What the host says about its providers (RuntimeOptions.confinement); null: nothing. */
+  readonly confinement: Plain
+}
+
+/** What a host's providers confine runs to. */
+export interface Confinement {
+  /** As data, for snapshots and journals. */
+  readonly facts: Plain
+  /** Whether these providers let a run do no more than those that `facts` were written by. */
+  readonly isWithin: (facts: Plain) => boolean
+}
+
+/** Of two scopes, or other plain data. */
+export const isSameData = (a: unknown, b: unknown): boolean => textOf(a) === textOf(b)
+const textOf = (value: unknown): string => JSON.stringify(plainToJson(value as Plain))
+
+/** What both allow. Scopes of `before` keep their places, because counters of budgets go by them. */
+export function joinedAuthority(before: RunAuthority, now: RunAuthority): RunAuthority {
+  const union = <T>(a: readonly T[], b: readonly T[]): readonly T[] => [
+    ...a,
+    ...b.filter((one) => !a.some((each) => isSameData(each, one))),
+  ]
+  return {
+    grants: union(before.grants, now.grants),
+    scopes: union(before.scopes, now.scopes),
+    builtins: union(before.builtins, now.builtins),
+    pins: joinedPins(before.pins, now.pins),
+    isHeld: before.isHeld || now.isHeld,
+    confinement: now.confinement,
+  }
+}
+
+function joinedPins(a: RunAuthority['pins'], b: RunAuthority['pins']): RunAuthority['pins'] {
+  if (a === null || b === null) return a ?? b
+  return Object.fromEntries(Object.entries(a).filter(([tool, hash]) => Object.hasOwn(b, tool) && b[tool] === hash))
+}
+
+/** The powers of all lists. */
+export function grantsOf({ grants }: Pick<RunAuthority, 'grants'>): Grants {
+  return grants.slice(1).reduce((all, names) => all.narrowedTo(names), new Grants(grants[0] ?? []))
+}
+
+/** In words, one line each, what `now` allows that `before` did not; empty when it is no wider. Says too much rather than too little. */
+export function widenings(before: RunAuthority, now: RunAuthority, kinds: readonly string[]): readonly string[] {
+  const [had, has] = [grantsOf(before), grantsOf(now)]
+  const powers = kinds.filter((kind) => has.allows(kind as never) && !had.allows(kind as never))
+  const scopes = before.scopes.filter((scope) => !now.scopes.some((each) => isSameData(scope, each)))
+  const builtins = before.builtins.filter((list) => !now.builtins.some((each) => isSameData(list, each)))
+  return [
+    ...(powers.length === 0 ? [] : [`powers: ${powers.join(', ')}`]),
+    ...scopes.map((scope) => `grants no longer hold: ${textOf(scope)}`),
+    ...builtins.map((list) =>
+      'deny' in list
+        ? `builtins no longer denied: ${list.deny.join(', ')}`
+        : `builtins beside ${list.allow.join(', ') || 'the core'}`,
+    ),
+    ...(before.pins !== null && !isSameData(before.pins, now.pins) ? ['tools are no longer held to the lock file'] : []),
+    ...(before.isHeld && !now.isHeld ? ['the run is no longer held to the manifest of its program'] : []),
+  ]
+}
+
+// ---- as data -------------------------------------------------------------------------------------------------------------
+
+/** For documents that keep data as it is and should be small (snapshots). */
+export function authorityToPlain({ grants, scopes, builtins, pins, isHeld, confinement }: RunAuthority): Plain {
+  return [grants, scopes, builtins, pins, isHeld, confinement] as unknown as Plain
+}
+
+/** For JSON. */
+export function authorityToJson(authority: RunAuthority): unknown {
+  return plainToJson(authority as unknown as Plain)
+}
+
+/** Raises SnapshotError. */
+export function authorityFromJson(raw: unknown): RunAuthority {
+  const { grants, scopes, builtins, pins, isHeld, confinement } = record(plainFromJson(raw))
+  return authorityFromPlain([grants, scopes, builtins, pins, isHeld, confinement])
+}
+
+/**
+ * Raises SnapshotError for what is none. Powers that this version does not know are left out: they give nothing. Values of constraints
+ * are looked at by `heldScopes`, which knows those of the host.
+ */
+export function authorityFromPlain(raw: unknown): RunAuthority {
+  const [grants, scopes, builtins, pins, isHeld, confinement] = list(raw)
+  return {
+    grants: list(grants).map((names) => list(names).filter((name): name is Grant => typeof name === 'string' && isGrant(name))),
+    scopes: list(scopes).map(scopeOf),
+    builtins: list(builtins).map((each) => {
+      const { allow, deny } = record(each)
+      if (deny !== undefined) return { deny: texts(deny) }
+      return { allow: texts(allow) }
+    }),
+    pins: pins === null ? null : Object.fromEntries(Object.entries(record(pins)).map(([tool, hash]) => [tool, text(hash)])),
+    isHeld: isHeld !== false,
+    confinement: (confinement ?? null) as Plain,
+  }
+}
+
+function scopeOf(raw: unknown): GrantScope {
+  const { grants, defaultDeny, level } = record(raw)
+  if (level !== undefined && !isSecurityLevel(level)) throw missing('a security level')
+  const tools: { [tool: string]: GrantRecord } = Object.create(null) as { [tool: string]: GrantRecord }
+  for (const [tool, grant] of Object.entries(record(grants))) {
+    for (const value of Object.values(record(grant))) {
+      const items = Array.isArray(value) ? (value as readonly unknown[]) : [value]
+      if (!items.every((item) => ['string', 'number', 'bigint', 'boolean'].includes(typeof item))) throw missing('a constraint')
+    }
+    tools[tool] = grant as GrantRecord
+  }
+  return {
+    grants: tools,
+    ...(defaultDeny === undefined || defaultDeny === false
+      ? {}
+      : { defaultDeny: defaultDeny === 'effects' ? ('effects' as const) : true }),
+    ...(level === undefined ? {} : { level }),
+  }
+}
+
+/** The scopes that were read, with constraints that can be understood. Raises SnapshotError. */
+export function heldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): readonly GrantScope[] {
+  try {
+    return scopes.map(({ grants, defaultDeny, level }) => ({
+      ...grantScope(grants as ToolGrants, defaultDeny, rules),
+      ...(level === undefined ? {} : { level }),
+    }))
+  } catch (cause) {
+    throw new SnapshotError('damaged', `its authority is damaged: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+function record(raw: unknown): { readonly [key: string]: unknown } {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw missing('a record')
+  return raw as { readonly [key: string]: unknown }
+}
+
+function list(raw: unknown): readonly unknown[] {
+  if (!Array.isArray(raw)) throw missing('a list')
+  return raw
+}
+
+const texts = (raw: unknown): readonly string[] => list(raw).map(text)
+
+function text(raw: unknown): string {
+  if (typeof raw !== 'string') throw missing('a text')
+  return raw
+}
+
+function missing(what: string): SnapshotError {
+  return new SnapshotError('damaged', `its authority is damaged: ${what} is missing`)
+}

@@ -1,0 +1,132 @@
+// What answers the effects of one run: its providers behind the powers, the manifest and the dry run that it is held to. Apart from
+// run.ts because a run that asks for nothing needs none of it.
+
+import { authorized, providerTable, refusal } from '../tools/policy/authority.js'
+import type { Clock } from '../library/time/host-clock.js'
+import { dryRunning } from './dry-run.js'
+import type { DryRunEntry } from './dry-run.js'
+import type { RunEvent } from './events.js'
+import { createExecutors, toolProvider } from '../tools/executors/index.js'
+import type { McpToolCaller, ToolProviderParts } from '../tools/executors/index.js'
+import { hostProvider } from './host-provider.js'
+import { withinIdentity } from './identity-guard.js'
+import { withinManifest } from './manifest-guard.js'
+import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
+import { answered, categorizedError, thrownError } from '../tools/executors/provider.js'
+import type { PerformEffect, Provider } from '../tools/executors/provider.js'
+import type { RunParts } from './run.js'
+import { grantsOf } from './run-authority.js'
+import { propagating } from './trace/propagate.js'
+import type { TraceRecorder } from './trace/recorder.js'
+
+export interface Services {
+  readonly perform: PerformEffect
+  /** Closes every provider; failures of doing so are of no interest. */
+  readonly close: () => Promise<void>
+}
+
+/** What the run keeps and its services write to. */
+export interface RunSide {
+  readonly recorder: TraceRecorder | null
+  readonly entries: DryRunEntry[]
+  readonly clock: Clock
+  readonly startedAt: number
+  readonly emit: (event: RunEvent) => void
+}
+
+export function openServices(parts: RunParts, side: RunSide): Services {
+  const providers = makeProviders(parts, side)
+  for (const { secretValues } of providers) side.recorder?.keepSecret(secretValues ?? [])
+  return {
+    perform: performer(parts, providers, side),
+    close: async () => {
+      await Promise.allSettled(providers.map(async (provider) => provider.close?.()))
+    },
+  }
+}
+
+function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): readonly Provider[] {
+  const info = { runId: parts.runId, now: () => clock.now(), startedAt }
+  const sources = typeof parts.providers === 'function' ? parts.providers() : parts.providers
+  const given = sources.map((source) => (typeof source === 'function' ? source(info) : source))
+  const mcp = given.find(isMcpCaller) ?? null
+  const tools: ToolProviderParts = {
+    executors: createExecutors({ host: parts.host, bridge: parts.bridge ?? null, mcp, scripts: parts.scripts }),
+    pending: parts.pendingResults,
+    progress: (callId, tool, data) => emit({ type: 'progress', callId, tool, data }),
+    timeoutOf: (name) => parts.host.tool(name)?.timeoutMs ?? null,
+  }
+  const stderr: Provider = {
+    kinds: ['terminal.write'],
+    perform: (effect) => {
+      emit({ type: 'stderr', text: String(effect.args['text'] ?? '') })
+      return answered(null)
+    },
+  }
+  // A run that no client waits for; hosts that serve scripts put their own in its place.
+  const unserved: Provider = {
+    kinds: ['mcp.client'],
+    isReadOnly: () => true,
+    perform: () => thrownError('MCP client: this run does not work for a client'),
+  }
+  const clocks = clockProvider()
+  const basics = [
+    typeof clocks === 'function' ? clocks(info) : clocks,
+    randomProvider(parts.random),
+    traceProvider(parts.trace),
+    stderr,
+    unserved,
+  ]
+  return [
+    ...basics,
+    toolProvider(tools),
+    hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }, parts.bridge ?? null),
+    ...given,
+  ]
+}
+
+function performer(
+  { authority, guard, dryRun, host, bridge, ceiling }: RunParts,
+  providers: readonly Provider[],
+  { recorder, entries, emit }: RunSide,
+): PerformEffect {
+  const table = providerTable(providers)
+  const grants = grantsOf(authority)
+  const allowed = authorized(table, grants)
+  const serves = (name: string): boolean => host.serves(name)
+  const judged = withinIdentity(
+    {
+      names: host.names,
+      serves,
+      hasBridge: bridge !== undefined,
+      ceiling,
+    },
+    allowed,
+  )
+  const held = guard === null ? judged : withinManifest(guard, judged)
+  const perform = recorder === null ? held : kept(recorder, propagating(recorder, held))
+  if (!dryRun) return perform
+  return dryRunning(
+    perform,
+    // What would be refused is refused in a dry run too, and is not on its list.
+    (effect, call) =>
+      refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null),
+    (entry) => {
+      entries.push(entry)
+      emit({ type: 'dry_run', entry })
+    },
+  )
+}
+
+/** Where the trace is required nothing happens before it is written down. */
+function kept(recorder: TraceRecorder, perform: PerformEffect): PerformEffect {
+  if (!recorder.isRequired) return perform
+  return (effect, call) =>
+    recorder.intend(effect, call.id)
+      ? perform(effect, call)
+      : categorizedError('tool_rejected', `${effect.kind} is not made: the trace of this run is required and cannot be written`)
+}
+
+function isMcpCaller(provider: Provider): provider is Provider & McpToolCaller {
+  return 'callTool' in provider && 'isReadOnlyTool' in provider
+}

@@ -1,0 +1,394 @@
+// One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
+// the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
+
+import type { ReportListener } from '../library/logging/reports.js'
+import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, runtimeFault } from '@bridle/vm'
+import type { Effect, Fault, Limits, MachineOptions, Plain, RunBranch, TraceEntry, Value } from '@bridle/vm'
+import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
+import type { HostBridge } from '../tools/executors/remote-host.js'
+import { Cancellation } from './cancellation.js'
+import { nextTurn, systemClock } from '../library/time/host-clock.js'
+import type { Clock } from '../library/time/host-clock.js'
+import { Driver, appendTo } from './driver.js'
+import { ToolError } from '../tools/host-tools/errors.js'
+import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts, NextNumbers } from './driver.js'
+import type { DryRunEntry } from './dry-run.js'
+import { isToolError } from '../tools/host-tools/errors.js'
+import { EventStream } from './events.js'
+import type { RunEvent } from './events.js'
+import { BudgetMeter } from '../tools/policy/host-budgets.js'
+import type { Budgets } from '../tools/policy/host-budgets.js'
+import type { ScriptTool } from '../tools/executors/index.js'
+import type { PendingResults } from '../tools/executors/pending.js'
+import type { RunAuthority } from './run-authority.js'
+import { openServices } from './run-services.js'
+import type { Services } from './run-services.js'
+import type { ManifestGuard } from './manifest-guard.js'
+import { JOURNAL_FORMAT } from './journal-format.js'
+import type { Journal } from './journal.js'
+import type { HashHex } from './journal-trace.js'
+import { withoutStd } from './modules.js'
+import type { ProgramSources } from './modules.js'
+import type { RandomSource } from './providers/basics.js'
+import type { ProviderSources } from '../tools/executors/provider.js'
+import type { Host } from '../tools/host-tools/host.js'
+import { TraceRecorder } from './trace/recorder.js'
+import type { TraceOptions } from './trace/recorder.js'
+import { messageOf } from '../tools/executors/provider.js'
+
+/** A script-level error that ended a run. */
+export class ScriptError extends Error {
+  override readonly name = 'ScriptError'
+  /** What `catch` would have bound. */
+  readonly value: Plain
+  /** Inner frame first. */
+  readonly trace: readonly TraceEntry[]
+  readonly fault: Fault
+
+  /** `cause`: what was thrown in JavaScript, where the host or Bridle failed and not the script. */
+  constructor(fault: Fault, cause?: unknown) {
+    super(fault.text, cause === undefined ? undefined : { cause })
+    this.fault = fault
+    this.value = plainOf(fault.caught)
+    this.trace = fault.trace ?? []
+  }
+}
+
+interface Ended {
+  /** Everything the run printed. */
+  readonly output: string
+  /** What a dry run did not do, in order; empty otherwise. */
+  readonly wouldHaveDone: readonly DryRunEntry[]
+}
+
+export type RunResult = Ended &
+  (
+    | { readonly status: 'done'; readonly value: Plain; /** The value as the machine has it. */ readonly raw: Value }
+    | { readonly status: 'failed'; readonly error: ScriptError }
+    | { readonly status: 'limit'; readonly limit: keyof Limits; readonly message: string }
+    | { readonly status: 'exit'; readonly code: number }
+    | { readonly status: 'cancelled'; readonly reason: string }
+  )
+
+/** What a machine tells beside its exits; neither has any influence on it. */
+export interface MachineListeners extends Pick<MachineOptions, 'trace' | 'spans'> {
+  readonly report?: ReportListener
+}
+
+/** What a run is made of; createRuntime and its methods put it together. */
+export interface RunParts {
+  readonly runId: string
+  readonly program: { readonly hash: () => string; readonly label: string; readonly sources: ProgramSources }
+  readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
+  readonly tracing?: TraceOptions | undefined
+  readonly begin:
+    | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
+    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
+  readonly input: Plain
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches: readonly RunBranch[]
+  readonly host: Host
+  readonly bridge?: HostBridge | undefined
+  /** A function: they are made with the first effect. */
+  readonly providers: ProviderSources
+  readonly authority: RunAuthority
+  /** What the host allows of tools. */
+  readonly ceiling: GrantCeiling
+  /** Null: the run is not held to its manifest. */
+  readonly guard: ManifestGuard | null
+  readonly pendingResults: PendingResults
+  readonly scripts: { readonly [name: string]: ScriptTool }
+  readonly dryRun: boolean
+  /** With their place among the scopes of the host. */
+  readonly budgets: { readonly budgets: Budgets; readonly scope: number }
+  readonly clock?: Clock | undefined
+  readonly random?: RandomSource | undefined
+  readonly trace?: ((name: string, attributes: unknown) => void) | undefined
+  readonly journal?: Journal | undefined
+  readonly hashHex?: HashHex | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  readonly onWaiting?: ((wait: Wait) => void) | undefined
+  readonly onYield?: (() => void) | undefined
+  /** Only `raw` is asked of the result: `value` is null, and nothing is converted. */
+  readonly rawResult?: boolean | undefined
+  /** Heap units of a run: what leaves and enters it at once is held to them, too. */
+  readonly heapLimit?: number | undefined
+  readonly holdFrom?: number | undefined
+  readonly latency?: ((id: number) => Promise<void>) | undefined
+  /** Output before the snapshot that the run goes on from. */
+  readonly outputBefore: string
+  readonly dryRunBefore: readonly DryRunEntry[]
+  /** When the run began, for one that goes on; null for a fresh one. */
+  readonly startedAt: number | null
+  /** Wraps what the driver knows into the bytes of a snapshot. */
+  readonly pack: (state: RunState, options: SnapshotOptions) => Uint8Array
+}
+
+/** What a run waits for. */
+export interface Wait {
+  /** Numbers of the calls that were made and not answered yet. */
+  readonly pending: readonly number[]
+  /** The earliest timer, milliseconds since 1970; null without one. */
+  readonly wakeAt: number | null
+}
+
+export interface SnapshotOptions {
+  /** `omit`: whoever resumes brings the module, and the bytes are as small as the state. `embed` when absent. */
+  readonly sources?: 'embed' | 'omit'
+}
+
+/** What a snapshot is made of, beside the program. */
+export interface RunState {
+  readonly machine: Uint8Array
+  readonly next: NextNumbers
+  readonly arrived: readonly ArrivedAnswer[]
+  readonly startedAt: number
+  readonly output: string
+  readonly dryRun: readonly DryRunEntry[]
+}
+
+const TRACE_LOST = 'the trace of this run is required and cannot be written'
+
+export class Run {
+  readonly id: string
+  /**
+   * Resolves when the run has ended and everything it kept open is closed. What is thrown in JavaScript (a listener of the host, a bug)
+   * is a failed run, whose error has it as its `cause`. Rejects only with a ToolError of the journal: `store_unavailable`, `journal_lease_lost`.
+   */
+  readonly result: Promise<RunResult>
+  private readonly parts: RunParts
+  private readonly stream = new EventStream()
+  private readonly abort = new Cancellation()
+  private readonly driver: Driver
+  /** What answers effects: made for the first one, where no provider of the host begins with the run. */
+  private services: Services | null
+  private readonly entries: DryRunEntry[]
+  private readonly startedAt: number
+  private readonly clock: Clock
+  private readonly recorder: TraceRecorder | null
+  /** What is left of the budgets that the start gave. */
+  readonly budgets: BudgetMeter
+  private text: string
+
+  constructor(parts: RunParts) {
+    this.parts = parts
+    this.id = parts.runId
+    this.text = parts.outputBefore
+    this.entries = [...parts.dryRunBefore]
+    const clock = parts.clock ?? systemClock()
+    this.startedAt = parts.startedAt ?? clock.now()
+    this.clock = clock
+    this.recorder =
+      parts.tracing === undefined
+        ? null
+        : new TraceRecorder(
+            parts.tracing,
+            {
+              runId: parts.runId,
+              source: parts.program.sources.entry.text,
+              label: parts.program.label,
+              now: () => clock.now(),
+              resumed: parts.begin.kind === 'restored',
+            },
+            (event) => {
+              if (this.isWatched) this.emit({ type: 'trace', event })
+            },
+          )
+    const { recorder } = this
+    if (recorder !== null) recorder.onLost = () => this.abort.abort(new Error(TRACE_LOST))
+    // A trace has to know what is secret before its first call.
+    this.services = typeof parts.providers === 'function' && recorder === null ? null : this.openServices()
+    this.driver = new Driver({
+      machine: (answer) =>
+        parts.machine(answer, {
+          ...(recorder === null ? {} : recorder.listeners()),
+          report: (report) => {
+            if (this.isWatched) this.emit({ type: 'report', report })
+          },
+        }),
+      begin: parts.begin,
+      authority: parts.authority,
+      perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
+      clock,
+      runId: parts.runId,
+      branches: parts.branches,
+      journal: parts.journal,
+      hashHex: parts.hashHex,
+      signal: this.abort,
+      holdFrom: parts.holdFrom,
+      latency: parts.latency,
+      heapLimit: parts.heapLimit,
+      observer: {
+        yielded: () => parts.onYield?.(),
+        waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
+        output: (text) => {
+          this.text += text
+          this.emit({ type: 'output', text })
+        },
+        effect: (id, effect) => {
+          if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
+        },
+        outcome: (id, effect, outcome) => {
+          if (this.isWatched)
+            this.emit({
+              type: 'outcome',
+              id,
+              kind: effect.kind,
+              ok: outcome.ok,
+              message: outcome.ok ? null : outcome.error.message,
+            })
+        },
+      },
+    })
+    const { budgets, scope } = parts.budgets
+    this.budgets = new BudgetMeter(budgets, scope, () => this.driver.budgetCounters())
+    // Begins in a later turn, so that whoever holds the run can listen first.
+    this.result = Promise.resolve().then(() => this.execute())
+    // A host that only listens to events must not die of an unhandled rejection; awaiting `result` still rejects.
+    this.result.catch(() => {})
+  }
+
+  /** Everything that happens from now on; ends with the run. */
+  events(): AsyncIterableIterator<RunEvent> {
+    return this.stream.listen()
+  }
+
+  /** Text printed so far. */
+  get output(): string {
+    return this.text
+  }
+
+  /** Ends the run; effects under way are given up, processes and connections closed. */
+  cancel(reason = 'cancelled by host'): void {
+    this.abort.abort(new Error(reason))
+  }
+
+  /** Calls that were made and not answered yet, in order; only between exits of the machine, as in `onWaiting`. */
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.driver.pendingCalls()
+  }
+
+  /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
+  async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
+    // At the same moment: until this function goes on, the machine may have printed more.
+    const { machine, next, arrived, also } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
+    return this.parts.pack({ machine, next, arrived, startedAt: this.startedAt, ...also }, options)
+  }
+
+  private get isWatched(): boolean {
+    return this.parts.onEvent !== undefined || this.stream.isWatched
+  }
+
+  private emit(event: RunEvent): void {
+    this.parts.onEvent?.(event)
+    this.stream.emit(event)
+  }
+
+  private async execute(): Promise<RunResult> {
+    const { signal, journal, runId, program, authority, branches } = this.parts
+    const onAbort = (): void => this.abort.abort(signal?.reason)
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      if (this.recorder?.isLost === true) this.abort.abort(new Error(TRACE_LOST))
+      if (journal !== undefined) {
+        // The hash is asked for only here: making it loads a library, which a plain run has no use for.
+        const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
+        const { dryRun } = this.parts
+        const sources = withoutStd(program.sources)
+        const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
+        appendTo(journal, { type: 'run', ...head, ...more })
+      }
+      const result = await this.resultOf(await this.driver.run())
+      this.recorder?.end(result.status, complaintOf(result))
+      if (this.recorder?.isLost === true)
+        throw new ToolError('store_unavailable', `${TRACE_LOST}: ${messageOf(this.recorder.failure)}`, {
+          cause: this.recorder.failure,
+        })
+      this.emit({ type: 'end', status: result.status })
+      return result
+    } catch (cause) {
+      if (isToolError(cause)) throw cause
+      const fault = runtimeFault(`internal error: ${messageOf(cause)}`)
+      return { ...this.ended(), status: 'failed', error: new ScriptError(fault, cause) }
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      await this.services?.close()
+      this.stream.end()
+      journal?.close?.()
+    }
+  }
+
+  private openServices(): Services {
+    const { recorder, entries, clock, startedAt } = this
+    return openServices(this.parts, { recorder, entries, clock, startedAt, emit: (event) => this.emit(event) })
+  }
+
+  private ended(): Ended {
+    return { output: this.text, wouldHaveDone: this.entries }
+  }
+
+  private async resultOf(end: DriveEnd): Promise<RunResult> {
+    const ended = this.ended()
+    switch (end.kind) {
+      case 'done':
+        return this.done(end.value)
+      case 'failed':
+        return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
+      case 'limit':
+        return { ...ended, status: 'limit', limit: end.limit, message: end.message }
+      case 'exit':
+        return { ...ended, status: 'exit', code: end.code }
+      case 'cancelled':
+        return { ...ended, status: 'cancelled', reason: end.reason }
+    }
+  }
+
+  /** The value as the host's data, in pieces: it may be as large as the heap, and what is shared in it is copied each time. */
+  private async done(raw: Value): Promise<RunResult> {
+    const ended = this.ended()
+    if (this.parts.rawResult === true) return { ...ended, status: 'done', value: null, raw }
+    try {
+      const walk = new PlainWalk(raw, this.parts.heapLimit ?? DEFAULT_LIMITS.heap)
+      while (!walk.step()) {
+        await nextTurn()
+        if (this.abort.aborted) return { ...ended, status: 'cancelled', reason: messageOf(this.abort.reason) }
+      }
+      return { ...ended, status: 'done', value: walk.plain, raw }
+    } catch (cause) {
+      if (cause instanceof TooDeepError)
+        return { ...ended, status: 'failed', error: new ScriptError(runtimeFault(`the result is ${cause.message}`)) }
+      if (!(cause instanceof EdgeError)) throw cause
+      return { ...ended, status: 'limit', limit: 'heap', message: `out of memory: the result is ${cause.message}` }
+    }
+  }
+}
+
+/** What ended a run that did not end well. */
+export function complaintOf(result: RunResult): string | null {
+  switch (result.status) {
+    case 'failed':
+      return result.error.message
+    case 'limit':
+      return result.message
+    case 'cancelled':
+      return result.reason
+    default:
+      return null
+  }
+}
+
+/** Host data of what was thrown; data that cannot cross is told as such. */
+function plainOf(value: Value): Plain {
+  try {
+    const walk = new PlainWalk(value, MOST_THROWN)
+    walk.step(Infinity)
+    return walk.plain
+  } catch (cause) {
+    return `<${messageOf(cause)}>`
+  }
+}
+
+/** Heap units of an error's value that a host is given; converting it holds the thread. */
+const MOST_THROWN = 1 << 22

@@ -1,0 +1,1090 @@
+// `createRuntime`: what a program embeds. A runtime is the host's side of scripts: its tools and functions, the powers it
+// gives, limits. It compiles modules and starts runs; a run never shares state with another.
+
+import { HostData } from '@bridle/vm'
+import { HAS_INBOX } from '../agents/loop/inbox.js'
+import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
+import { PRINTS_REPORTS, REPORT_LISTENER } from '../library/logging/reports.js'
+import { STAND_INS } from '../library/logging/stand-ins.js'
+import type { StandIns } from '../library/logging/stand-ins.js'
+import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../tools/definitions/entry.js'
+import { TOOL_LISTENER, TOOL_PINS } from '../tools/definitions/pins.js'
+import { RESULT_CACHE } from '../tools/dispatch/cache.js'
+import { DRIFT_WATCH } from '../tools/dispatch/drift.js'
+import { HOST_CAPABILITIES } from '../tools/dispatch/host-mocks.js'
+import { HOST_NAMES } from '../tools/dispatch/identity.js'
+import { CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
+import type { ConstraintRules } from '@bridle/compiler/grants'
+import type { BuiltinSignatures, CompileLimits, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
+import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
+import {
+  DEFAULT_LIMITS,
+  EFFECTS,
+  LinkError,
+  Machine,
+  SnapshotError,
+  createRegistry,
+  fromPlain,
+  linkProgram,
+  restrictRegistry,
+  signaturesOf,
+  toPlain,
+} from '@bridle/vm'
+import { guardBuiltin } from '../tools/policy/tool-policy.js'
+import { isSecurityLevel } from '../tools/policy/security-level.js'
+import { logLevelState } from '../library/logging/logging.js'
+import { modelFixtures } from '../agents/models/mock.js'
+import type {
+  BuiltinFamily,
+  BuiltinLists,
+  HostCapabilities,
+  LinkedProgram,
+  Limits,
+  Plain,
+  Registry,
+  RunBranch,
+  TierOptions,
+  Value,
+} from '@bridle/vm'
+import type { DefinedTool } from '../tools/definitions/pins.js'
+import type { DriftWatch } from '../tools/dispatch/drift.js'
+import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
+import type { HostNames } from '../tools/dispatch/identity.js'
+import type { RequestDefaults } from '../library/http/request-defaults.js'
+import type { ResultCache } from '../tools/dispatch/cache.js'
+import type { SecurityLevel } from '../tools/policy/security-level.js'
+import { GrantError, isGrant } from '../tools/policy/authority.js'
+import type { Grant } from '../tools/policy/authority.js'
+import { coreFamilies, laterFamilies } from './families/all.js'
+import type { HostBridge } from '../tools/executors/remote-host.js'
+import type { Clock } from '../library/time/host-clock.js'
+import { nextNumbersOf } from './driver.js'
+import type { DrivenMachine } from './driver.js'
+import type { DryRunEntry } from './dry-run.js'
+import type { RunEvent } from './events.js'
+import { PendingResults } from '../tools/executors/pending.js'
+import type { ScriptTool, ToolOutcome } from '../tools/executors/index.js'
+import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
+import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
+import { JournalFormatError, lastAuthority } from './journal.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { decodeKept, encodeKept, nameOfKept } from './program-cache.js'
+import type { ProgramCache } from './program-cache.js'
+import { SourceCollector, recordedFamilies, recordedResolver, stdModule, withoutStd, withoutStdTexts } from './modules.js'
+import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
+import type { RandomSource } from './providers/basics.js'
+import { joinedProviders } from '../tools/executors/provider.js'
+import type { ProviderSource, ProviderSources } from '../tools/executors/provider.js'
+import { replay } from './replay.js'
+import type { Divergence, ReplayEnd, ReplayOptions } from './replay.js'
+import { Run } from './run.js'
+import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
+import { budgetScope } from '../tools/policy/host-budgets.js'
+import type { Budgets } from '../tools/policy/host-budgets.js'
+import { constraintRules } from '../tools/policy/host-constraints.js'
+import type { Constraint } from '../tools/policy/host-constraints.js'
+import { grantScope, importCeilings } from '../tools/policy/host-grants.js'
+import type { ImportGrants, ToolGrants } from '../tools/policy/host-grants.js'
+import { RunKeeper, continueFrom } from './runs/keeper.js'
+import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
+import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
+import { heldScopes, isSameData, joinedAuthority, widenings } from './run-authority.js'
+import type { Confinement, RunAuthority } from './run-authority.js'
+import { packSnapshot, unpackSnapshot } from './snapshot.js'
+import type { Capabilities } from '../tools/host-tools/define.js'
+import type { ToolProvider } from '../tools/host-tools/provider.js'
+import { plainFromHost } from '../tools/host-tools/edge.js'
+import { TraceRecorder } from './trace/recorder.js'
+import type { TraceOptions } from './trace/recorder.js'
+import { Host } from '../tools/host-tools/host.js'
+import type { HostParts } from '../tools/host-tools/host.js'
+
+/** A configuration that was read elsewhere, such as that of `loadConfig` of the `/node` entry. */
+export interface RuntimeConfig {
+  /** The options with what the configuration adds to them; what code says wins. */
+  readonly settle: (options: RuntimeOptions) => RuntimeOptions
+}
+
+export interface RuntimeOptions extends HostParts {
+  /**
+   * What compiling may take of each file: `{characters, tokens, findings, checkSteps}`. More is a finding that names the limit; generous
+   * by default. Holds for programs that snapshots carry, too.
+   */
+  readonly compileLimits?: CompileLimits
+  /** Providers, tools, servers, cache and logging of a configuration file. */
+  readonly config?: RuntimeConfig
+  /** Providers of tools that a configuration names. */
+  readonly toolProviders?: { readonly [name: string]: ToolProvider }
+  /** Log lines below it are dropped, until a script says otherwise; none are by default. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error'
+  /** Whether, and how long by default, results of tools that say `cacheable` are kept. */
+  readonly resultCache?: ResultCache
+  /** Time limits, redirects and repetitions of requests whose script names none. */
+  readonly requestDefaults?: RequestDefaults
+  /** What answers effects: files, processes, HTTP, MCP … . None by default. A function is asked at the first effect of each run. */
+  readonly providers?: ProviderSources
+  /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
+  readonly grants?: readonly Grant[]
+  /**
+   * Whether runs are held to the manifest of their program (module.manifest): an effect or tool that the analysis of its text
+   * did not find is refused. True by default; false where the script has all the authority of whoever started it.
+   */
+  readonly enforceManifest?: boolean
+  readonly limits?: Partial<Limits>
+  /** Finds modules beside `std/` and `host/`. */
+  readonly resolve?: ResolveModule
+  /** Further standard modules, by the name behind `std/`. */
+  readonly std?: { readonly [name: string]: string }
+  /** Further builtins. */
+  readonly families?: readonly BuiltinFamily[]
+  /** Names that scripts can read everywhere, such as `argv`; their values come with each start. */
+  readonly globals?: readonly string[]
+  /** The same with values that every run has. */
+  readonly globalValues?: { readonly [name: string]: Value }
+  /** Answers of models, as JSON lines with the keys of `llm_mock`: while there are any, no model call leaves the run. */
+  readonly modelFixtures?: string
+  /** Keeps the journal of every run where `recover` finds it, so that runs outlive their process. */
+  readonly runs?: RunKeeping
+  readonly clock?: Clock
+  readonly random?: RandomSource
+  /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
+  readonly hashHex?: (bytes: Uint8Array) => string
+  readonly trace?: (name: string, attributes: unknown) => void
+  /** Where the trace of each run goes (docs/tools/trace.md); none when absent. */
+  readonly tracing?: (runId: string) => TraceOptions
+  /** What tools may be used with, by alias, tool id, family or pattern (docs/tools/grants.md). Scripts can only narrow it. */
+  readonly toolGrants?: ToolGrants
+  /** Refuses every tool call that no key of `toolGrants` names; `effects`: only what reaches the world through builtins. */
+  readonly defaultDeny?: boolean | 'effects'
+  /**
+   * Refuses tools, and what builtins do outside of the run, that need a higher one: `safe`, `restricted`, `privileged`
+   * (docs/tools/grants.md). Starts can only lower it.
+   */
+  readonly securityLevel?: SecurityLevel
+  /**
+   * What may answer in place of people: by default nothing does, so that no script approves what it asks for itself. `mocks` and
+   * `script` are for scripts under test (docs/tools/approvals.md).
+   */
+  readonly standIns?: StandIns
+  /** Constraints of grants with a meaning of the host's own: defineConstraint. */
+  readonly constraints?: readonly Constraint[]
+  /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
+  readonly builtins?: BuiltinLists
+  /**
+   * What the providers confine runs to, for hosts that make snapshots under one confinement and resume them under another: a snapshot
+   * whose confinement is not known to be as wide is refused (docs/embedding/snapshots.md).
+   */
+  readonly confinement?: Confinement
+  /** Hashes of the only tools that may be called, as `bridle tools lock` writes them. */
+  readonly pins?: ReadonlyMap<string, string>
+  /** What results of tools are watched for; driftGuard makes it of a lock file (docs/tools/lock.md). */
+  readonly drift?: DriftWatch
+  /** Is told of every tool that a program defines. */
+  readonly onTool?: (tool: DefinedTool) => void
+  /** Modules that run before every program, such as `std/NAME` of `std`; they bind nothing in it. */
+  readonly prelude?: readonly string[]
+  /** Keeps compiled programs between processes (`programFiles` of the `/node` entry); none are kept when absent. */
+  readonly programs?: ProgramCache
+  /** Extensions of the language that all files may use without asking for them. */
+  readonly extensions?: readonly Extension[]
+  /** Tools with script bodies that are called from outside a run. */
+  readonly scripts?: { readonly [name: string]: ScriptTool }
+}
+
+/** Of everything that goes on with a run: it has no more power than it had, unless the host says so. */
+export interface ResumeAuthority {
+  /** The run has what the runtime and these options give, also where it had less before. */
+  readonly widen?: boolean
+}
+
+export interface ResumeOptions extends Omit<StartOptions, 'input' | 'runId'>, ResumeAuthority {
+  readonly module?: Module
+}
+
+export interface RecoverOptions
+  extends Omit<StartOptions, 'input' | 'runId' | 'journal' | 'machine' | 'dryRun' | 'globals'>, ResumeAuthority {
+  /** Decides about calls that may have happened and may not be repeated; `fail` when absent. */
+  readonly onUnknownOutcome?: (call: UnknownCall) => UnknownDecision
+  /** Only these. */
+  readonly runIds?: readonly string[]
+}
+
+export interface ReplaySettings
+  extends
+    Pick<
+      StartOptions,
+      | 'limits'
+      | 'globals'
+      | 'tier'
+      | 'machine'
+      | 'tracing'
+      | 'grants'
+      | 'toolGrants'
+      | 'defaultDeny'
+      | 'securityLevel'
+      | 'budgets'
+    >,
+    Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'>,
+    ResumeAuthority {}
+
+/** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
+export type ReplayResult =
+  | Exclude<ReplayEnd, { readonly kind: 'stopped' | 'open' }>
+  | (Omit<Extract<ReplayEnd, { readonly kind: 'stopped' }>, 'machine'> & {
+      /** Null when the run ended without waiting for the call. */
+      readonly snapshot: (() => Uint8Array) | null
+    })
+
+export interface CompileSettings {
+  /** Name in messages and base of relative imports; a path for hosts with files. */
+  readonly file?: string
+  readonly strict?: boolean
+  /** The pipeline to run, instead of `default` or the first one. */
+  readonly pipeline?: string
+  /** `declared-only` (the default) checks the effect rows and grants that the file declares; `strict` also gives advice. */
+  readonly effects?: 'strict' | 'declared-only' | 'off'
+  /** The effects that the program may reach (`['http', 'time']`). A program that can do more is refused: EffectCeilingError. */
+  readonly allowEffects?: readonly string[]
+  /**
+   * What imported modules may do, by the path of the import as it is written, or by the key of the module: `{ './pkg': { allowEffects:
+   * ['fs.read'], grants: { 'fs.*': { path: 'data' } } } }`. Holds for all that the module imports, too; `@grant_import` narrows further.
+   */
+  readonly imports?: ImportGrants
+  /** The tree of the source, when the caller has parsed it already. */
+  readonly parsed?: Program
+  /** As in RuntimeOptions, for this program. */
+  readonly compileLimits?: CompileLimits
+}
+
+export interface StartOptions {
+  /** Read by `runtime_pipeline_input()`; any data. */
+  readonly input?: unknown
+  /** Narrows the grants of the runtime. */
+  readonly grants?: readonly Grant[]
+  /** Narrow what tools may be used with, as in RuntimeOptions. */
+  readonly toolGrants?: ToolGrants
+  readonly defaultDeny?: boolean | 'effects'
+  /** Lowers that of the runtime, as in RuntimeOptions. */
+  readonly securityLevel?: SecurityLevel
+  /** How often, and for how much, tools may be called; `run.budgets` says what is left. */
+  readonly budgets?: Budgets
+  readonly limits?: Partial<Limits>
+  readonly signal?: AbortSignal
+  readonly journal?: Journal
+  /** Traces the run, in place of what the runtime says. */
+  readonly tracing?: TraceOptions
+  /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
+  readonly dryRun?: boolean
+  readonly onEvent?: (event: RunEvent) => void
+  /** `progress(…)` and the log functions are events of type `report` only, and print nothing. */
+  readonly reportsOnly?: boolean
+  /**
+   * A person may send messages to agent loops while they work: a provider of `approval.ask` answers the kind `messages`,
+   * payload {session_id, at: turn | end}, with a list of texts. Given again with a replay.
+   */
+  readonly hasInbox?: boolean
+  /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
+  readonly onWaiting?: (wait: Wait) => void
+  /** Called whenever the machine stops and the run is not over, before what it printed is handed on. */
+  readonly onYield?: () => void
+  /** The host reads only `raw` of the result: `value` is null then, and a value that cannot leave the machine is no failure. */
+  readonly rawResult?: boolean
+  /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
+  readonly holdFrom?: number
+  /** What the answer of a call waits for before it is delivered; for simulations of slow and fast services. */
+  readonly latency?: (id: number) => Promise<void>
+  readonly globals?: { readonly [name: string]: Value }
+  /** A builtin that the run goes on with when the program has ended well (vm.ts). */
+  readonly epilogue?: string
+  /** A host in another process (the `/bridge` entry), for tools and operations that this one does not define. */
+  readonly bridge?: HostBridge
+  /** Replaces or adds providers for this run. */
+  readonly providers?: readonly ProviderSource[]
+  readonly runId?: string
+  /** When code is compiled to JavaScript; null: never. By default hot code is, where the host allows it. */
+  readonly tier?: TierOptions | null
+  /** Puts another machine in the place of the plain one: for tools that stop, restore or watch it at every step. */
+  readonly machine?: (makers: MachineMakers) => DrivenMachine
+}
+
+/** Makes machines of one run, all with the same program, options and answers. */
+export interface MachineMakers {
+  readonly fresh: (limits?: Partial<Limits>) => Machine
+  readonly restored: (bytes: Uint8Array, limits?: Partial<Limits>) => Machine
+}
+
+/** The source does not compile. `diagnostics` has everything that was found. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError'
+  readonly diagnostics: readonly Diagnostic[]
+  readonly file: SourceFile
+
+  constructor(result: CompileResult) {
+    const first = result.diagnostics.find((each) => each.severity === 'error')
+    super(first === undefined ? 'the source does not compile' : `${first.message} (${placeOf(first, result.file)})`)
+    this.diagnostics = result.diagnostics
+    this.file = result.file
+  }
+
+  /** As a person reads it: excerpts with carets. */
+  render(): string {
+    return this.diagnostics.map((each) => renderDiagnostic(each, this.file)).join('\n')
+  }
+}
+
+function placeOf({ span }: Diagnostic, file: SourceFile): string {
+  const { line, column } = file.position(span.start)
+  return `${file.name}:${line}:${column}`
+}
+
+/** The program can reach effects that the host does not allow. `diagnostics` has one finding for each. */
+export class EffectCeilingError extends Error {
+  override readonly name = 'EffectCeilingError'
+  readonly diagnostics: readonly Diagnostic[]
+  readonly file: SourceFile
+
+  constructor(diagnostics: readonly Diagnostic[], file: SourceFile) {
+    super(diagnostics.map((each) => each.message).join('; '))
+    this.diagnostics = diagnostics
+    this.file = file
+  }
+}
+
+/** A compiled program, good for any number of runs. */
+export class Module {
+  readonly file: string
+  readonly warnings: readonly Diagnostic[]
+  readonly program: LinkedProgram
+  readonly sources: ProgramSources
+  private readonly hashOf: (sources: ProgramSources) => string
+  private readonly compiled: () => CompileResult
+  private knownHash: string | null = null
+  private result: CompileResult | null = null
+
+  constructor(parts: {
+    readonly warnings: readonly Diagnostic[]
+    readonly program: LinkedProgram
+    readonly sources: ProgramSources
+    readonly hashOf: (sources: ProgramSources) => string
+    /** What the compiler said; asked for at most once, and not before it is needed. */
+    readonly compiled: () => CompileResult
+  }) {
+    this.file = parts.sources.entry.key
+    this.warnings = parts.warnings
+    this.program = parts.program
+    this.sources = parts.sources
+    this.hashOf = parts.hashOf
+    this.compiled = parts.compiled
+  }
+
+  /** All source files by key, for error reports. */
+  get files(): ReadonlyMap<string, SourceFile> {
+    return this.said.files
+  }
+
+  /** What its files declare about tools: aliases and grants, by module key. */
+  get grants(): ReadonlyMap<string, GrantDeclarations> {
+    return this.said.grants
+  }
+
+  /** Of the sources; journals and snapshots name the program by it. */
+  get hash(): string {
+    return (this.knownHash ??= this.hashOf(this.sources))
+  }
+
+  /** What the program can reach: effects, tools and grants of each function and of the whole. Runs are held to it. */
+  get manifest(): EffectManifest {
+    return this.analysis.manifest
+  }
+
+  /** Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. */
+  checkCeiling(ceiling: readonly string[]): void {
+    const above = this.analysis.above(ceiling)
+    if (above.length > 0) throw new EffectCeilingError(above, this.files.get(this.file)!)
+  }
+
+  /** The same program with other builtins behind their names. */
+  linkedTo(registry: Registry): Module {
+    const { warnings, sources, hashOf } = this
+    const program = linkProgram(this.said.program!, registry)
+    return new Module({ warnings, program, sources, hashOf, compiled: () => this.said })
+  }
+
+  private get said(): CompileResult {
+    return (this.result ??= this.compiled())
+  }
+
+  private get analysis(): NonNullable<CompileResult['effects']> {
+    return this.said.effects!
+  }
+}
+
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  return new Runtime(options)
+}
+
+export class Runtime {
+  readonly host: Host
+  readonly registry: Registry
+  private readonly options: RuntimeOptions
+  private readonly hashHex: (bytes: Uint8Array) => string
+  private readonly std: ReadonlyMap<string, string>
+  private readonly hostNames: HostNames
+  /** What scripts are told about the operations of this host. */
+  private readonly capabilities: HostCapabilities
+  private readonly pendingResults = new PendingResults()
+  private readonly keeper: RunKeeper | null
+  private readonly states: (() => ReadonlyMap<string, unknown>) | null
+  /** What the checker knows about builtins; the language's own table unless the host adds to it. */
+  private readonly types: BuiltinSignatures | null
+  private readonly rules: ConstraintRules | undefined
+
+  constructor(given: RuntimeOptions) {
+    const options = given.config === undefined ? given : given.config.settle(given)
+    this.options = options
+    this.host = new Host(options)
+    this.hostNames = this.host.names
+    this.states = statesOf(options)
+    this.capabilities = described(options.capabilities ?? {})
+    const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
+    const registry = createRegistry(own, laterFamilies, guardBuiltin)
+    this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
+    const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
+    this.types = added.length === 0 ? null : withBuiltins(added)
+    for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
+    if (options.securityLevel !== undefined) knownLevel(options.securityLevel)
+    this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
+    this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
+    this.hashHex = options.hashHex ?? nobleHash
+    this.std = new Map(Object.entries(options.std ?? {}))
+  }
+
+  /** Throws CompileError and EffectCeilingError. */
+  compile(source: string, settings: CompileSettings = {}): Module {
+    const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
+    const keeping = this.keepingOf(settings)
+    const kept = keeping === null ? null : this.keptModule(entry, keeping)
+    if (kept !== null) return kept
+    const collector = this.collector()
+    const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports, this.rules)
+    const recorded = {
+      ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
+      ...(ceilings === undefined ? {} : { ceilings }),
+    }
+    const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings })
+    const sources = collector.sources(entry, recorded)
+    const module = this.linked(result, sources)
+    if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
+    if (keeping !== null && result.diagnostics.length === 0) {
+      const { modules, imports } = withoutStdTexts(sources)
+      const facts = { engine: keeping.cache.engine, entry, settings: keeping.settings, modules, imports }
+      keeping.cache.write(nameOfKept(entry.key, keeping.settings), encodeKept(facts, result.program!))
+    }
+    return module
+  }
+
+  start(module: Module, options: StartOptions = {}): Run {
+    const input = plainFromHost(options.input ?? null)
+    const runId = options.runId ?? this.makeRunId()
+    const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
+    const authority = this.authorityOf(options)
+    return this.launch(
+      module,
+      { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
+      { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
+      this.keeper === null ? options : { ...options, journal: this.keeper.begin(runId, options.journal) },
+    )
+  }
+
+  /**
+   * Goes on with the runs of the store that nobody works on any more: those whose process died, or gave them back. Each is played from
+   * its journal, with nothing performed, to the place where that ends; then it is a run like any other, under the grants of now. Calls
+   * that were under way then are made again when that does no harm, with the same idempotency key. Raises ToolError `store_unavailable`.
+   */
+  recover({ onUnknownOutcome = () => 'fail', runIds, ...options }: RecoverOptions = {}): readonly Recovered[] {
+    if (this.keeper === null) throw new Error('this runtime keeps no runs: createRuntime({ runs: { store } })')
+    return this.keeper.recover(this.continuing(options), runIds, onUnknownOutcome)
+  }
+
+  /**
+   * Goes on with one run from its journal, as `recover` does with those of a store. The entries that follow go to `options.journal`, which
+   * is to stand behind the old ones.
+   */
+  continueRecording(
+    entries: readonly JournalEntry[],
+    { onUnknownOutcome = () => 'fail', ...options }: Omit<RecoverOptions, 'runIds'> & { readonly journal: Journal },
+  ): Exclude<Recovered, { readonly kind: 'unavailable' }> {
+    const { journal, ...others } = options
+    return continueFrom(this.continuing(others), entries, { decide: onUnknownOutcome, journal: () => journal })
+  }
+
+  private continuing({ widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>): KeeperParts<Module> {
+    // What the run was refused then, it is refused again, or its journal would not fit.
+    const makersOf = (
+      module: Module,
+      { runId, globals, limits }: RunBeginning,
+      answer: RunPerform,
+      recorded: RunAuthority | null,
+    ): MachineMakers => {
+      const authority = recorded ?? this.authorityOf(options)
+      const settings = { ...options, runId, globals, limits: { ...limits, ...options.limits }, authority }
+      return this.makers(this.narrowed(module, authority), settings, answer)
+    }
+    return {
+      host: this.host,
+      hashHex: this.hashHex,
+      moduleOf: (entries) => this.moduleOfRecording(entries),
+      check: ({ lastAuthority: last }) => void this.resumed(last, options, widen),
+      machine: (module, began, answer) => makersOf(module, began, answer, began.authority).fresh(),
+      restored: (module, began, answer, { machine, authority }) =>
+        makersOf(module, began, answer, authority).restored(machine.snapshot()),
+      launch: (module, { runId, input, globals, limits, startedAt, lastAuthority: last, dryRun }, state) => {
+        const { machine, output, arrived, journal } = state
+        return this.launch(
+          module,
+          { kind: 'restored', arrived },
+          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(last, options, widen) },
+          { ...options, globals, limits: { ...limits, ...options.limits }, journal, dryRun },
+        )
+      },
+    }
+  }
+
+  /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
+  async run(source: string | Module, options: StartOptions & CompileSettings = {}): Promise<Plain> {
+    const result = await this.start(typeof source === 'string' ? this.compile(source, options) : source, options).result
+    return valueOf(result)
+  }
+
+  /**
+   * Goes on from a snapshot, as often as wanted: each resume is a run of its own. What was under way is asked for again, with the
+   * same idempotency key. The bytes carry the program, unless they were taken with `sources: 'omit'`; then `module` is needed.
+   * They carry what the run was allowed, too: it is allowed what both they and this runtime give, unless `widen` is set.
+   * Raises SnapshotError for bytes that are damaged or do not fit the program, CompileError when the sources no longer compile.
+   */
+  resume(bytes: Uint8Array, { widen = false, ...options }: ResumeOptions = {}): Run {
+    const snapshot = unpackSnapshot(bytes)
+    const authority = this.resumed(snapshot.authority, options, widen)
+    const module = options.module ?? this.moduleOf(snapshot.sources)
+    const { dryRun, globals, epilogue } = snapshot
+    const merged: StartOptions = { globals, ...(epilogue === null ? {} : { epilogue }), dryRun, ...options }
+    const branches = [...snapshot.branches, { ...snapshot.next, name: this.makeName() }]
+    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, { ...snapshot, branches, authority }, merged)
+  }
+
+  /** What `resume` would let a run do that it was not allowed when it was written down, in words; only `widen` lets it. */
+  widenings(before: RunAuthority, options: ResumeOptions = {}): readonly string[] {
+    return widenings(before, this.authorityOf(options), Object.keys(EFFECTS))
+  }
+
+  /** The program of a snapshot, from the sources in it. Raises SnapshotError and CompileError. */
+  moduleOfSnapshot(bytes: Uint8Array): Module {
+    return this.moduleOf(unpackSnapshot(bytes).sources)
+  }
+
+  /** The program of a recording, from the sources in it. Raises CompileError, and JournalFormatError when it has none. */
+  moduleOfRecording(entries: readonly JournalEntry[]): Module {
+    const [first] = entries
+    if (first?.type !== 'run' || first.sources === undefined) throw new JournalFormatError('the journal has no sources')
+    return this.moduleOf(first.sources)
+  }
+
+  /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
+  replay(module: Module, entries: readonly JournalEntry[], options: ReplaySettings = {}): ReplayResult {
+    const first = entries.find((entry) => entry.type === 'start')
+    const recorded = first?.type === 'start' ? first : null
+    const run = entries.find((entry) => entry.type === 'run')
+    // Nothing is performed: what counts is what the run was refused then. Without a word about that, it is what the host says.
+    const began = run?.type === 'run' ? (run.authority ?? null) : null
+    const own = this.authorityOf(options)
+    const authority = began ?? own
+    const branches = run?.type === 'run' ? (run.branches ?? []) : []
+    const settings: MachineSettings = {
+      authority,
+      branches,
+      ...(run?.type === 'run' ? { runId: run.runId } : {}),
+      ...(options.tier === undefined ? {} : { tier: options.tier }),
+      globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
+      limits: { ...recorded?.limits, ...options.limits },
+    }
+    const program = this.narrowed(module, authority)
+    const recorder = options.tracing === undefined ? null : replayRecorder(options.tracing, module, entries)
+    const end = replay({
+      ...options,
+      machine: (answer) => {
+        const makers = this.makers(
+          program,
+          settings,
+          answer,
+          recorder === null ? {} : { trace: (record) => recorder.call(record) },
+        )
+        return options.machine?.(makers) ?? makers.fresh()
+      },
+      restored: (machine, now, answer) =>
+        this.makers(this.narrowed(module, now), { ...settings, authority: now }, answer).restored(machine.snapshot()),
+      entries,
+      hashHex: this.hashHex,
+    })
+    recorder?.end(...endOfReplay(end))
+    if (end.kind === 'open') return { kind: 'diverged', divergence: unfinished(entries.length), output: end.output }
+    if (end.kind !== 'stopped') return end
+    const { machine, ...stopped } = end
+    const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
+    const before = lastAuthority(entries)
+    const resumed = options.widen === true ? own : before === null ? null : joinedAuthority(before, own)
+    const from = {
+      runId: run?.type === 'run' ? run.runId : this.makeRunId(),
+      input: recorded?.input ?? null,
+      branches,
+      authority: resumed,
+    }
+    const whole = { ...settings, dryRun: run?.type === 'run' && run.dryRun === true }
+    return {
+      ...stopped,
+      snapshot:
+        machine === null
+          ? null
+          : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot(), next: nextNumbersOf(machine) }),
+    }
+  }
+
+  /** Delivers the result of a tool call that answered `pending(token)`. */
+  completeTool(token: string, outcome: { readonly ok: unknown } | { readonly error: string; readonly code?: string }): void {
+    const delivered: ToolOutcome =
+      'ok' in outcome
+        ? { kind: 'result', value: plainFromHost(outcome.ok) }
+        : { kind: 'failed', error: { code: outcome.code ?? 'execution_failed', message: outcome.error } }
+    this.pendingResults.complete(token, delivered)
+  }
+
+  private compileWith(
+    entry: ModuleSource,
+    resolve: SourceCollector['resolve'],
+    settings: Omit<CompileSettings, 'imports'> & {
+      readonly ceilings?: ProgramSources['ceilings'] | undefined
+      readonly hostFamilies?: ReadonlySet<string>
+    },
+  ): CompileResult {
+    const { strict, pipeline, effects, parsed, ceilings } = settings
+    const limits = settings.compileLimits ?? this.options.compileLimits
+    const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
+    const result = compileProgram(entry, {
+      resolve,
+      signatures: signaturesOf(this.registry, globals),
+      hostFamilies: settings.hostFamilies ?? this.host.families,
+      ...(this.types === null ? {} : { types: this.types }),
+      ...(globals.length === 0 ? {} : { globals }),
+      ...(strict === undefined ? {} : { strict }),
+      ...(pipeline === undefined ? {} : { pipeline }),
+      ...(effects === undefined ? {} : { effects }),
+      ...(parsed === undefined ? {} : { parsed }),
+      ...(ceilings === undefined ? {} : { imports: ceilings }),
+      ...(limits === undefined ? {} : { limits }),
+      ...(this.rules === undefined ? {} : { constraints: this.rules }),
+      ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
+      ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
+    })
+    if (result.program === null) throw new CompileError(result)
+    return result
+  }
+
+  /** Compiles what a snapshot or a journal carries. */
+  private moduleOf(sources: ProgramSources | null): Module {
+    if (sources === null)
+      throw new SnapshotError('program', 'the snapshot was taken without its sources; it can be resumed with the module only')
+    const result = this.compileWith(
+      sources.entry,
+      recordedResolver(sources, (path) => stdModule(path, this.std)),
+      {
+        ...(sources.pipeline === undefined ? {} : { pipeline: sources.pipeline }),
+        ...(sources.ceilings === undefined ? {} : { ceilings: sources.ceilings }),
+        hostFamilies: recordedFamilies(sources),
+      },
+    )
+    return this.linked(result, sources)
+  }
+
+  private linked(result: CompileResult, sources: ProgramSources): Module {
+    return new Module({
+      warnings: result.diagnostics.filter((each) => each.severity !== 'error'),
+      program: linkProgram(result.program!, this.registry),
+      sources,
+      hashOf: (of) => this.hashOf(of),
+      compiled: () => result,
+    })
+  }
+
+  private hashOf(sources: ProgramSources): string {
+    return hashTexts(this.hashHex, [
+      sources.entry.text,
+      ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
+      ...(sources.ceilings === undefined ? [] : [JSON.stringify(sources.ceilings)]),
+      ...sources.modules.flatMap((module) => [module.key, module.text]),
+    ])
+  }
+
+  private collector(): SourceCollector {
+    return new SourceCollector(this.host, this.std, this.options.resolve ?? null)
+  }
+
+  /** Where a program of these settings is kept; null where more goes into it than an entry tells. */
+  private keepingOf(settings: CompileSettings): Keeping | null {
+    const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints } = this.options
+    const { file, ...others } = settings
+    const isPlain =
+      file !== undefined &&
+      Object.values(others).every((each) => each === undefined) &&
+      [families, builtins, prelude, std, constraints].every((each) => each === undefined) &&
+      !this.host.isAttached &&
+      Object.keys(this.host.functions).length === 0
+    if (programs === undefined || !isPlain) return null
+    const names = [...(globals ?? []), ...Object.keys(globalValues ?? {})]
+    return { cache: programs, settings: JSON.stringify([names, extensions ?? []]) }
+  }
+
+  /** A program that was compiled before, of the same texts. */
+  private keptModule(entry: ModuleSource, { cache, settings }: Keeping): Module | null {
+    const bytes = cache.read(nameOfKept(entry.key, settings))
+    const kept = bytes === null ? null : decodeKept(bytes, { engine: cache.engine, entry, settings })
+    if (kept === null) return null
+    const { modules, imports } = kept.facts
+    let sources: ProgramSources = { entry, modules: [], imports: [] }
+    if (imports.length > 0) {
+      const collector = this.collector()
+      for (const [from, path] of imports) collector.resolve(path, from)
+      sources = collector.sources(entry, {})
+      const now = withoutStdTexts(sources)
+      if (JSON.stringify([now.modules, now.imports]) !== JSON.stringify([modules, imports])) return null
+    }
+    try {
+      return new Module({
+        warnings: [],
+        program: linkProgram(kept.program, this.registry),
+        sources,
+        hashOf: (of) => this.hashOf(of),
+        compiled: () =>
+          this.compileWith(
+            sources.entry,
+            recordedResolver(sources, (path) => stdModule(path, this.std)),
+            {},
+          ),
+      })
+    } catch (cause) {
+      if (cause instanceof LinkError) return null
+      throw cause
+    }
+  }
+
+  private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
+    const { options: own } = this
+    const { input, runId, authority, branches = [] } = from
+    const dryRun = options.dryRun ?? false
+    const module = this.narrowed(given, authority)
+    const budgets = options.budgets === undefined ? null : budgetScope(options.budgets)
+    return new Run({
+      runId,
+      program: { hash: () => module.hash, label: module.file, sources: module.sources },
+      machine: (answer, listeners) => {
+        const makers = this.makers(module, { ...options, runId, branches, authority }, answer, listeners)
+        if (options.machine !== undefined) return options.machine(makers)
+        return from.machine === null ? makers.fresh() : makers.restored(from.machine)
+      },
+      begin,
+      input,
+      branches,
+      tracing: options.tracing ?? own.tracing?.(runId),
+      host: this.host,
+      bridge: options.bridge,
+      providers: joinedProviders(own.providers ?? [], options.providers ?? []),
+      authority,
+      ceiling: authority.scopes,
+      guard: !authority.isHeld
+        ? null
+        : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue), names: this.hostNames },
+      pendingResults: this.pendingResults,
+      scripts: own.scripts ?? {},
+      dryRun,
+      budgets: {
+        budgets: options.budgets ?? {},
+        scope: budgets === null ? -1 : authority.scopes.findLastIndex((each) => isSameData(each, budgets)),
+      },
+      clock: own.clock,
+      random: own.random,
+      trace: own.trace,
+      journal: options.journal,
+      hashHex: this.hashHex,
+      signal: options.signal,
+      onEvent: options.onEvent,
+      onWaiting: options.onWaiting,
+      onYield: options.onYield,
+      rawResult: options.rawResult,
+      heapLimit: options.limits?.heap ?? own.limits?.heap,
+      holdFrom: options.holdFrom,
+      latency: options.latency,
+      outputBefore: from.output,
+      dryRunBefore: from.entries,
+      startedAt: from.startedAt,
+      pack: (state, wanted) => this.pack(module, { runId, input, branches, authority }, options, state, wanted),
+    })
+  }
+
+  private pack(
+    module: Module,
+    from: Pick<Origin, 'runId' | 'input' | 'branches'> & { readonly authority: RunAuthority | null },
+    { globals = {}, epilogue, dryRun = false }: Pick<StartOptions, 'globals' | 'epilogue' | 'dryRun'>,
+    { machine, next, arrived, startedAt, output, dryRun: entries }: RunState,
+    { sources = 'embed' }: SnapshotOptions = {},
+  ): Uint8Array {
+    const embedded = sources === 'embed' ? withoutStd(module.sources) : null
+    const { runId, input, authority, branches = [] } = from
+    return packSnapshot({
+      runId,
+      sources: embedded,
+      input,
+      startedAt,
+      machine,
+      arrived,
+      output,
+      dryRun,
+      entries,
+      globals,
+      epilogue: epilogue ?? null,
+      authority,
+      branches,
+      next,
+    })
+  }
+
+  private makers(module: Module, options: MachineSettings, answer: RunPerform, listeners: MachineListeners = {}): MachineMakers {
+    return {
+      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits, listeners)),
+      restored: (bytes, limits) =>
+        Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits, listeners)),
+    }
+  }
+
+  private machineOptions(
+    options: MachineSettings,
+    perform: RunPerform,
+    limits?: Partial<Limits>,
+    { trace, spans, report }: MachineListeners = {},
+  ): ConstructorParameters<typeof Machine>[1] {
+    return {
+      limits: { ...this.options.limits, ...options.limits, ...limits },
+      perform,
+      hashHex: this.hashHex,
+      sha256Hex,
+      ...(options.runId === undefined ? {} : { runId: options.runId }),
+      ...(this.states === null ? {} : { states: this.states }),
+      ...(trace === undefined ? {} : { trace }),
+      ...(spans === undefined ? {} : { spans }),
+      judge: EFFECT_JUDGE,
+      hostData: this.hostData(options, report),
+      ...(options.tier === undefined ? {} : { tier: options.tier }),
+      ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
+      ...(options.globals === undefined && this.options.globalValues === undefined
+        ? {}
+        : { globals: new Map(Object.entries({ ...this.options.globalValues, ...options.globals })) }),
+    }
+  }
+
+  /** What families of builtins are told. */
+  private hostData({ authority, bridge, reportsOnly, hasInbox }: MachineSettings, report: MachineListeners['report']): HostData {
+    const { scopes, pins } = authority
+    const { resultCache, requestDefaults, drift, onTool, standIns } = this.options
+    return new HostData()
+      .set(GRANT_CEILING, scopes.length === 0 ? undefined : scopes)
+      .set(CONSTRAINT_RULES, this.rules)
+      .set(TOOL_PINS, pins === null ? undefined : new Map(Object.entries(pins)))
+      .set(TOOL_LISTENER, onTool)
+      .set(DRIFT_WATCH, drift)
+      .set(RESULT_CACHE, resultCache)
+      .set(REQUEST_DEFAULTS, requestDefaults)
+      .set(STAND_INS, standIns)
+      .set(HAS_INBOX, hasInbox)
+      .set(PRINTS_REPORTS, reportsOnly === true ? false : undefined)
+      .set(REPORT_LISTENER, report)
+      .set(HOST_TOOLS, this.host.entries)
+      .set(HAS_OTHER_HOST_TOOLS, bridge !== undefined)
+      .set(HOST_NAMES, this.hostNames)
+      .set(HOST_CAPABILITIES, { ...this.capabilities, ...bridge?.capabilities })
+  }
+
+  private kindsOf(builtin: string | undefined): readonly string[] {
+    const effects = builtin === undefined ? 'pure' : (this.registry.builtins.get(builtin)?.effects ?? 'pure')
+    return effects === 'pure' ? [] : effects
+  }
+
+  /** What the runtime and these options give. */
+  private authorityOf(
+    options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>,
+  ): RunAuthority {
+    const { grants, builtins, pins, enforceManifest, confinement } = this.options
+    return {
+      grants: [[...(grants ?? [])], ...(options.grants === undefined ? [] : [[...options.grants]])],
+      scopes: this.ceilingOf(options),
+      builtins: builtins === undefined ? [] : [builtins],
+      pins: pins === undefined ? null : Object.fromEntries(pins),
+      isHeld: enforceManifest !== false,
+      confinement: confinement?.facts ?? null,
+    }
+  }
+
+  /** What a run that goes on may do. Raises SnapshotError where that cannot be said. */
+  private resumed(before: RunAuthority | null, options: StartOptions, widen: boolean): RunAuthority {
+    const now = this.authorityOf(options)
+    if (widen) return now
+    if (before === null) {
+      // Whoever says what the run may do has looked; a host that says nothing would give it everything that the host has.
+      if (options.grants !== undefined) return now
+      throw new SnapshotError(
+        'authority',
+        'it was written by a version that did not write down what the run may do: name its grants, or set widen',
+      )
+    }
+    if (before.confinement !== null && this.options.confinement?.isWithin(before.confinement) !== true)
+      throw new SnapshotError(
+        'authority',
+        'the run was confined further than this host confines it: give the runtime the same confinement, or set widen',
+      )
+    return joinedAuthority({ ...before, scopes: heldScopes(before, this.rules) }, now)
+  }
+
+  /** With builtins that refuse where the authority denies them and the runtime does not. */
+  private narrowed(module: Module, { builtins }: RunAuthority): Module {
+    const own = JSON.stringify(this.options.builtins)
+    const further = builtins.filter((list) => JSON.stringify(list) !== own)
+    return further.length === 0 ? module : module.linkedTo(further.reduce(restrictRegistry, this.registry))
+  }
+
+  /** The runtime's grants of tools, and those that the start adds. */
+  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>): GrantCeiling {
+    const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny, securityLevel: level }) => [
+      ...(toolGrants === undefined && (defaultDeny ?? false) === false
+        ? []
+        : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)]),
+      ...(level === undefined ? [] : [{ grants: {}, level: knownLevel(level) }]),
+    ])
+    return options.budgets === undefined ? ceiling : [...ceiling, budgetScope(options.budgets)]
+  }
+
+  /** A name that no other run has, and no secret: asking the system for its randomness loads 3 ms of Node at every start. */
+  private makeRunId(): string {
+    return `run_${this.makeName()}`
+  }
+
+  private makeName(): string {
+    const bytes = this.options.random?.(8) ?? Uint8Array.from({ length: 8 }, () => Math.random() * 256)
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  }
+}
+
+/** What machines of these options begin with. */
+function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() => ReadonlyMap<string, unknown>) | null {
+  const models = fixtures === undefined ? null : modelFixtures(fixtures)
+  if (logLevel === undefined) return models
+  return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
+}
+
+/** Raises GrantError: a misspelt level must not be a missing one. */
+function knownLevel(level: unknown): SecurityLevel {
+  if (isSecurityLevel(level)) return level
+  throw new GrantError(`securityLevel: expected "safe", "restricted" or "privileged", got ${JSON.stringify(level)}`)
+}
+
+interface Keeping {
+  readonly cache: ProgramCache
+  readonly settings: string
+}
+
+type MachineSettings = Pick<
+  StartOptions,
+  'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier'
+> & { readonly authority: RunAuthority; readonly branches?: readonly RunBranch[] }
+
+function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
+
+type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
+
+/** What a run begins with: nothing, or what a snapshot holds. */
+interface Origin {
+  readonly input: Plain
+  readonly runId: string
+  readonly output: string
+  readonly entries: readonly DryRunEntry[]
+  readonly startedAt: number | null
+  readonly machine: Uint8Array | null
+  /** Where it was gone on with before, and now; none for a run that begins. */
+  readonly branches?: readonly RunBranch[]
+  readonly authority: RunAuthority
+}
+
+/** A trace of a recorded run, with the run's own id and start. */
+function replayRecorder(tracing: TraceOptions, module: Module, entries: readonly JournalEntry[]): TraceRecorder {
+  const run = entries.find((entry) => entry.type === 'run')
+  const began = entries.find((entry) => entry.type === 'start' || entry.type === 'restore')
+  return new TraceRecorder(tracing, {
+    runId: run?.runId ?? '',
+    source: module.sources.entry.text,
+    label: module.file,
+    now: () => began?.now ?? 0,
+    resumed: false,
+  })
+}
+
+function unfinished(at: number): Divergence {
+  const message = 'the journal ends in the middle of the run'
+  return { at, code: 'replay_exhausted', message, expected: null, actual: null, place: null }
+}
+
+function endOfReplay(end: ReplayEnd): [status: string, message: string | null] {
+  if (end.kind !== 'ended') return ['diverged', end.kind === 'diverged' ? end.divergence.message : null]
+  switch (end.end.kind) {
+    case 'failed':
+      return ['failed', end.end.fault.text]
+    case 'limit':
+      return ['limit', end.end.message]
+    case 'cancelled':
+      return ['cancelled', end.end.reason]
+    default:
+      return [end.end.kind, null]
+  }
+}
+
+/** The value of a finished run; throws what ended it otherwise. */
+export function valueOf(result: RunResult): Plain {
+  switch (result.status) {
+    case 'done':
+      return result.value
+    case 'failed':
+      throw result.error
+    case 'limit':
+      throw new RunStopped(result.message, result)
+    case 'exit':
+      throw new RunStopped(`the script ended with exit(${result.code})`, result)
+    case 'cancelled':
+      throw new RunStopped(`the run was cancelled: ${result.reason}`, result)
+  }
+}
+
+/** A run that ended neither with a value nor with an error of its script. */
+export class RunStopped extends Error {
+  override readonly name = 'RunStopped'
+  readonly result: RunResult
+
+  constructor(message: string, result: RunResult) {
+    super(message)
+    this.result = result
+  }
+}
+
+function described(capabilities: Capabilities): HostCapabilities {
+  return Object.fromEntries(
+    Object.entries(capabilities).map(([name, operations]) => [
+      name,
+      { description: '', operations: Object.fromEntries(Object.keys(operations).map((operation) => [operation, ''])) },
+    ]),
+  )
+}

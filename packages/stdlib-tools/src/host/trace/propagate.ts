@@ -1,0 +1,41 @@
+// Sends the context of a trace along: `traceparent` among the headers of requests, and in `_meta` of what MCP servers are asked. It is put
+// in between the machine and the providers, so that journals and replays know nothing of it.
+
+import type { Effect, Plain } from '@bridle/vm'
+import type { PerformEffect } from '../../tools/executors/provider.js'
+import type { TraceRecorder } from './recorder.js'
+
+export function propagating(recorder: Pick<TraceRecorder, 'contextOf'>, perform: PerformEffect): PerformEffect {
+  return (effect, call) => {
+    const to = targetOf(effect)
+    const context = to === null ? null : recorder.contextOf(call.id, to)
+    return perform(context === null ? effect : withContext(effect, context), call)
+  }
+}
+
+function targetOf({ kind, args }: Effect): 'http' | 'mcp' | null {
+  if (kind === 'http.request') return 'http'
+  if (kind === 'net.stream') return args['url'] === undefined ? null : 'http'
+  if (kind === 'mcp.request') return 'mcp'
+  return kind === 'tool.call' && args['executor'] === 'mcp_server' ? 'mcp' : null
+}
+
+/** What a script says itself stays. */
+function withContext(effect: Effect, context: { readonly [header: string]: string }): Effect {
+  const { args, kind } = effect
+  if (kind === 'tool.call') return { ...effect, args: { ...args, meta: context } }
+  if (kind === 'mcp.request') {
+    const params = record(args['params'])
+    return { ...effect, args: { ...args, params: { ...params, _meta: { ...context, ...record(params['_meta']) } } } }
+  }
+  const headers = record(args['headers'])
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  const added = Object.fromEntries(Object.entries(context).filter(([name]) => !own.has(name)))
+  return { ...effect, args: { ...args, headers: { ...headers, ...added } } }
+}
+
+function record(value: Plain | undefined): { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? (value as { readonly [key: string]: Plain })
+    : {}
+}

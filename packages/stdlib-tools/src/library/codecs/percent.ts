@@ -1,0 +1,36 @@
+// Percent encoding of RFC 3986 and the form encoding of query strings.
+
+import { decodeUtf8, encodeUtf8 } from '@bridle/vm/families'
+
+/** What encodeURIComponent leaves and RFC 3986 reserves. */
+const RESERVED = /[!'()*]/g
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+/** Everything but unreserved characters as `%XX` of its UTF-8. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text.replace(LONE_SURROGATE, '\ufffd')).replace(
+    RESERVED,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** `%XX` and `+` decoded; escapes that are none are copied, bytes that are not UTF-8 become U+FFFD. */
+export function percentDecode(text: string): string {
+  const source = encodeUtf8(text)
+  const bytes = new Uint8Array(source.length)
+  let filled = 0
+  for (let at = 0; at < source.length; at++) {
+    const digits = source[at] === 0x25 ? String.fromCharCode(source[at + 1] ?? 0, source[at + 2] ?? 0) : ''
+    if (/^[0-9A-Fa-f]{2}$/.test(digits)) {
+      bytes[filled++] = Number.parseInt(digits, 16)
+      at += 2
+    } else bytes[filled++] = source[at] === 0x2b ? 0x20 : source[at]!
+  }
+  return decodeUtf8(bytes.subarray(0, filled))
+}
+
+/** The pairs of a query string, with or without its question mark. */
+export function parseQuery(query: string): [key: string, value: string][] {
+  return [...new URLSearchParams(query.startsWith('?') ? query.slice(1) : query).entries()]
+}

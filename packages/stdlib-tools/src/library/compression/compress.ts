@@ -1,0 +1,374 @@
+// Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
+// Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
+
+import {
+  Control,
+  HarnBytes,
+  HarnDict,
+  HarnList,
+  LimitReached,
+  Problem,
+  UNITS_A_THROW,
+  builtin,
+  display,
+  inPieces,
+  inSteps,
+  isInt,
+  typeName,
+  visit,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
+import { Gunzip, gunzipSync } from 'fflate/browser'
+import { ArchiveError, crc32, createTar, createZip, deflated, extractTar, extractZip, summed } from './archive.js'
+import type { ArchiveEntry } from './archive.js'
+import { concat, zstdBound, zstdDecode, zstdEncode } from './zstd.js'
+import { asker, refusal } from '../files/ask.js'
+
+/** Bytes that one call may unpack. */
+const MAX_UNPACKED = 256 << 20
+
+const brotli = asker('compress.brotli', {
+  result: (ctx, answer, [name]) => {
+    const refused = refusal(answer)
+    return refused === null ? answer : ctx.runtime(`${display(name!)}: ${refused.detail}`)
+  },
+})
+
+/** Bytes of a bytes or string argument. */
+function bytesOf(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
+  const data =
+    value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
+  if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
+  if (data === null)
+    return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
+  return data
+}
+
+function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
+  const data = bytesOf(ctx, name, value, allowText)
+  if (data instanceof Uint8Array) ctx.charge(data.length >> 3, data.length)
+  return data
+}
+
+/** The level argument; `word` is what the error calls it. */
+function levelArg(
+  ctx: Context,
+  name: string,
+  word: string,
+  value: Value,
+  fallback: number,
+  [min, max]: readonly [number, number],
+): number | Control {
+  if (value === null) return fallback
+  if (!isInt(value)) return ctx.runtime(`${name}: ${word} must be an int, got ${typeName(value)}`)
+  return value < min || value > max
+    ? ctx.runtime(`${name}: ${word} must be between ${min} and ${max}, got ${value}`)
+    : Number(value)
+}
+
+function result(ctx: Context, data: Uint8Array): Value {
+  ctx.charge(data.length >> 6, data.length)
+  return new HarnBytes(data)
+}
+
+/** Unpacks; what the library throws about its input becomes the builtin's error, `atEnd` when the input is cut short. */
+function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8Array): Result {
+  try {
+    return result(ctx, unpack())
+  } catch (error) {
+    if (error instanceof LimitReached) throw error
+    ctx.charge(UNITS_A_THROW)
+    const text = error instanceof Error || error instanceof Problem ? error.message : 'invalid data'
+    return ctx.runtime(`${name}: ${text === 'unexpected EOF' ? atEnd : text}`)
+  }
+}
+
+/** Bytes that are unpacked for a unit, as a power of two. */
+const UNPACKED_BITS = 3
+
+/** What comes out may be a thousand times what goes in. */
+function chargeUnpacked(ctx: Context, size: number): void {
+  ctx.charge(size >> UNPACKED_BITS, size)
+}
+
+/** Ten bytes: magic, deflate, no flags, no time, what the level says, and no operating system, so that bytes do not tell where they were made. */
+function gzipHeader(level: number): Uint8Array {
+  return Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level < 2 ? 4 : level === 9 ? 2 : 0, 255)
+}
+
+function* gzip(data: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
+  const packed = yield* deflated(data, level)
+  const trailer = new Uint8Array(8)
+  const view = new DataView(trailer.buffer)
+  view.setUint32(0, yield* summed(data), true)
+  view.setUint32(4, data.length, true)
+  return concat([gzipHeader(level), packed, trailer])
+}
+
+/** Units of tables and buffers, whatever the length. */
+const UNITS_AN_ENCODING = 800
+
+function* encodingSteps(name: string, value: Value, level: number): Steps {
+  const data = value instanceof HarnBytes ? value.data : new TextEncoder().encode(value as string)
+  const packed = yield* name === 'gzip_encode' ? gzip(data, level) : zstdEncode(data)
+  return () => new HarnBytes(packed)
+}
+
+const encoding = inPieces('compress.encode', ([name, value, level]) =>
+  inSteps(encodingSteps(name as string, value!, level as number)),
+)
+
+function encodingBuiltin(name: string, doc: string, fallback: number, levels: readonly [number, number]): BuiltinDef {
+  return builtin(
+    `${name}(data: bytes | string, level?: int) -> bytes`,
+    { doc, borrows: true, pays: true },
+    (ctx, value = null, level) => {
+      const data = bytesOf(ctx, name, value, true)
+      if (data instanceof Control) return data
+      ctx.charge(UNITS_AN_ENCODING + (data.length >> 6))
+      const chosen = levelArg(ctx, name, 'level', level ?? null, fallback, levels)
+      return chosen instanceof Control ? chosen : encoding.run(ctx, name, value, chosen)
+    },
+  )
+}
+
+/** All members of a stream, as gunzip does; what follows the last and is no member is left alone. */
+function gunzip(ctx: Context, data: Uint8Array): Uint8Array {
+  if (data.length >= 10 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
+  if (data.length < 18) throw new ArchiveError('unexpected end of file')
+  const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
+  const size = tail.getUint32(4, true)
+  // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short or goes on; nor are zeros behind it.
+  if (size === 0 || size > data.length * 1032 || mayHoldMembers(data)) return gunzipMembers(ctx, data)
+  if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
+  chargeUnpacked(ctx, size)
+  const out = gunzipSync(data)
+  return crc32(out) === tail.getUint32(0, true) ? out : gunzipMembers(ctx, data)
+}
+
+/** Whether a member could begin behind the start. */
+function mayHoldMembers(data: Uint8Array): boolean {
+  for (let at = data.indexOf(0x1f, 18); at >= 0; at = data.indexOf(0x1f, at + 1)) {
+    if (data[at + 1] === 0x8b && data[at + 2] === 8) return true
+  }
+  return false
+}
+
+/** Bytes that are unpacked at a time, so that what comes out is paid for before there is much more of it. */
+const PACKED_PIECE = 1024
+
+/** Units of a member, beside its content. */
+const UNITS_A_MEMBER = 40
+
+function gunzipMembers(ctx: Context, data: Uint8Array): Uint8Array {
+  const whole: Uint8Array[] = []
+  let member: Uint8Array[] = []
+  let begin = 0
+  let size = 0
+  // All of it is one operation.
+  let taken = 0
+  const stream = new Gunzip((piece) => {
+    size += piece.length
+    if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
+    taken = visit(taken, piece.length >> UNPACKED_BITS)
+    ctx.charge(0, piece.length)
+    if (piece.length > 0) member.push(piece)
+  })
+  stream.onmember = (offset) => {
+    taken = visit(taken, UNITS_A_MEMBER)
+    whole.push(memberOf(data, begin, offset, member))
+    member = []
+    begin = offset
+  }
+  let fed = 0
+  tillNoMember(() => {
+    do {
+      const next = Math.min(data.length, fed + PACKED_PIECE)
+      stream.push(data.subarray(fed, next), next === data.length)
+      fed = next
+    } while (fed < data.length)
+  })
+  whole.push(memberOf(data, begin, -1, member))
+  const out = new Uint8Array(size)
+  let at = 0
+  for (const each of whole) {
+    out.set(each, at)
+    at += each.length
+  }
+  return out
+}
+
+/** Unpacks up to the place where the library wants another header and finds none: the last member has ended. */
+function tillNoMember(unpack: () => void): void {
+  try {
+    unpack()
+  } catch (error) {
+    if (!(error instanceof Error) || error.message !== 'invalid gzip data') throw error
+  }
+}
+
+/** The content of a member that begins at `begin`; its sum and size stand before `end`, or, with -1, somewhere behind. */
+function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly Uint8Array[]): Uint8Array {
+  const content = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    content.set(piece, at)
+    at += piece.length
+  }
+  const trailer = new Uint8Array(8)
+  const view = new DataView(trailer.buffer)
+  view.setUint32(0, crc32(content), true)
+  view.setUint32(4, content.length, true)
+  const [first] = trailer
+  const last = end < 0 ? data.length - 8 : end - 8
+  for (let place = end < 0 ? begin + 10 : end - 8; place <= last; place++) {
+    if (data[place] === first && trailer.every((byte, index) => data[place + index] === byte)) return content
+  }
+  // Without its last eight bytes a whole member still has its content; one that was cut short has not, which the library says.
+  if (end < 0) tillNoMember(() => new Gunzip(() => {}).push(data.subarray(begin, data.length - 8), true))
+  throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
+}
+
+function unzstd(ctx: Context, data: Uint8Array): Uint8Array {
+  chargeUnpacked(ctx, Math.min(MAX_UNPACKED, zstdBound(data)))
+  return zstdDecode(data, MAX_UNPACKED)
+}
+
+// ------------------------------------------------------------------------------------------------------------- archives
+
+/** Why a path cannot stand in a tar archive, and what of it came before that. */
+function tarPathProblem(path: string): string | null {
+  if (path.startsWith('/')) return 'paths in archives must be relative when setting path for '
+  const parts = pathParts(path)
+  const climbs = parts.indexOf('..')
+  if (climbs < 0) return null
+  return `paths in archives must not have \`..\` when setting path for ${parts.slice(0, climbs).join('/')}`
+}
+
+/** Segments that count: neither empty nor `.`. */
+function pathParts(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
+
+/** One entry; `index` counts from 1 in the messages. Throws ArchiveError for what is none. */
+function entryOf(name: string, index: number, entry: Value): ArchiveEntry {
+  const fail = (text: string): never => {
+    throw new ArchiveError(`entry ${index} ${text}`)
+  }
+  const part = (key: string): Value => (entry instanceof HarnDict ? (entry.get(key) ?? null) : null)
+  const path = part('path')
+  if (path === null) return fail('is missing path')
+  if (typeof path !== 'string') return fail(`path must be a string, got ${typeName(path)}`)
+  if (path === '') return fail('path must not be empty')
+  const content = part('content')
+  if (content === null && !(entry instanceof HarnDict && entry.get('content') === null)) return fail('is missing content')
+  if (typeof content !== 'string' && !(content instanceof HarnBytes))
+    return fail(`content must be bytes or string, got ${typeName(content)}`)
+  const mode = part('mode') ?? 0o644
+  if (!isInt(mode)) return fail(`mode must be an int, got ${typeName(mode)}`)
+  if (mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
+  const problem = name === 'tar_create' ? tarPathProblem(path) : null
+  if (problem !== null) return fail(`invalid path: ${problem}`)
+  const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(content)
+  const stored = name === 'tar_create' ? pathParts(path).join('/') + (path.endsWith('/') ? '/' : '') : path
+  return { path: stored, content: data, mode: Number(mode) }
+}
+
+function* entriesOf(name: string, list: HarnList): Generator<ArchiveEntry, void> {
+  let index = 0
+  for (const item of list.view()) yield entryOf(name, ++index, item)
+}
+
+type Archive = Generator<Cost, Value, void>
+
+const ARCHIVES: { readonly [name: string]: (value: Value) => Archive } = {
+  *tar_create(list) {
+    return new HarnBytes(yield* createTar(entriesOf('tar_create', list as HarnList)))
+  },
+  *zip_create(list) {
+    return new HarnBytes(yield* createZip(entriesOf('zip_create', list as HarnList)))
+  },
+  *tar_extract(data) {
+    const entries = yield* extractTar((data as HarnBytes).data)
+    return new HarnList(entries.map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode })))
+  },
+  *zip_extract(data) {
+    const entries = yield* extractZip((data as HarnBytes).data, MAX_UNPACKED)
+    return new HarnList(entries.map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) })))
+  },
+}
+
+function* archiveSteps(name: string, value: Value): Steps {
+  try {
+    const made = yield* ARCHIVES[name]!(value)
+    return () => made
+  } catch (error) {
+    if (error instanceof ArchiveError) return (ctx) => ctx.runtime(`${name}: ${error.message}`)
+    throw error
+  }
+}
+
+const archive = inPieces('compress.archive', ([name, value]) => inSteps(archiveSteps(name as string, value!)))
+
+function archiving(name: string, doc: string): BuiltinDef {
+  return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true, pays: true }, (ctx, list) => {
+    if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
+    if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
+    ctx.charge(list.length >> 3)
+    return archive.run(ctx, name, list)
+  })
+}
+
+function extracting(name: string, doc: string): BuiltinDef {
+  return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true, pays: true }, (ctx, value = null) => {
+    const data = bytesOf(ctx, name, value, false)
+    if (data instanceof Control) return data
+    ctx.charge(data.length >> 9)
+    return archive.run(ctx, name, value)
+  })
+}
+
+// --------------------------------------------------------------------------------------------------------------- family
+
+export const compressFamily: BuiltinFamily = {
+  name: 'compress',
+  frames: [brotli.frame, archive.frame, encoding.frame],
+  builtins: [
+    encodingBuiltin('gzip_encode', 'gzip with levels 0 to 9; the same input gives the same bytes.', 6, [0, 9]),
+    builtin(
+      'gzip_decode(data: bytes) -> bytes',
+      { doc: 'Unpacks gzip, all members of the stream; what follows the last one is left alone.', borrows: true },
+      (ctx, value) => {
+        const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
+        return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
+      },
+    ),
+    encodingBuiltin('zstd_encode', 'Zstandard; the level is accepted and makes no difference.', 3, [-131072, 22]),
+    builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
+      const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
+      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
+    }),
+    builtin(
+      'brotli_encode(data: bytes | string, quality?: int) -> bytes',
+      { doc: 'Brotli with qualities 0 to 11.', effects: ['compress.run'] },
+      (ctx, value, quality) => {
+        const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
+        if (data instanceof Control) return data
+        const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, [0, 11])
+        return level instanceof Control
+          ? level
+          : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
+      },
+    ),
+    builtin('brotli_decode(data: bytes) -> bytes', { doc: 'Unpacks Brotli.', effects: ['compress.run'] }, (ctx, value) => {
+      const data = dataArg(ctx, 'brotli_decode', value ?? null, false)
+      return data instanceof Control
+        ? data
+        : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
+    }),
+    archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.'),
+    extracting('tar_extract', 'The files of a tar archive.'),
+    archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.'),
+    extracting('zip_extract', 'The files of a zip archive.'),
+  ],
+}

@@ -1,0 +1,190 @@
+// Digests, HMAC, key pairs and signatures as scripts see them; tokens and signed URLs are in crypto-jwt.ts and
+// crypto-signed-url.ts. Keys, signatures and digests are hexadecimal texts.
+
+import {
+  HarnBytes,
+  HarnDict,
+  builtin,
+  decodeHex,
+  eachOf,
+  encodeBase64,
+  encodeHex,
+  encodeUtf8,
+  frame,
+  inPieces,
+  textArg,
+  work,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
+import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { rawBytes } from '../codecs/codecs.js'
+import { RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './hashes.js'
+import type { Digesting } from './hashes.js'
+import { jwtFunctions } from './jwt.js'
+import { signedUrlFunctions } from './signed-url.js'
+import { cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
+
+/** Bytes that are hashed for a unit, as a power of two, and between two looks at the budget. */
+const HASHED_BITS = 3
+const BLOCK = 1 << 15
+
+/** The digest of `data` (bytes as they are, of anything else the display) by name of the digest, in pieces; `key` for hmac. */
+const digesting = inPieces('crypto.digest', ([name, data, key]) => {
+  if (typeof key === 'string') work(key.length >> HASHED_BITS)
+  const hash = (DIGESTS[name as string] ?? (() => hmacDigesting(encodeUtf8(key as string))))()
+  const bytes = data instanceof HarnBytes ? data.data : encodeUtf8(data as string)
+  work(bytes.length >> 9)
+  return eachOf(
+    Math.ceil(bytes.length / BLOCK),
+    (at, budget) => {
+      const block = bytes.subarray(at * BLOCK, (at + 1) * BLOCK)
+      hash.update(block)
+      budget.left -= block.length >> HASHED_BITS
+      budget.heap += block.length
+      return undefined
+    },
+    () => (name === 'hmac_sha256_base64' ? encodeBase64 : encodeHex)(hash.digest()),
+  )
+})
+
+const DIGESTS: Readonly<Record<string, () => Digesting>> = { ...TEXT_DIGESTS, ...RAW_DIGESTS }
+
+function digest(name: string, read: (ctx: Context, value: Value) => Value): BuiltinDef {
+  return builtin(
+    `${name}(data: string|bytes) -> string`,
+    { doc: `The ${name} digest in hexadecimal.`, borrows: true, pays: true },
+    (ctx, value = null) => digesting.run(ctx, name, read(ctx, value)),
+  )
+}
+
+const asText = (ctx: Context, value: Value): Value => textArg(ctx, 0, value)
+
+const asBytes = (ctx: Context, value: Value): Value => (value instanceof HarnBytes ? value : textArg(ctx, 0, value))
+
+function authenticator(name: string, doc: string): BuiltinDef {
+  return builtin(`${name}(key: string, message: string) -> string`, { doc, pays: true }, (ctx, key, message) =>
+    digesting.run(ctx, name, textArg(ctx, 1, message), textArg(ctx, 0, key)),
+  )
+}
+
+const CURVES = {
+  ed25519: (secret: Uint8Array) => ed25519.getPublicKey(secret),
+  x25519: (secret: Uint8Array) => x25519.getPublicKey(secret),
+} as const
+
+interface KeypairState extends FrameState {
+  curve: keyof typeof CURVES
+  asked: boolean
+}
+
+const keypairFrame = frame<KeypairState>({
+  kind: 'crypto.keypair',
+  step: (ctx, state) => {
+    if (!state.asked) {
+      state.asked = true
+      return ctx.request({ kind: 'random.bytes', args: { count: 32 } })
+    }
+    if (!(ctx.result instanceof HarnBytes) || ctx.result.data.length !== 32) {
+      return ctx.runtime(`${state.curve}_keypair: no random bytes`)
+    }
+    const secret = ctx.result.data
+    return HarnDict.of({ private: encodeHex(secret), public: encodeHex(CURVES[state.curve](secret)) })
+  },
+})
+
+function keypair(curve: keyof typeof CURVES): BuiltinDef {
+  return builtin(
+    `${curve}_keypair() -> dict`,
+    { doc: 'A fresh `{private, public}` key pair.', effects: ['random.bytes'] },
+    (ctx) => {
+      const state: KeypairState = { curve, asked: false }
+      return ctx.frame('crypto.keypair', state)
+    },
+  )
+}
+
+/** A key of 32 bytes, or the error that says what it is instead. */
+function key(ctx: Context, name: string, what: string, hex: string, text: string): Uint8Array | Control {
+  const bytes = bytesOfKey(ctx, name, hex, text)
+  return !(bytes instanceof Uint8Array) || bytes.length === 32 ? bytes : ctx.throw(`${name}: ${what} must be 32 bytes`)
+}
+
+function bytesOfKey(ctx: Context, name: string, hex: string, text: string): Uint8Array | Control {
+  const bytes = decodeHex(text)
+  return typeof bytes === 'string' ? ctx.throw(`${name}: invalid ${hex}: ${bytes}`) : bytes
+}
+
+function sign(ctx: Context, secret: Value = null, message: Value = null): Result {
+  if (ctx.argc < 2) return ctx.throw('ed25519_sign: expected (private_hex, message)')
+  const bytes = key(ctx, 'ed25519_sign', 'private key', 'hex private key', textArg(ctx, 0, secret))
+  if (!(bytes instanceof Uint8Array)) return bytes
+  ctx.charge(500)
+  return encodeHex(ed25519.sign(rawBytes(message), bytes))
+}
+
+function verify(ctx: Context, publicKey: Value = null, message: Value = null, signature: Value = null): Result {
+  if (ctx.argc < 3) return ctx.throw('ed25519_verify: expected (public_hex, message, signature_hex)')
+  const keyBytes = decodeHex(textArg(ctx, 0, publicKey))
+  const signatureBytes = decodeHex(textArg(ctx, 2, signature))
+  if (typeof keyBytes === 'string' || typeof signatureBytes === 'string') return false
+  ctx.charge(1000)
+  try {
+    return ed25519.verify(signatureBytes, rawBytes(message), keyBytes)
+  } catch {
+    // Wrong lengths and points off the curve: no signature, so not a valid one.
+    return false
+  }
+}
+
+function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
+  if (ctx.argc < 2) return ctx.throw('x25519_agree: expected (private_hex, peer_public_hex)')
+  // Both have to be hexadecimal before the length of either is looked at.
+  const own = bytesOfKey(ctx, 'x25519_agree', 'private hex', textArg(ctx, 0, secret))
+  if (!(own instanceof Uint8Array)) return own
+  const other = bytesOfKey(ctx, 'x25519_agree', 'public hex', textArg(ctx, 1, peer))
+  if (!(other instanceof Uint8Array)) return other
+  if (own.length !== 32) return ctx.throw('x25519_agree: private must be 32 bytes')
+  if (other.length !== 32) return ctx.throw('x25519_agree: public must be 32 bytes')
+  ctx.charge(500)
+  try {
+    return encodeHex(x25519.getSharedSecret(own, other))
+  } catch {
+    return ctx.throw('x25519_agree: the public key gives no shared secret')
+  }
+}
+
+export const cryptoFamily: BuiltinFamily = {
+  name: 'crypto',
+  builtins: [
+    ...Object.keys(TEXT_DIGESTS).map((name) => digest(name, asText)),
+    ...Object.keys(RAW_DIGESTS).map((name) => digest(name, asBytes)),
+    authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.'),
+    authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.'),
+    builtin(
+      'constant_time_eq(a: string|bytes, b: string|bytes) -> bool',
+      { doc: 'Whether both displays are the same.' },
+      (ctx, a, b) => sameText(textArg(ctx, 0, a), textArg(ctx, 1, b)),
+    ),
+    keypair('ed25519'),
+    keypair('x25519'),
+    builtin(
+      'ed25519_sign(private_key: string, message: string) -> string',
+      { doc: 'An Ed25519 signature in hexadecimal.' },
+      sign,
+    ),
+    builtin(
+      'ed25519_verify(public_key: string, message: string, signature: string) -> bool',
+      { doc: 'Whether an Ed25519 signature fits.' },
+      verify,
+    ),
+    builtin(
+      'x25519_agree(private_key: string, peer_public_key: string) -> string',
+      { doc: 'The shared secret of two key pairs.' },
+      agree,
+    ),
+    ...jwtFunctions,
+    ...signedUrlFunctions,
+    ...cryptoToolFunctions,
+  ],
+  frames: [keypairFrame, digesting.frame, ...cryptoToolFrames],
+}

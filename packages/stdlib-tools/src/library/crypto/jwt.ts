@@ -1,0 +1,202 @@
+// JSON Web Tokens: signing with ES256 and RS256, verifying these and HS256. Expiry is not enforced; scripts look at the claims.
+
+import {
+  HarnDict,
+  builtin,
+  decodeBase64Url,
+  decodeUtf8Strict,
+  encodeBase64Url,
+  encodeHex,
+  encodeUtf8,
+  parseJson,
+  sameBytes,
+  stringifyJson,
+  textArg,
+  typeName,
+  work,
+} from '@bridle/vm/families'
+import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
+import { p256 } from '@noble/curves/nist.js'
+import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './der.js'
+import type { RsaPrivate, RsaPublic } from './der.js'
+import { hmacSha256, sha256 } from './hashes.js'
+
+/** Bits of the exponent times pairs of words of the modulus, for a unit; as a power of two. */
+const POWER_BITS = 5
+
+function bitLength(value: bigint): number {
+  return value.toString(16).length << 2
+}
+
+function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  work((bitLength(exponent) * (bitLength(modulus) >> 6) ** 2) >> POWER_BITS)
+  let result = 1n
+  let square = base % modulus
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) result = (result * square) % modulus
+    square = (square * square) % modulus
+  }
+  return result
+}
+
+/** The private operation; quicker where the key has its primes: powers of half the length. */
+function rsaSign(message: bigint, { modulus, exponent, secret, primes }: RsaPrivate): bigint {
+  if (primes !== null) {
+    const { p, q, dp, dq, inverse } = primes
+    const second = powerMod(message, dq, q)
+    const difference = (((powerMod(message, dp, p) - second) * inverse) % p) + p
+    const signed = second + (difference % p) * q
+    // Numbers of a key that do not belong together must not be found out from what they give.
+    if (signed < modulus && powerMod(signed, exponent, modulus) === message) return signed
+  }
+  return powerMod(message, secret, modulus)
+}
+
+/** Big-endian bytes of a fixed length; the number must fit. */
+function toBytes(value: bigint, length: number): Uint8Array {
+  const hex = value.toString(16).padStart(2 * length, '0')
+  return Uint8Array.from({ length }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16))
+}
+
+function sizeOf(key: RsaPublic): number {
+  return Math.ceil(key.modulus.toString(16).length / 2)
+}
+
+// DigestInfo of SHA-256 up to the digest itself (RFC 8017, 9.2).
+const DIGEST_INFO = Uint8Array.from([
+  0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
+])
+
+/** EMSA-PKCS1-v1_5 of a message, null when the key is too short for it. */
+function paddedDigest(message: Uint8Array, size: number): Uint8Array | null {
+  const filler = size - DIGEST_INFO.length - 32 - 3
+  if (filler < 8) return null
+  const padded = new Uint8Array(size).fill(0xff)
+  padded[0] = 0
+  padded[1] = 1
+  padded[2 + filler] = 0
+  padded.set(DIGEST_INFO, 3 + filler)
+  padded.set(sha256(message), 3 + filler + DIGEST_INFO.length)
+  return padded
+}
+
+/** A signature, or null when the key is no key of the algorithm. */
+type Sign = (message: Uint8Array, pem: string) => Uint8Array | null
+/** Whether the signature fits, or null when the key is no key of the algorithm. */
+type Verify = (message: Uint8Array, signature: Uint8Array, key: string) => boolean | null
+
+function attempt<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch {
+    // The library throws for keys out of range and points off the curve.
+    return null
+  }
+}
+
+const signers: ReadonlyMap<string, Sign> = new Map<string, Sign>([
+  [
+    'ES256',
+    (message, pem) => {
+      const key = p256PrivateKey(pem)
+      return key === null ? null : attempt(() => p256.sign(message, key))
+    },
+  ],
+  [
+    'RS256',
+    (message, pem) => {
+      const key = rsaPrivateKey(pem)
+      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      if (key === null || padded === null) return null
+      return toBytes(rsaSign(BigInt(`0x${encodeHex(padded)}`), key), sizeOf(key))
+    },
+  ],
+])
+
+const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
+  ['HS256', (message, signature, secret) => sameBytes(hmacSha256(encodeUtf8(secret), message), signature)],
+  [
+    'ES256',
+    (message, signature, pem) => {
+      const key = p256PublicKey(pem)
+      return key === null ? null : (attempt(() => p256.verify(signature, message, key, { lowS: false })) ?? false)
+    },
+  ],
+  [
+    'RS256',
+    (message, signature, pem) => {
+      const key = rsaPublicKey(pem)
+      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      if (key === null || padded === null) return null
+      const value = signature.length === padded.length ? BigInt(`0x${encodeHex(signature)}`) : key.modulus
+      return value < key.modulus && sameBytes(toBytes(powerMod(value, key.exponent, key.modulus), padded.length), padded)
+    },
+  ],
+])
+
+/** Of a signature on P-256: about a millisecond. RSA pays by the size of the key beside it. */
+const SIGNATURE_UNITS = 3000
+
+function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
+  const fail = (message: string): Result => ctx.runtime(`jwt_sign: ${message}`)
+  if (ctx.argc !== 3) return fail('requires 3 arguments: alg, claims, private_key')
+  if (typeof algorithm !== 'string') return fail(`alg must be a string, got ${typeName(algorithm)}`)
+  const name = algorithm
+  const signer = signers.get(name)
+  if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
+  if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
+  if (typeof pem !== 'string') return fail(`private_key must be a PEM string, got ${typeName(pem)}`)
+  ctx.charge(SIGNATURE_UNITS)
+  const encode = (text: string): string => encodeBase64Url(encodeUtf8(text))
+  const content = `${encode(`{"typ":"JWT","alg":"${name}"}`)}.${encode(stringifyJson(claims))}`
+  const signature = signer(encodeUtf8(content), pem)
+  return signature === null
+    ? fail(`invalid ${name} PEM private key: InvalidKeyFormat`)
+    : `${content}.${encodeBase64Url(signature)}`
+}
+
+/** The dict behind a part of a token, or what is wrong with it. */
+function decodePart(part: string): HarnDict | string {
+  const bytes = decodeBase64Url(part)
+  if (typeof bytes === 'string') return `Base64 error: ${bytes}`
+  const text = decodeUtf8Strict(bytes)
+  const parsed = text === null ? null : parseJson(text)
+  if (parsed?.ok === false) return `JSON error: ${parsed.message}`
+  return parsed?.ok === true && parsed.value instanceof HarnDict ? parsed.value : 'InvalidToken'
+}
+
+function verify(ctx: Context, algorithm: Value = null, token: Value = null, key: Value = null): Result {
+  const fail = (message: string): Result => ctx.throw(`jwt_verify: ${message}`)
+  if (ctx.argc < 3) return fail('expected (alg, token, key)')
+  const name = textArg(ctx, 0, algorithm)
+  const verifier = verifiers.get(name)
+  if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
+  // The key comes first: one that cannot be read is reported whatever the token is.
+  const nothing = new Uint8Array()
+  if (verifier(nothing, nothing, textArg(ctx, 2, key)) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
+  const [header = '', payload = '', signature, more] = textArg(ctx, 1, token).split('.')
+  if (signature === undefined || more !== undefined) return fail('InvalidToken')
+  const head = decodePart(header)
+  if (typeof head === 'string') return fail(head)
+  if (!head.has('alg')) return fail('JSON error: missing field `alg`')
+  if (head.get('alg') !== name) return fail('InvalidAlgorithm')
+  const bytes = decodeBase64Url(signature)
+  ctx.charge(SIGNATURE_UNITS)
+  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, textArg(ctx, 2, key))
+  if (valid !== true) return fail('InvalidSignature')
+  const claims = decodePart(payload)
+  return typeof claims === 'string' ? fail(claims) : HarnDict.of({ valid: true, claims })
+}
+
+export const jwtFunctions: readonly BuiltinDef[] = [
+  builtin(
+    'jwt_sign(alg: string, claims: dict, private_key: string) -> string',
+    { doc: 'A signed JSON Web Token (ES256, RS256).' },
+    sign,
+  ),
+  builtin(
+    'jwt_verify(alg: string, token: string, key: string) -> dict',
+    { doc: 'The claims of a token whose signature fits (HS256, ES256, RS256).' },
+    verify,
+  ),
+]

@@ -1,0 +1,248 @@
+// File builtins (reference 03a §17.1). Each issues one fs effect (records.ts); messages carry the absolute path that the
+// provider resolved and the operating system's text.
+
+import {
+  Control,
+  HarnBytes,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  builtin,
+  display,
+  err,
+  isInt,
+  isTruthy,
+  linesOf,
+  ok,
+  sortTexts,
+  typeName,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
+import { asker, fieldOf, refusal, textField } from './ask.js'
+import type { Finisher } from './ask.js'
+import { compileGlob } from './glob.js'
+import { normalizePath } from './lexical-path.js'
+
+/** A finisher for answers without content: nil, or `<prefix> <path>: <reason>`. */
+function done(prefix: string): Finisher {
+  return (ctx, answer) => {
+    const refused = refusal(answer)
+    return refused === null ? null : ctx.throw(`${prefix} ${refused.path}: ${refused.detail}`)
+  }
+}
+
+/** A finisher that reads the answer when there was no refusal. */
+function content(prefix: string, read: (answer: Value, ctx: Context, input: readonly Value[]) => Result): Finisher {
+  return (ctx, answer, input) => {
+    const refused = refusal(answer)
+    return refused === null ? read(answer, ctx, input) : ctx.throw(`${prefix} ${refused.path}: ${refused.detail}`)
+  }
+}
+
+function milliseconds(value: Value): number {
+  return value instanceof HarnFloat ? value.v : Number(value)
+}
+
+function entriesOf(answer: Value): readonly Value[] {
+  const entries = fieldOf(answer, 'entries')
+  return entries instanceof HarnList ? entries.view() : []
+}
+
+const finishers: Readonly<Record<string, Finisher>> = {
+  read: content('Failed to read file', (answer) => fieldOf(answer, 'data')),
+  read_result: (_ctx, answer) => {
+    const refused = refusal(answer)
+    return refused === null ? ok(fieldOf(answer, 'data')) : err(`Failed to read file ${refused.path}: ${refused.detail}`)
+  },
+  read_lines: content('read_lines:', (answer) => new HarnList(linesOf(textField(answer, 'data')))),
+  write: done('Failed to write file'),
+  append: done('Failed to open file'),
+  mkdir: done('Failed to create directory'),
+  delete: (ctx, answer) => {
+    const refused = refusal(answer)
+    if (refused === null) return null
+    return ctx.throw(
+      `Failed to delete ${refused.field('isDir') === true ? 'directory' : 'file'} ${refused.path}: ${refused.detail}`,
+    )
+  },
+  copy: (ctx, answer) => {
+    const refused = refusal(answer)
+    return refused === null
+      ? null
+      : ctx.throw(`Failed to copy ${refused.path} to ${display(refused.field('to') ?? '')}: ${refused.detail}`)
+  },
+  move: (ctx, answer) => {
+    const refused = refusal(answer)
+    return refused === null ? null : ctx.throw(`move_file: copy failed: ${refused.detail}`)
+  },
+  exists: (_ctx, answer) => answer,
+  list: content('Failed to list directory', (answer, ctx) => {
+    const names = fieldOf(answer, 'names')
+    if (!(names instanceof HarnList)) return new HarnList([])
+    ctx.charge(names.length)
+    return new HarnList(sortTexts(names.view().map((name) => display(name))))
+  }),
+  stat: content('Failed to stat', (answer) =>
+    HarnDict.of({
+      size: fieldOf(answer, 'size'),
+      is_file: fieldOf(answer, 'isFile'),
+      is_dir: fieldOf(answer, 'isDir'),
+      readonly: fieldOf(answer, 'readonly'),
+      modified: new HarnFloat(milliseconds(fieldOf(answer, 'modifiedMs')) / 1000),
+    }),
+  ),
+  walk: (ctx, answer) => {
+    const entries = entriesOf(answer)
+    ctx.charge(entries.length, entries.length * 80)
+    return new HarnList(
+      entries.map((entry) =>
+        HarnDict.of({
+          path: fieldOf(entry, 'path'),
+          is_dir: fieldOf(entry, 'isDir'),
+          is_file: fieldOf(entry, 'isFile'),
+          depth: fieldOf(entry, 'depth'),
+        }),
+      ),
+    )
+  },
+  glob: (ctx, answer, [pattern]) => {
+    const matches = compileGlob(display(pattern!))
+    if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${display(pattern!)}': ${matches}`)
+    const root = normalizePath(textField(answer, 'path')).replace(/\/$/, '')
+    const entries = entriesOf(answer)
+    ctx.charge(entries.length)
+    const found: string[] = []
+    for (const entry of entries) {
+      const path = textField(entry, 'path')
+      if (fieldOf(entry, 'depth') !== 0 && matches(path.slice(root.length + 1))) found.push(path)
+    }
+    return new HarnList(sortTexts(found))
+  },
+}
+
+const files = asker('fs.ask', finishers)
+
+function read(path: Value, encoding: 'utf8' | 'bytes'): Effect {
+  return { kind: 'fs.read', args: { path: display(path), encoding } }
+}
+
+function query(op: string, path: Value, more: Effect['args'] = {}): Effect {
+  return { kind: 'fs.query', args: { op, path: display(path), ...more } }
+}
+
+function change(op: string, path: Value, more: Effect['args'] = {}): Effect {
+  return { kind: 'fs.write', args: { op, path: display(path), ...more } }
+}
+
+function walk(ctx: Context, root: Value, options: Value): Effect | Control {
+  const fields = options instanceof HarnDict ? options : new HarnDict()
+  const maxDepth = fields.get('max_depth') ?? null
+  if (maxDepth !== null && !isInt(maxDepth)) return ctx.throw(`walk_dir: max_depth must be an int, got ${typeName(maxDepth)}`)
+  return query('walk', root, {
+    maxDepth: maxDepth === null || maxDepth < 0 ? null : Number(maxDepth),
+    followSymlinks: isTruthy(fields.get('follow_symlinks') ?? false),
+  })
+}
+
+function simple(
+  signature: string,
+  doc: string,
+  then: string,
+  effect: (ctx: Context, a: Value, b: Value) => Effect | Control,
+): BuiltinDef {
+  const effects = [
+    /^(?:read|file_exists|list|stat|walk|glob)/.test(signature)
+      ? signature.startsWith('read')
+        ? 'fs.read'
+        : 'fs.query'
+      : 'fs.write',
+  ]
+  const needed = effects[0] === 'fs.write' && !signature.startsWith('move') ? signature.split(',').length : 0
+  return builtin(signature, { doc, effects }, (ctx, a = null, b = null) => {
+    // Without all its arguments a builtin that changes files does nothing; else a path that was not passed is empty.
+    if (ctx.argc < needed) return null
+    const asked = effect(ctx, ctx.argc > 0 ? a : '', ctx.argc > 1 ? b : '')
+    return asked instanceof Control ? asked : files.ask(ctx, asked, then)
+  })
+}
+
+const globBuiltin = builtin(
+  'glob(pattern: string, base_or_options?: string | dict, options?: dict) -> list',
+  { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'] },
+  (ctx, pattern, baseOrOptions, options) => {
+    if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('glob: pattern is required')
+    const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
+    const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
+    const effect = query('walk', base, { maxDepth: null, followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false) })
+    return files.ask(ctx, effect, 'glob', display(pattern!))
+  },
+)
+
+export const fsFamily: BuiltinFamily = {
+  name: 'fs',
+  frames: [files.frame],
+  builtins: [
+    simple('read_file(path: string) -> string', 'The text of a UTF-8 file.', 'read', (_ctx, path) => read(path, 'utf8')),
+    simple(
+      'read_file_result(path: string) -> Result',
+      '`Ok(text)` of a UTF-8 file, or `Err(message)`.',
+      'read_result',
+      (_ctx, path) => read(path, 'utf8'),
+    ),
+    simple('read_file_bytes(path: string) -> bytes', 'The content of a file.', 'read', (_ctx, path) => read(path, 'bytes')),
+    simple('read_lines(path: string) -> list', 'The lines of a UTF-8 file without their ends.', 'read_lines', (_ctx, path) =>
+      read(path, 'utf8'),
+    ),
+    simple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) =>
+      change('write', path, { data: display(data) }),
+    ),
+    simple(
+      'write_file_bytes(path: string, content: bytes) -> nil',
+      'Replaces or creates a file from bytes.',
+      'write',
+      (ctx, path, data) =>
+        data instanceof HarnBytes
+          ? change('write', path, { data: data.data })
+          : ctx.throw(`write_file_bytes expects bytes content, got ${typeName(data)}`),
+    ),
+    simple(
+      'append_file(path: string, content: string) -> nil',
+      'Adds text to a file; creates it.',
+      'append',
+      (_ctx, path, data) => change('append', path, { data: display(data) }),
+    ),
+    simple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) =>
+      change('copy', from, { to: display(to) }),
+    ),
+    simple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
+      ctx.argc < 2 ? ctx.throw('move_file: src and dst are required') : change('move', from, { to: display(to) }),
+    ),
+    // An empty path would be the working directory with all that is in it; nobody means that.
+    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
+      path === '' ? ctx.throw('delete_file: path is required') : change('delete', path),
+    ),
+    simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
+      query('exists', path),
+    ),
+    simple(
+      'mkdir(path: string) -> nil',
+      'Creates a directory with its parents; an existing one is fine.',
+      'mkdir',
+      (_ctx, path) => change('mkdir', path),
+    ),
+    simple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) =>
+      query('list', ctx.argc === 0 || path === null ? '.' : path),
+    ),
+    simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) => query('stat', path)),
+    simple(
+      'walk_dir(path: string, options?: dict) -> list',
+      'Everything below a directory, itself included.',
+      'walk',
+      (ctx, path, options) => (display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options)),
+    ),
+    globBuiltin,
+    builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) =>
+      ctx.perform({ kind: 'process.info', args: { op: 'temp' } }),
+    ),
+  ],
+}

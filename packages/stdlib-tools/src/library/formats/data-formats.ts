@@ -1,0 +1,245 @@
+// Readers and writers of text formats: YAML, TOML, CSV and JUnit XML (reference 03a §9, §10.3).
+
+import {
+  HarnBytes,
+  HarnDict,
+  HarnList,
+  Keyed,
+  Problem,
+  TextBuilder,
+  builtin,
+  display,
+  inPieces,
+  inSteps,
+  sortTexts,
+  textArg,
+  typeName,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
+import { CsvReading, csvLine } from './csv.js'
+import { parseJunit } from './junit.js'
+import { parseTomlText, stringifyToml } from './toml.js'
+import { FormatError, KeyError, YamlWriting, parseYaml } from './yaml.js'
+import { extractFunction } from './json-extract.js'
+import { jsonPlaceFrames, jsonPlaceFunctions } from './standard-json.js'
+
+/** Runs a conversion and puts a prefix before its errors. Fuel goes by the size of the text in or out. */
+function converting(ctx: Context, prefix: string, convert: () => Value): Result {
+  try {
+    const value = convert()
+    if (typeof value === 'string') ctx.charge(value.length >> 6, value.length)
+    return value
+  } catch (error) {
+    if (error instanceof KeyError) return ctx.throw(`yaml_parse: ${error.message}`)
+    if (error instanceof FormatError) return ctx.throw(`${prefix}: ${error.message}`)
+    throw error
+  }
+}
+
+/** Units that reading a character takes. The libraries for YAML and TOML are made for documents people write. */
+const YAML_UNITS = 8
+const TOML_UNITS = 4
+/** Units of any call, beside those for the size. */
+const TOML_CALL_UNITS = 60
+
+function textOf(ctx: Context, value: Value | undefined, units: number): string {
+  const text = textArg(ctx, 0, value)
+  ctx.charge(text.length * units, 4 * text.length)
+  return text
+}
+
+// ------------------------------------------------------------------------------------------------------------------ CSV
+
+interface CsvOptions {
+  readonly headers: boolean
+  readonly delimiter: string
+}
+
+function csvOptions(options: Value | undefined): CsvOptions {
+  if (!(options instanceof HarnDict)) return { headers: false, delimiter: ',' }
+  const delimiter = options.get('delimiter') ?? null
+  const [first = ','] = typeof delimiter === 'string' ? delimiter : ','
+  return { headers: options.get('headers') === true, delimiter: first }
+}
+
+function* csvReadingSteps(text: string, { headers, delimiter }: CsvOptions): Steps {
+  const rows = yield* new CsvReading(text, delimiter).rows(headers)
+  return () => rows
+}
+
+const csvReading = inPieces('csv.parse', ([text, headers, delimiter]) =>
+  inSteps(csvReadingSteps(text as string, { headers: headers as boolean, delimiter: delimiter as string })),
+)
+
+class CsvError extends Problem {}
+
+/** Units of a cell, beside the walk that shows it. */
+const UNITS_A_CELL = 2
+
+/** Cells that are written between two looks at the budget. Cells are mostly short. */
+const CELLS = 128
+
+function cellsCost(cells: number): Cost {
+  return { units: UNITS_A_CELL * cells, heap: 16 * cells }
+}
+
+function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generator<Cost, string, void> {
+  const items = rows.view()
+  const isDict = items[0] instanceof Keyed
+  for (const row of items) {
+    if (!(row instanceof Keyed) && !(row instanceof HarnList))
+      throw new CsvError('each row must be a list of cells (or use dict rows)')
+    if (row instanceof Keyed && !isDict) throw new CsvError('each row must be a list of cells (or use dict rows)')
+    if (row instanceof Keyed !== isDict) throw new CsvError('mixed list/dict rows are not supported')
+  }
+  const out = new TextBuilder()
+  let cells = 0
+  if (isDict) {
+    const found = new Set<string>()
+    for (const row of items) {
+      cells += 1 + (row as Keyed).size
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
+      for (const key of (row as Keyed).keys()) found.add(key)
+    }
+    const keys = sortTexts([...found])
+    if (headers) out.add(csvLine(keys, delimiter))
+    for (const row of items) {
+      cells += 1 + keys.length
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
+      out.add(
+        csvLine(
+          keys.map((key) => {
+            const cell = (row as Keyed).get(key)
+            return cell === undefined ? '' : display(cell)
+          }),
+          delimiter,
+        ),
+      )
+    }
+  } else {
+    let width: number | null = null
+    for (const row of items as readonly HarnList[]) {
+      if (width !== null && row.length !== width)
+        throw new CsvError(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
+      width = row.length
+      cells += 1 + width
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
+      out.add(
+        csvLine(
+          row.view().map((cell) => display(cell)),
+          delimiter,
+        ),
+      )
+    }
+  }
+  yield cellsCost(cells)
+  return out.toString()
+}
+
+function* csvSteps(rows: HarnList, options: CsvOptions): Steps {
+  try {
+    const text = yield* csvLines(rows, options)
+    return (ctx) => {
+      ctx.charge(text.length >> 6)
+      return text
+    }
+  } catch (error) {
+    if (error instanceof CsvError) return (ctx) => ctx.throw(`csv_stringify: ${error.message}`)
+    throw error
+  }
+}
+
+const csvWriting = inPieces('csv.stringify', ([rows, headers, delimiter]) =>
+  inSteps(csvSteps(rows as HarnList, { headers: headers as boolean, delimiter: delimiter as string })),
+)
+
+/** What a writer refuses becomes the builtin's error. */
+function refusing(write: () => Result | undefined, ctx: Context): Result | undefined {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof FormatError) return ctx.throw(`yaml_stringify: ${error.message}`)
+    throw error
+  }
+}
+
+const yamlWriting = inPieces('yaml.stringify', ([value]) => {
+  const writing = new YamlWriting(value!)
+  return { step: (ctx, budget) => refusing(() => writing.step(budget), ctx) }
+})
+
+// ---------------------------------------------------------------------------------------------------------------- JUnit
+
+function junit(ctx: Context, input: Value): Result {
+  if (input === null) return new HarnList([])
+  if (typeof input !== 'string' && !(input instanceof HarnBytes))
+    return ctx.throw(`parse_junit_xml: expected string or bytes, got ${typeName(input)}`)
+  const xml = typeof input === 'string' ? input : new TextDecoder().decode(input.data)
+  ctx.charge(xml.length >> 3, xml.length)
+  return new HarnList(
+    parseJunit(xml).map(({ name, status, durationMs, message, stdout, stderr }) =>
+      HarnDict.of({ name, status, duration_ms: durationMs, message, stdout, stderr }),
+    ),
+  )
+}
+
+export const dataFormatsFamily: BuiltinFamily = {
+  name: 'data-formats',
+  builtins: [
+    extractFunction,
+    ...jsonPlaceFunctions,
+    builtin('yaml_parse(str: string) -> any', { doc: 'The value that a YAML text stands for.', borrows: true }, (ctx, text) => {
+      const source = textOf(ctx, text, YAML_UNITS)
+      return converting(ctx, 'YAML parse error', () => parseYaml(source))
+    }),
+    builtin(
+      'yaml_stringify(value: any) -> string',
+      { doc: 'Block YAML with keys in order.', borrows: true, pays: true },
+      (ctx, value) => yamlWriting.run(ctx, value ?? null),
+    ),
+    builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
+      ctx.charge(TOML_CALL_UNITS)
+      const source = textOf(ctx, text, TOML_UNITS)
+      return converting(ctx, 'TOML parse error', () => parseTomlText(source))
+    }),
+    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => {
+      ctx.charge(TOML_CALL_UNITS)
+      return converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))
+    }),
+    builtin(
+      'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
+      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true },
+      (ctx, text, options) => {
+        const source = textArg(ctx, 0, text)
+        ctx.charge(source.length >> 9)
+        const { headers, delimiter } = csvOptions(options)
+        return csvReading.run(ctx, source, headers, delimiter)
+      },
+    ),
+    builtin(
+      'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
+      { doc: 'CSV text of rows that are lists or dicts.', borrows: true, pays: true },
+      (ctx, rows, options) => {
+        if (!(rows instanceof HarnList)) return ctx.throw('csv_stringify: expected a list of rows')
+        ctx.charge(rows.length >> 3)
+        const { headers, delimiter } = csvOptions(options)
+        return csvWriting.run(ctx, rows, headers, delimiter)
+      },
+    ),
+    builtin(
+      'parse_junit_xml(input: string | bytes) -> list',
+      { doc: 'One record for each test case of a JUnit report.', borrows: true },
+      (ctx, input) => junit(ctx, input ?? null),
+    ),
+  ],
+  frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame, ...jsonPlaceFrames],
+}

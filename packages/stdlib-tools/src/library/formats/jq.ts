@@ -1,0 +1,201 @@
+// The `jq` builtins: evaluation of parsed queries over values. A query maps one input to any number of outputs.
+
+import {
+  HarnBytes,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  HarnSet,
+  HarnStruct,
+  Keyed,
+  builtin,
+  clampIndex,
+  codePointLength,
+  compare,
+  display,
+  equals,
+  isInt,
+  isTruthy,
+  typeName,
+  visit,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { QueryError, parseQuery } from './jq-parse.js'
+import type { Query, Step } from './jq-parse.js'
+
+/** Counts work: queries such as `.. | .. | ..` grow fast, and one call must end by itself. */
+type Charge = (outputs: number) => void
+
+/** Evaluations and outputs of one query. */
+const MAX_WORK = 2_000_000
+
+function evaluate(query: Query, input: Value, charge: Charge): readonly Value[] {
+  charge(1)
+  switch (query.kind) {
+    case 'pipe':
+      return evaluate(query.left, input, charge).flatMap((value) => evaluate(query.right, value, charge))
+    case 'comma':
+      return [...evaluate(query.left, input, charge), ...evaluate(query.right, input, charge)]
+    case 'and':
+      return [truth(query.left, input, charge) && truth(query.right, input, charge)]
+    case 'or':
+      return [truth(query.left, input, charge) || truth(query.right, input, charge)]
+    case 'not':
+      return [!truth(query.operand, input, charge)]
+    case 'compare':
+      return [comparison(query.operator, first(query.left, input, charge), first(query.right, input, charge))]
+    case 'path':
+      return query.steps.reduce<readonly Value[]>(
+        (values, step) => values.flatMap((value) => follow(step, value, charge)),
+        [input],
+      )
+    case 'descend':
+      return descendants(input, charge)
+    case 'object':
+      return [HarnDict.named(query.fields.map(([key, value]) => [key, first(value, input, charge)]))]
+    case 'literal':
+      return [query.value]
+    case 'fact':
+      return [fact(query.name, input)]
+    case 'map':
+      return [
+        input instanceof HarnList
+          ? new HarnList(input.view().flatMap((item) => evaluate(query.body, item, charge)))
+          : new HarnList([]),
+      ]
+    case 'select':
+      return truth(query.body, input, charge) ? [input] : []
+  }
+}
+
+function first(query: Query, input: Value, charge: Charge): Value {
+  return evaluate(query, input, charge)[0] ?? null
+}
+
+function truth(query: Query, input: Value, charge: Charge): boolean {
+  return isTruthy(first(query, input, charge))
+}
+
+function isNumber(value: Value): boolean {
+  return isInt(value) || value instanceof HarnFloat
+}
+
+function comparison(operator: string, left: Value, right: Value): boolean {
+  if (operator === '==') return equals(left, right)
+  if (operator === '!=') return !equals(left, right)
+  const ordered = (isNumber(left) && isNumber(right)) || (typeof left === 'string' && typeof right === 'string')
+  return ordered && (operator === '<' ? compare(left, right) < 0 : compare(left, right) > 0)
+}
+
+/** Members in order: items of lists and sets, values of dicts and structs by key; null for anything else. */
+function members(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  if (value instanceof HarnSet) return value.values()
+  if (value instanceof Keyed) return value.members()
+  return null
+}
+
+function follow(step: Step, value: Value, charge: Charge): readonly Value[] {
+  switch (step.kind) {
+    case 'field':
+      return [value instanceof Keyed ? (value.get(step.name) ?? null) : null]
+    case 'index': {
+      if (!(value instanceof HarnList)) return [null]
+      const at = step.index < 0 ? step.index + value.length : step.index
+      return [at < 0 ? null : (value.at(at) ?? null)]
+    }
+    case 'slice': {
+      if (!(value instanceof HarnList)) return [new HarnList([])]
+      const from = clampIndex(step.from ?? 0, value.length)
+      const to = clampIndex(step.to ?? value.length, value.length)
+      return [new HarnList(value.items.slice(from, Math.max(from, to)))]
+    }
+    case 'each': {
+      const items = members(value) ?? []
+      charge(items.length)
+      return items
+    }
+  }
+}
+
+/** The value and everything in it, depth first. */
+function descendants(root: Value, charge: Charge): readonly Value[] {
+  const found: Value[] = []
+  const pending: Value[] = [root]
+  let visited = 0
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    visited = visit(visited, 1)
+    found.push(value)
+    const inner = members(value)
+    if (inner !== null) for (let at = inner.length - 1; at >= 0; at--) pending.push(inner[at]!)
+  }
+  charge(found.length)
+  return found
+}
+
+function fact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value {
+  switch (name) {
+    case 'length':
+      return sizeOf(value)
+    case 'type':
+      return jsonType(value)
+    case 'values':
+      return new HarnList([...(members(value) ?? [])])
+    case 'keys':
+      if (value instanceof Keyed) return new HarnList([...value.keys()])
+      return new HarnList(value instanceof HarnList ? value.view().map((_item, index) => index) : [])
+  }
+}
+
+function sizeOf(value: Value): number {
+  if (typeof value === 'string') return codePointLength(value)
+  if (value instanceof HarnBytes) return value.data.length
+  if (value instanceof HarnList) return value.length
+  if (value instanceof HarnSet || value instanceof Keyed) return value.size
+  return value === null ? 0 : 1
+}
+
+function jsonType(value: Value): string {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'boolean'
+  if (isNumber(value)) return 'number'
+  if (typeof value === 'string') return 'string'
+  if (value instanceof HarnList || value instanceof HarnSet) return 'array'
+  return value instanceof HarnDict || value instanceof HarnStruct ? 'object' : typeName(value)
+}
+
+function query(ctx: Context, name: string, input: Value, source: Value): readonly Value[] | Result {
+  if (ctx.argc < 2) return ctx.throw(`${name} requires 2 arguments`)
+  const text = display(source)
+  ctx.charge(text.length)
+  try {
+    let work = 0
+    return evaluate(parseQuery(text), input, (outputs) => {
+      ctx.charge(0, 16 * outputs)
+      work = visit(work, outputs)
+      if (work > MAX_WORK) throw new QueryError('jq: query does too much work')
+    })
+  } catch (error) {
+    if (error instanceof QueryError) return ctx.throw(error.message)
+    throw error
+  }
+}
+
+export const jqFamily: BuiltinFamily = {
+  name: 'jq',
+  builtins: [
+    builtin('jq(value: any, expr: string) -> list', { doc: 'All results of a jq-style query.' }, (ctx, value, expr) => {
+      const outputs = query(ctx, 'jq', value!, expr!)
+      return Array.isArray(outputs) ? new HarnList([...(outputs as readonly Value[])]) : (outputs as Result)
+    }),
+    builtin(
+      'jq_first(value: any, expr: string) -> any',
+      { doc: 'The first result of a jq-style query, or nil.' },
+      (ctx, value, expr) => {
+        const outputs = query(ctx, 'jq_first', value!, expr!)
+        return Array.isArray(outputs) ? ((outputs as readonly Value[])[0] ?? null) : (outputs as Result)
+      },
+    ),
+  ],
+}

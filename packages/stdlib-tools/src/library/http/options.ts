@@ -1,0 +1,304 @@
+// Request options (reference 03b §5.1): what scripts write → a plain record that a native frame can hold. An error is a text.
+
+import {
+  HarnBytes,
+  HarnDict,
+  HarnDuration,
+  HarnFloat,
+  HarnList,
+  decodeBase64,
+  display,
+  encodeBase64,
+  isInt,
+  isTruthy,
+} from '@bridle/vm/families'
+import type { HttpOptions, Value } from '@bridle/vm/families'
+import { parseUrl } from '@bridle/compiler/grants'
+import type { RequestDefaults } from './request-defaults.js'
+
+export interface RequestPlan {
+  readonly method: string
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string | Uint8Array | null
+  /** Parts whose files are still to be read; null when there are none. */
+  readonly parts: readonly PlannedPart[] | null
+  readonly timeoutMs: number
+  readonly connectTimeoutMs: number | null
+  readonly readTimeoutMs: number | null
+  readonly retries: number
+  readonly backoffMs: number
+  readonly respectRetryAfter: boolean
+  readonly retryStatuses: readonly number[]
+  readonly retryMethods: readonly string[]
+  readonly redirects: number
+  readonly proxy: HttpOptions['proxy']
+  readonly tls: HttpOptions['tls']
+  readonly decompress: boolean
+  /** Headers that the host fills in, by name: a secret of its own, and what stands in front of it. */
+  readonly secrets: { readonly [header: string]: SecretRef } | null
+}
+
+export interface SecretRef {
+  readonly secret: string
+  readonly prefix: string
+  /** The user that it is the password of (RFC 7617); the value is not sent as it is then. */
+  readonly user?: string
+}
+
+export interface PlannedPart {
+  readonly name: string
+  readonly filename: string | null
+  readonly contentType: string | null
+  /** Set for content that the script gave; the file at `path` otherwise. */
+  content: Uint8Array | null
+  readonly path: string | null
+}
+
+const encoder = new TextEncoder()
+
+function text(options: HarnDict, key: string): string | null {
+  const value = options.get(key) ?? null
+  return value === null ? null : display(value)
+}
+
+/** Milliseconds or a count: int, float or duration; the first key that has one. */
+function number(options: HarnDict, ...keys: string[]): number | null {
+  for (const key of keys) {
+    const value = options.get(key) ?? null
+    if (value !== null && isInt(value)) return Math.max(0, Number(value))
+    if (value instanceof HarnFloat) return Math.max(0, value.v)
+    if (value instanceof HarnDuration) return Math.max(0, Number(value.ms))
+  }
+  return null
+}
+
+function flag(options: HarnDict, key: string, fallback: boolean): boolean {
+  const value = options.get(key)
+  return value === undefined || value === null ? fallback : isTruthy(value)
+}
+
+function list(value: Value | undefined): readonly Value[] | null {
+  return value instanceof HarnList ? value.view() : null
+}
+
+/** A method is a token (RFC 9110 §5.6.2). */
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+export function isHttpUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url)
+}
+
+export function planRequest(
+  method: string,
+  url: string,
+  options: HarnDict,
+  /** `mostMs`: what grants allow. */
+  defaults: NonNullable<RequestDefaults['http']> & { readonly mostMs?: number } = {},
+): RequestPlan | string {
+  if (!METHOD.test(method)) return `http: invalid method '${method}': invalid HTTP method`
+  if (!isHttpUrl(url)) return `http: URL must start with http:// or https://, got '${url}'`
+  const headers = requestHeaders(options)
+  if (typeof headers === 'string') return headers
+  const parts = multipartParts(options.get('multipart') ?? null)
+  if (typeof parts === 'string') return parts
+  const body = options.get('body') ?? null
+  if (parts !== null && body !== null) return 'http: body and multipart options are mutually exclusive'
+  const proxy = proxyOf(options)
+  if (proxy !== null && !isProxyUrl(proxy.url)) return `http: invalid proxy '${proxy.url}': it is no http:// or https:// URL`
+  const retry = options.get('retry')
+  const retries = retry instanceof HarnDict ? retry : new HarnDict()
+  return {
+    method: method.toUpperCase(),
+    url: withQuery(url, options.get('query') ?? null),
+    headers: Object.fromEntries(headers),
+    body: body === null ? null : body instanceof HarnBytes ? body.data : display(body),
+    parts,
+    timeoutMs:
+      number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ??
+      Math.min(defaults.timeoutMs ?? 30_000, defaults.mostMs ?? Infinity),
+    connectTimeoutMs: number(options, 'connect_timeout_ms'),
+    readTimeoutMs: number(options, 'read_timeout_ms'),
+    retries: Math.trunc(number(retries, 'max') ?? number(options, 'retries') ?? 0),
+    backoffMs: number(retries, 'backoff_ms') ?? number(options, 'backoff') ?? 1000,
+    respectRetryAfter: flag(options, 'respect_retry_after', true),
+    retryStatuses: list(options.get('retry_on'))?.map((status) => Number(isInt(status) ? status : Number.NaN)) ?? [
+      408, 429, 500, 502, 503, 504,
+    ],
+    retryMethods: list(options.get('retry_methods'))?.map((each) => display(each).toUpperCase()) ?? [
+      'GET',
+      'HEAD',
+      'PUT',
+      'DELETE',
+      'OPTIONS',
+    ],
+    redirects: flag(options, 'follow_redirects', true)
+      ? Math.trunc(number(options, 'max_redirects') ?? defaults.maxRedirects ?? 10)
+      : -1,
+    proxy,
+    tls: tlsOf(options.get('tls')),
+    decompress: flag(options, 'decompress', true),
+    secrets: secretHeaders(options),
+  }
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+function requestHeaders(options: HarnDict): [string, string][] | string {
+  const headers: [string, string][] = []
+  const given = options.get('headers')
+  if (given instanceof HarnDict) {
+    for (const name of given.keys()) {
+      if (secretOf(given.get(name)!) !== null && HEADER_NAME.test(name)) continue
+      const value = display(given.get(name)!)
+      if (!HEADER_NAME.test(name)) return `http: invalid header name '${name}': invalid HTTP header name`
+      // eslint-disable-next-line no-control-regex -- control characters would end the header
+      if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
+        return `http: invalid header value for '${name}': failed to parse header value`
+      headers.push([name, value])
+    }
+  }
+  const authorization = authorizationOf(options.get('auth') ?? null)
+  if (authorization !== null && !headers.some(([name]) => name.toLowerCase() === 'authorization'))
+    headers.push(['Authorization', authorization])
+  return headers
+}
+
+/** `{secret: "NAME"}`, with `prefix` or without: a secret that the host holds, which no script sees. */
+export function secretOf(value: Value, prefix = ''): SecretRef | null {
+  if (!(value instanceof HarnDict)) return null
+  const name = value.get('secret')
+  return typeof name === 'string' ? { secret: name, prefix: text(value, 'prefix') ?? prefix } : null
+}
+
+export function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
+  const found: { [header: string]: SecretRef } = {}
+  const given = options.get('headers')
+  if (given instanceof HarnDict)
+    for (const name of given.keys()) {
+      const ref = secretOf(given.get(name)!)
+      if (ref !== null) found[name] = ref
+    }
+  const auth = options.get('auth') ?? null
+  const ref = secretOf(auth, 'Bearer ') ?? (auth instanceof HarnDict ? secretOf(auth.get('bearer') ?? null, 'Bearer ') : null)
+  if (ref !== null) found['Authorization'] = ref
+  const basic = basicSecret(auth)
+  if (basic !== null) found['Authorization'] = basic
+  return Object.keys(found).length === 0 ? null : found
+}
+
+/** `{basic: {user: "ada", password: {secret: "NAME"}}}` */
+function basicSecret(auth: Value): SecretRef | null {
+  const basic = auth instanceof HarnDict ? auth.get('basic') : null
+  const ref = basic instanceof HarnDict ? secretOf(basic.get('password') ?? null) : null
+  return ref === null ? null : { ...ref, user: text(basic as HarnDict, 'user') ?? '' }
+}
+
+function authorizationOf(auth: Value): string | null {
+  if (!(auth instanceof HarnDict)) return auth === null ? null : display(auth)
+  if (secretOf(auth) !== null || secretOf(auth.get('bearer') ?? null) !== null || basicSecret(auth) !== null) return null
+  const bearer = auth.get('bearer') ?? null
+  if (bearer !== null) return `Bearer ${display(bearer)}`
+  const basic = auth.get('basic')
+  if (!(basic instanceof HarnDict)) return null
+  return `Basic ${encodeBase64(encoder.encode(`${text(basic, 'user') ?? ''}:${text(basic, 'password') ?? ''}`))}`
+}
+
+/** Query members in key order, form-encoded, behind what the URL already has; nil members are left out. */
+function withQuery(url: string, query: Value): string {
+  if (!(query instanceof HarnDict)) return url
+  const pairs = query
+    .keys()
+    .filter((key) => query.get(key) !== null)
+    .map((key): [string, string] => [key, display(query.get(key)!)])
+  if (pairs.length === 0) return url
+  const hash = url.indexOf('#')
+  const base = hash < 0 ? url : url.slice(0, hash)
+  const joint = !base.includes('?') ? '?' : base.endsWith('?') || base.endsWith('&') ? '' : '&'
+  return base + joint + new URLSearchParams(pairs).toString() + (hash < 0 ? '' : url.slice(hash))
+}
+
+function multipartParts(value: Value): PlannedPart[] | null | string {
+  if (value === null) return null
+  const fields = list(value)
+  if (fields === null) return 'http: multipart must be a list'
+  const parts: PlannedPart[] = []
+  for (const field of fields) {
+    if (!(field instanceof HarnDict)) return 'http: multipart entries must be dicts'
+    const name = text(field, 'name')
+    if (name === null) return 'http: multipart entry requires name'
+    const part = { name, filename: text(field, 'filename'), contentType: text(field, 'content_type') }
+    const content = field.get('value') ?? null
+    const encoded = text(field, 'value_base64')
+    const path = text(field, 'path')
+    if (content !== null)
+      parts.push({ ...part, content: content instanceof HarnBytes ? content.data : encoder.encode(display(content)), path: null })
+    else if (encoded !== null) {
+      const bytes = decodeBase64(encoded)
+      if (typeof bytes === 'string') return `http: invalid multipart base64 value: ${bytes}`
+      parts.push({ ...part, content: bytes, path: null })
+    } else if (path === null) return 'http: multipart entry requires value, value_base64, or path'
+    else
+      parts.push({
+        ...part,
+        filename: part.filename ?? path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
+        content: null,
+        path,
+      })
+  }
+  return parts
+}
+
+const BOUNDARY = 'harn-boundary'
+
+/** The body of parts whose content is there. */
+export function encodeParts(parts: readonly PlannedPart[]): { readonly body: Uint8Array; readonly contentType: string } {
+  const decoder = new TextDecoder()
+  let boundary = BOUNDARY
+  while (parts.some((part) => decoder.decode(part.content!).includes(boundary))) boundary += '-x'
+  const quoted = (value: string): string => value.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const chunks: Uint8Array[] = []
+  for (const part of parts) {
+    const file = part.filename === null ? '' : `; filename="${quoted(part.filename)}"`
+    const type = part.contentType === null ? '' : `Content-Type: ${part.contentType.replace(/[\r\n]/g, '')}\r\n`
+    chunks.push(
+      encoder.encode(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(part.name)}"${file}\r\n${type}\r\n`),
+      part.content!,
+      encoder.encode('\r\n'),
+    )
+  }
+  chunks.push(encoder.encode(`--${boundary}--\r\n`))
+  const body = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    body.set(chunk, at)
+    at += chunk.length
+  }
+  return { body, contentType: `multipart/form-data; boundary=${boundary}` }
+}
+
+function proxyOf(options: HarnDict): RequestPlan['proxy'] {
+  const proxy = options.get('proxy') ?? null
+  if (proxy === null) return null
+  const auth = options.get('proxy_auth')
+  const credentials =
+    auth instanceof HarnDict ? { user: text(auth, 'user'), password: text(auth, 'pass') } : { user: null, password: null }
+  if (!(proxy instanceof HarnDict)) return { url: display(proxy), noProxy: null, ...credentials }
+  return { url: text(proxy, 'url') ?? '', noProxy: text(proxy, 'no_proxy'), ...credentials }
+}
+
+function isProxyUrl(url: string): boolean {
+  return isHttpUrl(url) && parseUrl(url) !== null
+}
+
+function tlsOf(tls: Value | undefined): RequestPlan['tls'] {
+  if (!(tls instanceof HarnDict)) return null
+  const pinned = tls.get('pinned_sha256') ?? null
+  return {
+    caBundlePath: text(tls, 'ca_bundle_path'),
+    clientCertPath: text(tls, 'client_cert_path'),
+    clientKeyPath: text(tls, 'client_key_path'),
+    clientIdentityPath: text(tls, 'client_identity_path'),
+    pinnedSha256: pinned === null ? [] : (list(pinned) ?? [pinned]).map((pin) => display(pin)),
+  }
+}

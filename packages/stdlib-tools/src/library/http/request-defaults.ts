@@ -1,0 +1,17 @@
+// What the host says about requests whose script says nothing (reference 05 §2.17): the configuration file of tools has these figures.
+
+import { hostSlot } from '@bridle/vm/families'
+
+export interface RequestDefaults {
+  /** Of HTTP; without them 30 s and 10. */
+  readonly http?: { readonly timeoutMs?: number; readonly maxRedirects?: number }
+  /**
+   * What budgets of money take models to cost that have no price here, in dollars for a million tokens; 30 and 150 when absent, which is
+   * more than any service asked when this was written. Models of one's own machine cost nothing: `{ input: 0, output: 0 }`.
+   */
+  readonly unknownPrice?: { readonly input: number; readonly output: number }
+  /** How often a failed call of a model is repeated, by provider; without it `llm_call` does not and a loop does as its profile says. */
+  readonly modelRetries?: { readonly [provider: string]: number }
+}
+
+export const REQUEST_DEFAULTS = hostSlot<RequestDefaults>('request_defaults', {})

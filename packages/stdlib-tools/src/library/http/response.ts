@@ -1,0 +1,117 @@
+// Responses as scripts make them (reference 03b §5.4): dicts with status, headers and body in two forms, text and bytes.
+
+import { HarnBytes, HarnDict, builtin, decodeUtf8, display, isInt, stringifyJson, utf8 } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
+
+type BodyKind = 'text' | 'json' | 'bytes'
+
+/** What a body is without a content type of its own, for the kinds that imply one. */
+const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['text', 'text/plain; charset=utf-8'],
+  ['json', 'application/json; charset=utf-8'],
+])
+
+export function dictOf(value: Value | undefined): HarnDict {
+  return value instanceof HarnDict ? value : new HarnDict()
+}
+
+/** A status that no response can have is an error of the server; what is no int says nothing. */
+function statusOf(value: Value | undefined): number {
+  if (value === undefined || !isInt(value)) return 200
+  return value >= 100 && value <= 999 ? Number(value) : 500
+}
+
+function textOf(body: Value): string {
+  return body instanceof HarnBytes ? decodeUtf8(body.data) : display(body)
+}
+
+function withContentType(headers: HarnDict, kind: string): HarnDict {
+  const type = CONTENT_TYPES.get(kind)
+  return type === undefined || headerOf(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
+}
+
+function assemble(status: number, headers: HarnDict, body: string, raw: HarnBytes, kind: string): HarnDict {
+  return HarnDict.of({
+    status,
+    headers: withContentType(headers, kind),
+    ok: status >= 200 && status < 300,
+    body_kind: kind,
+    body,
+    raw_body: raw,
+  })
+}
+
+export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
+  const text = kind === 'json' ? stringifyJson(body) : textOf(body)
+  const isRaw = body instanceof HarnBytes && kind !== 'json'
+  return assemble(status, headers, text, isRaw ? body : new HarnBytes(utf8(text)), kind)
+}
+
+export function textResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
+  return response(status, headers, text, 'text')
+}
+
+/**
+ * What a handler returned as a response: a dict with a status is one, nil is empty, everything else is text. Of the two forms of a
+ * body the bytes count, so that a response that passes through hooks stays what it is.
+ */
+export function responseFrom(value: Value): HarnDict {
+  if (value === null) return textResponse(204, 'nil')
+  // Bytes that are no text stay what they are.
+  if (value instanceof HarnBytes) return response(200, new HarnDict(), value, 'text')
+  if (!(value instanceof HarnDict) || !value.has('status')) return textResponse(200, textOf(value))
+  const body = value.get('body') ?? null
+  const given = value.get('raw_body') ?? null
+  const raw = given instanceof HarnBytes ? given : body instanceof HarnBytes ? body : new HarnBytes(utf8(display(body)))
+  const kind = display(value.get('body_kind') ?? 'text')
+  return assemble(statusOf(value.get('status')), dictOf(value.get('headers')), decodeUtf8(raw.data), raw, kind)
+}
+
+/** A header of any case; `source` is a headers dict, a request or a response. */
+export function headerOf(source: Value, name: string): Value {
+  if (!(source instanceof HarnDict)) return null
+  const inner = source.get('headers')
+  const headers = inner instanceof HarnDict ? inner : source
+  for (const key of headers.keys()) if (key.toLowerCase() === name.toLowerCase()) return headers.get(key) ?? null
+  return null
+}
+
+function shaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) => HarnDict {
+  return (ctx, body = null, options = null) => {
+    const given = dictOf(options)
+    const content = kind === 'bytes' && ctx.argc === 0 ? '' : body
+    return response(statusOf(given.get('status')), dictOf(given.get('headers')), content, kind)
+  }
+}
+
+export const responseBuiltins: readonly BuiltinDef[] = [
+  builtin(
+    'http_response(status?: int, body?: any, headers?: dict) -> dict',
+    { doc: 'A response with a text body.' },
+    (_ctx, status, body, headers) => response(statusOf(status), dictOf(headers), body ?? null, 'text'),
+  ),
+  builtin(
+    'http_response_text(body: string, options?: dict) -> dict',
+    { doc: 'A response with a text body. Options: status, headers.' },
+    shaped('text'),
+  ),
+  builtin(
+    'http_response_json(body: any, options?: dict) -> dict',
+    { doc: 'A response with a value as JSON. Options: status, headers.' },
+    shaped('json'),
+  ),
+  builtin(
+    'http_response_bytes(body: bytes, options?: dict) -> dict',
+    { doc: 'A response with bytes. Options: status, headers.' },
+    shaped('bytes'),
+  ),
+  builtin(
+    'http_header(source: dict, name: string) -> string | nil',
+    { doc: 'A header by name, in any case, of headers, a request or a response.' },
+    (ctx, source, name) => {
+      if (ctx.argc < 2) return ctx.throw('http_header: requires headers/request/response and name')
+      const value = headerOf(source!, display(name!))
+      return value === null ? null : display(value)
+    },
+  ),
+]

@@ -1,0 +1,361 @@
+// Servers inside a run (reference 03b §5.4): routes and hooks that scripts register and ask directly. Nothing listens on the
+// network. Handlers and hooks are child runs: what they return counts, what they print is lost.
+
+import {
+  HarnBytes,
+  HarnDict,
+  builtin,
+  callBack,
+  decodeUtf8,
+  display,
+  failWith,
+  family,
+  here,
+  isCallable,
+  isInt,
+  isTruthy,
+  scripts,
+  typeName,
+  utf8,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { parseQuery, percentDecode } from '../codecs/percent.js'
+import { dictOf, responseBuiltins, responseFrom, textResponse } from './response.js'
+import { handleId, handleProblem, nextHandle } from './state.js'
+import { tlsBuiltins, tlsFrame } from './server-tls.js'
+
+interface Route {
+  readonly method: string
+  readonly segments: readonly string[]
+  readonly handler: Value
+  readonly maxBodyBytes: number
+  readonly keepsRaw: boolean
+}
+
+interface Server {
+  readonly maxBodyBytes: number
+  readonly keepsRaw: boolean
+  ready: boolean
+  shutDown: boolean
+  readiness: Value
+  readonly routes: Route[]
+  readonly before: Value[]
+  readonly after: Value[]
+  readonly onShutdown: Value[]
+}
+
+const serverState = family('http_servers', () => ({ servers: new Map<string, Server>() }))
+
+const DEFAULT_BODY_LIMIT = 1 << 20
+
+function handleValue(id: string): HarnDict {
+  return HarnDict.of({ id, kind: 'http_server' })
+}
+
+/** Null when it is negative. */
+function limitOf(options: HarnDict, fallback: number): number | null {
+  const limit = options.get('max_body_bytes') ?? null
+  if (!isInt(limit)) return fallback
+  return limit >= 0 ? Number(limit) : null
+}
+
+function flagOf(options: HarnDict, name: string, fallback: boolean): boolean {
+  return options.has(name) ? isTruthy(options.get(name)!) : fallback
+}
+
+function createServer(ctx: Context, given: Value): Result {
+  const options = dictOf(given)
+  const maxBodyBytes = limitOf(options, DEFAULT_BODY_LIMIT)
+  if (maxBodyBytes === null) return ctx.throw('http_server: max_body_bytes must be non-negative')
+  const id = nextHandle(ctx, 'http-server')
+  ctx.state(serverState).servers.set(id, {
+    maxBodyBytes,
+    keepsRaw: flagOf(options, 'retain_raw_body', true),
+    ready: flagOf(options, 'ready', true),
+    shutDown: false,
+    readiness: null,
+    routes: [],
+    before: [],
+    after: [],
+    onShutdown: [],
+  })
+  return handleValue(id)
+}
+
+function serverOf(ctx: Context, handle: Value): Server | undefined {
+  return ctx.state(serverState).servers.get(handleId(handle))
+}
+
+/** Slashes at either end make no segment. */
+function segmentsOf(path: string): string[] {
+  let start = 0
+  let end = path.length
+  while (path[start] === '/') start++
+  while (end > start && path[end - 1] === '/') end--
+  return path.slice(start, end).split('/')
+}
+
+/** The server behind a handle, or the message that says why there is none. */
+function findServer(ctx: Context, name: string, handle: Value): Server | string {
+  return handleProblem(name, handle) ?? serverOf(ctx, handle) ?? `${name}: unknown server '${handleId(handle)}'`
+}
+
+function addRoute(ctx: Context, handle: Value, method: Value, template: Value, handler: Value, given: Value): Result {
+  const name = 'http_server_route'
+  if (ctx.argc < 4) return ctx.throw(`${name}: requires server, method, path template, and handler`)
+  if (!isCallable(handler)) return ctx.throw(`${name}: argument 4 must be a closure, got ${typeName(handler)}`)
+  const path = display(template)
+  if (!path.startsWith('/')) return ctx.throw(`${name}: path template must start with '/'`)
+  const server = findServer(ctx, name, handle)
+  if (typeof server === 'string') return ctx.throw(server)
+  const options = dictOf(given)
+  const maxBodyBytes = limitOf(options, server.maxBodyBytes)
+  if (maxBodyBytes === null) return ctx.throw(`${name}: max_body_bytes must be non-negative`)
+  server.routes.push({
+    method: display(method).toUpperCase(),
+    segments: segmentsOf(path),
+    handler,
+    maxBodyBytes,
+    keepsRaw: flagOf(options, 'retain_raw_body', server.keepsRaw),
+  })
+  return handleValue(handleId(handle))
+}
+
+/** A builtin that gives a server one more function. */
+function hook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
+  return builtin(`${name}(server: dict, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
+    if (ctx.argc < 2) return ctx.throw(`${name}: requires server and ${what}`)
+    const problem = handleProblem(name, handle ?? null)
+    if (problem !== null) return ctx.throw(problem)
+    if (!isCallable(fn ?? null)) return ctx.throw(`${name}: argument 2 must be a closure, got ${typeName(fn ?? null)}`)
+    const server = findServer(ctx, name, handle ?? null)
+    if (typeof server === 'string') return ctx.throw(server)
+    add(server, fn!)
+    return handleValue(handleId(handle ?? null))
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------- requests
+
+interface Incoming {
+  readonly method: string
+  readonly path: string
+  readonly query: HarnDict
+  readonly headers: HarnDict
+  readonly raw: Uint8Array
+  readonly remote: Value
+  readonly client: Value
+}
+
+function firstOf(given: HarnDict, ...names: readonly string[]): Value {
+  for (const name of names) if ((given.get(name) ?? null) !== null) return given.get(name)!
+  return null
+}
+
+function readIncoming(value: Value): Incoming {
+  const given = dictOf(value)
+  const target = display(firstOf(given, 'path') ?? '/')
+  const mark = target.indexOf('?')
+  const query = new HarnDict()
+  if (mark >= 0) for (const [key, item] of parseQuery(target.slice(mark + 1))) query.set(key, item)
+  for (const [key, item] of dictOf(given.get('query')).entries()) query.set(key, item)
+  const headers = new HarnDict()
+  for (const [name, item] of dictOf(given.get('headers')).entries()) headers.set(name.toLowerCase(), display(item))
+  const body = firstOf(given, 'raw_body', 'body')
+  return {
+    method: display(firstOf(given, 'method') ?? 'GET').toUpperCase(),
+    path: (mark < 0 ? target : target.slice(0, mark)) || '/',
+    query,
+    headers,
+    raw: body instanceof HarnBytes ? body.data : utf8(body === null ? '' : display(body)),
+    remote: firstOf(given, 'remote_addr', 'remote'),
+    client: firstOf(given, 'client_ip', 'remote_ip', 'ip'),
+  }
+}
+
+/** Parameters of a path that fits a template, or null. */
+function matchPath(segments: readonly string[], path: string): HarnDict | null {
+  const parts = segmentsOf(path)
+  if (parts.length !== segments.length) return null
+  const params = new HarnDict()
+  for (const [at, segment] of segments.entries()) {
+    const name = /^\{(\w+)\}$|^:(\w+)$/.exec(segment)
+    if (name !== null) params.set(name[1] ?? name[2]!, percentDecode(parts[at]!))
+    else if (segment !== percentDecode(parts[at]!)) return null
+  }
+  return params
+}
+
+function requestValue(incoming: Incoming, params: HarnDict, keepsRaw: boolean): HarnDict {
+  return HarnDict.of({
+    method: incoming.method,
+    path: incoming.path,
+    path_params: params,
+    params,
+    query: incoming.query,
+    headers: incoming.headers,
+    body: decodeUtf8(incoming.raw),
+    raw_body: keepsRaw ? new HarnBytes(incoming.raw) : null,
+    body_bytes: incoming.raw.length,
+    remote_addr: incoming.remote,
+    client_ip: incoming.client,
+  })
+}
+
+interface Chosen {
+  readonly route: Route
+  readonly params: HarnDict
+  readonly before: readonly Value[]
+  readonly after: readonly Value[]
+}
+
+/** What a request comes to before any script code runs: a route, or the answer that it is refused with. */
+function choose(ctx: Context, server: Server, incoming: Incoming): Chosen | HarnDict {
+  ctx.charge(server.routes.length + (incoming.raw.length >> 6))
+  for (const route of server.routes) {
+    if (route.method !== '*' && route.method !== incoming.method) continue
+    const params = matchPath(route.segments, incoming.path)
+    if (params === null) continue
+    const size = incoming.raw.length
+    if (size > route.maxBodyBytes) {
+      const headers = HarnDict.of({ connection: 'close', 'x-harn-body-limit': String(route.maxBodyBytes) })
+      return textResponse(413, `request body too large: ${size} > ${route.maxBodyBytes} bytes`, headers)
+    }
+    return { route, params, before: [...server.before], after: [...server.after] }
+  }
+  return textResponse(404, `no route for ${incoming.method} ${incoming.path}`)
+}
+
+function* isReady(handle: Value): Script<boolean> {
+  const known = yield* here((ctx) => {
+    const server = serverOf(ctx, handle)
+    return server === undefined ? null : { ready: server.ready && !server.shutDown, readiness: server.readiness }
+  })
+  if (known === null || !known.ready) return false
+  return known.readiness === null || isTruthy(yield* callBack(known.readiness, handle))
+}
+
+function* serve(handle: Value, given: Value): Script<HarnDict> {
+  const id = handleId(handle)
+  const standing = yield* here((ctx) => {
+    const server = serverOf(ctx, handle)
+    return server === undefined ? 'unknown' : server.shutDown ? 'down' : 'up'
+  })
+  if (standing === 'unknown') return failWith(`http_server_request: unknown server handle '${id}'`)
+  if (standing === 'down') return textResponse(503, 'server is shut down')
+  if (!(yield* isReady(handleValue(id)))) return textResponse(503, 'server is not ready')
+  const incoming = readIncoming(given)
+  const chosen = yield* here((ctx) => choose(ctx, serverOf(ctx, handle)!, incoming))
+  if (chosen instanceof HarnDict) return chosen
+  let request: Value = requestValue(incoming, chosen.params, chosen.route.keepsRaw)
+  for (const before of chosen.before) {
+    const answer: Value = yield* callBack(before, request)
+    if (answer instanceof HarnDict && answer.has('status')) return responseFrom(answer)
+    request = answer ?? request
+  }
+  let response = responseFrom(yield* callBack(chosen.route.handler, request))
+  for (const after of chosen.after) {
+    const answer = yield* callBack(after, response, request)
+    if (answer !== null) response = responseFrom(answer)
+  }
+  return response
+}
+
+const machine = scripts('http_server.script', {
+  *serve(handle, request) {
+    return yield* serve(handle!, request ?? null)
+  },
+  *ready(handle) {
+    return yield* isReady(handle!)
+  },
+  *shutdown(handle) {
+    const hooks = yield* here((ctx) => {
+      const server = serverOf(ctx, handle!)
+      if (server === undefined || server.shutDown) return []
+      server.shutDown = true
+      return [...server.onShutdown]
+    })
+    for (const hookFunction of hooks) yield* callBack(hookFunction, handle!)
+    return true
+  },
+})
+
+function asking(name: string): BuiltinDef {
+  return builtin(
+    `${name}(server: dict, request: dict) -> dict`,
+    { doc: 'The response of a server to a request.', effects: ['callback'] },
+    (ctx, handle, request) => {
+      if (ctx.argc < 2) return ctx.throw(`${name}: requires server and request`)
+      const problem = handleProblem(name, handle ?? null)
+      return problem === null ? machine.start(ctx, 'serve', handle ?? null, request ?? null) : ctx.throw(problem)
+    },
+  )
+}
+
+/** Runs a script on a server that exists. */
+function onKnown(ctx: Context, script: 'ready' | 'shutdown', handle: Value): Result {
+  const name = `http_server_${script}`
+  if (ctx.argc === 0) return ctx.throw(`${name}: requires server`)
+  const server = findServer(ctx, name, handle)
+  return typeof server === 'string' ? ctx.throw(server) : machine.start(ctx, script, handle)
+}
+
+export const httpServerFamily: BuiltinFamily = {
+  name: 'http_server',
+  frames: [machine.frame, tlsFrame],
+  builtins: [
+    builtin(
+      'http_server(options?: dict) -> dict',
+      { doc: 'A server of this run. Options: max_body_bytes, retain_raw_body, ready.', effects: [] },
+      (ctx, options) => createServer(ctx, options ?? null),
+    ),
+    builtin(
+      'http_server_route(server: dict, method: string, template: string, handler: closure, options?: dict) -> dict',
+      { doc: 'Lets a function answer requests of a method and path.', effects: [] },
+      (ctx, server, method, template, handler, options) =>
+        addRoute(ctx, server ?? null, method ?? null, template ?? null, handler ?? null, options ?? null),
+    ),
+    hook(
+      'http_server_before',
+      'Runs before handlers: a dict with a status answers, another value replaces the request.',
+      (server, fn) => server.before.push(fn),
+    ),
+    hook('http_server_after', 'Runs after handlers with response and request: a value replaces the response.', (server, fn) =>
+      server.after.push(fn),
+    ),
+    hook(
+      'http_server_readiness',
+      'Decides whether the server is ready.',
+      (server, fn) => {
+        server.readiness = fn
+      },
+      'readiness closure',
+    ),
+    hook('http_server_on_shutdown', 'Runs when the server is shut down.', (server, fn) => server.onShutdown.push(fn)),
+    asking('http_server_request'),
+    asking('http_server_test'),
+    builtin(
+      'http_server_set_ready(server: dict, ready: bool) -> bool',
+      { doc: 'Says whether the server is ready.', effects: [] },
+      (ctx, handle, ready) => {
+        if (ctx.argc < 2) return ctx.throw('http_server_set_ready: requires server and ready bool')
+        const server = findServer(ctx, 'http_server_set_ready', handle ?? null)
+        if (typeof server === 'string') return ctx.throw(server)
+        server.ready = isTruthy(ready ?? null)
+        return server.ready
+      },
+    ),
+    builtin(
+      'http_server_ready(server: dict) -> bool',
+      { doc: 'Whether the server answers requests.', effects: ['callback'] },
+      (ctx, handle) => onKnown(ctx, 'ready', handle ?? null),
+    ),
+    builtin(
+      'http_server_shutdown(server: dict) -> bool',
+      { doc: 'Shuts the server down.', effects: ['callback'] },
+      (ctx, handle) => onKnown(ctx, 'shutdown', handle ?? null),
+    ),
+    ...responseBuiltins,
+    ...tlsBuiltins,
+  ],
+}

@@ -1,0 +1,185 @@
+// The event log (reference 03b §4.5): topics of numbered events, kept in the machine for the length of a run. Scripts reach
+// it through the global dict `event_log`; other families (people in the loop, waitpoints) append and read through the
+// functions here.
+
+import { STAND_INS } from './stand-ins.js'
+import {
+  END,
+  HarnAtomic,
+  HarnBuiltin,
+  HarnDict,
+  builtin,
+  display,
+  family,
+  frame,
+  here,
+  isInt,
+  scripts,
+  typeName,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, FrameState, Result, Script, Value } from '@bridle/vm/families'
+import { wallMs } from '../time/identity.js'
+import { jsonData } from '../files/state-files.js'
+
+export interface LoggedEvent {
+  readonly id: number
+  readonly kind: string
+  readonly payload: Value
+  readonly headers: HarnDict
+  readonly occurredAtMs: number
+}
+
+const logState = family<{ readonly topics: Map<string, LoggedEvent[]> }>('event_log', () => ({ topics: new Map() }))
+
+/** Tasks that wait for an event of a topic park on this key. */
+export function topicKey(topic: string): string {
+  return `event_log:${topic}`
+}
+
+export function eventsOf(ctx: Context, topic: string): readonly LoggedEvent[] {
+  return ctx.state(logState).topics.get(topic) ?? []
+}
+
+/** Topics that only the builtins of people in the loop write to (hitl.ts), where scripts do not answer for them. */
+function isOfPeople(topic: string): boolean {
+  return topic === 'hitl' || topic.startsWith('hitl.')
+}
+
+/** Appends and wakes who waits for the topic; the event's id, from 1 within its topic. */
+export function appendEvent(
+  ctx: Context,
+  topic: string,
+  event: { readonly kind: string; readonly payload: Value; readonly headers?: HarnDict; readonly atMs: number },
+): number {
+  const { topics } = ctx.state(logState)
+  const events = topics.get(topic) ?? []
+  topics.set(topic, events)
+  const id = events.length + 1
+  ctx.charge(1, 128)
+  events.push({
+    id,
+    kind: event.kind,
+    payload: event.payload,
+    headers: event.headers ?? new HarnDict(),
+    occurredAtMs: event.atMs,
+  })
+  ctx.wake(topicKey(topic))
+  return id
+}
+
+function eventValue(topic: string, event: LoggedEvent): HarnDict {
+  return HarnDict.of({
+    id: event.id,
+    cursor: event.id,
+    topic,
+    kind: event.kind,
+    payload: event.payload,
+    headers: event.headers,
+    occurred_at_ms: event.occurredAtMs,
+  })
+}
+
+const machine = scripts('event_log.script', {
+  *emit(topic, kind, payload, headers) {
+    const atMs = Math.floor(yield* wallMs())
+    return yield* append(topic as string, {
+      kind: kind as string,
+      payload: jsonData(payload ?? null),
+      headers: headers as HarnDict,
+      atMs,
+    })
+  },
+})
+
+/** appendEvent for scripted builtins. */
+export function* append(topic: string, event: Parameters<typeof appendEvent>[2]): Script<number> {
+  return yield* here((ctx) => appendEvent(ctx, topic, event))
+}
+
+function textHeaders(headers: Value): HarnDict {
+  const copy = new HarnDict()
+  if (headers instanceof HarnDict) for (const [name, value] of headers.entries()) copy.set(name, display(value))
+  return copy
+}
+
+function emit(name: string): (ctx: Context, ...args: Value[]) => Result {
+  return (ctx, topic = null, kind = null, payload = null, headers = null) => {
+    if (typeof topic !== 'string') return ctx.type(`${name}: topic must be a string, got ${typeName(topic)}`)
+    if (ctx.argc < 2 || kind === null) return ctx.type(`${name}: missing kind`)
+    if (isOfPeople(topic) && ctx.machine.hostData(STAND_INS) === 'none')
+      return ctx.throw(`${name}: the topic "${topic}" is for the answers of people; a script cannot answer for them here`)
+    return machine.start(ctx, 'emit', topic, display(kind), payload, textHeaders(headers))
+  }
+}
+
+function subscribe(ctx: Context, first: Value, second: Value): Result {
+  const named = first instanceof HarnDict
+  const topic = named ? (first.get('topic') ?? null) : first
+  const cursor = named ? (first.get('from_cursor') ?? null) : second
+  if (typeof topic !== 'string') return ctx.type(`event_log.subscribe: topic must be a string, got ${typeName(topic)}`)
+  if (cursor !== null && (!isInt(cursor) || cursor < 0))
+    return ctx.type(`event_log.subscribe: from_cursor must be a non-negative int or nil, got ${typeName(cursor)}`)
+  return ctx.machine.streamOver('__event_log_next', [topic, new HarnAtomic(cursor === null ? 0 : Number(cursor))])
+}
+
+interface NextState extends FrameState {
+  readonly topic: string
+  readonly cursor: HarnAtomic
+}
+
+const nextFrame = frame<NextState>({
+  kind: 'event_log.next',
+  runBoundary: false,
+  step: (ctx, state) => {
+    // Ids count from 1 without gaps, so the event behind cursor n is at index n.
+    const event = eventsOf(ctx, state.topic)[Number(state.cursor.value)]
+    if (event === undefined) return ctx.park(topicKey(state.topic), null)
+    state.cursor.value = event.id
+    return eventValue(state.topic, event)
+  },
+})
+
+const WRITES = { effects: ['clock.now'] as const }
+
+export const eventLogFamily: BuiltinFamily = {
+  name: 'event_log',
+  frames: [machine.frame, nextFrame],
+  builtins: [
+    builtin(
+      'event_log.emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
+      { doc: 'Appends an event and gives its id.', ...WRITES },
+      emit('event_log.emit'),
+    ),
+    builtin(
+      'event_log_emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
+      { doc: 'Appends an event and gives its id.', ...WRITES },
+      emit('event_log_emit'),
+    ),
+    builtin(
+      'event_log.latest(topic: string) -> int | nil',
+      { doc: 'The id of the last event of a topic.', effects: [] },
+      (ctx, topic) => {
+        if (typeof topic !== 'string') return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
+        return eventsOf(ctx, topic).length || null
+      },
+    ),
+    builtin(
+      'event_log.subscribe(options: dict | string, cursor?: int) -> stream',
+      { doc: 'The events of a topic behind a cursor, then those to come.', effects: [] },
+      (ctx, first, second) => subscribe(ctx, first ?? null, second ?? null),
+    ),
+    builtin(
+      '__event_log_next(topic: string, cursor: atomic) -> dict',
+      { doc: 'The next event of a subscription; waits for it.', effects: [] },
+      (ctx, topic, cursor) => {
+        if (typeof topic !== 'string' || !(cursor instanceof HarnAtomic)) return END
+        return ctx.frame('event_log.next', { topic, cursor } satisfies NextState)
+      },
+    ),
+  ],
+  constants: {
+    event_log: HarnDict.of(
+      Object.fromEntries(['emit', 'latest', 'subscribe'].map((name) => [name, new HarnBuiltin(`event_log.${name}`)])),
+    ),
+  },
+}

@@ -1,0 +1,11 @@
+// What hosts are told of a script's reports: progress and log lines (effects/reports.ts of the machine has their shape).
+
+import { hostSlot } from '@bridle/vm/families'
+import type { Report } from '@bridle/vm'
+
+export type ReportListener = (report: Report) => void
+
+/** Is told of each report; null when nobody asks. */
+export const REPORT_LISTENER = hostSlot<ReportListener | null>('report_listener', null)
+/** Whether reports are printed too. */
+export const PRINTS_REPORTS = hostSlot('prints_reports', true)

@@ -1,0 +1,200 @@
+// Process and environment builtins (reference 03a §16). Programs are started by the provider, never through a shell unless
+// the script asks for one.
+
+import { HarnDict, builtin, display, isInt } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
+import { Again, asker, fieldOf, refusal } from '../files/ask.js'
+import type { Finisher } from '../files/ask.js'
+import { normalizePath } from '../files/lexical-path.js'
+
+function info(op: string, more: Effect['args'] = {}): Effect {
+  return { kind: 'process.info', args: { op, ...more } }
+}
+
+function findManifest(from: string): Effect {
+  return { kind: 'fs.query', args: { op: 'find_up', path: from, name: 'harn.toml' } }
+}
+
+/** Relative places are under the base directory of the project. */
+function placed(base: string, override: Value, fallback: string): string {
+  const path = override === null || display(override) === '' ? fallback : display(override)
+  return path.startsWith('/') ? path : normalizePath(`${base}/${path}`)
+}
+
+const finishers: Readonly<Record<string, Finisher>> = {
+  ran: (ctx, answer, [failure]) => {
+    const refused = refusal(answer)
+    if (refused !== null) return ctx.throw(`${display(failure!)}: ${refused.detail}`)
+    const status = fieldOf(answer, 'status')
+    return HarnDict.of({ stdout: fieldOf(answer, 'stdout'), stderr: fieldOf(answer, 'stderr'), status, success: status === 0 })
+  },
+  or_default: (_ctx, answer, [fallback]) => answer ?? fallback!,
+  as_is: (_ctx, answer) => answer,
+  is_set: (_ctx, answer) => answer !== null,
+  // project_root: cwd, then the nearest manifest.
+  project_from: (_ctx, answer) => new Again(findManifest(display(answer)), 'as_is', []),
+  // runtime_paths: cwd → project → three overrides, each laid aside in turn.
+  paths_project: (_ctx, answer, [assets]) => new Again(findManifest(display(answer)), 'paths_state', [answer, assets!]),
+  paths_state: (_ctx, answer, [root, assets]) =>
+    new Again({ ...info('env', { name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
+  paths_run: (_ctx, answer, input) =>
+    new Again({ ...info('env', { name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
+  paths_worktree: (_ctx, answer, input) =>
+    new Again({ ...info('env', { name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
+  paths_done: (_ctx, answer, [root, assets, base, state, run]) => {
+    const project = display(base!)
+    return HarnDict.of({
+      execution_root: root!,
+      asset_root: assets!,
+      state_root: placed(project, state!, '.harn'),
+      run_root: placed(project, run!, '.harn-runs'),
+      worktree_root: placed(project, answer, '.harn/worktrees'),
+    })
+  },
+}
+
+const processes = asker('process.ask', finishers)
+
+interface Command {
+  readonly program: string | null
+  readonly args: readonly string[]
+  readonly shell: string | null
+  readonly cwd: string | null
+}
+
+function run(ctx: Context, command: Command, failure: string): Result {
+  const effect: Effect = { kind: 'process.exec', args: { ...command, env: null, stdin: null, timeoutMs: null } }
+  return processes.ask(ctx, effect, 'ran', failure)
+}
+
+/**
+ * Names of variables that look like secrets (reference 05 §3.12). The standard tools `env.*` do not see them; `env` does, because
+ * scripts read their keys by it.
+ */
+const SECRET_VARIABLE = /PASSWORD|SECRET|KEY|TOKEN|CREDENTIAL|AUTH|_PRIVATE_|^(AWS|AZURE|GCP|SSH|API)_/i
+
+/** Whether a variable's name says that its value is to be kept from models. */
+export function isSecretVariable(name: string): boolean {
+  return SECRET_VARIABLE.test(name)
+}
+
+/** A variable for the tools `env.*`: one that looks like a secret is not there. */
+function visible(signature: string, doc: string, then: string): BuiltinDef {
+  return builtin(signature, { doc, effects: ['process.info'] }, (ctx, given) => {
+    const variable = display(given ?? '')
+    if (isSecretVariable(variable)) return then === 'is_set' ? false : null
+    return processes.ask(ctx, info('env', { name: variable }), then)
+  })
+}
+
+/** A fact of the process as it is. */
+function fact(name: string, op: string, type: string, doc: string): BuiltinDef {
+  return builtin(`${name}() -> ${type}`, { doc, effects: ['process.info'] }, (ctx) => ctx.perform(info(op)))
+}
+
+function exitCode(code: Value): number {
+  return isInt(code) ? Number(BigInt.asUintN(8, BigInt(code))) : 0
+}
+
+export const processFamily: BuiltinFamily = {
+  name: 'process',
+  frames: [processes.frame],
+  builtins: [
+    builtin('env(name: string) -> string | nil', { doc: 'An environment variable.', effects: ['process.info'] }, (ctx, name) =>
+      ctx.perform(info('env', { name: display(name ?? '') })),
+    ),
+    builtin(
+      'env_or(name: string, default: any) -> any',
+      { doc: 'An environment variable, or a default.', effects: ['process.info'] },
+      (ctx, name, fallback) => processes.ask(ctx, info('env', { name: display(name ?? '') }), 'or_default', fallback ?? null),
+    ),
+    builtin(
+      'exec(cmd: string, ...args: string) -> dict',
+      { doc: 'Runs a program without a shell.', effects: ['process.exec'] },
+      (ctx, program, ...args) =>
+        ctx.argc === 0 || display(program!) === ''
+          ? ctx.throw('exec: command is required')
+          : run(
+              ctx,
+              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: null },
+              'exec failed',
+            ),
+    ),
+    builtin(
+      'exec_at(dir: string, cmd: string, ...args: string) -> dict',
+      { doc: 'Runs a program in a directory.', effects: ['process.exec'] },
+      (ctx, dir, program, ...args) =>
+        ctx.argc < 2 || display(program!) === ''
+          ? ctx.throw('exec_at: directory and command are required')
+          : run(
+              ctx,
+              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: display(dir!) },
+              'exec failed',
+            ),
+    ),
+    builtin(
+      'shell(cmd: string) -> dict',
+      { doc: 'Runs a script with the default shell.', effects: ['process.exec'] },
+      (ctx, script) =>
+        ctx.argc === 0 || display(script!) === ''
+          ? ctx.throw('shell: command string is required')
+          : run(ctx, { program: null, args: [], shell: display(script!), cwd: null }, 'shell failed'),
+    ),
+    builtin(
+      'shell_at(dir: string, cmd: string) -> dict',
+      { doc: 'Runs a script with the default shell in a directory.', effects: ['process.exec'] },
+      (ctx, dir, script) =>
+        ctx.argc < 2 || display(script!) === ''
+          ? ctx.throw('shell_at: directory and command string are required')
+          : run(ctx, { program: null, args: [], shell: display(script!), cwd: display(dir!) }, 'shell failed'),
+    ),
+    builtin('exit(code?: int) -> nil', { doc: 'Ends the process at once.', effects: ['process.set'] }, (ctx, code) =>
+      ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } }),
+    ),
+    visible('__env_get(name: string) -> string | nil', 'An environment variable that is no secret.', 'as_is'),
+    visible('__env_has(name: string) -> bool', 'Whether an environment variable that is no secret is set.', 'is_set'),
+    fact('__env_list', 'env_all', 'dict', 'The environment variables that are no secrets.'),
+    fact('__env_args', 'args', 'list', 'The arguments of the script.'),
+    builtin(
+      '__env_set(name: string, value: string) -> bool',
+      { doc: 'Sets an environment variable of the run and of the programs that it starts.', effects: ['process.set'] },
+      (ctx, name, value) => {
+        const variable = display(name ?? '')
+        if (variable === '' || /[=\0]/.test(variable)) return ctx.throw(`'${variable}' cannot be the name of a variable`)
+        return processes.ask(
+          ctx,
+          { kind: 'process.set', args: { op: 'setenv', name: variable, value: display(value!) } },
+          'as_is',
+        )
+      },
+    ),
+    fact('username', 'username', 'string', 'Name of the user.'),
+    fact('hostname', 'hostname', 'string', 'Name of the machine.'),
+    fact('platform', 'platform', 'string', '`darwin`, `linux` or `windows`.'),
+    fact('arch', 'arch', 'string', 'Processor architecture, such as `x86_64`.'),
+    fact('home_dir', 'home', 'string', 'Home directory of the user.'),
+    fact('pid', 'pid', 'int', 'Number of this process.'),
+    fact('cwd', 'cwd', 'string', 'The execution root.'),
+    fact('execution_root', 'cwd', 'string', 'The directory that relative file paths start from.'),
+    builtin(
+      'source_dir() -> string',
+      { doc: 'Directory of the source file that runs.', effects: [] },
+      (ctx) => ctx.source.directory,
+    ),
+    builtin(
+      'asset_root() -> string',
+      { doc: 'Directory that templates are found in: that of the source file.', effects: [] },
+      (ctx) => ctx.source.directory,
+    ),
+    builtin(
+      'project_root() -> string | nil',
+      { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] },
+      (ctx) => processes.ask(ctx, info('cwd'), 'project_from'),
+    ),
+    builtin(
+      'runtime_paths() -> dict',
+      { doc: 'The directories that the runtime uses.', effects: ['process.info', 'fs.query'] },
+      (ctx) => processes.ask(ctx, info('cwd'), 'paths_project', ctx.source.directory),
+    ),
+  ],
+}

@@ -1,0 +1,87 @@
+// Builtins for looking at projects (reference 03b §10); the functions that scripts import are in std/project.
+
+import { HarnDict, HarnList, builtin, bytesToHex, scripts, utf8 } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Script } from '@bridle/vm/families'
+import { sha256 } from '../crypto/hashes.js'
+import { fingerprintOf } from './fingerprint.js'
+import { catalogValue, scanDirectory, scanOptions, scanRoot, scanTree, shownDirectory, visitTree } from './scan.js'
+import { fileFacts } from '../files/state-files.js'
+import type { Visit } from './scan.js'
+
+const DEFAULT_DEPTH = 3
+
+function hexDigest(text: string): string {
+  return bytesToHex(sha256(utf8(text)))
+}
+
+/** Hashes over a directory's own visible entries: names and kinds, and names, sizes and times of files. */
+function* hashesOf(visit: Visit): Script<{ readonly structure: string; readonly content: string }> {
+  const structure: string[] = []
+  const content: string[] = []
+  for (const entry of visit.entries) {
+    if (entry.name.startsWith('.')) continue
+    structure.push(`${entry.name}:${entry.isDir ? 'dir' : 'file'}`)
+    if (entry.isDir) continue
+    const facts = yield* fileFacts(entry.path)
+    if (facts !== null) content.push(`${entry.name}:${facts.size}:${facts.modified}`)
+  }
+  return { structure: hexDigest(structure.join('|')), content: hexDigest(content.join('|')) }
+}
+
+const machine = scripts('project.script', {
+  *fingerprint(path) {
+    return yield* fingerprintOf(path ?? null)
+  },
+  *scan(path, options) {
+    return yield* scanDirectory(yield* scanRoot(path ?? null), scanOptions(options ?? null, DEFAULT_DEPTH))
+  },
+  *tree(path, options) {
+    return yield* scanTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, DEFAULT_DEPTH))
+  },
+  *walk(path, options) {
+    const rows: HarnDict[] = []
+    const visits = yield* visitTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, null))
+    for (const visit of visits) {
+      const hashes = yield* hashesOf(visit)
+      rows.push(
+        HarnDict.of({
+          path: visit.key,
+          dir: shownDirectory(path ?? null, visit.key),
+          structure_hash: hashes.structure,
+          content_hash: hashes.content,
+        }),
+      )
+    }
+    return new HarnList(rows)
+  },
+})
+
+function define(signature: string, doc: string, name: string): BuiltinDef {
+  return builtin(signature, { doc, effects: ['fs.query', 'fs.read'] }, (ctx, path = null, options = null) =>
+    machine.start(ctx, name, path, options),
+  )
+}
+
+export const projectFamily: BuiltinFamily = {
+  name: 'project',
+  frames: [machine.frame],
+  builtins: [
+    define(
+      'project_fingerprint(path?: string) -> dict',
+      'Languages, tools and tests of the project in a directory.',
+      'fingerprint',
+    ),
+    builtin('project_catalog_native() -> list', { doc: 'The kinds of projects that scans know.' }, () => catalogValue()),
+    define('project_scan_native(path?: string, options?: dict) -> dict', 'What kind of project lies in one directory.', 'scan'),
+    define(
+      'project_scan_tree_native(path?: string, options?: dict) -> dict',
+      'Scans of a directory and the projects below it.',
+      'tree',
+    ),
+    define(
+      'project_walk_tree_native(path?: string, options?: dict) -> list',
+      'All directories that a scan visits, with hashes.',
+      'walk',
+    ),
+  ],
+}

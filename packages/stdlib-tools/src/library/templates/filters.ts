@@ -1,0 +1,124 @@
+// Filters of the template language: value and arguments in, value out. Truth and text here are the template's own: blank
+// text counts as false, and nil shows as nothing.
+
+import {
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  HarnRange,
+  HarnSet,
+  codePointLength,
+  display,
+  isInt,
+  splitText,
+  stringifyJson,
+  trim,
+  typeName,
+} from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
+
+export class FilterError extends Error {}
+
+/** nil, false, zero, blank text, empty list or dict are false; everything else, an empty set too, is true. */
+export function templateTruth(value: Value): boolean {
+  if (value === null || value === false || value === 0) return false
+  if (typeof value === 'string') return value.trim() !== ''
+  if (value instanceof HarnFloat) return value.v !== 0
+  if (value instanceof HarnList) return value.length > 0
+  return !(value instanceof HarnDict) || value.size > 0
+}
+
+export function templateText(value: Value): string {
+  return value === null ? '' : display(value)
+}
+
+interface Filter {
+  /** Fewest and most arguments. */
+  readonly args: readonly [number, number]
+  readonly run: (value: Value, args: readonly Value[]) => Value
+}
+
+const onText = (change: (text: string) => string): Filter => ({ args: [0, 0], run: (value) => change(templateText(value)) })
+
+function capitalize(word: string): string {
+  const [first = '', ...rest] = word
+  return first.toUpperCase() + rest.join('').toLowerCase()
+}
+
+function itemsOf(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  return value instanceof HarnSet ? value.values() : null
+}
+
+function endOf(value: Value, index: 0 | -1): Value {
+  const items = itemsOf(value) ?? (typeof value === 'string' ? Array.from(value) : [])
+  return items.at(index) ?? null
+}
+
+function lengthOf(value: Value): Value {
+  if (value === null) return 0
+  if (typeof value === 'string') return codePointLength(value)
+  if (value instanceof HarnList || value instanceof HarnRange) return value.length
+  if (value instanceof HarnSet || value instanceof HarnDict) return value.size
+  throw new FilterError(`\`length\` not defined for ${typeName(value)}`)
+}
+
+function reversed(value: Value): Value {
+  if (typeof value === 'string') return Array.from(value).reverse().join('')
+  return value instanceof HarnList ? new HarnList(value.copyItems().reverse()) : value
+}
+
+function joined(value: Value, separator: Value): Value {
+  if (typeof value === 'string') return value
+  const items = itemsOf(value)
+  if (items === null) throw new FilterError(`\`join\` requires a list (got ${typeName(value)})`)
+  return items.map(templateText).join(templateText(separator))
+}
+
+function indented(value: Value, [width, first]: readonly Value[]): Value {
+  if (!isInt(width!)) throw new FilterError('`indent` requires an integer width')
+  const columns = Math.min(Math.max(0, Number(width)), 10_000)
+  const pad = ' '.repeat(columns)
+  const withFirst = templateTruth(first ?? null)
+  return templateText(value)
+    .split('\n')
+    .map((line, at) => (line === '' || (at === 0 && !withFirst) ? line : pad + line))
+    .join('\n')
+}
+
+const FILTERS: Readonly<Record<string, Filter>> = {
+  upper: onText((text) => text.toUpperCase()),
+  lower: onText((text) => text.toLowerCase()),
+  trim: onText(trim),
+  capitalize: onText(capitalize),
+  title: onText((text) => text.replace(/\S+/g, capitalize)),
+  escape_md: onText((text) => text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&')),
+  lines: { args: [0, 0], run: (value) => new HarnList(templateText(value).split('\n')) },
+  length: { args: [0, 0], run: lengthOf },
+  first: { args: [0, 0], run: (value) => endOf(value, 0) },
+  last: { args: [0, 0], run: (value) => endOf(value, -1) },
+  reverse: { args: [0, 0], run: reversed },
+  join: { args: [1, 1], run: (value, [separator]) => joined(value, separator!) },
+  default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
+  json: {
+    args: [0, 1],
+    run: (value, [pretty]) =>
+      stringifyJson(value, { interchange: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+  },
+  indent: { args: [1, 2], run: indented },
+  replace: {
+    args: [2, 2],
+    run: (value, [from, to]) => splitText(templateText(value), templateText(from!)).join(templateText(to!)),
+  },
+}
+
+const BY_NAME: ReadonlyMap<string, Filter> = new Map(Object.entries(FILTERS))
+
+/** Throws FilterError. */
+export function applyFilter(name: string, value: Value, args: readonly Value[]): Value {
+  const filter = BY_NAME.get(name)
+  if (filter === undefined) throw new FilterError(`unknown filter \`${name}\``)
+  if (args.length < filter.args[0] || args.length > filter.args[1])
+    throw new FilterError(`filter \`${name}\` got wrong number of arguments`)
+  return filter.run(value, args)
+}

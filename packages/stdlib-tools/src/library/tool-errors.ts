@@ -1,0 +1,164 @@
+// The errors of tool calls as scripts see them (05 §7): one closed table of codes, each with the category that error_category
+// gives and whether a repeat may help. `mayRepeat` is about the failure alone; whether the tool allows a repeat is asked too
+// (tool-retry.ts).
+
+import { HarnDict, display } from '@bridle/vm/families'
+import type { Fault, Value } from '@bridle/vm/families'
+
+interface CodeRow {
+  readonly category: string
+  /** `unstarted`: the work was not begun, anyone may repeat. `doubtful`: it may have happened. `no`: a repeat fails alike. */
+  readonly mayRepeat: 'unstarted' | 'doubtful' | 'no'
+}
+
+/** THE closed list of codes (05 §7). A code that a provider makes up counts as `execution_failed`. */
+export const TOOL_ERROR_CODES = {
+  not_registered: { category: 'not_found', mayRepeat: 'no' },
+  not_found: { category: 'not_found', mayRepeat: 'no' },
+  invalid_args: { category: 'tool_error', mayRepeat: 'no' },
+  execution_failed: { category: 'tool_error', mayRepeat: 'no' },
+  server_error: { category: 'server_error', mayRepeat: 'doubtful' },
+  rate_limit: { category: 'rate_limit', mayRepeat: 'unstarted' },
+  auth: { category: 'auth', mayRepeat: 'no' },
+  model_not_found: { category: 'not_found', mayRepeat: 'no' },
+  timeout: { category: 'timeout', mayRepeat: 'doubtful' },
+  provider_unavailable: { category: 'overloaded', mayRepeat: 'unstarted' },
+  connection: { category: 'transient_network', mayRepeat: 'doubtful' },
+  output_validation_failed: { category: 'schema_validation', mayRepeat: 'no' },
+  schema_drift: { category: 'schema_validation', mayRepeat: 'no' },
+  policy_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  effect_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  egress_blocked: { category: 'egress_blocked', mayRepeat: 'no' },
+  security_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  approval_denied: { category: 'tool_rejected', mayRepeat: 'no' },
+  budget_exhausted: { category: 'budget_exceeded', mayRepeat: 'no' },
+  resource_limit: { category: 'budget_exceeded', mayRepeat: 'no' },
+  circuit_open: { category: 'circuit_open', mayRepeat: 'unstarted' },
+  cancelled: { category: 'cancelled', mayRepeat: 'no' },
+  unknown_outcome: { category: 'tool_error', mayRepeat: 'no' },
+  replay_mismatch: { category: 'generic', mayRepeat: 'no' },
+  replay_exhausted: { category: 'generic', mayRepeat: 'no' },
+  version_mismatch: { category: 'tool_error', mayRepeat: 'no' },
+  grant_invalid: { category: 'tool_error', mayRepeat: 'no' },
+  duplicate_tool: { category: 'tool_error', mayRepeat: 'no' },
+  prepare_failed: { category: 'tool_error', mayRepeat: 'no' },
+  tool_contract_missing: { category: 'tool_error', mayRepeat: 'no' },
+  tool_recursion_limit: { category: 'tool_error', mayRepeat: 'no' },
+  store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
+  journal_lease_lost: { category: 'generic', mayRepeat: 'no' },
+} as const satisfies Readonly<Record<string, CodeRow>>
+
+export type ToolErrorCode = keyof typeof TOOL_ERROR_CODES
+
+export function isToolErrorCode(code: string): code is ToolErrorCode {
+  return Object.hasOwn(TOOL_ERROR_CODES, code)
+}
+
+/** The code for a failure that only has a category. */
+const CODE_OF_CATEGORY: Readonly<Record<string, ToolErrorCode>> = {
+  timeout: 'timeout',
+  auth: 'auth',
+  rate_limit: 'rate_limit',
+  overloaded: 'provider_unavailable',
+  server_error: 'server_error',
+  transient_network: 'connection',
+  schema_validation: 'output_validation_failed',
+  tool_rejected: 'policy_violation',
+  egress_blocked: 'egress_blocked',
+  cancelled: 'cancelled',
+  not_found: 'not_found',
+  circuit_open: 'circuit_open',
+  budget_exceeded: 'budget_exhausted',
+}
+
+export function codeOfCategory(category: string): ToolErrorCode {
+  return Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
+}
+
+export interface CallFacts {
+  readonly tool: string
+  readonly callId: string | null
+  readonly attempt: number
+  /** How the script calls the tool, when by an alias. */
+  readonly alias?: string | null
+}
+
+export function codeRow(code: string): CodeRow {
+  return isToolErrorCode(code) ? TOOL_ERROR_CODES[code] : { category: 'generic', mayRepeat: 'no' }
+}
+
+/** The dict that is thrown, or put into an Err. */
+export function toolError(code: string, message: string, facts: CallFacts, details: Value = null, cause: Value = null): HarnDict {
+  const row = codeRow(code)
+  const error = HarnDict.of({
+    name: 'ToolError',
+    code,
+    category: row.category,
+    message,
+    tool: facts.tool,
+    call_id: facts.callId,
+    attempt: facts.attempt,
+    retryable: row.mayRepeat !== 'no',
+    severity: 'error',
+    details,
+  })
+  if (facts.alias !== undefined && facts.alias !== null) error.set('alias', facts.alias)
+  if (cause !== null) error.set('cause', cause)
+  return error
+}
+
+export function isToolError(value: Value): value is HarnDict {
+  return value instanceof HarnDict && value.get('name') === 'ToolError' && typeof value.get('code') === 'string'
+}
+
+/** True for faults that belong to the caller's own time: they pass through a tool call unchanged. */
+export function isInterruption(fault: Fault): boolean {
+  if (fault.kind === 'recursion') return true
+  const { caught } = fault
+  return typeof caught === 'string' && (caught === 'Deadline exceeded' || caught.startsWith('kind:cancelled:'))
+}
+
+/** A fault of a handler, an executor or a provider as a tool error. A tool error of the same call stays what it is. */
+export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
+  const { caught } = fault
+  if (isToolError(caught)) return completed(caught, facts)
+  if (fault.kind === 'categorized') {
+    const { value: code } = fault
+    return toolError(typeof code === 'string' ? code : codeOfCategory(fault.category), fault.message, facts)
+  }
+  if (caught instanceof HarnDict) {
+    const category = caught.get('category')
+    const code = codeOfCategory(typeof category === 'string' ? category : '')
+    const message = caught.get('message')
+    return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
+  }
+  const told = typeof caught === 'string' && fault.kind === 'thrown' ? errorOfText(caught) : null
+  if (told !== null) return toolError(told.code, told.message, facts)
+  return toolError(
+    'execution_failed',
+    fault.kind === 'thrown' ? fault.message : fault.text,
+    facts,
+    null,
+    fault.kind === 'thrown' ? fault.value : null,
+  )
+}
+
+/**
+ * What a refusal says that was caught, which makes a text `Error [CATEGORY]: …` of it, and thrown again: a handler that only passes it on
+ * must not make it another error. Null for texts that are none.
+ */
+export function errorOfText(text: string): { readonly code: ToolErrorCode; readonly message: string } | null {
+  const [, category = '', message = ''] = /^Error \[([a-z_]+)\]: ([^]*)$/.exec(text) ?? []
+  if (!Object.hasOwn(CODE_OF_CATEGORY, category)) return null
+  const isSandbox = category === 'tool_rejected' && /^(?:File access violation|Path traversal detected)\b/.test(message)
+  return { code: isSandbox ? 'security_violation' : codeOfCategory(category), message }
+}
+
+/** Adds what a provider does not know to the record it sent. */
+function completed(error: HarnDict, facts: CallFacts): HarnDict {
+  if (error.has('call_id')) return error
+  const code = error.get('code') as string
+  const full = toolError(code, display(error.get('message') ?? code), facts, error.get('details') ?? null)
+  for (const [key, value] of error.entries()) if (value !== null) full.set(key, value)
+  return full
+}

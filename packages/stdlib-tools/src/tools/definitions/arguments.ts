@@ -1,0 +1,158 @@
+// Arguments of a tool call before anything is done with them: defaults of the parameters, the check against them, and the search
+// for values that cannot leave the machine.
+
+import {
+  HarnChannel,
+  HarnDict,
+  HarnGenerator,
+  HarnHandle,
+  HarnIter,
+  HarnList,
+  HarnTask,
+  isCallable,
+  sortedJson,
+} from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
+import { isObjectSchema, isRequired, specSchema, validateSchema } from './validate.js'
+import { present } from './registry.js'
+import { editDistance } from '@bridle/compiler/signatures'
+
+export function parametersOf(entry: HarnDict): HarnDict {
+  const parameters = present(entry, 'parameters') ?? present(entry, 'inputSchema') ?? present(entry, 'input_schema')
+  return parameters instanceof HarnDict ? parameters : new HarnDict()
+}
+
+/** Arguments with the defaults of the parameters filled in. */
+export function withDefaults(parameters: HarnDict, args: HarnDict): HarnDict {
+  const specs = isObjectSchema(parameters) ? (parameters.get('properties') as HarnDict) : parameters
+  let filled = args
+  for (const [name, spec] of specs.entries()) {
+    if (!(spec instanceof HarnDict) || !spec.has('default') || args.has(name)) continue
+    if (filled === args) filled = args.copy()
+    filled.set(name, spec.get('default')!)
+  }
+  return filled
+}
+
+export interface ArgumentProblem {
+  readonly message: string
+  readonly details: Value
+}
+
+function problem(path: string, message: string, expected: string, actual: string, reason: string): ArgumentProblem {
+  return { message, details: HarnDict.of({ path, expected, actual, reason }) }
+}
+
+export function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentProblem | null {
+  if (isObjectSchema(parameters)) {
+    const failure = validateSchema(args, parameters)
+    if (failure === null) return null
+    return problem(
+      failure.path,
+      `Invalid arguments at ${failure.path}: ${failure.reason}`,
+      failure.expected,
+      failure.actual,
+      failure.reason,
+    )
+  }
+  for (const name of parameters.keys()) {
+    const spec = parameters.get(name)!
+    const value = args.get(name)
+    if (value === undefined) {
+      if (!isRequired(spec)) continue
+      const hint = nearestUnknown(name, parameters, args)
+      const reason = `missing required property '${name}'`
+      return problem(`$.${name}`, `Missing required parameter: ${name}${hint}`, `property '${name}'`, sortedJson(args), reason)
+    }
+    // An optional parameter may be given as nil.
+    if (value === null && !isRequired(spec)) continue
+    const failure = validateSchema(value, specSchema(spec))
+    if (failure === null) continue
+    const path = `$.${name}${failure.path.slice(1)}`
+    const unknown = name === 'operation' && typeof value === 'string' && failure.reason === 'value is not in enum'
+    return problem(
+      path,
+      unknown ? `Invalid operation: ${value}` : `Invalid type for parameter '${name}': ${failure.reason}`,
+      failure.expected,
+      failure.actual,
+      failure.reason,
+    )
+  }
+  return null
+}
+
+/** A suggestion when an argument that no parameter has looks like a misspelling of the missing one. */
+function nearestUnknown(missing: string, parameters: HarnDict, args: HarnDict): string {
+  const limit = missing.length <= 2 ? 1 : missing.length <= 5 ? 2 : 3
+  const near = args.keys().find((key) => !parameters.has(key) && key.length < 64 && editDistance(key, missing) <= limit)
+  return near === undefined ? '' : ` (did you mean '${missing}' instead of '${near}'?)`
+}
+
+/** The path of a value that cannot leave the machine (closures, channels, tasks, handles), or null. */
+export function pathOfLiveValue(root: Value): { path: string; value: Value } | null {
+  const pending: { path: string; value: Value }[] = [{ path: '$', value: root }]
+  while (pending.length > 0) {
+    const { path, value } = pending.pop()!
+    if (value instanceof HarnList) value.view().forEach((item, at) => pending.push({ path: `${path}[${at}]`, value: item }))
+    else if (value instanceof HarnDict)
+      for (const [key, item] of value.entries()) pending.push({ path: `${path}.${key}`, value: item })
+    else if (
+      isCallable(value) ||
+      value instanceof HarnChannel ||
+      value instanceof HarnTask ||
+      value instanceof HarnHandle ||
+      value instanceof HarnIter ||
+      value instanceof HarnGenerator
+    )
+      return { path, value }
+  }
+  return null
+}
+
+function propertiesOf(parameters: HarnDict): HarnDict {
+  const properties = isObjectSchema(parameters) ? parameters.get('properties') : parameters
+  return properties instanceof HarnDict ? properties : new HarnDict()
+}
+
+/** Whether the schema has a parameter of that name. */
+export function knowsParameter(parameters: HarnDict, name: string): boolean {
+  return propertiesOf(parameters).has(name)
+}
+
+/** Deeper records of a schema are not looked through. */
+const MAX_MARKED_DEPTH = 32
+
+/** Names that the schema marks as secret (`writeOnly`, `secret`, format `password`), also within records and lists of them. */
+export function secretParameters(parameters: HarnDict): readonly string[] {
+  const found = new Set<string>()
+  const seen = new Set<HarnDict>()
+  const look = (schema: Value | undefined, depth: number): boolean => {
+    if (!(schema instanceof HarnDict) || depth > MAX_MARKED_DEPTH) return false
+    // A schema that is met twice, or shared, is read once; where it stands, its own mark still counts.
+    if (!seen.has(schema)) {
+      seen.add(schema)
+      const properties = propertiesOf(schema)
+      for (const name of properties.keys()) if (look(properties.get(name), depth + 1)) found.add(name)
+      for (const part of [schema.get('items'), schema.get('additionalProperties')]) look(part, depth + 1)
+      for (const key of ['anyOf', 'oneOf', 'allOf']) {
+        const parts = schema.get(key)
+        if (parts instanceof HarnList) for (const part of parts.view()) look(part, depth + 1)
+      }
+    }
+    return schema.get('writeOnly') === true || schema.get('secret') === true || schema.get('format') === 'password'
+  }
+  look(parameters, 0)
+  return [...found]
+}
+
+/** Parameters that the schema marks: `url` (format `uri`), `path` (format `path`). */
+export function markedParameters(parameters: HarnDict, mark: 'url' | 'path'): readonly string[] {
+  return propertiesOf(parameters)
+    .keys()
+    .filter((name) => {
+      const spec = propertiesOf(parameters).get(name)
+      if (!(spec instanceof HarnDict)) return false
+      const format = spec.get('format')
+      return mark === 'url' ? format === 'uri' || format === 'url' : format === 'path'
+    })
+}

@@ -1,0 +1,30 @@
+// Arguments of a tool call as a model gives them: an object, or a text that should be the JSON of one. What cannot be read is told to
+// the model under the key `__parse_error` in place of arguments (reference 04a §2.5), and a call with that key never runs: guessing
+// `{}` would carry out a call that nobody asked for.
+
+import { HarnDict, display, parseJson, typeName } from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
+
+const PARSE_ERROR = '__parse_error'
+
+/** The arguments of a call; a dict that says what is wrong when they cannot be read. */
+export function readCallArguments(given: Value | undefined): HarnDict {
+  if (given instanceof HarnDict) return given
+  // Services send nothing, null or an empty text for a tool without parameters.
+  if (given === undefined || given === null || (typeof given === 'string' && given.trim() === '')) return new HarnDict()
+  if (typeof given !== 'string') return unreadable(`they are a ${typeName(given)}`)
+  const read = parseJson(given)
+  if (!read.ok) return unreadable(`they are not JSON (${read.message.replace(/^JSON parse error: /, '')})`)
+  return read.value instanceof HarnDict ? read.value : unreadable(`they are a ${typeName(read.value)}`)
+}
+
+function unreadable(found: string): HarnDict {
+  const text = `The arguments of this tool call must be one JSON object; ${found}. Send the call again with valid arguments.`
+  return HarnDict.of({ [PARSE_ERROR]: text })
+}
+
+/** What is wrong with arguments that could not be read; null for readable ones. */
+export function parseErrorOf(args: Value): string | null {
+  const problem = args instanceof HarnDict ? (args.get(PARSE_ERROR) ?? null) : null
+  return problem === null ? null : display(problem)
+}

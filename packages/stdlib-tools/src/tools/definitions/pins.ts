@@ -1,0 +1,121 @@
+// What identifies a tool to whoever pins it: the BLAKE3 hash of its name and schemas in canonical JSON, and another one of what it says
+// to a model: its description, its title, and those of its parameters. A model obeys these sentences, so a server that rewrites them
+// after the lock was written has another tool. Handlers are left out: the code of a script is pinned by the script itself. A run with
+// pins refuses tools that changed and tools that nobody pinned; `bridle tools lock` writes them.
+//
+//   script:NAME   defined by the program      bridle:ID   a standard tool
+//   host:ID       of the embedding program    mcp:SERVER.TOOL   of an MCP server
+
+import { HarnDict, HarnList, fromPlain, hostSlot, sortedJson, utf8 } from '@bridle/vm/families'
+import type { Plain, Value } from '@bridle/vm/families'
+
+export type ToolOrigin = 'script' | 'bridle' | 'host' | 'mcp'
+
+/** A tool that a program defined, as its host is told. */
+export interface DefinedTool {
+  readonly name: string
+  readonly hash: string
+  readonly descriptionHash: string
+  /** The entry without its handler. */
+  readonly entry: Plain
+}
+
+/** Is told of each tool that the program defines; null when nobody asks. */
+export const TOOL_LISTENER = hostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
+/** Hashes of the only tools that may be called, by origin and name; null when any may. */
+export const TOOL_PINS = hostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
+
+/** The form of what is hashed; a change of it is a new word here. */
+const FORMAT = 'bridle-tool-1'
+const TEXT_FORMAT = 'bridle-tool-text-1'
+
+function hashOf(hashHex: (bytes: Uint8Array) => string, name: string, parameters: Value, output: Value): string {
+  const text = sortedJson(HarnDict.of({ name, parameters, output }))
+  return `blake3:${hashHex(utf8(`${FORMAT}\n${text}`))}`
+}
+
+/** Of a registry entry. */
+export function schemaHashOf(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
+  const name = entry.get('name')
+  return hashOf(hashHex, typeof name === 'string' ? name : '', parametersOf(entry), entry.get('outputSchema') ?? null)
+}
+
+function parametersOf(entry: HarnDict): Value {
+  return entry.get('parameters') ?? entry.get('inputSchema') ?? entry.get('input_schema') ?? null
+}
+
+/** Of what a registry entry, or a tool as servers list it, says to a model. */
+export function descriptionHashOf(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
+  const name = entry.get('name')
+  const said = HarnDict.of({
+    name: typeof name === 'string' ? name : '',
+    description: entry.get('description') ?? '',
+    title: entry.get('title') ?? '',
+    parameters: sentencesOf(parametersOf(entry)),
+    output: sentencesOf(entry.get('outputSchema') ?? null),
+  })
+  return `blake3:${hashHex(utf8(`${TEXT_FORMAT}\n${sortedJson(said)}`))}`
+}
+
+const SENTENCES: ReadonlySet<string> = new Set(['description', 'title', '$comment', 'examples'])
+const DEEPEST = 100
+
+/** What is written for readers in a schema, at its place; null where nothing is. */
+function sentencesOf(schema: Value, levels = DEEPEST): Value {
+  // Below, all is kept, sentences and the rest: schemas may be of any depth, and the stack is not.
+  if (levels === 0) return schema
+  if (schema instanceof HarnList) {
+    const items = schema.view().map((item) => sentencesOf(item, levels - 1))
+    return items.every((item) => item === null) ? null : new HarnList(items)
+  }
+  if (!(schema instanceof HarnDict)) return null
+  const found = new HarnDict()
+  for (const [key, value] of schema.entries()) {
+    // A parameter may itself be called `description`; then its schema is kept, which is more than is needed.
+    const kept = SENTENCES.has(key) ? value : sentencesOf(value, levels - 1)
+    if (kept !== null) found.set(key, kept)
+  }
+  return found.size === 0 ? null : found
+}
+
+/** Of a tool as data, as descriptionHashOf. */
+export function toolDescriptionHash(
+  hashHex: (bytes: Uint8Array) => string,
+  tool: {
+    readonly name: string
+    readonly description: string
+    readonly title?: string
+    readonly input: Plain
+    readonly output?: Plain
+  },
+): string {
+  const { name, description, title = '', input, output = null } = tool
+  return descriptionHashOf(
+    hashHex,
+    HarnDict.of({ name, description, title, parameters: fromPlain(input), outputSchema: fromPlain(output) }),
+  )
+}
+
+/**
+ * What a run is given for a tool: the hash of its schemas, or both hashes. It is one text, because snapshots and journals carry pins
+ * as texts.
+ */
+export const pinText = (schema: string, description: string): string => `${schema}+${description}`
+
+/** What is otherwise, for errors; null when the tool is what was pinned. Pins of the schemas alone say nothing of descriptions. */
+export function pinnedChange(pinned: string, found: { readonly schema: string; readonly description: string }): string | null {
+  const [schema, description] = pinned.split('+', 2)
+  const changed = [
+    ...(schema === found.schema ? [] : ['schemas']),
+    ...(description === undefined || description === found.description ? [] : ['descriptions']),
+  ]
+  return changed.length === 0 ? null : changed.join(' and ')
+}
+
+/** Of a tool as data, with JSON Schemas or null. */
+export function toolSchemaHash(
+  hashHex: (bytes: Uint8Array) => string,
+  tool: { readonly name: string; readonly input: Plain; readonly output?: Plain },
+): string {
+  return hashOf(hashHex, tool.name, fromPlain(tool.input), fromPlain(tool.output ?? null))
+}

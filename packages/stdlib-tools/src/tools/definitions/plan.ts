@@ -1,0 +1,205 @@
+// Plan artifacts (04a §1.11): whatever a model hands over as a plan, brought into one shape with an id over its content.
+
+import { HarnDict, HarnFloat, HarnList, builtin, bytesToHex, display, isInt, sortedJson, utf8 } from '@bridle/vm/families'
+import type { BuiltinFamily, Value } from '@bridle/vm/families'
+import { sha256 } from '@noble/hashes/sha2.js'
+
+/** A string, number or bool as text; null for anything else. */
+function scalarText(value: Value | undefined): string | null {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return null
+  return isInt(value) || typeof value === 'boolean' || value instanceof HarnFloat ? display(value) : null
+}
+
+const EMPTY = new HarnDict()
+
+function asDict(value: Value | undefined): HarnDict {
+  return value instanceof HarnDict ? value : EMPTY
+}
+
+function firstScalar(dict: HarnDict, keys: readonly string[]): string | null {
+  for (const key of keys) {
+    const text = scalarText(dict.get(key))
+    if (text !== null) return text
+  }
+  return null
+}
+
+function firstPresent(dict: HarnDict, keys: readonly string[]): Value | undefined {
+  for (const key of keys) if (dict.has(key)) return dict.get(key)
+  return undefined
+}
+
+function textList(value: Value | undefined): HarnList {
+  const items = value instanceof HarnList ? value.view() : value === undefined ? [] : [value]
+  const texts = items.map((item) => scalarText(item)?.trim() ?? '')
+  return new HarnList(texts.filter((text) => text !== ''))
+}
+
+const STATUS: Readonly<Record<string, string>> = {
+  pending: 'pending',
+  todo: 'pending',
+  not_started: 'pending',
+  in_progress: 'in_progress',
+  active: 'in_progress',
+  running: 'in_progress',
+  started: 'in_progress',
+  completed: 'completed',
+  complete: 'completed',
+  done: 'completed',
+  blocked: 'blocked',
+  waiting: 'blocked',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
+  dropped: 'cancelled',
+  skipped: 'cancelled',
+}
+
+function statusOf(value: Value | undefined): string {
+  const text = scalarText(value) ?? ''
+  return Object.hasOwn(STATUS, text) ? STATUS[text]! : 'pending'
+}
+
+function step(value: Value, index: number): HarnDict | null {
+  const dict = value instanceof HarnDict ? value : null
+  const content =
+    (dict === null ? scalarOfString(value) : firstScalar(dict, ['content', 'step', 'task', 'goal', 'description']))?.trim() ?? ''
+  if (content === '') return null
+  return HarnDict.of({
+    id: scalarText(dict?.get('id')) ?? `step-${index + 1}`,
+    content,
+    status: statusOf(dict?.get('status')),
+    priority: dict?.get('priority') ?? null,
+  })
+}
+
+function scalarOfString(value: Value): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function steps(source: Value): HarnList {
+  const dict = asDict(source)
+  const given = firstPresent(dict, ['steps', 'plan', 'tasks']) ?? source
+  if (!(given instanceof HarnList)) return new HarnList([])
+  return new HarnList(
+    given
+      .view()
+      .map(step)
+      .filter((item) => item !== null),
+  )
+}
+
+function approvalState(text: string): string {
+  switch (text) {
+    case 'approved':
+      return 'approved'
+    case 'rejected':
+    case 'denied':
+      return 'rejected'
+    case 'requested':
+    case 'pending':
+      return 'requested'
+    default:
+      return 'unrequested'
+  }
+}
+
+function approval(value: Value | undefined): HarnDict {
+  if (!(value instanceof HarnDict)) return HarnDict.of({ state: 'unrequested' })
+  // A state that is no text says nothing, and neither does a status beside it.
+  const said = value.has('state') ? value.get('state') : value.get('status')
+  const text = typeof said === 'string' ? said : null
+  const flag = value.get('approved')
+  const out = HarnDict.of({
+    state: text !== null ? approvalState(text) : flag === true ? 'approved' : flag === false ? 'rejected' : 'unrequested',
+  })
+  for (const key of ['request_id', 'reviewer', 'reviewers', 'approved_at', 'reason'])
+    if (value.has(key)) out.set(key, value.get(key)!)
+  return out
+}
+
+/** The artifact as the tool `tool` would emit it. */
+export function normalizePlan(given: Value, tool = 'emit_plan'): HarnDict {
+  const outer = asDict(given)
+  const source = outer.has('plan') ? outer.get('plan')! : given
+  const inner = asDict(source)
+  const summaryKeys = ['explanation', 'summary', 'direction']
+  const artifact = HarnDict.of({
+    _type: 'plan_artifact',
+    schema_version: 'harn.plan.v1',
+    tool,
+    title: firstScalar(inner, ['title', 'name']) ?? 'Plan',
+    summary: firstScalar(outer, summaryKeys) ?? firstScalar(inner, summaryKeys) ?? '',
+    steps: steps(source),
+    assumptions: textList(inner.get('assumptions')),
+    open_questions: textList(firstPresent(inner, ['open_questions', 'questions', 'unknowns'])),
+    verification_commands: textList(firstPresent(inner, ['verification_commands', 'verification', 'verify_commands'])),
+    approval: approval(inner.get('approval') ?? outer.get('approval')),
+  })
+  artifact.set('id', `plan_${bytesToHex(sha256(utf8(sortedJson(artifact)))).slice(0, 12)}`)
+  return artifact
+}
+
+/** The steps as a client that shows plans takes them; a plan without steps shows its summary. */
+export function planEntries(plan: Value): HarnList {
+  const dict = asDict(plan)
+  const given = dict.get('steps')
+  const entries: Value[] = []
+  for (const item of given instanceof HarnList ? given.view() : []) {
+    const fields = asDict(item)
+    const content = scalarOfString(fields.get('content') ?? null) ?? ''
+    if (content.trim() === '') continue
+    const entry = HarnDict.of({ content, status: scalarOfString(fields.get('status') ?? null) ?? 'pending' })
+    const priority = fields.get('priority') ?? null
+    if (priority !== null) entry.set('priority', priority)
+    entries.push(entry)
+  }
+  if (entries.length === 0) {
+    const summary = scalarText(dict.get('summary'))?.trim() ?? ''
+    entries.push(HarnDict.of({ content: summary === '' ? 'Plan emitted' : summary, status: 'pending' }))
+  }
+  return new HarnList(entries)
+}
+
+/** The text form of an artifact, for transcripts. */
+export function renderPlan(plan: HarnDict): string {
+  const lines = [`# ${display(plan.get('title') ?? 'Plan')}`]
+  const summary = display(plan.get('summary') ?? '').trim()
+  if (summary !== '') lines.push('', summary)
+  const shown = plan.get('steps')
+  if (shown instanceof HarnList && shown.length > 0) {
+    lines.push('', '## Steps')
+    for (const item of shown.view()) {
+      const fields = asDict(item)
+      lines.push(`- [${display(fields.get('status') ?? 'pending')}] ${display(fields.get('content') ?? '')}`)
+    }
+  }
+  for (const [key, title] of [
+    ['assumptions', 'Assumptions'],
+    ['open_questions', 'Open questions'],
+    ['verification_commands', 'Verification commands'],
+  ] as const) {
+    const items = plan.get(key)
+    if (items instanceof HarnList && items.length > 0)
+      lines.push('', `## ${title}`, ...items.view().map((item) => `- ${display(item)}`))
+  }
+  lines.push('', `Approval: ${display(asDict(plan.get('approval')).get('state') ?? 'unrequested')}`)
+  return lines.join('\n')
+}
+
+export const planFamily: BuiltinFamily = {
+  name: 'plan',
+  builtins: [
+    builtin(
+      'plan_artifact(plan: any) -> dict',
+      { doc: 'A plan in its normal form, with an id over its content.' },
+      (ctx, plan) => {
+        ctx.charge(16)
+        return normalizePlan(plan)
+      },
+    ),
+    builtin('plan_entries(plan: any) -> list', { doc: 'The steps of a plan as `{content, status, priority?}`.' }, (_ctx, plan) =>
+      planEntries(plan),
+    ),
+  ],
+}

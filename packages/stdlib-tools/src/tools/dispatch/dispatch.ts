@@ -1,0 +1,969 @@
+// One tool call from name to result, as the native frame `tool.dispatch`: resolve, encode, defaults, validate input, identify,
+// policy, attempt loop with the executor, validate output, decode (design §8.12). The frame's state is all that a restart needs;
+// journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
+// Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
+
+import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
+import { RESULT_CACHE } from './cache.js'
+import { DRIFT_WATCH } from './drift.js'
+import {
+  HarnClosure,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  TOOL_CALLS,
+  TooDeepError,
+  UNTRACED,
+  builtin,
+  chargeArguments,
+  debugQuoted,
+  display,
+  err,
+  family,
+  frame,
+  fromPlain,
+  isCallable,
+  isInt,
+  keyOfCall,
+  millisOf,
+  ok,
+  popScope,
+  pushScope,
+  sortedJson,
+  toPlain,
+  typeName,
+} from '@bridle/vm/families'
+import type {
+  BuiltinFamily,
+  Context,
+  Control,
+  Effect,
+  Fault,
+  FrameState,
+  Plain,
+  Result,
+  TraceRecord,
+  Value,
+} from '@bridle/vm/families'
+import { admitByCircuit, reportToCircuit } from './circuit.js'
+import { STANDARD_CALL, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
+import type { AppliedGrant } from '../policy/grants.js'
+import { egressRefusal } from '../../library/http/egress.js'
+import { closestOf } from '@bridle/compiler/signatures'
+import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from '../definitions/standard-tools.js'
+import { checkArguments, parametersOf, pathOfLiveValue } from '../definitions/arguments.js'
+import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './cache.js'
+import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
+import { driftOfResult, quarantineOf } from './drift.js'
+import { openedStream } from './streams.js'
+import { parseErrorOf } from '../definitions/model-arguments.js'
+import { normalizePlan } from '../definitions/plan.js'
+import { judgeAdded, quickVerdict, startGate, startPostHooks, takePass } from '../policy/gate.js'
+import type { CalledTool } from './identity.js'
+import { admit, admitArguments, brokenGrant, entryOfHost, identityOfEntry, pinOf } from './gate.js'
+import type { GateCall } from './gate.js'
+import type { ToolIdentity } from './identity.js'
+import { codeRow, errorFromFault, isInterruption, toolError } from '../../library/tool-errors.js'
+import { definedTools } from '../definitions/define.js'
+import { schemaHashOf } from '../definitions/pins.js'
+import type { ToolOrigin } from '../definitions/pins.js'
+import type { RetryPolicy } from './retry.js'
+import { cappedPolicy, mayRetry, retryDelay, retryPolicy } from './retry.js'
+import { seesResultsOf } from './hooks.js'
+import {
+  boundRegistry,
+  entriesOf,
+  findEntry,
+  isRegistry,
+  knownNames,
+  nameOf,
+  present,
+  textAt,
+  withoutHandler,
+} from '../definitions/registry.js'
+import { isObjectSchema, validateSchema } from '../definitions/validate.js'
+import type { CallFacts } from '../../library/tool-errors.js'
+
+/** Call ids count per machine, so that a replay gives the same ones. */
+const toolCalls = family<{ made: number }>(TOOL_CALLS, () => ({ made: 0 }))
+
+/** Field of a task inside a call that may be tried again: [attempt, attempts at most]. */
+const ATTEMPTS = 'tool.attempts'
+
+interface DispatchState extends FrameState {
+  stage: 'start' | 'gate' | 'running' | 'waiting' | 'after'
+  /** A registry, or nil for the bound one. */
+  registry: Value
+  /** A name, a registry of one tool, or an entry. */
+  tool: Value
+  args: Value
+  options: Value
+  /** True for tool_try: errors become an Err. */
+  quiet: boolean
+  /** Set for tool_stream: the result comes in chunks (tool-streams.ts). */
+  stream?: boolean
+  entry: HarnDict | null
+  /** What is carried out; null until the call is resolved. */
+  identity: ToolIdentity | null
+  name: string
+  callId: string
+  argHash: string
+  /** Who defines the tool. */
+  origin: ToolOrigin
+  /** How the script calls the tool, when by an alias; then `tool` is its binding. */
+  alias: string | null
+  /** Outermost first. */
+  applied: readonly AppliedGrant[]
+  /** The call around this one, which the task goes back to; undefined until this one has its id. */
+  outerCall?: Value
+  /** What the call around it says about its attempts, if it does. */
+  outerAttempts?: Value
+  startedMs: number
+  /** Whether an attempt runs under a time limit of its own. */
+  limited: boolean
+  /** Scopes of grants that hold for the builtin behind a standard tool. */
+  pushed: number
+  /** Whether the ceilings of the calling module hold for the handler. */
+  narrowed?: boolean
+  /** Whether its effects are left out of the trace. */
+  covered: boolean
+  attempt: number
+  /** Where its result is kept, for tools whose results are. */
+  cacheKey?: string
+  /** Whether the result is one that was kept. */
+  cached?: boolean
+  /** One dict a failed attempt. */
+  history: Value[]
+  /** The result while hooks look at it. */
+  value: Value
+}
+
+const factsOf = (state: DispatchState): CallFacts => ({
+  tool: state.name,
+  alias: state.alias,
+  callId: state.callId === '' ? null : state.callId,
+  attempt: state.attempt,
+})
+
+function finish(ctx: Context, state: DispatchState, value: Value): Value {
+  traceCall(ctx, state, () => ({ ok: true, value: toPlain(value) }))
+  return state.quiet ? ok(value) : value
+}
+
+function refuse(ctx: Context, state: DispatchState, error: HarnDict): Result {
+  traceCall(ctx, state, () => ({
+    ok: false,
+    code: display(error.get('code') ?? null),
+    message: display(error.get('message') ?? null),
+    denied: state.attempt === 0,
+  }))
+  return state.quiet ? err(error) : ctx.throw(error)
+}
+
+/** One record for every call that was resolved, refused ones too. */
+function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecord['outcome']): void {
+  const { traced } = ctx.machine
+  const { entry } = state
+  if (traced === null || entry === null) return
+  const { outerCall } = state
+  traced({
+    kind: 'tool_call',
+    tool: state.name,
+    alias: state.alias,
+    version: factsOfEntry(entry).version,
+    executor: executorFor(state, entry),
+    callId: state.callId,
+    parent: typeof outerCall === 'string' ? outerCall : null,
+    task: ctx.machine.taskNumber,
+    args: plainOrText(state.args),
+    policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
+    secret: factsOfEntry(entry).secrets,
+    attempts: state.attempt,
+    cached: state.cached === true,
+    startedMs: state.startedMs,
+    endedMs: ctx.now,
+    outcome: outcome(),
+  })
+}
+
+/** Arguments that were refused for their depth are traced as a text. */
+export function plainOrText(value: Value): Plain {
+  try {
+    return toPlain(value)
+  } catch {
+    return '<nested too deeply>'
+  }
+}
+
+function refuseWith(ctx: Context, state: DispatchState, code: string, message: string, details: Value = null): Result {
+  return refuse(ctx, state, toolError(code, message, factsOf(state), details))
+}
+
+// --- resolve ------------------------------------------------------------------------------------------------------------
+
+/** The entry that is meant, or the text that says why there is none. A name that no registry knows goes to the host. */
+function resolve(ctx: Context, state: DispatchState): HarnDict | string {
+  const { tool } = state
+  if (tool instanceof HarnDict && state.alias !== null) return resolveBinding(ctx, state, tool)
+  if (tool instanceof HarnDict) {
+    if (!isRegistry(tool)) return tool.has('name') ? tool : 'a tool is named by a string, a registry of one tool, or an entry'
+    const entries = entriesOf(tool)
+    const only = entries[0]
+    return entries.length === 1 && only instanceof HarnDict
+      ? only
+      : `a registry of one tool is needed to call it, got ${entries.length} tools`
+  }
+  const name = display(tool)
+  const registry = state.registry ?? ctx.state(boundRegistry).registry
+  if (registry !== null && !(registry instanceof HarnDict && isRegistry(registry)))
+    return 'registry must be a tool registry (created with tool_registry())'
+  const entry = registry === null ? null : findEntry(registry, name)
+  if (entry !== null) return entry
+  if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${knownNames(registry as HarnDict)}`
+  return byId(ctx, state, name) ?? unknownTool(name, knownIds(ctx, registry))
+}
+
+/** What an alias stands for (grants.ts). */
+function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): HarnDict | string {
+  const id = display(binding.get('tool') ?? '')
+  const server = binding.get('mcp_tool')
+  if (typeof server === 'string') {
+    state.origin = 'mcp'
+    return HarnDict.of({ name: server, executor: 'mcp_server', mcp_server: id, parameters: new HarnDict() })
+  }
+  const { registry } = ctx.state(boundRegistry)
+  const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
+  return own ?? byId(ctx, state, id) ?? unknownTool(id, knownIds(ctx, registry))
+}
+
+/** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
+function byId(ctx: Context, state: DispatchState, name: string): HarnDict | null {
+  const hostTools = ctx.machine.hostData(HOST_TOOLS)
+  const hasOtherHostTools = ctx.machine.hostData(HAS_OTHER_HOST_TOOLS)
+  const entry = hostTools?.get(name)
+  state.origin = 'host'
+  if (entry !== undefined) return hostEntry(entry)
+  const standard = standardEntry(name)
+  if (standard !== null) {
+    state.origin = 'bridle'
+    return standard
+  }
+  return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
+}
+
+function knownIds(ctx: Context, registry: Value): readonly string[] {
+  const own = registry instanceof HarnDict && isRegistry(registry) ? entriesOf(registry).map(nameOf) : []
+  return [...own, ...(ctx.machine.hostData(HOST_TOOLS)?.keys() ?? []), ...STANDARD_TOOLS.map(({ id }) => id)]
+}
+
+function unknownTool(name: string, known: readonly string[]): string {
+  const near = closestOf(name, known)
+  return near === null ? `Tool '${name}' not found` : `Tool '${name}' not found. Did you mean '${near}'?`
+}
+
+// --- executors ----------------------------------------------------------------------------------------------------------
+
+function executorFor(state: DispatchState, entry: HarnDict): string {
+  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : executorOf(entry)
+}
+
+function executorOf(entry: HarnDict): string {
+  return factsOfEntry(entry).executor
+}
+
+/**
+ * The handler takes one dict. Only the handler of a `tool` declaration takes the declared parameters; it is known by its
+ * parameter names being exactly those of the entry, and for a single parameter by its own name too, because a dict parameter
+ * may well be called like the only argument.
+ */
+export function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
+  if (!(handler instanceof HarnClosure)) return [args]
+  const names = handler.code.paramNames
+  const parameters = parametersOf(entry)
+  const declared = names.length === parameters.size && names.every((name) => parameters.has(name))
+  if (!declared || (names.length === 1 && handler.code.chunk.name !== nameOf(entry))) return [args]
+  return names.map((name) => args.get(name) ?? null)
+}
+
+function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): Result {
+  const handler = present(entry, 'handler')
+  // What a handler does for a module is bounded by what the module may do.
+  const caller = ctx.machine.narrowedCaller
+  if (caller !== null) {
+    pushScope(ctx, 'imports', caller)
+    state.narrowed = true
+  }
+  if (isCallable(handler)) return ctx.call(handler, handlerArguments(entry, handler, args))
+  switch (state.name) {
+    case 'emit_plan':
+    case 'update_plan':
+      return finish(ctx, state, normalizePlan(args, state.name))
+    case 'read_file':
+      return ctx.call(ctx.builtinValue('read_file'), [args.get('path') ?? null])
+    case 'list_directory':
+      return ctx.call(ctx.builtinValue('list_dir'), [args.get('path') ?? '.'])
+    default:
+      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
+  }
+}
+
+/** What a dry run answers: the shape of 04a §1.9, so that scripts read both alike. */
+function dryRunResult(state: DispatchState, entry: HarnDict): Value {
+  const annotations = entry.get('annotations')
+  const facts = annotations instanceof HarnDict ? annotations : new HarnDict()
+  const capabilities: Value[] = []
+  const declared = facts.get('capabilities')
+  if (declared instanceof HarnDict) {
+    for (const key of declared.keys()) {
+      const operations = declared.get(key)!
+      if (operations instanceof HarnList)
+        for (const operation of operations.view()) capabilities.push(`${key}.${display(operation)}`)
+    }
+  }
+  return HarnDict.of({
+    _type: 'synthesized_tool_result',
+    status: 'dry_run',
+    tool_id: state.callId,
+    name: state.name,
+    description: entry.get('description') ?? '',
+    args: state.args,
+    capabilities: new HarnList(capabilities),
+    side_effect_level: facts.get('side_effect_level') ?? 'none',
+    message: 'tool call is resolved and validated, but executor is dry_run',
+  })
+}
+
+/** Limit of one attempt: the smallest that call, tool and grants know. */
+function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
+  const asked =
+    state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
+  const own = asked ?? factsOfEntry(entry).timeoutMs
+  const granted = smallestLimit(state.applied, 'timeout_ms')
+  return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
+}
+
+function outsideCall(
+  ctx: Context,
+  state: DispatchState,
+  entry: HarnDict,
+  executor: 'host_bridge' | 'mcp_server',
+  args: Plain,
+): Effect {
+  return {
+    kind: 'tool.call',
+    args: {
+      executor,
+      identity: state.identity!.key,
+      tool: state.name,
+      host_capability: executor === 'host_bridge' ? textAt(entry, 'host_capability') : null,
+      mcp_server: executor === 'mcp_server' ? serverOfEntry(entry) : null,
+      mcp_tool: executor === 'mcp_server' ? (textAt(entry, 'mcp_tool') ?? state.name) : null,
+      args,
+      call_id: state.callId,
+      attempt: state.attempt,
+      max_attempts: policyUnderGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
+      idempotency_key: keyOfCall(ctx, state.callId),
+      arg_hash: state.argHash,
+      timeout_ms: attemptLimit(state, entry),
+      ...(state.stream === true ? { stream: { op: 'open' } } : {}),
+      ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
+    },
+  }
+}
+
+function attempt(ctx: Context, state: DispatchState): Result {
+  const entry = state.entry!
+  const args = state.args as HarnDict
+  const closed = admitByCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker)
+  if (closed !== null) {
+    const error = toolError('circuit_open', `circuit of tool '${state.name}' is open`, factsOf(state))
+    return refuse(ctx, state, withHistory(state, error.with('retry_after_ms', closed)))
+  }
+  state.attempt++
+  state.stage = 'running'
+  const executor = executorFor(state, entry)
+  if (executor === 'harn' || executor === 'builtin') beginLimit(ctx, state, entry)
+  const policy = retryPolicy(entry, state.options)
+  if (policy.maxRetries > 0)
+    ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, policyUnderGrants(state, policy).maxRetries + 1]))
+  switch (executor) {
+    case 'harn':
+      return runHarn(ctx, state, entry, args)
+    case 'builtin':
+      if (standardCall(state.name, args) === null)
+        return refuseWith(
+          ctx,
+          state,
+          'not_registered',
+          `Tool '${state.name}' says executor: "builtin", and is none of the tools that come with the language`,
+        )
+      return runStandard(ctx, state, args)
+    case 'dry_run':
+      return finish(ctx, state, dryRunResult(state, entry))
+    case 'provider_native':
+      return refuseWith(
+        ctx,
+        state,
+        'execution_failed',
+        `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,
+      )
+    case 'host_bridge':
+    case 'mcp_server': {
+      const live = pathOfLiveValue(args)
+      if (live !== null) {
+        return refuseWith(
+          ctx,
+          state,
+          'invalid_args',
+          `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
+        )
+      }
+      const server = executor === 'mcp_server' ? serverOfEntry(entry) : null
+      const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
+      if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
+      identify(ctx, state, args)
+      return ctx.request(outsideCall(ctx, state, entry, executor, toPlain(args)))
+    }
+    default:
+      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
+  }
+}
+
+function policyUnderGrants(state: DispatchState, policy: RetryPolicy): RetryPolicy {
+  return state.applied.length === 0 ? policy : cappedPolicy(policy, smallestLimit(state.applied, 'max_retries'))
+}
+
+/** Constraints of an alias or an entry that hold for what the builtin behind a standard tool does. */
+const WITHIN: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'max_cost_usd', 'max_total_tokens'])
+
+/** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
+function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
+  const problem = standardProblem(state.name, args)
+  if (problem !== null) {
+    const { path, expected, actual } = problem
+    const reason = `expected ${expected}, got ${actual}`
+    const details = HarnDict.of({ path, expected, actual, reason })
+    return refuseWith(ctx, state, 'invalid_args', `Invalid arguments at ${path}: ${reason}`, details)
+  }
+  const call = standardCall(state.name, args)!
+  const area = `${state.name.split('.')[0]!}.*`
+  for (const { scope, grant, id } of state.applied) {
+    if (scope !== 'alias' && scope !== 'tool') continue
+    const kept = Object.fromEntries(Object.entries(grant).filter(([key]) => WITHIN.has(key)))
+    if (Object.keys(kept).length === 0) continue
+    // Budgets count by the grant that they are of, over all calls of the alias.
+    pushScope(ctx, 'grants', HarnDict.of({ id, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
+    state.pushed++
+  }
+  ctx.machine.task().fields.set(UNTRACED, true)
+  ctx.machine.task().fields.set(STANDARD_CALL, state.name)
+  state.covered = true
+  return ctx.call(ctx.builtinValue(call.builtin), call.args)
+}
+
+function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
+  const limit = attemptLimit(state, entry)
+  if (limit === null) return
+  state.limited = true
+  ctx.machine.beginTimeLimit(ctx.now + limit)
+}
+
+/** Takes back what an attempt put on its task; whether its own time limit had struck. */
+function endAttempt(ctx: Context, state: DispatchState): boolean {
+  for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
+  if (state.covered) for (const field of [UNTRACED, STANDARD_CALL]) ctx.machine.task().fields.delete(field)
+  if (state.narrowed === true) popScope(ctx, 'imports')
+  if (state.narrowed !== undefined) state.narrowed = false
+  state.covered = false
+  if (!state.limited) return false
+  state.limited = false
+  return ctx.machine.endTimeLimit()
+}
+
+// --- the result ---------------------------------------------------------------------------------------------------------
+
+/** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back (design §8.5). */
+function decode(value: Value, schema: Value | undefined, depth = 0): Value {
+  if (!(schema instanceof HarnDict) || depth > 100) return value
+  const type = schema.get('type')
+  if (type === 'number' && isInt(value)) return new HarnFloat(Number(value))
+  if (type === 'integer' && value instanceof HarnFloat && Number.isSafeInteger(value.v)) return value.v
+  const items = schema.get('items')
+  if (value instanceof HarnList && items instanceof HarnDict)
+    return new HarnList(value.view().map((item) => decode(item, items, depth + 1)))
+  const properties = schema.get('properties')
+  if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return value
+  const decoded = value.copy()
+  for (const [key, inner] of properties.entries())
+    if (decoded.has(key)) decoded.set(key, decode(decoded.get(key)!, inner, depth + 1))
+  return decoded
+}
+
+function outputMode(entry: HarnDict): string {
+  return textAt(entry, 'output_mode') ?? 'fail'
+}
+
+function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
+  if (!seesResultsOf(ctx, judgedName(state))) return finish(ctx, state, value)
+  state.stage = 'after'
+  state.value = value
+  return startPostHooks(ctx, judgedName(state), state.args, resultText(value))
+}
+
+function accept(ctx: Context, state: DispatchState, given: Value): Result {
+  const entry = state.entry!
+  let raw = given
+  if (state.stream === true) {
+    const executor = executorOf(entry)
+    const opened = openedStream(ctx, state.callId, given, () =>
+      executor === 'host_bridge' || executor === 'mcp_server'
+        ? outsideCall(ctx, state, entry, executor, toPlain(state.args))
+        : null,
+    )
+    if (opened.kind === 'chunks') {
+      endAttempt(ctx, state)
+      return finish(ctx, state, opened.handle)
+    }
+    raw = opened.value
+  }
+  const schema = factsOfEntry(entry).output
+  endAttempt(ctx, state)
+  reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
+  const executor = executorOf(entry)
+  const value =
+    executor === 'builtin'
+      ? standardAnswer(state.name, raw, state.args as HarnDict)
+      : executor === 'harn'
+        ? raw
+        : decode(raw, schema)
+  const { drift: reaction } = factsOfEntry(entry)
+  if (reaction !== null || ctx.machine.hostData(DRIFT_WATCH) !== null) {
+    const key = (): string => pinOf({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
+    const drift = driftOfResult(ctx, { tool: state.identity!.id, reaction, key, schema }, value)
+    const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
+    if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
+  }
+  const failure = schema === null ? null : validateSchema(value, schema)
+  if (failure === null && state.cacheKey !== undefined)
+    keepResult(
+      ctx,
+      state.cacheKey,
+      { value, handler: present(entry, 'handler') },
+      ruleUnder(ctx.machine.hostData(RESULT_CACHE), factsOfEntry(entry).cache) ?? { ttlMs: 0 },
+    )
+  if (failure === null || outputMode(entry) === 'warn')
+    return afterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
+  const { path, expected, actual, reason } = failure
+  const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
+  return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
+}
+
+// --- the frame ----------------------------------------------------------------------------------------------------------
+
+function begin(ctx: Context, state: DispatchState): Result {
+  const judged = takePass(ctx, state.tool, state.args)
+  const entry = resolve(ctx, state)
+  if (typeof entry === 'string') {
+    state.name = state.tool instanceof HarnDict ? '' : display(state.tool)
+    return refuseWith(ctx, state, 'not_registered', entry)
+  }
+  state.entry = entry
+  state.name = nameOf(entry)
+  state.startedMs = ctx.now
+  const calls = ctx.state(toolCalls)
+  calls.made++
+  state.callId = `call_${calls.made}`
+  const { fields } = ctx.machine.task()
+  ctx.machine.spans?.({
+    at: 'begin',
+    work: 'tool_call',
+    id: state.callId,
+    name: state.alias ?? state.name,
+    task: ctx.machine.taskNumber,
+    ms: state.startedMs,
+  })
+  state.outerCall = fields.get('tool.call') ?? null
+  fields.set('tool.call', state.callId)
+  const attempts = fields.get(ATTEMPTS)
+  if (attempts !== undefined) {
+    state.outerAttempts = attempts
+    fields.delete(ATTEMPTS)
+  }
+  const identity = identityOfEntry(ctx, entry, state.alias)
+  state.identity = identity
+  // Modules `host/…` hand over the entry that the host gave them.
+  if (
+    state.origin === 'script' &&
+    identity.kind === 'host' &&
+    identity.names.includes(state.name) &&
+    ctx.machine.hostData(HOST_TOOLS)?.has(state.name) === true
+  )
+    state.origin = 'host'
+  const isWatched = factsOfEntry(entry).drift !== null || ctx.machine.hostData(DRIFT_WATCH) !== null
+  const quarantine = isWatched ? quarantineOf(ctx, identity.id) : null
+  if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
+  const isCarriedOut = executorFor(state, entry) !== 'dry_run'
+  if (identity.kind === 'none' && isCarriedOut)
+    return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' ${unknownExecutor(factsOfEntry(entry).executor)}`)
+  const grants = admit(ctx, gateCall(state), isCarriedOut)
+  if (grants instanceof HarnDict) return refuse(ctx, state, grants)
+  state.applied = grants
+  const given = positional(state, factsOfEntry(entry).parameters) ?? state.args ?? new HarnDict()
+  if (!(given instanceof HarnDict))
+    return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
+  const unreadable = parseErrorOf(given)
+  if (unreadable !== null) return refuseWith(ctx, state, 'invalid_args', unreadable)
+  const call = gateCall(state)
+  const checked = admitArguments(ctx, grants, given, call)
+  const { args } = checked
+  state.args = args
+  if ('error' in checked) return refuse(ctx, state, checked.error)
+  const called = judgedName(state)
+  const verdict = !judged ? quickVerdict(ctx, called, args) : args === given ? 'pass' : judgeAdded(ctx, called, args)
+  if (verdict === 'pass') return firstAttempt(ctx, state)
+  if (verdict !== 'ask') return refusedByGate(ctx, state, verdict.stage, verdict.reason)
+  state.stage = 'gate'
+  const asked = HarnDict.of({ call_id: state.callId, entry, alias: call.binding, after_hooks: judged })
+  return startGate(ctx, called, args, asked)
+}
+
+function unknownExecutor(executor: string): string {
+  return executor === 'builtin' ? 'is no tool that every run has' : `declares unknown executor ${debugQuoted(executor)}`
+}
+
+/** Whether the program made the entry itself. */
+function isOfScript(state: DispatchState): boolean {
+  return state.origin === 'script'
+}
+
+function gateCall(state: DispatchState): GateCall {
+  return {
+    identity: state.identity!,
+    entry: state.entry,
+    binding: state.alias !== null && state.tool instanceof HarnDict ? state.tool : null,
+    isOfScript: isOfScript(state),
+    facts: factsOf(state),
+  }
+}
+
+/** An alias may be given its first parameter instead of a dict. */
+function positional(state: DispatchState, parameters: HarnDict): HarnDict | null {
+  if (state.alias === null || state.args === null || state.args instanceof HarnDict) return null
+  const required = parameters.get('required')
+  const first = isObjectSchema(parameters)
+    ? required instanceof HarnList && required.view().length > 0
+      ? display(required.view()[0]!)
+      : (parameters.get('properties') as HarnDict).keys()[0]
+    : parameters.keys()[0]
+  return first === undefined ? null : HarnDict.of({ [first]: state.args })
+}
+
+function firstAttempt(ctx: Context, state: DispatchState): Result {
+  const { cache, version } = factsOfEntry(state.entry!)
+  if (
+    cache !== null &&
+    ruleUnder(ctx.machine.hostData(RESULT_CACHE), cache) !== null &&
+    state.stream !== true &&
+    executorFor(state, state.entry!) !== 'dry_run'
+  ) {
+    identify(ctx, state, state.args as HarnDict)
+    const schemas = schemaTextHash(ctx, state.entry!)
+    state.cacheKey = cacheKey(ctx, {
+      tool: `${state.identity!.key} ${state.name}`,
+      version,
+      schemas,
+      applied: state.applied,
+      argHash: state.argHash,
+    })
+    const kept = keptResult(ctx, state.cacheKey, present(state.entry!, 'handler'))
+    if (kept !== null) {
+      state.cached = true
+      return afterHooks(ctx, state, kept.value)
+    }
+  }
+  if (state.applied.length === 0) return attempt(ctx, state)
+  const usd = costOf(ctx, state)
+  const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { usd })
+  if (exhausted !== null) return refuse(ctx, state, exhausted)
+  if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
+  return attempt(ctx, state)
+}
+
+/** What a call costs: what the entry says, and no less than what the host says about its tool. */
+function costOf(ctx: Context, state: DispatchState): number {
+  const own = entryOfHost(ctx, state.identity!)
+  return Math.max(factsOfEntry(state.entry!).costUsd, own === null ? 0 : factsOfEntry(own).costUsd)
+}
+
+/** What policies and hooks are asked about. */
+function judgedName(state: DispatchState): CalledTool {
+  return { shown: state.name, identity: state.identity! }
+}
+
+const schemaHashes = new WeakMap<HarnDict, string>()
+
+/** Hash of a tool's name and schemas; entries are never changed in place, so it is worked out once. */
+function schemaTextHash(ctx: Context, entry: HarnDict): string {
+  let hash = schemaHashes.get(entry)
+  if (hash === undefined) schemaHashes.set(entry, (hash = schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)))
+  return hash
+}
+
+/** For whoever keeps calls or compares them outside; once for all attempts. */
+function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
+  if (state.argHash !== '') return
+  const text = sortedJson(args)
+  ctx.charge(text.length >> 6, text.length)
+  state.argHash = ctx.machine.sha256Hex(text)
+}
+
+function refusedByGate(ctx: Context, state: DispatchState, stage: Value, reason: string): Result {
+  return refuseWith(ctx, state, stage === 'approval' ? 'approval_denied' : 'policy_violation', reason)
+}
+
+/** What the gate said (policy-gate.ts). Arguments that a person or a hook changed are checked as the first ones were. */
+function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result {
+  if (verdict.get('allowed') !== true)
+    return refusedByGate(ctx, state, verdict.get('stage') ?? null, display(verdict.get('reason') ?? null))
+  const args = verdict.get('args') as HarnDict
+  if (args !== state.args) {
+    const wrong = checkArguments(factsOfEntry(state.entry!).parameters, args)
+    if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
+    state.args = args
+    const broken = brokenGrant(ctx, state.applied, args, gateCall(state))
+    if (broken !== null) return refuse(ctx, state, broken)
+  }
+  return firstAttempt(ctx, state)
+}
+
+/** What hooks look at and may replace: texts as they are, data as JSON. */
+function resultText(value: Value): string {
+  return typeof value === 'string' ? value : sortedJson(value, 2)
+}
+
+function step(ctx: Context, state: DispatchState): Result {
+  try {
+    switch (state.stage) {
+      case 'start':
+        return begin(ctx, state)
+      case 'gate':
+        return admitted(ctx, state, ctx.result as HarnDict)
+      case 'running':
+        return accept(ctx, state, ctx.result)
+      case 'after': {
+        const text = ctx.result as string
+        return finish(ctx, state, text === resultText(state.value) ? state.value : text)
+      }
+      case 'waiting':
+        return attempt(ctx, state)
+    }
+  } catch (error) {
+    if (error instanceof TooDeepError) return refuseWith(ctx, state, 'invalid_args', error.message)
+    throw error
+  }
+}
+
+function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
+  const limit = state.entry === null ? null : attemptLimit(state, state.entry)
+  const struck = endAttempt(ctx, state)
+  if (state.stage !== 'running' || (isInterruption(fault) && !(struck && fault.caught === 'Deadline exceeded')))
+    return ctx.fail(fault)
+  const entry = state.entry!
+  const error =
+    struck && fault.caught === 'Deadline exceeded'
+      ? toolError('timeout', `timeout: elapsed ${limit}ms, limit ${limit}ms`, factsOf(state), HarnDict.of({ limit_ms: limit }))
+      : errorFromFault(fault, factsOf(state))
+  // Arguments that were wrong say nothing about the health of a tool.
+  if (codeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
+    reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, false)
+  const policy = policyUnderGrants(state, retryPolicy(entry, state.options))
+  const retriesDone = state.attempt - 1
+  if (mayRetry(policy, entry, error, retriesDone)) {
+    const delay = retryDelay(policy, error, state.callId, retriesDone)
+    state.history.push(
+      HarnDict.of({
+        attempt_number: state.attempt,
+        delay_ms: delay,
+        error: error.get('message')!,
+        code: error.get('code')!,
+        timestamp_ms: Math.trunc(ctx.now),
+      }),
+    )
+    state.stage = 'waiting'
+    return ctx.park(null, ctx.now + delay)
+  }
+  return refuse(ctx, state, withHistory(state, error))
+}
+
+function withHistory(state: DispatchState, error: HarnDict): HarnDict {
+  if (state.history.length === 0) return error
+  const retry = HarnDict.of({ state: 'exhausted', attempts: state.attempt, history: new HarnList(state.history) })
+  return error.with('retry', retry)
+}
+
+function onLeave(ctx: Context, state: DispatchState): void {
+  endAttempt(ctx, state)
+  if (state.outerCall === undefined) return
+  ctx.machine.spans?.({ at: 'end', work: 'tool_call', id: state.callId, task: ctx.machine.taskNumber, ms: ctx.now })
+  const { fields } = ctx.machine.task()
+  if (state.outerCall === null) fields.delete('tool.call')
+  else fields.set('tool.call', state.outerCall)
+  if (state.outerAttempts !== undefined) fields.set(ATTEMPTS, state.outerAttempts)
+  else if (fields.has(ATTEMPTS)) fields.delete(ATTEMPTS)
+}
+
+const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFault, onLeave })
+
+function dispatch(quiet: boolean) {
+  return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control =>
+    start(ctx, { registry, tool, args, options, quiet, alias: null })
+}
+
+/** What it looks through is paid first: the arguments, and the entries of the registry, of which one is read. */
+function start(
+  ctx: Context,
+  call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias' | 'stream'>,
+): Control {
+  chargeArguments(ctx, [call.args, call.options])
+  const registry = call.registry ?? ctx.state(boundRegistry).registry
+  if (registry instanceof HarnDict) ctx.charge(entriesOf(registry).length >> 3)
+  // Field by field: a spread makes an object of a slow kind, and there is one for every call.
+  const state: DispatchState = {
+    registry: call.registry,
+    tool: call.tool,
+    args: call.args,
+    options: call.options,
+    quiet: call.quiet,
+    alias: call.alias,
+    stage: 'start',
+    entry: null,
+    identity: null,
+    name: '',
+    callId: '',
+    origin: 'script',
+    argHash: '',
+    applied: [],
+    startedMs: 0,
+    limited: false,
+    pushed: 0,
+    covered: false,
+    attempt: 0,
+    history: [],
+    value: null,
+  }
+  if (call.stream === true) state.stream = true
+  return ctx.frame('tool.dispatch', state)
+}
+
+const EFFECTS = ['callback', 'tool.call'] as const
+
+const aliasOf = (binding: Value): string =>
+  binding instanceof HarnDict ? display(binding.get('alias') ?? binding.get('tool') ?? null) : ''
+
+export const toolDispatchFamily: BuiltinFamily = {
+  name: 'tool-dispatch',
+  charges: 'own',
+  builtins: [
+    builtin(
+      '__tool_call(registry: any, tool: any, args?: dict, options?: dict)',
+      { doc: 'Calls a tool and gives its result; throws a ToolError dict.', effects: EFFECTS },
+      dispatch(false),
+    ),
+    builtin(
+      '__tool_try(registry: any, tool: any, args?: dict, options?: dict) -> Result',
+      { doc: 'Calls a tool and gives Ok(result) or Err(ToolError dict).', effects: EFFECTS },
+      dispatch(true),
+    ),
+    builtin(
+      '__tool_stream_open(registry: any, tool: any, args?: dict, options?: dict) -> dict',
+      { doc: 'Calls a tool for its chunks; throws a ToolError dict.', effects: EFFECTS },
+      (ctx, registry, tool, args, options) =>
+        start(ctx, { registry: registry!, tool: tool!, args: args!, options: options!, quiet: false, alias: null, stream: true }),
+    ),
+    builtin(
+      '__tool_alias_call(binding: dict, args?: any, options?: dict)',
+      { doc: 'Calls the tool that an alias stands for.', effects: EFFECTS },
+      (ctx, binding, args, options) =>
+        start(ctx, {
+          registry: null,
+          tool: binding!,
+          args: args!,
+          options: options!,
+          quiet: false,
+          alias: aliasOf(binding!),
+        }),
+    ),
+    builtin(
+      '__tool_server_call(binding: dict, name: string, args?: dict, options?: dict)',
+      { doc: 'Calls a tool of the MCP server that an alias stands for.', effects: EFFECTS },
+      (ctx, binding, name, args, options) => {
+        if (!(binding instanceof HarnDict) || typeof name !== 'string')
+          return ctx.runtime('an MCP server is called with the name of a tool and its arguments')
+        const tool = binding.with('mcp_tool', name)
+        return start(ctx, {
+          registry: null,
+          tool,
+          args: args!,
+          options: options!,
+          quiet: false,
+          alias: aliasOf(binding),
+        })
+      },
+    ),
+    builtin(
+      '__defined_tool_call(name: string, args?: dict)',
+      { doc: 'Calls a tool that the program defined, bound or not; else one by its id.', effects: EFFECTS },
+      (ctx, name, args) => {
+        const tool = ctx.state(definedTools).entries.get(display(name ?? null)) ?? name!
+        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null })
+      },
+    ),
+    builtin('__tool_cache_clear() -> int', { doc: 'Forgets results that were kept; how many.', effects: [] }, forgetResults),
+    builtin(
+      '__tool_context() -> dict',
+      { doc: 'Facts of the tool call that the caller is part of; nil outside of one.', effects: [] },
+      (ctx) => {
+        const { fields } = ctx.machine.task()
+        const callId = fields.get('tool.call')
+        if (typeof callId !== 'string') return null
+        const attempts = fields.get(ATTEMPTS)
+        const [attempt = 1, most = 1] = attempts instanceof HarnList ? attempts.view() : []
+        return HarnDict.of({
+          call_id: callId,
+          attempt,
+          max_attempts: most,
+          idempotency_key: `${ctx.machine.runId ?? 'run'}:${keyOfCall(ctx, callId)}`,
+          session_id: fields.get('agent_session_id') ?? null,
+          process_id: fields.get('worker_id') ?? null,
+          payload: null,
+        })
+      },
+    ),
+    builtin(
+      '__tool_entry(id: string) -> dict',
+      { doc: 'The entry of a tool of the host or of a standard one, nil when there is none.', effects: [] },
+      (ctx, id) => {
+        const name = display(id ?? null)
+        const own = ctx.machine.hostData(HOST_TOOLS)?.get(name)
+        return own === undefined ? standardEntry(name) : hostEntry(own)
+      },
+    ),
+    builtin(
+      '__tool_bound() -> dict',
+      { doc: 'The bound registry, or nil.', effects: [] },
+      (ctx) => ctx.state(boundRegistry).registry,
+    ),
+    builtin(
+      '__tool_entries(registry?: dict) -> list',
+      { doc: 'The entries, without handlers, of a registry or else of the bound one.', effects: [] },
+      (ctx, given) => {
+        const registry = given ?? ctx.state(boundRegistry).registry
+        if (!(registry instanceof HarnDict) || !isRegistry(registry)) return new HarnList([])
+        const entries = entriesOf(registry)
+        ctx.charge(entries.length, entries.length * 64)
+        return new HarnList(entries.map(withoutHandler))
+      },
+    ),
+  ],
+  frames: [dispatchFrame],
+}

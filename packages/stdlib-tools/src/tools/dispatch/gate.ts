@@ -1,0 +1,327 @@
+// The one gate in front of every tool, whoever carries it out and by whatever route it is called: dispatch, host calls, calls of MCP
+// clients, agent loops, calls that tools of the host make. It judges the identity of what will be carried out (tool-identity.ts), in this
+// order, and what cannot be judged is refused:
+//
+//   pins        the lock file knows the tool, and it is what it was
+//   level       the run's security level is as high as what is carried out needs
+//   grants      of the host, of imports, of scopes, of the alias, of the entry; the version they ask for
+//   ceilings    of the importing modules, by the effects that carrying it out entails
+//   arguments   filled in from grants and checked by them
+//   policy      capability policy, permissions, approval, hooks (policy-gate.ts); arguments that changed are checked again
+//   budgets     counted once for each call
+//
+// Effects that passed carry the key of the identity, and drivers refuse those that do not (identity-guard.ts of stdlib-tools).
+
+import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
+import { TOOL_PINS } from '../definitions/pins.js'
+import { HOST_CAPABILITIES } from './host-mocks.js'
+import { HOST_NAMES } from './identity.js'
+import { GRANT_CEILING } from '../policy/grant-ceiling.js'
+import { HarnDict, HarnList, display, isServerAddress } from '@bridle/vm/families'
+import type { Context } from '@bridle/vm/families'
+import { effectsOfLevel, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
+import type { GrantedTool } from '@bridle/compiler/grants'
+import {
+  aliasGrants,
+  beyondCeiling,
+  effectsBeyondImport,
+  grantProblem,
+  grantsFor,
+  recordOf,
+  refusalByGrants,
+  withPins,
+} from '../policy/grants.js'
+import type { AppliedGrant } from '../policy/grants.js'
+import { beyondLevel, isAbove, levelOfEntry, levelOfIdentity, levelOfRun } from '../policy/security-level.js'
+import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
+import { checkArguments, knowsParameter, withDefaults } from '../definitions/arguments.js'
+import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
+import { toolError } from '../../library/tool-errors.js'
+import type { CallFacts } from '../../library/tool-errors.js'
+import { bridgedIdentity, insideIdentity, mcpIdentity } from './identity.js'
+import type { HostNames, ToolIdentity } from './identity.js'
+import { descriptionHashOf, pinText, pinnedChange, schemaHashOf } from '../definitions/pins.js'
+import { nameOf, present, textAt } from '../definitions/registry.js'
+
+// ---------------------------------------------------------------------------------------------------------------- resolving
+
+const NO_HOST: HostNames = { aliases: null, hasOperation: () => false }
+
+export function hostNamesOf(ctx: Context): HostNames {
+  return ctx.machine.hostData(HOST_NAMES) ?? NO_HOST
+}
+
+/** Tools that every agent loop has, by the standard tools that do the same; their builtins are judged under those names as well. */
+const RUNTIME_TOOL_IDS: ReadonlyMap<string, string> = new Map([
+  ['read_file', 'fs.read'],
+  ['list_directory', 'fs.list'],
+])
+
+/** Of a registry entry, whoever made it; `alias` is how a script calls it, if it has a name of its own. */
+export function identityOfEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
+  const name = nameOf(entry)
+  const given = alias === null ? [name] : [name, alias]
+  switch (factsOfEntry(entry).executor) {
+    case 'harn':
+      return present(entry, 'handler') === null && RUNTIME_TOOL_IDS.has(name)
+        ? insideIdentity('builtin', RUNTIME_TOOL_IDS.get(name)!, given)
+        : insideIdentity('script', name, given)
+    case 'builtin':
+      return STANDARD_IDS.has(name) ? insideIdentity('builtin', name, given) : insideIdentity('none', name, given)
+    case 'host_bridge':
+      return bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: textAt(entry, 'host_capability') }, given)
+    case 'mcp_server':
+      return mcpIdentity(serverOfEntry(entry) ?? '', textAt(entry, 'mcp_tool') ?? name, given)
+    case 'provider_native':
+      return insideIdentity('native', name, given)
+    default:
+      return insideIdentity('none', name, given)
+  }
+}
+
+const STANDARD_IDS: ReadonlySet<string> = new Set(STANDARD_TOOLS.map(({ id }) => id))
+
+/** The host's own entry of one of its tools; null for operations, and for tools of a host behind a bridge. */
+export function entryOfHost(ctx: Context, { kind, id }: ToolIdentity): HarnDict | null {
+  const entry = kind === 'host' ? ctx.machine.hostData(HOST_TOOLS)?.get(id) : undefined
+  return entry === undefined ? null : hostEntry(entry)
+}
+
+/** Arguments of a tool of the host that nobody may read in a trace. */
+export function secretsOfHost(ctx: Context, id: string): readonly string[] {
+  const entry = ctx.machine.hostData(HOST_TOOLS)?.get(hostNamesOf(ctx).aliases?.get(id) ?? id)
+  return entry === undefined ? [] : factsOfEntry(hostEntry(entry)).secrets
+}
+
+/** Effects that a call entails, whatever its entry says: the host's own word about its tool, else what its executor reaches. */
+export function entailedEffects(ctx: Context, identity: ToolIdentity): readonly string[] {
+  if (identity.kind === 'mcp') return ['mcp']
+  if (identity.kind !== 'host') return []
+  const own = entryOfHost(ctx, identity)
+  return (own === null ? null : declaredEffects(own)) ?? ['external']
+}
+
+/** Whether the host itself carries out what goes by that name, rather than a builtin in its place. */
+export function isOfHost(ctx: Context, { kind, id }: ToolIdentity): boolean {
+  if (kind !== 'host') return false
+  const hostTools = ctx.machine.hostData(HOST_TOOLS)
+  const hostCapabilities = ctx.machine.hostData(HOST_CAPABILITIES)
+  const hasOtherHostTools = ctx.machine.hostData(HAS_OTHER_HOST_TOOLS)
+  if (hostTools?.has(id) === true || hostNamesOf(ctx).hasOperation(id)) return true
+  const dot = id.indexOf('.')
+  const declared = hostCapabilities ?? {}
+  const operations = Object.hasOwn(declared, id.slice(0, dot)) ? declared[id.slice(0, dot)]!.operations : {}
+  return Object.hasOwn(operations, id.slice(dot + 1)) || hasOtherHostTools
+}
+
+/** What an entry says about its effects; null when it says nothing. */
+function declaredEffects(entry: HarnDict): readonly string[] | null {
+  const declared = entry.get('effects')
+  if (declared instanceof HarnList) return declared.view().map((name) => display(name))
+  const annotations = entry.get('annotations')
+  const level = annotations instanceof HarnDict ? annotations.get('side_effect_level') : null
+  return typeof level === 'string' ? effectsOfLevel(level) : null
+}
+
+// ------------------------------------------------------------------------------------------------------------------- judging
+
+export interface GateCall {
+  readonly identity: ToolIdentity
+  /** As the script has it; null for a call by name that needs none. */
+  readonly entry: HarnDict | null
+  /** The binding of the alias that the call is made by. */
+  readonly binding: HarnDict | null
+  /** Whether the entry is one that the program made, so that the lock file names it too. */
+  readonly isOfScript: boolean
+  /** For errors. */
+  readonly facts: CallFacts
+}
+
+/** The error of a call that is refused whatever its arguments are, or the grants that hold for it. */
+export function admit(ctx: Context, call: GateCall, isCarriedOut = true): HarnDict | readonly AppliedGrant[] {
+  return refusalByPins(ctx, call) ?? refusalByLevel(ctx, call) ?? applied(ctx, call, isCarriedOut)
+}
+
+function refusal(call: GateCall, code: string, message: string, details: HarnDict | null = null): HarnDict {
+  return toolError(code, message, call.facts, details)
+}
+
+/** How lock files name what the call reaches. */
+export function pinOf({ identity, entry, isOfScript }: Pick<GateCall, 'identity' | 'entry' | 'isOfScript'>): string {
+  if (isOfScript && entry !== null) return `script:${nameOf(entry)}`
+  switch (identity.kind) {
+    case 'host':
+      return `host:${identity.id}`
+    case 'mcp':
+      return `mcp:${identity.server ?? ''}.${identity.id}`
+    case 'builtin':
+      return `bridle:${identity.id}`
+    default:
+      return `script:${identity.id}`
+  }
+}
+
+/** A locked run calls what was locked, as it was then: the entry of the script, and what that leads to. */
+function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
+  const pins = ctx.machine.hostData(TOOL_PINS)
+  if (pins === null) return null
+  const { identity, entry, isOfScript } = call
+  const key = pinOf(call)
+  const hashHex = (bytes: Uint8Array): string => ctx.machine.hashHex(bytes)
+  const hashes = (of: HarnDict): { readonly schema: string; readonly description: string } => ({
+    schema: schemaHashOf(hashHex, of),
+    description: descriptionHashOf(hashHex, of),
+  })
+  const judge = (name: string, of: HarnDict | null): HarnDict | null => {
+    const pinned = pins.get(name)
+    const shown = call.facts.tool
+    if (pinned === undefined) {
+      const found = of === null ? null : hashes(of).schema
+      return refusal(
+        call,
+        'schema_drift',
+        `Tool '${shown}' (${name}) is not in the lock file`,
+        HarnDict.of({ key: name, pinned: null, found }),
+      )
+    }
+    if (of === null) return null
+    const found = hashes(of)
+    const changed = pinnedChange(pinned, found)
+    if (changed === null) return null
+    const shownFound = pinned.includes('+') ? pinText(found.schema, found.description) : found.schema
+    return refusal(
+      call,
+      'schema_drift',
+      `Tool '${shown}' (${name}) has changed since it was locked: its ${changed}`,
+      HarnDict.of({ key: name, pinned, found: shownFound, changed }),
+    )
+  }
+  // The schemas of servers are compared before the run; here there is nothing to compare.
+  const own = identity.kind === 'mcp' && !isOfScript ? null : (entryOfHost(ctx, identity) ?? entry)
+  const refused = judge(key, isOfScript ? entry : own)
+  if (refused !== null || !isOfScript) return refused
+  if (identity.kind === 'mcp') return judge(pinOf({ ...call, isOfScript: false }), null)
+  const target = entryOfHost(ctx, identity)
+  return identity.kind !== 'host' || (target === null && identity.id === entry?.get('name'))
+    ? null
+    : judge(pinOf({ ...call, isOfScript: false }), target)
+}
+
+/** A run does what its security level allows, by what is carried out; an entry can only say that it does more. */
+function refusalByLevel(ctx: Context, call: GateCall): HarnDict | null {
+  const most = levelOfRun(ctx.machine.hostData(GRANT_CEILING) ?? [])
+  if (most === null) return null
+  const { identity, entry, facts } = call
+  const ofIdentity = levelOfIdentity(identity, hostNamesOf(ctx))
+  const ofEntry = entry === null ? 'safe' : levelOfEntry(entry)
+  const needed = isAbove(ofEntry, ofIdentity) ? ofEntry : ofIdentity
+  if (!isAbove(needed, most)) return null
+  const details = HarnDict.of({ violation: 'level', required: needed, granted: most })
+  return refusal(call, 'security_violation', beyondLevel(`Tool '${facts.alias ?? facts.tool}'`, needed, most), details)
+}
+
+/** Collects the grants of the call and checks the version that its alias asks for. */
+function applied(ctx: Context, call: GateCall, isCarriedOut: boolean): HarnDict | readonly AppliedGrant[] {
+  const { identity, entry, binding, facts } = call
+  const own = binding === null ? [] : [...aliasGrants(binding)]
+  const declared = entry === null ? null : factsOfEntry(entry).grants
+  if (declared instanceof HarnDict) {
+    const problem = grantProblem(ctx, facts.tool, declared)
+    if (problem !== null) return refusal(call, 'grant_invalid', problem)
+    own.push({ id: `tool:${facts.tool}`, scope: 'tool', grant: recordOf(declared) })
+  }
+  const grants = grantsFor(ctx, { named: identity, own })
+  if (typeof grants === 'string')
+    return refusal(call, 'policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${grants}`)
+  if (isCarriedOut) {
+    const beyond = beyondImports(ctx, call)
+    if (beyond !== null) return beyond
+  }
+  const known = entryOfHost(ctx, identity) ?? entry
+  const found = known === null ? null : factsOfEntry(known).version
+  const required = [binding === null ? null : textAt(binding, 'version'), ...grants.map(({ grant }) => grant['version'] ?? null)]
+  for (const version of required) {
+    if (typeof version !== 'string' || (found !== null && satisfiesVersion(found, version))) continue
+    const message = `Tool '${facts.tool}' has version ${found ?? '(unknown)'}, and ${version} is required`
+    return refusal(call, 'version_mismatch', message, HarnDict.of({ tool: facts.tool, required: version, found }))
+  }
+  return grants
+}
+
+/** What an entry says about itself adds to what its executor entails, and takes nothing away. */
+function beyondImports(ctx: Context, { identity, entry, facts }: GateCall): HarnDict | null {
+  if (ctx.machine.importCeilings === null || (identity.kind !== 'host' && identity.kind !== 'mcp')) return null
+  const said = entry === null ? [] : (declaredEffects(entry) ?? [])
+  const beyond = effectsBeyondImport(ctx, [...entailedEffects(ctx, identity), ...said])
+  return beyond === null ? null : beyondCeiling(beyond.ceiling, beyond.name, facts)
+}
+
+/** What grants know of the arguments: from the entry of the call, and from the host's own, which a script cannot water down. */
+function grantedTool(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' | 'identity'>): GrantedTool {
+  const facts = entriesBehind(ctx, entry, identity).map(factsOfEntry)
+  return {
+    knows: (name) => facts.some(({ parameters }) => knowsParameter(parameters, name)),
+    pathArguments: facts.flatMap(({ paths }) => paths),
+    urlArguments: facts.flatMap(({ urls }) => urls),
+    base: null,
+  }
+}
+
+function entriesBehind(ctx: Context, entry: HarnDict | null, identity: ToolIdentity): readonly HarnDict[] {
+  const own = entryOfHost(ctx, identity)
+  return [entry, own === entry ? null : own].filter((each) => each !== null)
+}
+
+/** The arguments with what grants pin and the schema sets, or the error of arguments that the schema or a grant refuses. */
+export function admitArguments(
+  ctx: Context,
+  grants: readonly AppliedGrant[],
+  given: HarnDict,
+  call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
+): { readonly args: HarnDict } | { readonly error: HarnDict; /** As far as they were made. */ readonly args: HarnDict } {
+  const { entry, facts } = call
+  let args = grants.length === 0 ? given : withPins(ctx, grants, given, grantedTool(ctx, call))
+  if (entry !== null) {
+    const { parameters } = factsOfEntry(entry)
+    args = withDefaults(parameters, args)
+    const wrong = checkArguments(parameters, args)
+    if (wrong !== null) return { error: toolError('invalid_args', wrong.message, facts, wrong.details), args: given }
+  }
+  const error = brokenGrant(ctx, grants, args, call)
+  return error === null ? { args } : { error, args }
+}
+
+/** The same without the schema, for those that check it by themselves. */
+export function grantedArguments(
+  ctx: Context,
+  grants: readonly AppliedGrant[],
+  given: HarnDict,
+  call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
+): { readonly args: HarnDict } | { readonly error: HarnDict; readonly args: HarnDict } {
+  const args = withPins(ctx, grants, given, grantedTool(ctx, call))
+  const error = brokenGrant(ctx, grants, args, call)
+  return error === null ? { args } : { error, args }
+}
+
+/** The error for arguments that a grant does not allow, or null. */
+export function brokenGrant(
+  ctx: Context,
+  grants: readonly AppliedGrant[],
+  args: HarnDict,
+  call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
+): HarnDict | null {
+  if (grants.length === 0) return null
+  const { entry, identity, facts } = call
+  const secret = new Set(entriesBehind(ctx, entry, identity).flatMap((each) => factsOfEntry(each).secrets))
+  const judge = (applied: readonly AppliedGrant[], judged: HarnDict): HarnDict | null =>
+    refusalByGrants(ctx, applied, judged, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
+  const { kind, server } = identity
+  if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, args)
+  // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (effects/uses.ts).
+  const place = HarnDict.of({ url: server })
+  const ofPlace = grants.map((each) => ({
+    ...each,
+    grant: Object.fromEntries(Object.entries(each.grant).filter(([key]) => key === 'url' || keyKind(key) === 'domain')),
+  }))
+  return judge(ofPlace, place) ?? judge(grants, args.has('url') ? args : args.with('url', server))
+}

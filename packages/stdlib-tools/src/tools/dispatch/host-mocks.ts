@@ -1,0 +1,169 @@
+// Mocks of host capabilities (04a §4.1): registered by scripts under test, consulted before the embedding program is asked, and
+// recorded when they answer. Newest first; scopes save and restore both mocks and records.
+
+import type { HostCapabilities } from '@bridle/vm'
+import { HarnDict, HarnList, builtin, display, equals, family, hostSlot } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+
+interface HostMock {
+  readonly capability: string
+  readonly operation: string
+  readonly result: Value
+  /** What the call's params must contain; null matches every call. */
+  readonly params: HarnDict | null
+  readonly error: string | null
+}
+
+interface HostMockState {
+  mocks: HostMock[]
+  calls: Value[]
+  scopes: { mocks: HostMock[]; calls: Value[] }[]
+}
+
+const hostMocks = family<HostMockState>('host_mocks', () => ({ mocks: [], calls: [], scopes: [] }))
+
+/** The mock that answers this call, after recording it; undefined when none does. Its error is to be thrown as a string. */
+export function matchHostMock(
+  ctx: Context,
+  capability: string,
+  operation: string,
+  params: HarnDict,
+): { result: Value; error: string | null } | undefined {
+  const state = ctx.state(hostMocks)
+  for (let at = state.mocks.length - 1; at >= 0; at--) {
+    const mock = state.mocks[at]!
+    if (mock.capability !== capability || mock.operation !== operation || !covers(params, mock.params)) continue
+    state.calls.push(HarnDict.of({ capability, operation, params }))
+    return mock
+  }
+  return undefined
+}
+
+function covers(params: HarnDict, wanted: HarnDict | null): boolean {
+  if (wanted === null) return true
+  for (const [key, value] of wanted.entries()) {
+    const given = params.get(key)
+    if (given === undefined || !equals(given, value)) return false
+  }
+  return true
+}
+
+/** An argument that was left out is empty; nil is the text `nil`. */
+function given(ctx: Context, at: number, value: Value): string {
+  return at < ctx.argc ? display(value) : ''
+}
+
+function hostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
+  const names = { capability: given(ctx, 0, capability), operation: given(ctx, 1, operation) }
+  if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
+  const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
+  const matcher = isConfig ? (third.get('params') ?? null) : params
+  // An error of nil is the text `nil`, as in the reference.
+  const error = isConfig && third.has('error') ? display(third.get('error')!) : ''
+  ctx.state(hostMocks).mocks.push({
+    ...names,
+    result: isConfig ? (third.get('result') ?? null) : third,
+    params: matcher instanceof HarnDict ? matcher : null,
+    error: error === '' ? null : error,
+  })
+  return null
+}
+
+/** Built-in capabilities: what host_call can do without an embedding program. Scripts print these texts, which are the reference's. */
+const CAPABILITIES: Readonly<
+  Record<string, { readonly description: string; readonly operations: Readonly<Record<string, string>> }>
+> = {
+  process: {
+    description: 'Process execution.',
+    operations: {
+      exec: 'Execute a process in argv or explicit shell mode.',
+      list_shells: 'List shells discovered by the host/session.',
+      get_default_shell: 'Return the selected default shell for this host/session.',
+      set_default_shell: 'Select the default shell for this host/session.',
+      shell_invocation: 'Resolve a shell id/object plus login/interactive flags into argv.',
+    },
+  },
+  template: { description: 'Template rendering.', operations: { render: 'Render a template file.' } },
+  interaction: { description: 'User interaction.', operations: { ask: 'Ask the user a question.' } },
+}
+
+const MOCKED_CAPABILITY = 'Mocked host capability registered at runtime for tests.'
+const MOCKED_OPERATION = 'Mocked host operation registered at runtime for tests.'
+
+/** What `host_capabilities` lists beside the built-in ones. */
+export const HOST_CAPABILITIES = hostSlot<HostCapabilities>('host_capabilities', {})
+
+/** Capability → its description and operations, built-in ones first, in the order they are known. */
+function capabilityTable(ctx: Context): Map<string, { description: string; operations: Map<string, string> }> {
+  const table = new Map<string, { description: string; operations: Map<string, string> }>()
+  for (const [name, { description, operations }] of Object.entries(CAPABILITIES)) {
+    table.set(name, { description, operations: new Map(Object.entries(operations)) })
+  }
+  for (const [name, { description, operations }] of Object.entries(ctx.machine.hostData(HOST_CAPABILITIES))) {
+    const known = table.get(name)
+    const all = new Map([...(known?.operations ?? []), ...Object.entries(operations)])
+    table.set(name, { description: known?.description ?? description, operations: all })
+  }
+  for (const { capability, operation } of ctx.state(hostMocks).mocks) {
+    const row = table.get(capability) ?? { description: MOCKED_CAPABILITY, operations: new Map<string, string>() }
+    if (!row.operations.has(operation)) row.operations.set(operation, MOCKED_OPERATION)
+    table.set(capability, row)
+  }
+  return table
+}
+
+function hostCapabilities(ctx: Context): Result {
+  const result = new HarnDict()
+  for (const [name, { description, operations }] of capabilityTable(ctx)) {
+    const described = new HarnDict()
+    for (const [operation, text] of operations) described.set(operation, HarnDict.of({ description: text }))
+    result.set(name, HarnDict.of({ description, ops: new HarnList([...operations.keys()]), operations: described }))
+  }
+  return result
+}
+
+function hostHas(ctx: Context, capability: Value, operation: Value): Result {
+  const row = capabilityTable(ctx).get(given(ctx, 0, capability))
+  return row !== undefined && (ctx.argc < 2 || row.operations.has(display(operation)))
+}
+
+const OPTIONS = (doc: string) => ({ doc, effects: [] as readonly string[] })
+
+export const hostMocksFamily: BuiltinFamily = {
+  name: 'host-mocks',
+  builtins: [
+    builtin(
+      'host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
+      OPTIONS('Answers matching host_call calls from now on.'),
+      hostMock,
+    ),
+    builtin(
+      'host_mock_calls() -> list',
+      OPTIONS('The calls that mocks answered, in order.'),
+      (ctx) => new HarnList([...ctx.state(hostMocks).calls]),
+    ),
+    builtin('host_mock_clear() -> nil', OPTIONS('Drops mocks, recorded calls and scopes.'), (ctx) => {
+      Object.assign(ctx.state(hostMocks), { mocks: [], calls: [], scopes: [] })
+      return null
+    }),
+    builtin('host_mock_push_scope() -> nil', OPTIONS('Sets mocks and recorded calls aside and starts with none.'), (ctx) => {
+      const state = ctx.state(hostMocks)
+      state.scopes.push({ mocks: state.mocks, calls: state.calls })
+      Object.assign(state, { mocks: [], calls: [] })
+      return null
+    }),
+    builtin('host_mock_pop_scope() -> nil', OPTIONS('Brings back what the last push set aside.'), (ctx) => {
+      const state = ctx.state(hostMocks)
+      const saved = state.scopes.pop()
+      if (saved === undefined) return ctx.throw('host_mock_pop_scope: no scope to pop')
+      Object.assign(state, saved)
+      return null
+    }),
+    builtin('host_capabilities() -> dict', OPTIONS('Capabilities of the host with their operations.'), hostCapabilities),
+    builtin(
+      'host_has(capability: string, op?: string) -> bool',
+      OPTIONS('Whether the host has a capability or operation.'),
+      hostHas,
+    ),
+  ],
+}

@@ -1,0 +1,236 @@
+// What a call comes down to. A script names a tool as it likes: by an alias, by an entry that it made, by the name of a host operation. What
+// is carried out is something else, and it is that which every judge asks about: grants, budgets, pins, effects, policies, approvals. So
+// each route resolves its call to an identity first, and judges are given nothing but the identity.
+//
+// A thing is known by the names that whoever provides it gave it (`names`), and by those that the script gave it (`given`). Rules that
+// refuse or narrow are looked up under all of them; rules that allow, under `names` alone: a name that a script gives selects, it never
+// grants.
+
+import { HarnDict, HarnList, display, hostSlot } from '@bridle/vm/families'
+import type { Effect, Plain, Value } from '@bridle/vm/families'
+import type { SecurityLevel } from '../policy/security-level.js'
+
+export type ToolKind =
+  /** A closure of the script. What it does outside of the machine is judged where it does it. */
+  | 'script'
+  /** A standard tool or a tool of the runtime: a builtin, whose effects are judged too. */
+  | 'builtin'
+  /** A tool or an operation of the embedding program, or of a host behind a bridge. */
+  | 'host'
+  | 'mcp'
+  /** The service of a model carries it out. */
+  | 'native'
+  /** Nobody carries it out. */
+  | 'none'
+
+export interface ToolIdentity {
+  readonly kind: ToolKind
+  /** One text for each thing, `host:shop.order`, `mcp:files/read`: what effects carry and drivers compare. */
+  readonly key: string
+  /** The id of a host's tool, the name of a server's tool, the name of a script's. */
+  readonly id: string
+  /** The server, for `mcp`: the name by which the host declared it, or the address or program that the script spelled out. */
+  readonly server: string | null
+  /** By which those who provide it know it, the most precise one first. */
+  readonly names: readonly string[]
+  readonly families: readonly string[]
+  /** By which only the script knows it. */
+  readonly given: readonly string[]
+}
+
+const NONE: readonly string[] = []
+
+const familiesOfName = new Map<string, readonly string[]>()
+/** Names may come from scripts; what was kept is dropped past this. */
+const MOST_NAMES = 1000
+
+/** `a`, `a.b` for `a.b.c`. */
+function familiesOf(name: string): readonly string[] {
+  if (!name.includes('.')) return NONE
+  let found = familiesOfName.get(name)
+  if (found !== undefined) return found
+  found = []
+  const families: string[] = []
+  for (let dot = name.indexOf('.'); dot >= 0 && families.length < 16; dot = name.indexOf('.', dot + 1))
+    families.push(name.slice(0, dot))
+  if (familiesOfName.size >= MOST_NAMES) familiesOfName.clear()
+  familiesOfName.set(name, families)
+  return families
+}
+
+/** A closure of the script, a builtin, or what nobody outside carries out. */
+export function insideIdentity(
+  kind: 'script' | 'builtin' | 'native' | 'none',
+  id: string,
+  given: readonly string[] = NONE,
+): ToolIdentity {
+  const names = [id]
+  return {
+    kind,
+    key: `${kind === 'script' ? 'harn' : kind}:${id}`,
+    id,
+    server: null,
+    names,
+    families: familiesOf(id),
+    given: without(given, names),
+  }
+}
+
+/** Under `name` the host is asked; `aliases` are the further names that it gave its tools. */
+export function hostIdentity(
+  name: string,
+  aliases: ReadonlyMap<string, string> | null,
+  given: readonly string[] = NONE,
+): ToolIdentity {
+  const id = aliases?.get(name) ?? name
+  const names = id === name ? [id] : [id, name]
+  const families = id === name ? familiesOf(id) : [...familiesOf(id), ...familiesOf(name)]
+  return { kind: 'host', key: `host:${id}`, id, server: null, names, families, given: without(given, names) }
+}
+
+/** `server` as `serverOfSpec` tells it. */
+export function mcpIdentity(server: string, tool: string, given: readonly string[] = NONE): ToolIdentity {
+  const key = `mcp:${server}/${tool}`
+  // `mcp.a.b.c` may be the tool `b.c` of `a`, or `c` of `a.b`; where the script chose the server, one of the two is a stranger.
+  const names = isSpelled(server) && tool.includes('.') ? [key] : [key, `mcp.${server}.${tool}`, `${server}__${tool}`]
+  return { kind: 'mcp', key, id: tool, server, names, families: ['mcp', `mcp.${server}`], given: without(given, names) }
+}
+
+/** Whether a server is an address or a program, rather than the name of a declaration. */
+function isSpelled(server: string): boolean {
+  return server.includes(':')
+}
+
+function without(given: readonly string[], names: readonly string[]): readonly string[] {
+  return given.length === 0 ? given : [...new Set(given)].filter((name) => name !== '' && !names.includes(name))
+}
+
+/** Facts of the host that decide which of its tools a name is. */
+export interface HostNames {
+  /** Further names of tools, with their ids. */
+  readonly aliases: ReadonlyMap<string, string> | null
+  /** Whether the host has an operation `capability.operation` of that name; operations go before tools. */
+  readonly hasOperation: (name: string) => boolean
+  /** What the host says about a tool of its own; null when it says nothing. */
+  readonly levelOf?: (id: string) => SecurityLevel | null
+}
+
+/** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
+export const HOST_NAMES = hostSlot<HostNames | null>('host_names', null)
+
+/** Of a tool that something outside carries out: by a bridge identifier, or by the tool's own name. */
+export function bridgedIdentity(
+  host: HostNames,
+  { tool, capability }: { readonly tool: string; readonly capability: string | null },
+  given: readonly string[] = NONE,
+): ToolIdentity {
+  const asked = capability ?? tool
+  const aliases = capability !== null && host.hasOperation(capability) ? null : host.aliases
+  return hostIdentity(asked, aliases, [...given, tool])
+}
+
+/** The identity behind an effect that reaches a tool; null for any other. This is what drivers compare with what was judged. */
+export function identityOfEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, host: HostNames): ToolIdentity | null {
+  const text = (value: Plain | undefined): string => (typeof value === 'string' ? value : '')
+  switch (kind) {
+    case 'tool.call': {
+      const tool = text(args['tool'])
+      if (args['executor'] === 'mcp_server')
+        return mcpIdentity(text(args['mcp_server']), typeof args['mcp_tool'] === 'string' ? args['mcp_tool'] : tool, [tool])
+      if (args['executor'] !== 'host_bridge') return insideIdentity('none', tool)
+      const capability = args['host_capability']
+      return bridgedIdentity(host, { tool, capability: typeof capability === 'string' ? capability : null })
+    }
+    case 'host.call':
+      return bridgedIdentity(host, { tool: text(args['name']), capability: text(args['name']) })
+    case 'host.tool':
+      return args['op'] === 'call'
+        ? bridgedIdentity(host, { tool: text(args['name']), capability: nameWithDot(args['name']) })
+        : null
+    case 'mcp.request': {
+      const params = args['params'] as { readonly name?: Plain } | null | undefined
+      if (args['method'] !== 'tools/call' || typeof params?.name !== 'string') return null
+      const name = text(args['name'])
+      return mcpIdentity(serverOfSpec(args['spec'], name), params.name, [`mcp.${name}.${params.name}`, `${name}__${params.name}`])
+    }
+    default:
+      return null
+  }
+}
+
+/** As the provider of the host reads it: a dotted name is that of an operation first. */
+function nameWithDot(name: Plain | undefined): string | null {
+  return typeof name === 'string' && name.includes('.') ? name : null
+}
+
+/**
+ * Which server a connection leads to: the name of a declaration of the host, else the address or program that the script spelled out,
+ * marked so that no program can be called like a declaration. Reads a spec as the provider does (mcp/config.ts).
+ */
+export function serverOfSpec(spec: Plain | undefined, name: string): string {
+  if (typeof spec !== 'object' || spec === null) return `unknown:${name}`
+  const { server, transport, url, command, args } = spec as { readonly [key: string]: Plain | undefined }
+  if (typeof server === 'string') return server
+  if (transport === 'http') return `${String(url)}`
+  return `program:${[command, ...(Array.isArray(args) ? args : [])].map((word) => String(word)).join(' ')}`
+}
+
+// ------------------------------------------------------------------------------------------------------------- looking up
+
+/** What rules are looked up by. */
+export type Named = Pick<ToolIdentity, 'names' | 'families' | 'given'>
+
+/** Whether a key of grants (a name, a family, a pattern `a.*` or `*`) is about the thing by a name that it really has. */
+export function isNamedBy(key: string, { names, families }: Pick<Named, 'names' | 'families'>): boolean {
+  if (key === '*' || names.includes(key)) return true
+  return families.length > 0 && families.includes(key.endsWith('.*') ? key.slice(0, -2) : key)
+}
+
+/** The same by any name, also one that the script gave. */
+export function isMentionedBy(key: string, named: Named): boolean {
+  if (isNamedBy(key, named)) return true
+  if (named.given.length === 0) return false
+  const family = key.endsWith('.*') ? key.slice(0, -2) : key
+  return named.given.some((name) => name === key || familiesOf(name).includes(family))
+}
+
+/** All names. */
+export function everyName({ names, given }: Pick<Named, 'names' | 'given'>): readonly string[] {
+  return given.length === 0 ? names : [...names, ...given]
+}
+
+/** For those that know a thing by one name that it really has. */
+export function namedOnly(name: string): Named {
+  return { names: [name], families: familiesOf(name), given: NONE }
+}
+
+/** A call as policies see it: how it is called, for people, and what that comes down to. */
+export interface CalledTool {
+  readonly shown: string
+  /** Without a key where nothing but a name is known. */
+  readonly identity: Named & { readonly key?: string }
+}
+
+/** As a value, for frames. */
+export function calledValue({ shown, identity }: CalledTool): HarnDict {
+  const list = (texts: readonly string[]): HarnList => new HarnList([...texts])
+  const { names, families, given, key = null } = identity
+  return HarnDict.of({ shown, key, names: list(names), families: list(families), given: list(given) })
+}
+
+/** Reads such a value; a text is the name of a tool of which no more is known. */
+export function readCalled(value: Value): CalledTool {
+  if (!(value instanceof HarnDict)) return calledByName(display(value))
+  const texts = (key: string): string[] => {
+    const list = value.get(key)
+    return list instanceof HarnList ? list.view().map((each) => display(each)) : []
+  }
+  const key = value.get('key')
+  const named = { names: texts('names'), families: texts('families'), given: texts('given') }
+  return { shown: display(value.get('shown') ?? null), identity: typeof key === 'string' ? { ...named, key } : named }
+}
+
+/** A call of a tool of which nothing but a name is known. */
+export function calledByName(name: string): CalledTool {
+  return { shown: name, identity: namedOnly(name) }
+}

@@ -1,0 +1,88 @@
+// The gate (tool-gate.ts) for builtins that reach a tool outside of the machine by an effect of their own: host_call, host_tool_call,
+// mcp_call. Their frames go through it in one or two steps, and the effect then carries what was judged.
+
+import { HarnDict, display, typeName } from '@bridle/vm/families'
+import type { Context, Result, Value } from '@bridle/vm/families'
+import { reserveBudgets, traceDenied } from '../policy/grants.js'
+import { quickVerdict, startGate, takePass } from '../policy/gate.js'
+import { admit, admitArguments, brokenGrant } from './gate.js'
+import { toolError } from '../../library/tool-errors.js'
+import type { ToolIdentity } from './identity.js'
+import type { AppliedGrant } from '../policy/grants.js'
+
+/** A call on its way through the gate; plain data, so that a frame can keep it. */
+export interface OutsideCall {
+  readonly identity: ToolIdentity
+  readonly applied: readonly AppliedGrant[]
+  /** As they were given, unless something changed them. */
+  readonly args: Value
+}
+
+export type AtGate =
+  /** The frame goes on with this call, and its effect carries `identity.key`. */
+  | { readonly kind: 'passed'; readonly call: OutsideCall }
+  /** The frame is asked again with the verdict: `leaveGate`. */
+  | { readonly kind: 'asking'; readonly call: OutsideCall; readonly result: Result }
+  | { readonly kind: 'refused'; readonly result: Result }
+
+/** `owner` is the value that a pass of an agent loop was given for (policy-gate.ts). */
+export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, owner: Value = null): AtGate {
+  const facts = {
+    tool: identity.names[0] === identity.key ? (identity.names[1] ?? identity.key) : identity.id,
+    callId: null,
+    attempt: 1,
+  }
+  const isPassed = owner !== null && takePass(ctx, owner, given)
+  const refused = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, identity, args, error)
+  const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
+  if (applied instanceof HarnDict) return refused(applied)
+  const isEmpty = given === null
+  if (!isEmpty && !(given instanceof HarnDict) && applied.length > 0)
+    return refused(toolError('invalid_args', `Parameters must be an object, got ${typeName(given)}`, facts))
+  const before = given instanceof HarnDict ? given : new HarnDict()
+  const checked = admitArguments(ctx, applied, before, { identity, entry: null, facts })
+  if ('error' in checked) return refused(checked.error, checked.args)
+  const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args }
+  const called = { shown: facts.tool, identity }
+  const verdict = isPassed ? 'pass' : quickVerdict(ctx, called, checked.args)
+  if (verdict === 'pass') return pay(ctx, call)
+  if (verdict !== 'ask') return refused(refusalOf(verdict.stage, verdict.reason, facts), checked.args)
+  return { kind: 'asking', call, result: startGate(ctx, called, checked.args, new HarnDict()) }
+}
+
+/** After the verdict of people, closures and hooks. */
+export function leaveGate(ctx: Context, call: OutsideCall, verdict: HarnDict): AtGate {
+  const { identity, applied } = call
+  const facts = { tool: identity.id, callId: null, attempt: 1 }
+  if (verdict.get('allowed') !== true)
+    return refuse(
+      ctx,
+      identity,
+      call.args,
+      refusalOf(verdict.get('stage') ?? null, display(verdict.get('reason') ?? null), facts),
+    )
+  const args = verdict.get('args') ?? null
+  if (!(args instanceof HarnDict) || args === call.args || (call.args === null && args.size === 0)) return pay(ctx, call)
+  const broken = brokenGrant(ctx, applied, args, { identity, entry: null, facts })
+  return broken === null ? pay(ctx, { ...call, args }) : refuse(ctx, identity, args, broken)
+}
+
+function pay(ctx: Context, call: OutsideCall): AtGate {
+  const { identity, applied, args } = call
+  if (applied.length === 0) return { kind: 'passed', call }
+  const exhausted = reserveBudgets(ctx, applied, { tool: identity.id, callId: null, attempt: 1 })
+  return exhausted === null ? { kind: 'passed', call } : refuse(ctx, identity, args, exhausted)
+}
+
+function refusalOf(
+  stage: Value,
+  reason: string,
+  facts: { readonly tool: string; readonly callId: null; readonly attempt: number },
+): HarnDict {
+  return toolError(stage === 'approval' ? 'approval_denied' : 'policy_violation', reason, facts)
+}
+
+function refuse(ctx: Context, identity: ToolIdentity, args: Value, error: HarnDict): AtGate {
+  traceDenied(ctx, identity.id, args, error)
+  return { kind: 'refused', result: ctx.throw(error) }
+}

@@ -1,0 +1,71 @@
+// The one interface behind which a tool call is carried out outside the machine. An executor always settles and never throws
+// for reasons of the tool: refusals and failures are outcomes. What it does not do: policy, retries, journal and schemas of
+// the script's side; those are the dispatch in the machine.
+
+import type { Plain } from '@bridle/vm'
+import type { NestedGate } from './provider.js'
+import type { ToolErrorData } from '../host-tools/errors.js'
+import type { StreamRequest } from './streams.js'
+
+export type ExecutorName = 'harn' | 'dry_run' | 'host_bridge' | 'mcp_server' | 'provider_native'
+
+/** One attempt of one call. */
+export interface ToolCall {
+  readonly executor: ExecutorName
+  readonly tool: string
+  readonly args: { readonly [key: string]: Plain }
+  /** Bridge identifier, `capability.operation`. */
+  readonly hostCapability: string | null
+  readonly mcpServer: string | null
+  /** The name by which the server knows the tool. */
+  readonly mcpTool: string | null
+  readonly runId: string
+  readonly callId: string
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly idempotencyKey: string
+  /** The call was begun before the run was restored, and may have been carried out. */
+  readonly isAgain?: boolean
+  readonly timeoutMs: number | null
+  /** For calls of `tool_stream`: what of the stream is asked for (executors/streams.ts). */
+  readonly stream?: StreamRequest
+  /** Context of the trace, for an MCP server. */
+  readonly meta?: { readonly [key: string]: Plain }
+  readonly progress: (data: unknown) => void
+  /** Judges the calls that the tool makes itself; null where no run is around the call. */
+  readonly nested?: NestedGate | null
+}
+
+export type ToolOutcome =
+  | { readonly kind: 'result'; readonly value: Plain }
+  | { readonly kind: 'failed'; readonly error: ToolErrorData }
+  /** Not carried out at all, by decision. */
+  | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly hint?: string }
+  /** Comes later, from outside, under this token. */
+  | { readonly kind: 'pending'; readonly token: string }
+
+/** What bounds one attempt. */
+export interface CallScope {
+  /** Aborts at the attempt's time limit, and when the run gives the call up. */
+  readonly signal: AbortSignal
+}
+
+export interface Executor {
+  readonly name: ExecutorName
+  /** An outcome that is ready is used at once; the script's other tasks do not get a turn then. */
+  readonly call: (call: ToolCall, scope: CallScope) => ToolOutcome | Promise<ToolOutcome>
+  /** Whether a dry run may carry the call out. */
+  readonly isReadOnly: (call: ToolCall, scope: CallScope) => boolean | Promise<boolean>
+  /** Whether it serves `call.stream` itself; other calls give one chunk. */
+  readonly streams?: (call: ToolCall) => boolean
+  /** Ends what it keeps open for the run. */
+  readonly close?: () => Promise<void>
+}
+
+export function result(value: Plain): ToolOutcome {
+  return { kind: 'result', value }
+}
+
+export function failed(code: string, message: string, details?: Plain): ToolOutcome {
+  return { kind: 'failed', error: details === undefined ? { code, message } : { code, message, details } }
+}

@@ -1,0 +1,131 @@
+// Executor `host_bridge`: asks the embedding program, in process. A tool with a bridge identifier is served by the capability
+// operation of that name or, failing that, by the tool of that name; one without by the tool of its own name.
+
+import type { HostBridge } from './remote-host.js'
+import { messageOf } from './provider.js'
+import type { Tool, VerifyCall } from '../host-tools/define.js'
+import { NotDataError, plainFromHost } from '../host-tools/edge.js'
+import { toolErrorData } from '../host-tools/errors.js'
+import type { Host } from '../host-tools/host.js'
+import { CallFacts, PreparedCalls, chain, contextOf, invoke, openStream } from '../host-tools/invoke.js'
+import type { Invoked, Ready } from '../host-tools/invoke.js'
+import type { JsonSchema } from '../host-tools/schema.js'
+import { failed, result } from './executor.js'
+import type { CallScope, Executor, ToolCall, ToolOutcome } from './executor.js'
+import { OpenStreams, streamInvocation } from './streams.js'
+
+export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
+  const prepared = new PreparedCalls()
+  const streams = new OpenStreams()
+  const findTool = (name: string): Tool | null => host.tool(name)
+  return {
+    name: 'host_bridge',
+    streams(call) {
+      const target = find(host, call)
+      return target !== null && typeof target !== 'function'
+    },
+    close: () => streams.close(),
+    call(call, scope) {
+      const target = find(host, call)
+      if (call.stream !== undefined && target !== null && typeof target !== 'function')
+        return streams.serve(call, scope, target, (opened, signal) =>
+          openStream(target, opened.args, streamInvocation(opened, signal), findTool),
+        )
+      if (call.isAgain === true && target !== null && typeof target !== 'function' && typeof target.recovery === 'object') {
+        const { verify } = target.recovery
+        return verified(call, verify, () => this.call({ ...call, isAgain: false }, scope))
+      }
+      if (target === null && bridge !== null) return askBridge(bridge, call, scope)
+      if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
+      const invocation = new HostInvocation(call, scope)
+      if (typeof target !== 'function')
+        return chain(invoke(target, call.args, invocation, findTool, prepared), (outcome) => outcomeOf(call, outcome))
+      return attempt(call, () =>
+        chain(target(call.args, contextOf(invocation, findTool)), (value) => result(plainFromHost(value))),
+      )
+    },
+    isReadOnly(call) {
+      const target = find(host, call)
+      return (
+        target !== null && typeof target !== 'function' && (target.sideEffect === 'none' || target.sideEffect === 'read_only')
+      )
+    },
+  }
+}
+
+/** The process on the other side decides what it knows; an operation that it did not declare may still be a tool of that name. */
+async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): Promise<ToolOutcome> {
+  const name = call.hostCapability ?? call.tool
+  const asked = call.hostCapability === null ? null : bridge.callOperation(name, call.args, scope.signal)
+  const outcome = (await asked) ?? (await bridge.callTool(name, call.args, scope.signal))
+  if (outcome.ok) return result(outcome.value)
+  const { message, category } = outcome.error
+  if (category === 'tool_rejected') return { kind: 'rejected', code: 'policy_violation', message }
+  if (/^Bridge: operation cancelled/.test(message)) return failed('cancelled', message)
+  if (/^Bridge: host did not respond/.test(message)) return failed('timeout', message)
+  return failed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
+}
+
+/** What the tool says became of a call whose process ended in the middle. Whatever is no clear answer makes no call. */
+async function verified(
+  call: ToolCall,
+  verify: VerifyCall,
+  make: () => ToolOutcome | Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  let found: unknown
+  try {
+    found = await verify(call.idempotencyKey, call.args)
+    if (typeof found === 'object' && found !== null && 'done' in found) return result(plainFromHost(found.done))
+  } catch (cause) {
+    return failed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${messageOf(cause)}`)
+  }
+  if (found === 'not_done') return make()
+  return failed('unknown_outcome', `the outcome of ${call.tool} is unknown: its process ended after the call was begun`)
+}
+
+function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> {
+  const name = call.hostCapability
+  if (name === null) return host.tool(call.tool)
+  const dot = name.indexOf('.')
+  return (dot < 0 ? null : host.operation(name.slice(0, dot), name.slice(dot + 1))) ?? host.tool(name)
+}
+
+function outcomeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
+  return outcome.kind === 'value' ? dataOf(call, outcome.value, outcome.schema) : outcome
+}
+
+function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined): ToolOutcome {
+  try {
+    return result(plainFromHost(value, schema))
+  } catch (cause) {
+    return failureOf(call, cause)
+  }
+}
+
+function attempt(call: ToolCall, work: () => Ready<ToolOutcome>): Ready<ToolOutcome> {
+  try {
+    const outcome = work()
+    return outcome instanceof Promise ? outcome.catch((cause: unknown) => failureOf(call, cause)) : outcome
+  } catch (cause) {
+    return failureOf(call, cause)
+  }
+}
+
+function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+  if (cause instanceof NotDataError)
+    return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
+  return { kind: 'failed', error: toolErrorData(cause) }
+}
+
+class HostInvocation extends CallFacts {
+  private readonly scope: CallScope
+
+  constructor(call: ToolCall, scope: CallScope) {
+    super(call)
+    this.scope = scope
+  }
+
+  get signal(): AbortSignal {
+    return this.scope.signal
+  }
+}

@@ -1,0 +1,208 @@
+// THE table of executors, and the provider that answers `tool.call` with it: one row an executor, each behind the same
+// timeout, cancellation and translation of outcomes.
+
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../../library/time/host-clock.js'
+import type { HostBridge } from './remote-host.js'
+import { answered } from './provider.js'
+import type { EffectCall, Provider } from './provider.js'
+import { failedOutcome } from '../host-tools/errors.js'
+import type { ToolErrorData } from '../host-tools/errors.js'
+import type { Host } from '../host-tools/host.js'
+import { dryRunExecutor } from './dry-run.js'
+import type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+import { harnExecutor } from './harn.js'
+import type { ScriptTool } from './harn.js'
+import { hostBridgeExecutor } from './host-bridge.js'
+import { mcpExecutor } from './mcp.js'
+import type { McpToolCaller } from './mcp.js'
+import type { PendingResults } from './pending.js'
+import { providerNativeExecutor } from './provider-native.js'
+import { streamRequest } from './streams.js'
+import { messageOf } from './provider.js'
+
+export interface ExecutorParts {
+  readonly host: Host
+  /** A host in another process, for what this one does not have. */
+  readonly bridge?: HostBridge | null
+  readonly mcp: McpToolCaller | null
+  readonly scripts?: { readonly [name: string]: ScriptTool }
+}
+
+export type ExecutorTable = { readonly [Name in ExecutorName]: Executor }
+
+export function createExecutors(parts: ExecutorParts): ExecutorTable {
+  return {
+    harn: harnExecutor(parts.scripts ?? {}),
+    dry_run: dryRunExecutor(),
+    host_bridge: hostBridgeExecutor(parts.host, parts.bridge ?? null),
+    mcp_server: mcpExecutor(parts.mcp),
+    provider_native: providerNativeExecutor(),
+  }
+}
+
+export interface ToolProviderParts {
+  readonly executors: ExecutorTable
+  readonly pending: PendingResults
+  readonly progress?: (callId: string, tool: string, data: unknown) => void
+  /** A tool's own limit, when the call names none. */
+  readonly timeoutOf?: (tool: string) => number | null
+}
+
+/** Answers `tool.call`. */
+export function toolProvider(parts: ToolProviderParts): Provider {
+  return {
+    kinds: ['tool.call'],
+    perform: (effect, call) => callTool(parts, readCall(parts, effect.args, call), call),
+    async isReadOnly(effect, call) {
+      const toolCall = readCall(parts, effect.args, call)
+      return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call)) ?? false
+    },
+    close: async () => {
+      await Promise.allSettled(Object.values(parts.executors).map(async (executor) => executor.close?.()))
+    },
+  }
+}
+
+function executorOf(parts: ToolProviderParts, call: ToolCall): Executor | null {
+  return Object.hasOwn(parts.executors, call.executor) ? parts.executors[call.executor] : null
+}
+
+function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plain }, call: EffectCall): ToolCall {
+  const text = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
+  const tool = text('tool') ?? ''
+  const callId = text('call_id') ?? `effect_${call.id}`
+  const given = args['args'] ?? null
+  const stream = streamRequest(args['stream'])
+  return {
+    ...(stream === null ? {} : { stream }),
+    ...(args['meta'] === undefined ? {} : { meta: args['meta'] as { readonly [key: string]: Plain } }),
+    executor: (text('executor') ?? 'host_bridge') as ExecutorName,
+    tool,
+    args:
+      typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array)
+        ? (given as { readonly [key: string]: Plain })
+        : {},
+    hostCapability: text('host_capability'),
+    mcpServer: text('mcp_server'),
+    mcpTool: text('mcp_tool'),
+    runId: call.runId,
+    callId,
+    attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
+    maxAttempts: typeof args['max_attempts'] === 'number' ? args['max_attempts'] : 1,
+    idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
+    ...(call.isAgain === true ? { isAgain: true } : {}),
+    timeoutMs:
+      typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
+    progress: (data) => parts.progress?.(callId, tool, data),
+    nested: call.nested ?? null,
+  }
+}
+
+/** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
+export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallScope): EffectOutcome | Promise<EffectOutcome> {
+  const executor = executorOf(parts, call)
+  if (executor === null)
+    return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
+  const scope = new Scope()
+  let outcome: ToolOutcome | Promise<ToolOutcome>
+  try {
+    outcome =
+      call.stream === undefined || executor.streams?.(call) === true
+        ? executor.call(call, scope)
+        : wholeAsStream(executor, call, scope)
+  } catch (cause) {
+    outcome = bugOf(cause)
+  }
+  return outcome instanceof Promise || outcome.kind === 'pending'
+    ? waitFor(parts, call, outcome, scope, outer.signal)
+    : translate(outcome)
+}
+
+/** The answer of an executor that does not stream: all there is comes when the stream is opened. */
+async function wholeAsStream(executor: Executor, { stream: _, ...call }: ToolCall, scope: CallScope): Promise<ToolOutcome> {
+  const outcome = await executor.call(call, scope)
+  return outcome.kind === 'result' ? { kind: 'result', value: { streaming: false, value: outcome.value } } : outcome
+}
+
+class Scope implements CallScope {
+  private controller: AbortController | null = null
+  private stopped: Error | null = null
+
+  get signal(): AbortSignal {
+    if (this.controller === null) {
+      this.controller = new AbortController()
+      if (this.stopped !== null) this.controller.abort(this.stopped)
+    }
+    return this.controller.signal
+  }
+
+  stop(reason: string): void {
+    this.stopped = new Error(reason)
+    this.controller?.abort(this.stopped)
+  }
+}
+
+async function waitFor(
+  parts: ToolProviderParts,
+  call: ToolCall,
+  outcome: ToolOutcome | Promise<ToolOutcome>,
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<EffectOutcome> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let onAbort = (): void => {}
+  const interrupted = new Promise<ToolOutcome>((resolve) => {
+    const stop = (error: ToolErrorData): void => {
+      scope.stop(error.message)
+      resolve({ kind: 'failed', error })
+    }
+    onAbort = () => stop({ code: 'cancelled', message: `Tool '${call.tool}' was cancelled` })
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    const { timeoutMs } = call
+    if (timeoutMs !== null) {
+      timer = setTimeout(
+        () =>
+          stop({
+            code: 'timeout',
+            message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
+            details: { limit_ms: timeoutMs },
+          }),
+        timerMs(timeoutMs),
+      )
+    }
+  })
+  const settled = async (): Promise<ToolOutcome> => {
+    // An executor that rejects has a bug; the script sees a failed call all the same.
+    const first = await Promise.resolve(outcome).catch(bugOf)
+    return first.kind === 'pending' ? parts.pending.wait(first.token, scope.signal) : first
+  }
+  try {
+    return translate(await Promise.race([interrupted, settled()]))
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function bugOf(cause: unknown): ToolOutcome {
+  return { kind: 'failed', error: { code: 'execution_failed', message: messageOf(cause) } }
+}
+
+function translate(outcome: ToolOutcome): EffectOutcome {
+  switch (outcome.kind) {
+    case 'result':
+      return answered(outcome.value)
+    case 'failed':
+      return failedOutcome(outcome.error)
+    case 'rejected':
+      return failedOutcome({ code: outcome.code, message: outcome.message })
+    case 'pending':
+      return failedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
+  }
+}
+
+export type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+export type { ScriptTool } from './harn.js'
+export type { McpToolCaller } from './mcp.js'

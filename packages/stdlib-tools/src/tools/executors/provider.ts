@@ -1,0 +1,109 @@
+// Providers answer effects: one provider for each kind of effect, chosen by the host. A provider answers at once with an
+// outcome (the task goes on without a switch) or with a promise (the task waits, others run).
+//
+// "The world refused" is an ordinary result, a Refused record (packages/vm/src/effects/records.ts); an outcome with
+// `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
+// of the world; whatever they throw is turned into such an outcome by the driver.
+
+import type { Effect, EffectKind, EffectOutcome, NestedCall, Plain } from '@bridle/vm'
+import type { NestedVerdict } from '../dispatch/nested-calls.js'
+import type { ToolErrorCode } from '../../library/tool-errors.js'
+
+/** What a provider is told beside the effect. */
+export interface EffectCall {
+  /** Number of the effect within its run, from 1. */
+  readonly id: number
+  readonly runId: string
+  /** Equal when the same effect is asked for again after a restore, so that a service can recognise a repeat. */
+  readonly idempotencyKey: string
+  /** Asked for before the run was restored: it may have been carried out then. */
+  readonly isAgain?: boolean
+  /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970 by the run's clock. */
+  readonly now: number
+  /** Judges and notes calls that a tool makes of others on behalf of this effect; null outside of runs. */
+  readonly nested?: NestedGate | null
+  /** Ends the run with a status, as `exit(code)` asks. */
+  readonly exit: (code: number) => void
+}
+
+/** The gate in front of calls that tools make of other tools (tools/invoke.ts); the machine of the run judges them. */
+export interface NestedGate {
+  /** Null when the run does not wait for the tool any more. */
+  readonly judge: (name: string, args: Plain) => NestedVerdict | null
+  /** By the run's clock. */
+  readonly now: () => number
+  /** Keeps a call for the outcome of the effect; `settle` says how it ended. */
+  readonly begin: (call: Omit<NestedCall, 'endedMs' | 'outcome'>) => (outcome: NestedCall['outcome']) => void
+}
+
+export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome | Promise<EffectOutcome>
+
+export interface Provider {
+  /** The kinds it answers. */
+  readonly kinds: readonly EffectKind[]
+  readonly perform: PerformEffect
+  /** Texts that no trace of the run may show: secrets that the host lends through the provider. */
+  readonly secretValues?: readonly string[]
+  /** Whether a dry run may carry the effect out; null leaves it to the effect's row in the table. */
+  readonly isReadOnly?: (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
+  /** Ends what the provider keeps open for the run (processes, connections). Called once, also after a failure. */
+  readonly close?: () => void | Promise<void>
+}
+
+/** Facts of a run for providers that keep state for it. */
+export interface RunInfo {
+  readonly runId: string
+  readonly now: () => number
+  /** When the run began, also for one that goes on from a snapshot. */
+  readonly startedAt: number
+}
+
+/** A provider shared by all runs, or a function that makes one for each run. */
+export type ProviderSource = Provider | ((run: RunInfo) => Provider)
+
+/** Those of a host; a function is asked at the first effect of each run. */
+export type ProviderSources = readonly ProviderSource[] | (() => readonly ProviderSource[])
+
+/** One list after the other; later providers win. */
+export function joinedProviders(first: ProviderSources, second: ProviderSources): ProviderSources {
+  if (typeof first !== 'function' && typeof second !== 'function') return [...first, ...second]
+  return () => [...listed(first), ...listed(second)]
+}
+
+function listed(sources: ProviderSources): readonly ProviderSource[] {
+  return typeof sources === 'function' ? sources() : sources
+}
+
+export function answered(value: Plain): EffectOutcome {
+  return { ok: true, value }
+}
+
+/** Fails the way `throw "message"` does. */
+export function thrownError(message: string, value?: Plain): EffectOutcome {
+  return { ok: false, error: value === undefined ? { kind: 'thrown', message } : { kind: 'thrown', message, value } }
+}
+
+export function runtimeError(message: string): EffectOutcome {
+  return { ok: false, error: { kind: 'runtime', message } }
+}
+
+/** `code` for tool errors that are more precise than their category. */
+export function categorizedError(category: string, message: string, code?: ToolErrorCode): EffectOutcome {
+  return { ok: false, error: { kind: 'categorized', category, message, ...(code === undefined ? {} : { code }) } }
+}
+
+/** The world refused: a result, not an error. `detail` is what follows the colon in the messages scripts see. */
+export function refused(code: string, detail: string, more: { readonly [key: string]: Plain } = {}): EffectOutcome {
+  return { ok: true, value: { refused: true, code, detail, ...more } }
+}
+
+/** What something that was thrown says. Code of a host may throw anything: what cannot be asked has no message. */
+export function messageOf(cause: unknown): string {
+  try {
+    return String(cause instanceof Error ? cause.message : cause)
+  } catch {
+    return 'something was thrown that cannot be shown'
+  }
+}

@@ -1,0 +1,171 @@
+// Calls of streaming tools while they are open. A script pulls: `next` makes the tool go on, so a slow script slows the tool down, and
+// what nobody asks for is not made. Streams live in this process; one that a run asks for after a restore is begun anew, with the
+// same idempotency key, and what was delivered before is passed over, where the tool allows that it is done twice.
+
+import type { Plain } from '@bridle/vm'
+import type { NestedGate } from './provider.js'
+import { isRepeatable } from '../host-tools/define.js'
+import type { Tool } from '../host-tools/define.js'
+import { NotDataError, plainFromHost } from '../host-tools/edge.js'
+import { toolErrorData } from '../host-tools/errors.js'
+import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
+import { failed, result } from './executor.js'
+import type { CallScope, ToolCall, ToolOutcome } from './executor.js'
+
+/** What a call of a stream asks for: `open` is a call itself, the others are about one that is open. */
+export type StreamRequest =
+  | { readonly op: 'open' }
+  /** `index`: chunks that were delivered; `most`: how many may come at once. */
+  | { readonly op: 'next'; readonly index: number; readonly most: number }
+  | { readonly op: 'close' }
+
+export function streamRequest(value: Plain | undefined): StreamRequest | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { op, index, most } = value as { readonly op?: Plain; readonly index?: Plain; readonly most?: Plain }
+  if (op === 'open' || op === 'close') return { op }
+  if (op !== 'next') return null
+  return { op, index: typeof index === 'number' ? index : 0, most: typeof most === 'number' ? Math.max(1, most) : 1 }
+}
+
+/** Begins the work; what is not a stream is finished at once. */
+export type BeginStream = (call: ToolCall, signal: AbortSignal) => Promise<OpenStream | Invoked>
+
+/** The gate of the request that makes the tool go on: each of them is an effect of its own. */
+class GateOfRequest implements NestedGate {
+  request: NestedGate | null
+
+  constructor(request: NestedGate | null) {
+    this.request = request
+  }
+
+  judge(name: string, args: Plain): ReturnType<NestedGate['judge']> {
+    return this.request?.judge(name, args) ?? null
+  }
+
+  now(): number {
+    return this.request?.now() ?? 0
+  }
+
+  begin(call: Parameters<NestedGate['begin']>[0]): ReturnType<NestedGate['begin']> {
+    return this.request?.begin(call) ?? (() => {})
+  }
+}
+
+interface Open {
+  readonly gate: GateOfRequest
+  readonly stream: OpenStream
+  readonly abort: AbortController
+  delivered: number
+}
+
+export class OpenStreams {
+  private readonly byCall = new Map<string, Open>()
+
+  /** `call.stream` is what is asked for; a call that is given up ends its stream. */
+  async serve(call: ToolCall, { signal }: CallScope, tool: Tool, begin: BeginStream): Promise<ToolOutcome> {
+    const request = call.stream ?? { op: 'open' }
+    signal.addEventListener('abort', () => void this.end(call.callId, 'the call was given up'), { once: true })
+    switch (request.op) {
+      case 'open': {
+        const opened = await this.begin(call, begin)
+        return 'delivered' in opened ? result({ streaming: true }) : wholeOf(call, opened)
+      }
+      case 'next':
+        return this.next(call, request, tool, begin)
+      case 'close':
+        await this.end(call.callId, 'the stream was left')
+        return result(null)
+    }
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.byCall.keys()].map((id) => this.end(id, 'the run has ended')))
+  }
+
+  private async begin(call: ToolCall, begin: BeginStream): Promise<Open | Invoked> {
+    const abort = new AbortController()
+    const gate = new GateOfRequest(call.nested ?? null)
+    const stream = await begin({ ...call, nested: gate }, abort.signal)
+    if (stream.kind !== 'stream') return stream
+    const open: Open = { gate, stream, abort, delivered: 0 }
+    this.byCall.set(call.callId, open)
+    return open
+  }
+
+  private async next(
+    call: ToolCall,
+    { index, most }: { readonly index: number; readonly most: number },
+    tool: Tool,
+    begin: BeginStream,
+  ): Promise<ToolOutcome> {
+    const open = this.byCall.get(call.callId) ?? (await this.again(call, tool, begin))
+    if (!('delivered' in open)) return open
+    open.gate.request = call.nested ?? null
+    const chunks: Plain[] = []
+    while (chunks.length < most) {
+      const item = await open.stream.next()
+      if (item.done) {
+        this.byCall.delete(call.callId)
+        const end = outcomeOf(call, item.outcome)
+        return end.kind === 'result' ? result({ chunks, done: true, value: end.value }) : end
+      }
+      open.delivered++
+      if (open.delivered <= index) continue
+      try {
+        chunks.push(plainFromHost(item.chunk))
+      } catch (cause) {
+        await this.end(call.callId, 'a chunk was not data')
+        return failureOf(call, cause)
+      }
+    }
+    return result({ chunks, done: false })
+  }
+
+  private async again(call: ToolCall, tool: Tool, begin: BeginStream): Promise<Open | ToolOutcome> {
+    if (!isRepeatable(tool.recovery))
+      return failed(
+        'unknown_outcome',
+        `the stream of tool '${call.tool}' was lost, and the tool does not allow that it is begun again`,
+      )
+    const opened = await this.begin(call, begin)
+    return 'delivered' in opened ? opened : failed('execution_failed', `Tool '${call.tool}' no longer streams`)
+  }
+
+  private async end(id: string, reason: string): Promise<void> {
+    const open = this.byCall.get(id)
+    if (open === undefined) return
+    this.byCall.delete(id)
+    open.abort.abort(new Error(reason))
+    await open.stream.close()
+  }
+}
+
+/** What a tool that does not stream gave, as the one chunk that it is. */
+function wholeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
+  const end = outcomeOf(call, outcome)
+  return end.kind === 'result' ? result({ streaming: false, value: end.value }) : end
+}
+
+function outcomeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
+  if (outcome.kind === 'pending')
+    return failed('execution_failed', `Tool '${call.tool}' answers later, and a stream cannot wait for that`)
+  if (outcome.kind === 'failed') return outcome
+  try {
+    return result(plainFromHost(outcome.value, outcome.schema))
+  } catch (cause) {
+    return failureOf(call, cause)
+  }
+}
+
+function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+  if (cause instanceof NotDataError)
+    return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
+  return { kind: 'failed', error: toolErrorData(cause) }
+}
+
+/** The call as its tool sees it: under a signal that lasts as long as the stream. */
+export function streamInvocation(call: ToolCall, signal: AbortSignal): Invocation {
+  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested = null } = call
+  return { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested, signal }
+}

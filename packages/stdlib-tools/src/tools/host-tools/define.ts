@@ -1,0 +1,343 @@
+// What a host gives to scripts. A *tool* is a named operation with side effects of some level: every call goes through the
+// dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
+// effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
+
+import type { LogLevel, SideEffect } from '@bridle/vm'
+import type { DriftReaction } from '../dispatch/drift.js'
+import type { SecurityLevel } from '../policy/security-level.js'
+import type { Plain } from '@bridle/vm'
+import { compileSchema } from './schema.js'
+import type { AnySchema, CompiledSchema, JsonSchema, OutputOf } from './schema.js'
+import { standardSchemaOf } from './response.js'
+import type { ResponseFormat } from './response.js'
+
+/** Calls that a tool makes itself; they end with the call that they are part of. */
+export interface ToolCalls {
+  /** Rejects with ToolError. */
+  readonly call: (name: string, args?: { readonly [key: string]: unknown }) => Promise<unknown>
+  /** All at once; results in the order of the calls, rejects with the first failure. */
+  readonly batch: (
+    calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
+  ) => Promise<readonly unknown[]>
+}
+
+/** What the host's code is told about the call it serves. */
+export interface ToolContext {
+  /** Aborts at the call's timeout and when the run is cancelled; work that goes on afterwards is not waited for. */
+  readonly signal: AbortSignal
+  readonly runId: string
+  readonly callId: string
+  /** From 1; retries of one call count up. */
+  readonly attempt: number
+  /** How often the call is made at most, failures included. */
+  readonly maxAttempts: number
+  /** Equal for all attempts of one call, also after a restore. */
+  readonly idempotencyKey: string
+  /** What the prepare step attached; null without one. */
+  readonly payload: unknown
+  /** Other tools of the same host. */
+  readonly tools: ToolCalls
+  /** Says that the work had an effect (`http`). Throws a ToolError `effect_violation` for one that the tool does not declare. */
+  readonly performed: (effect: string) => void
+  /** Shows up among the events of the run; an MCP client hears a text, or `{progress, total?, message?}`. */
+  readonly progress: (data: unknown) => void
+  /** Who called, when the tool is served to a client (`toMcpServer`); null in a run, whose script is the caller. */
+  readonly client: ToolClient | null
+}
+
+/** The client on the other side of a served tool. What it did not declare rejects with ToolError. */
+export interface ToolClient {
+  /** `{name, version}` as it introduced itself. */
+  readonly info: { readonly [key: string]: unknown }
+  /** What it declared: `sampling`, `elicitation`, `roots` … */
+  readonly capabilities: { readonly [key: string]: unknown }
+  /** A line for its log; nothing happens below the level that it set, or when it set none. */
+  readonly log: (level: LogLevel, data: unknown, logger?: string) => void
+  /** An answer of its own model: parameters and result of `sampling/createMessage`. */
+  readonly sample: (request: {
+    readonly messages: readonly object[]
+    readonly maxTokens: number
+    readonly [key: string]: unknown
+  }) => Promise<{ readonly [key: string]: unknown }>
+  /** A form for the person in front of it; the schema is an object of flat fields. */
+  readonly elicit: (message: string, schema: JsonSchema) => Promise<ToolFormAnswer>
+  /** Folders that it works in. */
+  readonly roots: () => Promise<readonly { readonly uri: string; readonly name?: string }[]>
+}
+
+export type ToolFormAnswer =
+  | { readonly action: 'accept'; readonly content: { readonly [field: string]: unknown } }
+  | { readonly action: 'decline' | 'cancel'; readonly content: null }
+
+/** A call as the prepare step sees it. */
+export interface CallToPrepare<Input = unknown> {
+  readonly callId: string
+  readonly tool: string
+  readonly args: Input
+}
+
+/** Arguments and payload as every attempt shall see them; what is left out stays as it was. */
+export interface PreparedCall<Input = unknown> {
+  readonly args?: Input
+  readonly payload?: unknown
+}
+
+/** Ends a call with this result: returned by a prepare step, the tool does not run at all. */
+export class Finished {
+  readonly value: unknown
+
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+export function finish(value: unknown): Finished {
+  return new Finished(value)
+}
+
+/**
+ * What became of a call whose process ended in the middle: `{ done: value }` with the value that it had, `not_done` to make it now, or
+ * `unknown`, and the script gets the error `unknown_outcome`.
+ */
+export type VerifyCall = (
+  idempotencyKey: string,
+  args: { readonly [key: string]: unknown },
+) => VerifiedCall | Promise<VerifiedCall>
+export type VerifiedCall = { readonly done: unknown } | 'not_done' | 'unknown'
+
+/** Whether a call that was begun and has no outcome may be made again: never by itself, without harm, or as `verify` finds. */
+export type Recovery = 'once' | 'safe' | 'idempotent' | { readonly verify: VerifyCall }
+
+/** What may be tried again, and when (05 §2.7); only failures that are worth it are, and only where that does no harm. */
+export interface RetryDefinition {
+  readonly maxRetries?: number
+  readonly baseDelayMs?: number
+  readonly maxDelayMs?: number
+  readonly backoff?: 'constant' | 'linear' | 'exponential' | 'fibonacci'
+  readonly jitter?: boolean
+  readonly retryOn?: readonly string[]
+}
+
+export type { SecurityLevel }
+
+const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
+
+export interface ToolExample {
+  readonly note?: string
+  readonly args: { readonly [key: string]: unknown }
+  /** What the call gives; left out where it depends on the world. */
+  readonly result?: unknown
+}
+
+export interface ToolDefinition<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema> {
+  /** `area.operation`, imported by `import { operation } from "host/area"`; a name without a dot is in `host/tools`. */
+  readonly name: string
+  readonly description?: string
+  readonly version?: string
+  /** An object schema; any dict when absent. */
+  readonly input?: Input
+  /** Checked, and decides which numbers are floats. */
+  readonly output?: Output
+  /** What a call may do to the world, for dry runs and policies; `network` (the most) when not said. */
+  readonly sideEffect?: SideEffect
+  /** Limit of one attempt; none by default. */
+  readonly timeoutMs?: number
+  /** What the tool is about, for listing and search: `filesystem`, `web`, `data` … */
+  readonly category?: string
+  /** Further names that calls and searches find it by. */
+  readonly aliases?: readonly string[]
+  /** Kinds of effect, as the grants of a run name them: `['http']`. */
+  readonly effects?: readonly string[]
+  /** At least what the side effect implies; a tool can only call itself more dangerous. */
+  readonly level?: SecurityLevel
+  /** Whether doing the work twice does harm: `once` by default, `safe` for tools that only read. */
+  readonly recovery?: Recovery
+  readonly retry?: RetryDefinition
+  /** Whether equal calls of a run may share a result, and how long. */
+  readonly cacheable?: boolean | { readonly ttlMs: number }
+  /** What happens when a result has another shape than `output` says, or a lock file (docs/tools/lock.md). */
+  readonly drift?: DriftReaction
+  /** `direct` (default) gives the bare result and throws; `standard` wraps both (tools/response.ts). */
+  readonly response?: ResponseFormat
+  readonly examples?: readonly ToolExample[]
+  /** Runs once, before the first attempt, and must not have effects: fills in arguments, or answers at once with `finish(value)`. */
+  readonly prepare?: (
+    call: CallToPrepare<OutputOf<Input>>,
+    context: ToolContext,
+  ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
+  /**
+   * `pending(token)` says that the result comes later, by `runtime.completeTool`. An async generator streams: what it yields is
+   * progress (or the chunks of `registry.stream`), what it returns the result.
+   */
+  readonly execute: (input: OutputOf<Input>, context: ToolContext) => unknown
+}
+
+export interface Tool {
+  readonly kind: 'tool'
+  readonly name: string
+  readonly description: string
+  readonly version: string
+  readonly input: CompiledSchema | null
+  /** Of what callers get: the record around the result for a tool with standard responses. */
+  readonly output: CompiledSchema | null
+  /** Of the result itself. */
+  readonly result: CompiledSchema | null
+  readonly sideEffect: SideEffect
+  readonly timeoutMs: number | null
+  readonly category: string | null
+  readonly aliases: readonly string[]
+  readonly effects: readonly string[]
+  readonly level: SecurityLevel
+  readonly recovery: Recovery
+  readonly retry: RetryDefinition | null
+  readonly cacheable: boolean | { readonly ttlMs: number }
+  readonly drift: DriftReaction | null
+  readonly response: ResponseFormat
+  readonly examples: readonly ToolExample[]
+  readonly prepare:
+    | ((
+        call: CallToPrepare,
+        context: ToolContext,
+      ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>)
+    | null
+  readonly execute: (input: unknown, context: ToolContext) => unknown
+}
+
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError'
+  /** `duplicate_tool` for a name that is taken. */
+  readonly code: 'invalid_definition' | 'duplicate_tool'
+
+  constructor(message: string, code: DefinitionError['code'] = 'invalid_definition') {
+    super(message)
+    this.code = code
+  }
+}
+
+export function defineTool<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema>(
+  definition: ToolDefinition<Input, Output>,
+): Tool {
+  const { name } = definition
+  if (!/^[^\s"'`\\]{1,200}$/.test(name))
+    throw new DefinitionError(
+      `tool name ${JSON.stringify(name)} is not usable: give it 1 to 200 characters without blanks and quotes`,
+    )
+  if (typeof definition.execute !== 'function') throw new DefinitionError(`tool "${name}" has no execute function`)
+  const input = definition.input === undefined ? null : compileSchema(definition.input)
+  if (input !== null && input.json['type'] !== 'object')
+    throw new DefinitionError(`the input schema of tool "${name}" must describe an object`)
+  const result = definition.output === undefined ? null : compileSchema(definition.output, 'output')
+  const response = definition.response ?? 'direct'
+  const sideEffect = definition.sideEffect ?? 'network'
+  const reads = sideEffect === 'none' || sideEffect === 'read_only'
+  return {
+    kind: 'tool',
+    name,
+    description: definition.description ?? '',
+    version: definition.version ?? '1.0.0',
+    input,
+    output:
+      response === 'direct' ? result : { json: standardSchemaOf(result?.json ?? null), check: (value) => ({ ok: true, value }) },
+    result,
+    sideEffect,
+    timeoutMs: definition.timeoutMs ?? null,
+    category: definition.category ?? null,
+    aliases: definition.aliases ?? [],
+    effects: definition.effects ?? [],
+    level: levelOf(name, sideEffect, definition.level),
+    recovery: recoveryOf(name, definition.recovery) ?? (reads ? 'safe' : 'once'),
+    retry: definition.retry ?? null,
+    cacheable: definition.cacheable ?? false,
+    drift: definition.drift ?? null,
+    response,
+    examples: definition.examples ?? [],
+    prepare: (definition.prepare as Tool['prepare'] | undefined) ?? null,
+    execute: definition.execute as (input: unknown, context: ToolContext) => unknown,
+  }
+}
+
+/** Raises DefinitionError: a recovery that nobody understands must not be taken for one that allows a repetition. */
+function recoveryOf(name: string, given: unknown): Recovery | null {
+  if (given === undefined) return null
+  if (given === 'once' || given === 'safe' || given === 'idempotent') return given
+  const verify = typeof given === 'object' && given !== null ? (given as { readonly verify?: unknown }).verify : undefined
+  if (typeof verify === 'function') return { verify: verify as VerifyCall }
+  throw new DefinitionError(`the recovery of tool "${name}" is none of "once", "safe", "idempotent", { verify }`)
+}
+
+/** Whether a call may be made again without asking anybody. */
+export function isRepeatable(recovery: Recovery): boolean {
+  return recovery === 'safe' || recovery === 'idempotent'
+}
+
+function levelOf(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {
+  const least: SecurityLevel = sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
+  if (given === undefined) return least
+  if (LEVELS.indexOf(given) < LEVELS.indexOf(least))
+    throw new DefinitionError(
+      `tool "${name}" has side effect ${sideEffect} and cannot be of level ${given}; it is ${least} at least`,
+    )
+  return given
+}
+
+type Outputs<Params extends readonly AnySchema[]> = { -readonly [At in keyof Params]: OutputOf<Params[At]> }
+
+export interface PureDefinition<
+  Params extends readonly AnySchema[] = readonly AnySchema[],
+  Returns extends AnySchema = AnySchema,
+> {
+  readonly description?: string
+  /** One schema for each parameter, in order. */
+  readonly params: Params
+  /** Names of the parameters, for signatures and messages; `a`, `b`, … by default. */
+  readonly names?: readonly string[]
+  readonly returns?: Returns
+  readonly run: (...args: Outputs<Params>) => unknown
+}
+
+export interface PureFunction {
+  readonly kind: 'pure'
+  readonly description: string
+  readonly params: readonly CompiledSchema[]
+  readonly names: readonly string[]
+  readonly returns: CompiledSchema | null
+  readonly run: (...args: never[]) => unknown
+}
+
+/** Declares a deterministic function without effects. Nothing checks that it is one: a replay relies on it. */
+export function pureFunction<const Params extends readonly AnySchema[], Returns extends AnySchema = AnySchema>(
+  definition: PureDefinition<Params, Returns>,
+): PureFunction {
+  const names = definition.names ?? definition.params.map((_, at) => (at < 26 ? String.fromCharCode(97 + at) : `p${at}`))
+  if (names.length !== definition.params.length)
+    throw new DefinitionError(`a function of ${definition.params.length} parameters was given ${names.length} names`)
+  return {
+    kind: 'pure',
+    description: definition.description ?? '',
+    params: definition.params.map((schema) => compileSchema(schema)),
+    names,
+    returns: definition.returns === undefined ? null : compileSchema(definition.returns, 'output'),
+    run: definition.run as (...args: never[]) => unknown,
+  }
+}
+
+/** What answers `host_call("capability.operation", params)`. */
+export type CapabilityOperation = (params: Plain, context: ToolContext) => unknown
+
+export type Capabilities = { readonly [capability: string]: { readonly [operation: string]: CapabilityOperation } }
+
+/** By module: `{ math: { add } }` is imported by `import { add } from "host/math"`. */
+export type HostFunctions = { readonly [module: string]: { readonly [name: string]: PureFunction } }
+
+/** A tool returns this to say that its result comes later, under this token. */
+export class Pending {
+  readonly token: string
+
+  constructor(token: string) {
+    this.token = token
+  }
+}
+
+export function pending(token: string): Pending {
+  return new Pending(token)
+}

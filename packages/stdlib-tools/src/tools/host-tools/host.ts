@@ -1,0 +1,273 @@
+// The embedding program as scripts see it: its tools by name, its capability operations, its pure functions. Also the modules
+// `host/NAME` that scripts import: each is a short script made here, whose functions call the tool or the builtin behind them.
+
+import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
+import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
+import type { HostNames } from '../dispatch/identity.js'
+import { DefinitionError } from './define.js'
+import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
+import { NotDataError, plainFromHost } from './edge.js'
+import { harnType, isName } from './harn-types.js'
+import type { JsonSchema } from './schema.js'
+import { messageOf } from '../executors/provider.js'
+
+export interface HostParts {
+  /** Tools, or a registry of them. */
+  readonly tools?: Iterable<Tool>
+  readonly capabilities?: Capabilities
+  readonly hostFunctions?: HostFunctions
+}
+
+export class Host {
+  readonly tools: ReadonlyMap<string, Tool>
+  private readonly byAlias = new Map<string, Tool>()
+  private known: HostNames | null = null
+  readonly capabilities: Capabilities
+  readonly functions: HostFunctions
+  /** Its tools as registry entries, for the dispatch in the machine. */
+  readonly entries: ReadonlyMap<string, Plain>
+
+  constructor(parts: HostParts) {
+    const tools = new Map<string, Tool>()
+    for (const tool of parts.tools ?? []) {
+      if (tools.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`, 'duplicate_tool')
+      tools.set(tool.name, tool)
+    }
+    this.tools = tools
+    for (const tool of tools.values()) {
+      for (const alias of tool.aliases) {
+        // A name that means two tools would be judged as one and carried out as the other.
+        const other = tools.get(alias) ?? this.byAlias.get(alias)
+        if (other !== undefined && other !== tool)
+          throw new DefinitionError(
+            `"${alias}" is a further name of tool "${tool.name}" and a name of tool "${other.name}": give one of them another`,
+            'duplicate_tool',
+          )
+        if (alias !== tool.name) this.byAlias.set(alias, tool)
+      }
+    }
+    const names = [...tools, ...this.byAlias]
+    this.entries = new Map(names.map(([name, tool]) => [name, { ...(entryOf(tool) as object), name }]))
+    this.capabilities = parts.capabilities ?? {}
+    this.functions = parts.hostFunctions ?? {}
+    for (const [alias, { name }] of this.byAlias) {
+      // Operations go before tools.
+      if (this.names.hasOperation(alias))
+        throw new DefinitionError(
+          `"${alias}" is a further name of tool "${name}" and a capability operation: give one of them another`,
+          'duplicate_tool',
+        )
+    }
+    for (const [module, functions] of Object.entries(this.functions)) {
+      for (const name of Object.keys(functions)) {
+        if (!isName(name))
+          throw new DefinitionError(
+            `host function ${JSON.stringify(name)} of "host/${module}" has a name that scripts cannot write`,
+          )
+        if (tools.has(`${module}.${name}`)) throw new DefinitionError(`"host/${module}" has both a tool and a function "${name}"`)
+      }
+    }
+  }
+
+  /** Whether it defines a tool, or a capability operation, of that name. */
+  serves(name: string): boolean {
+    return this.tool(name) !== null || this.names.hasOperation(name)
+  }
+
+  /** For the machine: further names of its tools, and which names are operations. */
+  get names(): HostNames {
+    this.known ??= {
+      aliases: new Map([...this.byAlias].map(([alias, { name }]) => [alias, name])),
+      // Operations go before tools, and say nothing about themselves.
+      levelOf: (name) => (this.names.hasOperation(name) ? null : (this.tool(name)?.level ?? null)),
+      hasOperation: (name) => {
+        const dot = name.indexOf('.')
+        return dot >= 0 && this.operation(name.slice(0, dot), name.slice(dot + 1)) !== null
+      },
+    }
+    return this.known
+  }
+
+  /** Whether there is a host at all, as far as `host_tool_call` is concerned. */
+  get isAttached(): boolean {
+    return this.tools.size > 0 || Object.keys(this.capabilities).length > 0
+  }
+
+  /** By name or alias. */
+  tool(name: string): Tool | null {
+    return this.tools.get(name) ?? this.byAlias.get(name) ?? null
+  }
+
+  operation(capability: string, operation: string): CapabilityOperation | null {
+    if (!Object.hasOwn(this.capabilities, capability)) return null
+    const operations = this.capabilities[capability]!
+    return Object.hasOwn(operations, operation) ? operations[operation]! : null
+  }
+
+  /** Names of its modules `host/NAME`. */
+  get families(): ReadonlySet<string> {
+    const families = [...this.tools.values()].flatMap(({ name }) => {
+      const { module, local } = splitName(name)
+      return isName(local) ? [module] : []
+    })
+    return new Set([...families, ...Object.keys(this.functions)])
+  }
+
+  /** Source of the module `host/NAME`, null when the host has nothing under that name. */
+  moduleSource(name: string): string | null {
+    const parts: string[] = []
+    for (const tool of this.tools.values()) {
+      const { module, local } = splitName(tool.name)
+      if (module === name && isName(local)) parts.push(toolFunction(tool, local))
+    }
+    const functions = Object.hasOwn(this.functions, name) ? this.functions[name]! : {}
+    for (const [local, fn] of Object.entries(functions)) parts.push(pureWrapper(name, local, fn))
+    return parts.length === 0 ? null : `// Functions of the embedding program, made from its definitions.\n\n${parts.join('\n')}`
+  }
+
+  /** The builtins behind pure functions. */
+  family(): BuiltinFamily {
+    const builtins: BuiltinDef[] = []
+    for (const [module, functions] of Object.entries(this.functions)) {
+      for (const [name, fn] of Object.entries(functions))
+        builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn))
+    }
+    return { name: 'host-functions', builtins }
+  }
+}
+
+function splitName(name: string): { readonly module: string; readonly local: string } {
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? { module: 'tools', local: name } : { module: name.slice(0, dot), local: name.slice(dot + 1) }
+}
+
+/** The entry that the dispatch in the machine works with: it checks arguments and marks floats of results by these schemas. */
+function entryOf(tool: Tool): Plain {
+  return {
+    name: tool.name,
+    description: tool.description,
+    version: tool.version,
+    executor: 'host_bridge',
+    // Without `properties` a registry takes it for a dict of parameters, one of which is called `type`.
+    parameters: (tool.input === null ? {} : { properties: {}, ...tool.input.json }) as Plain,
+    // A function stays with the host.
+    recovery: typeof tool.recovery === 'string' ? tool.recovery : 'once',
+    // What is not said is `external`; only a tool without side effects is certain to have none.
+    ...(tool.effects.length > 0 || tool.sideEffect === 'none' ? { effects: tool.effects } : {}),
+    ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
+    ...(tool.drift === null ? {} : { drift: tool.drift }),
+    ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),
+    ...(tool.output === null ? {} : { outputSchema: tool.output.json as Plain }),
+  }
+}
+
+function toolFunction(tool: Tool, local: string): string {
+  const entry = entryOf(tool)
+  const args = tool.input === null ? 'dict' : harnType(tool.input.json)
+  const optional = tool.input === null || !hasRequired(tool.input.json)
+  const returns = tool.output === null ? '' : ` -> ${harnType(tool.output.json)}`
+  return [
+    `let __entry_${local} = json_parse(${quoted(JSON.stringify(entry))})`,
+    `pub fn ${local}(args: ${args}${optional ? ' = {}' : ''})${returns} {`,
+    `  return __tool_call(nil, __entry_${local}, args, nil)`,
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** As scripts write it. */
+function retryOf(retry: RetryDefinition): { readonly [key: string]: unknown } {
+  const out: { [key: string]: unknown } = {}
+  for (const [key, value] of Object.entries(retry)) {
+    if (value !== undefined) out[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
+  }
+  return out
+}
+
+function hasRequired(schema: JsonSchema): boolean {
+  return Array.isArray(schema['required']) && schema['required'].length > 0
+}
+
+function pureWrapper(module: string, local: string, fn: PureFunction): string {
+  const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
+  const returns = fn.returns === null ? '' : ` -> ${harnType(fn.returns.json)}`
+  return `pub fn ${local}(${params})${returns} {\n  return ${builtinName(module, local)}(${fn.names.join(', ')})\n}\n`
+}
+
+function builtinName(module: string, name: string): string {
+  return `__host_${module.replace(/[^A-Za-z0-9_]/g, '_')}_${name}`
+}
+
+/** A string literal of the script language; `${` would be an interpolation. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '\\$')}"`
+}
+
+/** Scalars pass as they are: this is the fast path between script and host. */
+function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef {
+  const takes = fn.params.map((schema) => argumentReader(schema.json))
+  const returns = fn.returns?.json
+  const returnsFloat = returns?.['type'] === 'number'
+  const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
+  const run = fn.run as (...args: unknown[]) => unknown
+  return builtin(`${name}(${params})`, { doc: fn.description }, (ctx, ...args) => {
+    try {
+      for (let at = 0; at < takes.length; at++) {
+        const read = takes[at]!(args[at]!)
+        if (read === WRONG)
+          return ctx.type(
+            `host function ${shown}: argument '${fn.names[at]!}' must be ${harnType(fn.params[at]!.json)}, got ${typeName(args[at]!)}`,
+          )
+        args[at] = read as Value
+      }
+      const result = run(...args)
+      switch (typeof result) {
+        case 'string':
+        case 'boolean':
+          return result
+        case 'number':
+          return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
+      }
+      if (result instanceof Promise) return failed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
+      return fromPlain(plainFromHost(result, returns))
+    } catch (cause) {
+      return failed(ctx, shown, cause)
+    }
+  })
+}
+
+/** Thrown as the dict that failed tools are thrown as, so that scripts handle both alike. */
+function failed(ctx: Context, shown: string, cause: unknown): Result {
+  const message = messageOf(cause)
+  const code =
+    (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError'
+      ? String((cause as { readonly code: unknown }).code)
+      : 'execution_failed'
+  return ctx.throw(
+    fromPlain({ name: 'ToolError', code, category: 'tool_error', message, tool: shown, retryable: false, severity: 'error' }),
+  )
+}
+
+const WRONG = Symbol('wrong type')
+
+type ReadArgument = (value: Value) => unknown
+
+function argumentReader(schema: JsonSchema): ReadArgument {
+  switch (schema['type']) {
+    case 'integer':
+      return (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : WRONG)
+    case 'number':
+      return (value) => (value instanceof HarnFloat ? value.v : typeof value === 'number' ? value : WRONG)
+    case 'string':
+      return (value) => (typeof value === 'string' ? value : WRONG)
+    case 'boolean':
+      return (value) => (typeof value === 'boolean' ? value : WRONG)
+    case 'array':
+      return (value) => {
+        const plain = toPlain(value)
+        return Array.isArray(plain) ? plain : WRONG
+      }
+    default:
+      return (value) => toPlain(value)
+  }
+}

@@ -1,0 +1,471 @@
+// One call of one tool of the host, from arguments to checked result, without a machine: arguments against the schema, the
+// prepare step, the tool's own code (which may call other tools), the response format, the result against its schema. The
+// executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
+
+import type { NestedCall, Plain } from '@bridle/vm'
+import { timerMs } from '../../library/time/host-clock.js'
+import { Finished, Pending } from './define.js'
+import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
+import type { NestedGate } from '../executors/provider.js'
+import { NotDataError, plainFromHost } from './edge.js'
+import { ToolError, toolErrorData } from './errors.js'
+import type { ToolErrorData } from './errors.js'
+import { failureResponse, isStandardResponse, isThrownAlways, respond } from './response.js'
+import type { StandardResponse } from './response.js'
+import type { JsonSchema } from './schema.js'
+import { messageOf } from '../executors/provider.js'
+
+/** Calls of tools by tools, counted from the one that a script or a host made. */
+export const MAX_NESTING = 16
+
+/** Most tools and nearly all checks are synchronous; a promise is made only where there is something to wait for. */
+export type Ready<T> = T | Promise<T>
+
+export type Invoked =
+  /** As the tool gave it; `schema` decides which numbers are floats. */
+  | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema | undefined }
+  | { readonly kind: 'failed'; readonly error: ToolErrorData }
+  | { readonly kind: 'pending'; readonly token: string }
+
+/** A streaming tool that has begun. */
+export interface OpenStream {
+  readonly kind: 'stream'
+  /** The next chunk, or the checked result. Asking is what makes the tool go on. */
+  readonly next: () => Promise<
+    { readonly done: false; readonly chunk: unknown } | { readonly done: true; readonly outcome: Invoked }
+  >
+  /** Ends the tool where it stands. */
+  readonly close: () => Promise<void>
+}
+
+export interface Invocation {
+  readonly runId: string
+  readonly callId: string
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly idempotencyKey: string
+  readonly progress: (data: unknown) => void
+  /** Of a served tool; absent in runs. */
+  readonly client?: ToolClient | null
+  /** Judges the calls that the tool makes itself; absent for tools that are called without a run. */
+  readonly nested?: NestedGate | null
+  /** Made when it is looked at: most calls end before anyone could abort them. */
+  readonly signal: AbortSignal
+}
+
+/** Finds the tools that tools may call. */
+export type FindTool = (name: string) => Tool | null
+
+/** Prepared calls of tools that may be tried again: every attempt sees what the first one prepared. */
+export class PreparedCalls {
+  private readonly byKey = new Map<string, Prepared>()
+
+  get(key: string): Prepared | undefined {
+    return this.byKey.get(key)
+  }
+
+  keep(key: string, prepared: Prepared, hasMoreAttempts: boolean): void {
+    if (hasMoreAttempts) this.byKey.set(key, prepared)
+    else this.byKey.delete(key)
+  }
+
+  drop(key: string): void {
+    this.byKey.delete(key)
+  }
+}
+
+interface Prepared {
+  readonly args: unknown
+  readonly payload: unknown
+}
+
+export function invoke(
+  tool: Tool,
+  args: unknown,
+  call: Invocation,
+  find: FindTool,
+  prepared: PreparedCalls | null = null,
+  depth = 1,
+): Ready<Invoked> {
+  const context = new CallContext(call, find, depth, tool)
+  return guarded(tool, args, () => {
+    if (tool.input === null) return prepareAndRun(tool, args, context, prepared)
+    return chain(tool.input.check(args), (checked) => {
+      if (!checked.ok)
+        return failure('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`, {
+          path: checked.path,
+          reason: checked.reason,
+        })
+      return prepareAndRun(tool, checked.value, context, prepared)
+    })
+  })
+}
+
+/** As `invoke`, but a tool that streams is not run to its end; others are. */
+export async function openStream(tool: Tool, args: unknown, call: Invocation, find: FindTool): Promise<OpenStream | Invoked> {
+  let opened: OpenStream | null = null
+  const execute: Tool['execute'] = (input, context) =>
+    chain(tool.execute(input, context), (value) => {
+      if (!isStream(value)) return value
+      opened = streamOf(tool, input, value)
+      return new Pending('')
+    })
+  const outcome = await invoke({ ...tool, execute }, args, call, find)
+  return opened ?? outcome
+}
+
+function streamOf(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unknown>): OpenStream {
+  return {
+    kind: 'stream',
+    async next() {
+      let value: unknown
+      const outcome = await guarded(tool, args, async () => {
+        const item = await stream.next()
+        value = item.value
+        return item.done === true ? settle(tool, args, value) : { kind: 'pending', token: '' }
+      })
+      return outcome.kind === 'pending' ? { done: false, chunk: value } : { done: true, outcome }
+    },
+    async close() {
+      await stream.return?.()
+    },
+  }
+}
+
+/** A context for code of the host that is no tool, such as an operation of a capability. */
+export function contextOf(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
+  return new CallContext(call, find, 1, tool)
+}
+
+function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: PreparedCalls | null): Ready<Invoked> {
+  const { prepare } = tool
+  if (prepare === null) return run(tool, args, context)
+  const key = context.idempotencyKey
+  const known = calls?.get(key)
+  if (known !== undefined) return runPrepared(tool, known, context, calls)
+  const made = chain(
+    preparing(() => prepare({ callId: context.callId, tool: tool.name, args }, context)),
+    (answer) => {
+      if (answer instanceof ToolError) return { kind: 'failed', error: toolErrorData(answer) } satisfies Invoked
+      if (answer instanceof Finished) return checkOutput(tool, args, answer.value)
+      const ready: Prepared = { args: answer?.args ?? args, payload: answer?.payload ?? null }
+      return runPrepared(tool, ready, context, calls)
+    },
+  )
+  return made
+}
+
+function preparing<T>(prepare: () => Ready<T>): Ready<T | ToolError> {
+  const failed = (cause: unknown): ToolError =>
+    cause instanceof ToolError ? cause : new ToolError('prepare_failed', messageOf(cause), { cause })
+  try {
+    const answer = prepare()
+    return answer instanceof Promise ? answer.catch(failed) : answer
+  } catch (cause) {
+    return failed(cause)
+  }
+}
+
+function runPrepared(tool: Tool, prepared: Prepared, context: CallContext, calls: PreparedCalls | null): Ready<Invoked> {
+  context.payload = prepared.payload
+  calls?.keep(context.idempotencyKey, prepared, context.attempt < context.maxAttempts)
+  return chain(run(tool, prepared.args, context), (outcome) => {
+    if (outcome.kind !== 'failed') calls?.drop(context.idempotencyKey)
+    return outcome
+  })
+}
+
+function run(tool: Tool, args: unknown, context: ToolContext): Ready<Invoked> {
+  return chain(tool.execute(args, context), (value) => {
+    if (isStream(value)) return drain(value, context).then((last) => settle(tool, args, last))
+    return settle(tool, args, value)
+  })
+}
+
+/** Chunks of a streaming tool are progress for those who wait for the whole; its last word is the result. */
+async function drain(stream: AsyncIterator<unknown, unknown>, context: ToolContext): Promise<unknown> {
+  const chunks: unknown[] = []
+  for (;;) {
+    if (context.signal.aborted) {
+      await stream.return?.()
+      throw new ToolError('cancelled', 'the call was cancelled')
+    }
+    const { done, value } = await stream.next()
+    if (done === true) return value === undefined ? chunks : value
+    context.progress({ chunk: value, index: chunks.length })
+    chunks.push(value)
+  }
+}
+
+function settle(tool: Tool, args: unknown, value: unknown): Ready<Invoked> {
+  if (value instanceof Pending) return { kind: 'pending', token: value.token }
+  return checkOutput(tool, args, value instanceof Finished ? value.value : value)
+}
+
+function checkOutput(tool: Tool, args: unknown, value: unknown): Ready<Invoked> {
+  if (tool.response === 'direct') return checkResult(tool, value, (checked) => checked)
+  if (isStandardResponse(value)) {
+    if (!value.success) return { kind: 'value', value, schema: tool.output?.json }
+    return checkResult(tool, value.result, (result) => ({ ...value, result }))
+  }
+  return checkResult(tool, value, (result) => respond.ok(operationOf(tool, args), result))
+}
+
+function checkResult(tool: Tool, value: unknown, wrap: (checked: unknown) => unknown): Ready<Invoked> {
+  if (tool.result === null) return { kind: 'value', value: wrap(value), schema: tool.output?.json }
+  return chain(tool.result.check(value), (checked) => {
+    if (checked.ok) return { kind: 'value', value: wrap(checked.value), schema: tool.output?.json } satisfies Invoked
+    return failure(
+      'output_validation_failed',
+      `Tool '${tool.name}' returned an invalid result at ${checked.path}: ${checked.reason}`,
+      {
+        path: checked.path,
+        reason: checked.reason,
+        actual: excerpt(value),
+      },
+    )
+  })
+}
+
+function failure(code: string, message: string, details: Plain): Invoked {
+  return { kind: 'failed', error: { code, message, details } }
+}
+
+/** What a standard response calls the work: the argument of that name, else the last part of the tool's name. */
+function operationOf(tool: Tool, args: unknown): string {
+  const given = (args as { readonly operation?: unknown } | null)?.operation
+  return typeof given === 'string' ? given : tool.name.slice(tool.name.lastIndexOf('.') + 1)
+}
+
+/** Turns what the tool throws into an outcome: a value for the failures that its format reports, an error for the others. */
+function guarded(tool: Tool, args: unknown, work: () => Ready<Invoked>): Ready<Invoked> {
+  const fail = (cause: unknown): Invoked => {
+    const error =
+      cause instanceof NotDataError
+        ? { code: 'execution_failed', message: `Tool '${tool.name}' returned what is not data: ${cause.message}` }
+        : toolErrorData(cause)
+    if (tool.response === 'direct' || isThrownAlways(error.code)) return { kind: 'failed', error }
+    const value: StandardResponse = failureResponse(operationOf(tool, args), error)
+    return { kind: 'value', value, schema: tool.output?.json }
+  }
+  try {
+    const outcome = work()
+    return outcome instanceof Promise ? outcome.catch(fail) : outcome
+  } catch (cause) {
+    return fail(cause)
+  }
+}
+
+/** The facts of a call, read where they are when somebody looks: most tools look at none, and most calls end before a signal is wanted. */
+export abstract class CallFacts implements Invocation {
+  protected readonly facts: Omit<Invocation, 'signal'>
+
+  constructor(facts: Omit<Invocation, 'signal'>) {
+    this.facts = facts
+  }
+
+  abstract get signal(): AbortSignal
+
+  get runId(): string {
+    return this.facts.runId
+  }
+
+  get callId(): string {
+    return this.facts.callId
+  }
+
+  get attempt(): number {
+    return this.facts.attempt
+  }
+
+  get maxAttempts(): number {
+    return this.facts.maxAttempts
+  }
+
+  get idempotencyKey(): string {
+    return this.facts.idempotencyKey
+  }
+
+  get progress(): (data: unknown) => void {
+    return this.facts.progress
+  }
+
+  get client(): ToolClient | null {
+    return this.facts.client ?? null
+  }
+
+  get nested(): NestedGate | null {
+    return this.facts.nested ?? null
+  }
+}
+
+class CallContext extends CallFacts implements ToolContext {
+  private readonly call: Invocation
+  private readonly find: FindTool
+  private readonly depth: number
+  /** Null for code of the host that is no tool. */
+  private readonly tool: Tool | null
+  private calls: ToolCalls | null = null
+  payload: unknown = null
+
+  constructor(call: Invocation, find: FindTool, depth: number, tool: Tool | null) {
+    super(call)
+    this.call = call
+    this.find = find
+    this.depth = depth
+    this.tool = tool
+  }
+
+  /** A tool that declares nothing has said nothing, unless it is without side effects. */
+  readonly performed = (effect: string): void => {
+    const { tool } = this
+    if (tool === null || (tool.effects.length === 0 && tool.sideEffect !== 'none')) return
+    if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
+    throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
+      details: { effect, declared: tool.effects },
+    })
+  }
+
+  get signal(): AbortSignal {
+    return this.call.signal
+  }
+
+  get tools(): ToolCalls {
+    this.calls ??= new NestedCalls(this.call, this.find, this.depth)
+    return this.calls
+  }
+}
+
+/** Calls that a tool makes: numbered within their attempt, under the signal of the outer call. */
+class NestedCalls implements ToolCalls {
+  private readonly outer: Invocation
+  private readonly find: FindTool
+  private readonly depth: number
+  private made = 0
+
+  constructor(outer: Invocation, find: FindTool, depth: number) {
+    this.outer = outer
+    this.find = find
+    this.depth = depth
+  }
+
+  async call(name: string, args: { readonly [key: string]: unknown } = {}): Promise<unknown> {
+    const { outer, depth } = this
+    const number = ++this.made
+    if (depth >= MAX_NESTING)
+      throw new ToolError('tool_recursion_limit', `tools call each other more than ${MAX_NESTING} levels deep`)
+    const tool = this.find(name)
+    if (tool === null) throw new ToolError('not_registered', `Tool '${name}' not found`)
+    const id = `${outer.callId}/${number}`
+    const gate = outer.nested ?? null
+    const admitted = gate === null ? { args, settle: () => {} } : admit(gate, { tool, id, args })
+    const inner: Invocation = {
+      runId: outer.runId,
+      callId: id,
+      attempt: 1,
+      maxAttempts: 1,
+      idempotencyKey: `${outer.idempotencyKey}/${number}`,
+      progress: outer.progress,
+      client: outer.client ?? null,
+      nested: gate,
+      signal: outer.signal,
+    }
+    const outcome = await limited(invoke(tool, admitted.args, inner, this.find, null, depth + 1), tool, null)
+    admitted.settle(
+      outcome.kind === 'failed'
+        ? { ok: false, code: outcome.error.code, message: outcome.error.message, denied: false }
+        : { ok: true },
+    )
+    return valueOf(outcome)
+  }
+
+  async batch(
+    calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
+  ): Promise<readonly unknown[]> {
+    return Promise.all(calls.map(({ tool, args }) => this.call(tool, args)))
+  }
+}
+
+/** Through the gate of the run (vm: tools/dispatch/nested-calls.ts); throws ToolError for a call that it refuses. */
+function admit(
+  gate: NestedGate,
+  { tool, id, args }: { readonly tool: Tool; readonly id: string; readonly args: { readonly [key: string]: unknown } },
+): { readonly args: { readonly [key: string]: unknown }; readonly settle: (outcome: NestedCall['outcome']) => void } {
+  const given = plainFromHost(args)
+  const verdict = gate.judge(tool.name, given)
+  if (verdict === null) throw new ToolError('cancelled', `Tool '${tool.name}' was called for a call that nobody waits for`)
+  const grants = verdict.ok ? verdict.grants : []
+  const settle = gate.begin({ id, tool: tool.name, args: verdict.ok ? verdict.args : given, grants, startedMs: gate.now() })
+  if (verdict.ok) return { args: verdict.args === given ? args : (verdict.args as { readonly [key: string]: unknown }), settle }
+  const { code, message, details } = verdict
+  settle({ ok: false, code, message, denied: true })
+  throw ToolError.of({ code, message, details })
+}
+
+/** The value of an outcome; throws ToolError for a failure. */
+export function valueOf(outcome: Invoked): unknown {
+  switch (outcome.kind) {
+    case 'value':
+      return outcome.value
+    case 'failed':
+      throw ToolError.of(outcome.error)
+    case 'pending':
+      throw new ToolError('execution_failed', 'the result comes later, and only a run can wait for it')
+  }
+}
+
+/** The outcome, or a failure when the tool's own time is over or the signal aborts first. */
+export async function limited(
+  outcome: Ready<Invoked>,
+  tool: Tool,
+  /** null where the call ends with another one that watches its signal. */
+  signal: AbortSignal | null,
+  timeoutMs = tool.timeoutMs,
+): Promise<Invoked> {
+  if (!(outcome instanceof Promise)) return outcome
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let onAbort = (): void => {}
+  const interrupted = new Promise<Invoked>((resolve) => {
+    onAbort = () => resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } })
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
+    if (timeoutMs === null) return
+    const error = {
+      code: 'timeout',
+      message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
+      details: { limit_ms: timeoutMs },
+    }
+    timer = setTimeout(() => resolve({ kind: 'failed', error }), timerMs(timeoutMs))
+  })
+  try {
+    return await Promise.race([interrupted, outcome])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Goes on with a value at once when it is there already. (A module must not export a `then`: it would be taken for a promise.) */
+export function chain<T, U>(value: Ready<T> | PromiseLike<T>, use: (value: T) => Ready<U>): Ready<U> {
+  return value instanceof Promise ? value.then(use) : isThenable<T>(value) ? Promise.resolve(value).then(use) : use(value as T)
+}
+
+function isThenable<T>(value: unknown): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** What an async generator function gives; data never looks like it. */
+export function isStream(value: unknown): value is AsyncIterator<unknown, unknown> & AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
+}
+
+/** What came back instead, short enough for an error. */
+function excerpt(value: unknown): string {
+  let text: string
+  try {
+    text = JSON.stringify(value) ?? String(value)
+  } catch {
+    text = String(value)
+  }
+  return text.length > 4096 ? `${text.slice(0, 4096)}…` : text
+}

@@ -1,0 +1,443 @@
+// Checks data against JSON Schema (draft 2020-12) where the schema may come from a stranger, such as an MCP server: patterns run in the
+// machine's engine of linear time, references are followed a bounded number of times, and a check that would take long ends with a
+// refusal. What cannot be judged (a pattern of another dialect, a reference to nowhere, a schema without end) is refused when the
+// schema is read, with its place.
+
+import { parseUrl } from '@bridle/compiler/grants'
+import { compileRegex } from '../../library/regex/engine.js'
+import { testRegex } from '../../library/regex/engine.js'
+
+type Schema = { readonly [key: string]: unknown }
+type Pattern = ReturnType<typeof compileRegex>
+
+/** A larger schema is none that a person or a model reads. */
+const MOST_NODES = 20_000
+const DEEPEST = 100
+const LONGEST_PATTERN = 2_000
+/** Schemas that one check looks at, beside a share of the length of texts. */
+const MOST_STEPS = 200_000
+const DEEPEST_CHECK = 300
+
+export interface SchemaIssue {
+  /** `$.a[0]` as far as the value goes. */
+  readonly path: string
+  readonly reason: string
+}
+
+/** A schema that is too large, or says what cannot be checked. */
+export class SchemaLimitError extends Error {
+  override readonly name = 'SchemaLimitError'
+}
+
+const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isTyped = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint'
+
+/** A schema that was read: its patterns are compiled, its references have somewhere to go. */
+export class SchemaCheck {
+  private readonly root: unknown
+  private readonly patterns = new Map<string, Pattern>()
+  /** Schemas that have a name of their own, by what a reference says. */
+  private readonly named = new Map<string, unknown>()
+  /** Whether it matters which members were looked at. */
+  private tracks = false
+
+  /** Throws SchemaLimitError. */
+  constructor(schema: unknown) {
+    this.root = schema
+    const refs: { readonly ref: string; readonly place: string }[] = []
+    const pending: { readonly node: unknown; readonly place: string; readonly depth: number; readonly isName: boolean }[] = [
+      { node: schema, place: '#', depth: 0, isName: false },
+    ]
+    let nodes = 0
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { node, place, depth, isName } = next
+      if (++nodes > MOST_NODES) throw new SchemaLimitError(`the schema has more than ${MOST_NODES} parts`)
+      if (depth > DEEPEST) throw new SchemaLimitError(`the schema is nested deeper than ${DEEPEST}`)
+      if (typeof node !== 'object' || node === null) continue
+      if (isObject(node) && !isName) this.read(node, place, refs)
+      for (const [key, inner] of Object.entries(node)) {
+        // Data in a schema is no schema, and members of these are names.
+        if (!isName && (key === 'enum' || key === 'const' || key === 'default' || key === 'examples')) {
+          nodes += sizeOf(inner, MOST_NODES - nodes)
+          if (nodes > MOST_NODES) throw new SchemaLimitError(`the schema has more than ${MOST_NODES} parts`)
+          continue
+        }
+        const areNames = !isName && NAMES.has(key) && isObject(inner)
+        pending.push({ node: inner, place: place.length > 200 ? place : `${place}/${key}`, depth: depth + 1, isName: areNames })
+      }
+    }
+    for (const { ref, place } of refs)
+      if (this.resolve(ref) === undefined)
+        throw new SchemaLimitError(`${place}: $ref ${JSON.stringify(ref.slice(0, 200))} leads nowhere in the schema`)
+  }
+
+  private read(node: Schema, place: string, refs: { ref: string; place: string }[]): void {
+    const { pattern, patternProperties, $id, $anchor, $dynamicAnchor } = node
+    if (typeof pattern === 'string') this.compile(pattern, place)
+    if (isObject(patternProperties)) for (const each of Object.keys(patternProperties)) this.compile(each, place)
+    if (typeof $id === 'string') this.named.set($id, node)
+    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') this.named.set(`#${anchor}`, node)
+    for (const key of ['$ref', '$dynamicRef', '$recursiveRef']) {
+      const ref = node[key]
+      if (typeof ref === 'string') refs.push({ ref, place })
+    }
+    if ('unevaluatedProperties' in node || 'unevaluatedItems' in node) this.tracks = true
+  }
+
+  private compile(pattern: string, place: string): void {
+    if (this.patterns.has(pattern)) return
+    if (pattern.length > LONGEST_PATTERN)
+      throw new SchemaLimitError(`${place}: a pattern is longer than ${LONGEST_PATTERN} characters`)
+    try {
+      this.patterns.set(pattern, compileRegex(pattern))
+    } catch (cause) {
+      const why = (cause instanceof Error ? cause.message : String(cause)).split('\n').at(-1)
+      throw new SchemaLimitError(`${place}: pattern ${JSON.stringify(pattern.slice(0, 100))} is not supported: ${why}`, { cause })
+    }
+  }
+
+  private resolve(ref: string): unknown {
+    if (ref === '#') return this.root
+    if (this.named.has(ref)) return this.named.get(ref)
+    if (!ref.startsWith('#/')) return undefined
+    let at = this.root
+    for (const part of ref.slice(2).split('/')) {
+      let key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      try {
+        key = decodeURIComponent(key)
+      } catch {
+        // A percent sign of its own.
+      }
+      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+      at = (at as Schema)[key]
+    }
+    return at
+  }
+
+  /** What is wrong with a value first; null when nothing is. */
+  check(value: unknown): SchemaIssue | null {
+    return new Run(
+      (ref) => this.resolve(ref),
+      (pattern) => this.patterns.get(pattern),
+      this.tracks,
+    ).node(this.root, value, '$', 0, null)
+  }
+}
+
+/** Keywords whose members are schemas by name. */
+const NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** Parts of a piece of data, as far as `most`. */
+function sizeOf(value: unknown, most: number): number {
+  const pending = [value]
+  let size = 0
+  for (let next = pending.pop(); pending.length > 0 || next !== undefined; next = pending.pop()) {
+    if (++size > most) break
+    if (typeof next === 'object' && next !== null) pending.push(...Object.values(next).slice(0, most))
+  }
+  return size
+}
+
+/** Members of one value that some schema has looked at. */
+interface Seen {
+  readonly keys: Set<string>
+  items: number
+}
+
+class Run {
+  private steps = 0
+  private readonly resolve: (ref: string) => unknown
+  private readonly pattern: (text: string) => Pattern | undefined
+  private readonly tracks: boolean
+
+  constructor(resolve: (ref: string) => unknown, pattern: (text: string) => Pattern | undefined, tracks: boolean) {
+    this.resolve = resolve
+    this.pattern = pattern
+    this.tracks = tracks
+  }
+
+  node(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+    if (schema === true || schema === undefined) return null
+    if (schema === false) return wrong('False boolean schema.')
+    if (!isObject(schema)) return wrong('The schema is neither an object nor a bool.')
+    if (++this.steps > MOST_STEPS || depth > DEEPEST_CHECK)
+      return wrong('Checking this against its schema takes too long: its references multiply, or never end.')
+    const own: Seen | null = this.tracks ? { keys: new Set(), items: 0 } : null
+    const issue =
+      this.simple(schema, value, path) ??
+      this.combined(schema, value, path, depth, own) ??
+      this.inside(schema, value, path, depth, own)
+    if (issue === null && seen !== null && own !== null) {
+      for (const key of own.keys) seen.keys.add(key)
+      seen.items = Math.max(seen.items, own.items)
+    }
+    return issue
+  }
+
+  private simple(schema: Schema, value: unknown, path: string): SchemaIssue | null {
+    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+    const { type, enum: choices, format } = schema
+    if (type !== undefined) {
+      const types = Array.isArray(type) ? type.map(String) : [String(type)]
+      if (!types.some((each) => hasType(value, each)))
+        return wrong(`Instance type "${typeOf(value)}" is invalid. Expected "${types.join('", "')}".`)
+    }
+    if ('const' in schema && !same(schema['const'], value)) return wrong(`Instance does not match ${shortJson(schema['const'])}.`)
+    if (Array.isArray(choices)) {
+      this.steps += choices.length
+      if (!choices.some((each) => same(each, value))) return wrong(`Instance does not match any of ${shortJson(choices)}.`)
+    }
+    if (isTyped(value)) return this.number(schema, value as number | bigint, path)
+    if (typeof value !== 'string') return null
+    this.steps += value.length >> 8
+    const { minLength, maxLength, pattern } = schema
+    if (typeof minLength === 'number' || typeof maxLength === 'number') {
+      const length = lengthOf(value)
+      if (typeof minLength === 'number' && length < minLength) return wrong(`String is too short (${length} < ${minLength}).`)
+      if (typeof maxLength === 'number' && length > maxLength) return wrong(`String is too long (${length} > ${maxLength}).`)
+    }
+    if (typeof pattern === 'string' && !testRegex(this.pattern(pattern)!, value)) return wrong('String does not match pattern.')
+    if (typeof format === 'string' && Object.hasOwn(FORMATS, format) && !FORMATS[format]!(value))
+      return wrong(`String does not match format "${format}".`)
+    return null
+  }
+
+  private number(schema: Schema, value: number | bigint, path: string): SchemaIssue | null {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+    const wrong = (reason: string): SchemaIssue => ({ path, reason: `${value} is ${reason}.` })
+    if (typeof minimum === 'number' && value < minimum) return wrong(`less than ${minimum}`)
+    if (typeof maximum === 'number' && value > maximum) return wrong(`greater than ${maximum}`)
+    if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+      return wrong(`less than or equal to ${exclusiveMinimum}`)
+    if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
+      return wrong(`greater than or equal to ${exclusiveMaximum}`)
+    if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf)) return wrong(`not a multiple of ${multipleOf}`)
+    return null
+  }
+
+  private combined(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const inner = (part: unknown, into: Seen | null = seen): SchemaIssue | null => this.node(part, value, path, depth + 1, into)
+    for (const key of ['$ref', '$dynamicRef', '$recursiveRef']) {
+      const ref = schema[key]
+      const issue = typeof ref === 'string' ? inner(this.resolve(ref)) : null
+      if (issue !== null) return issue
+    }
+    const { allOf, anyOf, oneOf, not } = schema
+    for (const part of Array.isArray(allOf) ? (allOf as readonly unknown[]) : []) {
+      const issue = inner(part)
+      if (issue !== null) return issue
+    }
+    for (const [parts, most] of [
+      [anyOf, Infinity],
+      [oneOf, 1],
+    ] as const) {
+      if (!Array.isArray(parts)) continue
+      let matches = 0
+      let last: SchemaIssue | null = null
+      for (const part of parts as readonly unknown[]) {
+        const issue = inner(part)
+        if (issue === null) matches++
+        else last = issue
+        if (matches > 0 && most === Infinity && seen === null) break
+      }
+      if (matches === 0) return last ?? { path, reason: 'Instance does not match any subschemas.' }
+      if (matches > most) return { path, reason: `Instance does not match exactly one subschema (${matches} matches).` }
+    }
+    if (not !== undefined && inner(not, null) === null) return { path, reason: 'Instance matched "not" schema.' }
+    if (schema['if'] === undefined) return null
+    return inner(schema['if']) === null ? inner(schema['then']) : inner(schema['else'])
+  }
+
+  private inside(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    if (Array.isArray(value)) return this.items(schema, value, path, depth, seen)
+    return isObject(value) ? this.members(schema, value, path, depth, seen) : null
+  }
+
+  private members(schema: Schema, value: Schema, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+    const keys = Object.keys(value).filter((key) => value[key] !== undefined)
+    const { required, minProperties, maxProperties, propertyNames, properties, patternProperties, additionalProperties } = schema
+    for (const key of Array.isArray(required) ? required.map(String) : [])
+      if (!Object.hasOwn(value, key) || value[key] === undefined)
+        return wrong(`Instance does not have required property "${key}".`)
+    if (typeof minProperties === 'number' && keys.length < minProperties)
+      return wrong(`Instance does not have at least ${minProperties} properties.`)
+    if (typeof maxProperties === 'number' && keys.length > maxProperties)
+      return wrong(`Instance has more than ${maxProperties} properties.`)
+    for (const name of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+      const dependent = schema[name]
+      for (const [key, needed] of isObject(dependent) ? Object.entries(dependent) : []) {
+        if (!Object.hasOwn(value, key)) continue
+        const missing = Array.isArray(needed) ? needed.map(String).find((each) => !Object.hasOwn(value, each)) : undefined
+        if (missing !== undefined) return wrong(`Instance has "${key}" but does not have "${missing}".`)
+        const issue = Array.isArray(needed) ? null : this.node(needed, value, path, depth + 1, seen)
+        if (issue !== null) return issue
+      }
+    }
+    const patterns = isObject(patternProperties)
+      ? Object.entries(patternProperties).map(([text, part]) => [this.pattern(text)!, part] as const)
+      : []
+    for (const key of keys) {
+      const inner = (part: unknown): SchemaIssue | null => this.node(part, value[key], `${path}.${key}`, depth + 1, null)
+      if (propertyNames !== undefined) {
+        const issue = this.node(propertyNames, key, path, depth + 1, null)
+        if (issue !== null) return wrong(`Property name "${key}" does not match schema.`)
+      }
+      let isKnown = false
+      if (isObject(properties) && Object.hasOwn(properties, key)) {
+        isKnown = true
+        const issue = inner(properties[key])
+        if (issue !== null) return issue
+      }
+      this.steps += patterns.length
+      for (const [pattern, part] of patterns) {
+        if (!testRegex(pattern, key)) continue
+        isKnown = true
+        const issue = inner(part)
+        if (issue !== null) return issue
+      }
+      if (!isKnown && additionalProperties !== undefined) {
+        if (additionalProperties === false) return wrong(`Property "${key}" does not match additional properties schema.`)
+        isKnown = true
+        const issue = inner(additionalProperties)
+        if (issue !== null) return issue
+      }
+      if (isKnown) seen?.keys.add(key)
+    }
+    const { unevaluatedProperties } = schema
+    if (unevaluatedProperties === undefined || seen === null) return null
+    for (const key of keys) {
+      if (seen.keys.has(key)) continue
+      if (this.node(unevaluatedProperties, value[key], `${path}.${key}`, depth + 1, null) !== null)
+        return wrong(`Property "${key}" does not match unevaluated properties schema.`)
+      seen.keys.add(key)
+    }
+    return null
+  }
+
+  private items(schema: Schema, value: readonly unknown[], path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+    const { minItems, maxItems, uniqueItems, prefixItems, items, contains, unevaluatedItems } = schema
+    if (typeof maxItems === 'number' && value.length > maxItems)
+      return wrong(`Array has too many items (${value.length} > ${maxItems}).`)
+    if (typeof minItems === 'number' && value.length < minItems)
+      return wrong(`Array has too few items (${value.length} < ${minItems}).`)
+    // Before 2020-12 a list of schemas stood under `items`.
+    const first = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly unknown[]
+    const rest = Array.isArray(items) ? schema['additionalItems'] : items
+    for (let at = 0; at < value.length; at++) {
+      const part = at < first.length ? first[at] : rest
+      if (part === undefined) break
+      const issue = this.node(part, value[at], `${path}.${at}`, depth + 1, null)
+      if (issue !== null) return issue
+      if (seen !== null) seen.items = Math.max(seen.items, at + 1)
+    }
+    if (contains !== undefined) {
+      const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1
+      const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity
+      let found = 0
+      for (const item of value) if (this.node(contains, item, path, depth + 1, null) === null) found++
+      if (found < least) return wrong('Array does not contain item matching schema.')
+      if (found > most) return wrong(`Array may contain at most ${most} items matching schema. ${found} items were found.`)
+    }
+    if (uniqueItems === true) {
+      const known = new Map<string, number>()
+      for (const [at, item] of value.entries()) {
+        const text = canonical(item)
+        this.steps += text.length >> 8
+        const before = known.get(text)
+        if (before !== undefined) return wrong(`Duplicate items at indexes ${before} and ${at}.`)
+        known.set(text, at)
+      }
+    }
+    if (unevaluatedItems === undefined || seen === null) return null
+    for (let at = seen.items; at < value.length; at++)
+      if (this.node(unevaluatedItems, value[at], `${path}.${at}`, depth + 1, null) !== null)
+        return wrong('Items did not match unevaluated items schema.')
+    seen.items = value.length
+    return null
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
+function hasType(value: unknown, type: string): boolean {
+  if (type === 'integer') return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+  return typeOf(value) === type
+}
+
+function lengthOf(text: string): number {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+function isMultiple(value: number | bigint, of: number): boolean {
+  if (!(of > 0) || !Number.isFinite(of)) return false
+  if (typeof value === 'bigint') return Number.isInteger(of) && value % BigInt(of) === 0n
+  const [a, b] = [decimalOf(value), decimalOf(of)]
+  const places = Math.max(a.places, b.places)
+  // Far apart in size, no text of theirs is worth its length.
+  if (places > 400) return false
+  return (a.digits * 10n ** BigInt(places - a.places)) % (b.digits * 10n ** BigInt(places - b.places)) === 0n
+}
+
+/** A number as digits and how many of them stand behind the point. */
+function decimalOf(value: number): { readonly digits: bigint; readonly places: number } {
+  const [mantissa = '0', exponent = '0'] = Math.abs(value).toString().split('e')
+  const [whole = '0', part = ''] = mantissa.split('.')
+  const places = part.length - Number(exponent)
+  const digits = BigInt(whole + part)
+  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 }
+}
+
+const same = (a: unknown, b: unknown): boolean =>
+  typeof a === 'object' && a !== null ? canonical(a) === canonical(b) : normal(a) === normal(b)
+
+function normal(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+/** Equal for equal data: keys sorted, numbers by value. */
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, each: unknown) => {
+      if (typeof each === 'bigint') return { bigint: String(each) }
+      return isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : each
+    }) ?? 'undefined'
+  )
+}
+
+function shortJson(value: unknown): string {
+  const text = canonical(value)
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+}
+
+const fits =
+  (pattern: RegExp, most = 4096) =>
+  (text: string): boolean =>
+    text.length <= most && pattern.test(text)
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/i
+
+/** Formats that are checked; others are notes for readers. */
+const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
+  date: fits(DATE),
+  time: fits(TIME),
+  'date-time': (text) => /^[tT ]$/.test(text[10] ?? '') && fits(DATE)(text.slice(0, 10)) && fits(TIME)(text.slice(11)),
+  duration: fits(/^P(?!$)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/),
+  email: fits(/^[^\s@]+@[^\s@]+$/),
+  hostname: fits(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/i, 254),
+  ipv4: fits(/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/),
+  ipv6: (text) => /^[0-9a-f:.]{2,45}$/i.test(text) && text.includes(':') && parseUrl(`http://[${text}]/`) !== null,
+  uri: fits(/^[a-z][a-z0-9+.-]*:[^\s\\<>"^`{|}]*$/i),
+  url: fits(/^(?:https?|ftp):\/\/[^\s\\<>"^`{|}]+$/i),
+  'uri-reference': fits(/^[^\s\\<>"^`{|}]*$/),
+  uuid: fits(/^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i),
+  'json-pointer': fits(/^(?:\/(?:[^~/]|~0|~1)*)*$/),
+}

@@ -1,0 +1,92 @@
+// What the answer of a person is good for: one call of one tool in one version with one set of arguments, for a time. The request shows
+// the arguments as the tool will get them, with a hash over all of that; an answer that names another hash, comes too late, or is not
+// clearly a yes, is a no.
+
+import { HarnDict, HarnList, sortedJson } from '@bridle/vm/families'
+import type { Context, Value } from '@bridle/vm/families'
+import { aliasGrants, grantsFor, recordOf, withPins } from './grants.js'
+import { knowsParameter, withDefaults } from '../definitions/arguments.js'
+import { factsOfEntry, serverOfEntry } from '../definitions/entry.js'
+import type { CalledTool } from '../dispatch/identity.js'
+import { schemaHashOf } from '../definitions/pins.js'
+import { textAt } from '../definitions/registry.js'
+import type { AppliedGrant } from './grants.js'
+
+/** How long an answer counts after its question. */
+export const APPROVAL_MS = 24 * 60 * 60 * 1000
+
+/** What will execute, in words that do not depend on the name by which the script calls it. */
+export function executionOf({ shown: tool, identity }: CalledTool, entry: Value): string {
+  if (identity.key !== undefined) return identity.key
+  if (!(entry instanceof HarnDict)) return `tool:${tool}`
+  const { executor } = factsOfEntry(entry)
+  if (executor === 'host_bridge') return `host:${textAt(entry, 'host_capability') ?? tool}`
+  if (executor === 'mcp_server') return `mcp:${serverOfEntry(entry) ?? ''}.${textAt(entry, 'mcp_tool') ?? tool}`
+  return `${executor}:${tool}`
+}
+
+/** SHA-256 over tool, version, schemas and arguments. */
+export function bindingOf(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict): string {
+  const version = entry instanceof HarnDict ? factsOfEntry(entry).version : null
+  const schemas = entry instanceof HarnDict ? schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry) : null
+  const text = sortedJson(new HarnList([executionOf(tool, entry), version, schemas, args]))
+  ctx.charge(text.length >> 6, text.length)
+  return `sha256:${ctx.machine.sha256Hex(text)}`
+}
+
+/** Arguments with what the dispatch adds to them: pins of the grants, and defaults. */
+export function finalArguments(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict, alias: Value = null): HarnDict {
+  if (!(entry instanceof HarnDict)) return args
+  const { parameters, paths, urls, grants } = factsOfEntry(entry)
+  const own: AppliedGrant[] = alias instanceof HarnDict ? [...aliasGrants(alias)] : []
+  if (grants instanceof HarnDict) own.push({ id: `tool:${tool.shown}`, scope: 'tool', grant: recordOf(grants) })
+  const applied = grantsFor(ctx, { named: tool.identity, own })
+  // A call that no grant allows is refused by the dispatch.
+  if (typeof applied === 'string') return args
+  const pinned =
+    applied.length === 0
+      ? args
+      : withPins(ctx, applied, args, {
+          knows: (name) => knowsParameter(parameters, name),
+          pathArguments: paths,
+          urlArguments: urls,
+          base: null,
+        })
+  return withDefaults(parameters, pinned)
+}
+
+/** Where an answer says which of several options was chosen, at either level. */
+const CHOICES = ['optionId', 'option_id', 'optionKind', 'option_kind', 'option', 'kind', 'choice'] as const
+
+/** Options that let a call happen, as clients of the Agent Client Protocol name them; ids are ours (`remoteApproval`). */
+const ALLOWING: ReadonlySet<string> = new Set(['allow', 'allow-once', 'allow-always', 'allowonce', 'allowalways'])
+
+const word = (value: Value): string => (typeof value === 'string' ? value.toLowerCase().replaceAll('_', '-') : '')
+
+function isAllowing(choice: Value): boolean {
+  if (!(choice instanceof HarnDict)) return ALLOWING.has(word(choice))
+  const named = [...CHOICES, 'id'].map((key) => choice.get(key) ?? null).filter((value) => value !== null)
+  return named.length > 0 && named.every(isAllowing)
+}
+
+/** Whether an answer is a yes: it says so, and nothing in it says otherwise. A chosen option that nobody knows is no yes. */
+export function isYes(answer: HarnDict): boolean {
+  const outcome = answer.get('outcome') ?? null
+  const said = outcome instanceof HarnDict ? (outcome.get('outcome') ?? null) : outcome
+  const levels = outcome instanceof HarnDict ? [answer, outcome] : [answer]
+  for (const level of levels) {
+    for (const key of ['granted', 'approved'])
+      if (level.has(key) && level.get(key) !== null && level.get(key) !== true) return false
+    for (const key of CHOICES) {
+      const choice = level.get(key) ?? null
+      if (choice !== null && !isAllowing(choice)) return false
+    }
+  }
+  if (outcome !== null) return said === 'selected' || said === 'allow'
+  return answer.get('granted') === true
+}
+
+/** The hash that an answer says it is for; null when it names none. */
+export function boundTo(answer: HarnDict): Value {
+  return answer.get('binding') ?? null
+}

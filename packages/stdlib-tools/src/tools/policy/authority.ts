@@ -1,0 +1,84 @@
+// Who may do what. An effect is performed when the host has a provider for it *and* has granted it to the run; otherwise the
+// script gets an error that names the missing power and can catch it. What comes from the host's own definitions (its tools,
+// functions, capability operations) needs no grant: defining it was one. Time and randomness belong to the run.
+
+import { EFFECTS, usesOf } from '@bridle/vm'
+import type { Effect, EffectKind, EffectOutcome } from '@bridle/vm'
+import { categorizedError } from '../executors/provider.js'
+import type { PerformEffect, Provider } from '../executors/provider.js'
+
+/** `*`, an area such as `fs`, or one kind such as `fs.read`. */
+export type Grant = '*' | EffectKind | Area
+
+type Area = EffectKind extends infer Kind ? (Kind extends `${infer Name}.${string}` ? Name : never) : never
+
+export class GrantError extends Error {
+  override readonly name = 'GrantError'
+}
+
+/** The set of powers of a run. Narrowing is the only way from one to another. */
+export class Grants {
+  private readonly names: ReadonlySet<string>
+  private readonly outer: Grants | null
+
+  constructor(names: readonly Grant[], outer: Grants | null = null) {
+    for (const name of names) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
+    this.names = new Set(names)
+    this.outer = outer
+  }
+
+  /** What both allow. */
+  narrowedTo(names: readonly Grant[]): Grants {
+    return new Grants(names, this)
+  }
+
+  allows(kind: EffectKind): boolean {
+    const area = kind.slice(0, kind.indexOf('.'))
+    if (!EFFECTS[kind].needsGrant) return true
+    return (this.names.has('*') || this.names.has(area) || this.names.has(kind)) && (this.outer?.allows(kind) ?? true)
+  }
+}
+
+export function isGrant(name: string): boolean {
+  return name === '*' || Object.hasOwn(EFFECTS, name) || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
+}
+
+/** The powers that an effect needs: its own, and those of all that it makes use of. */
+function neededFor(effect: Effect): readonly EffectKind[] {
+  const uses = usesOf(effect)
+  // Ending or asking about a connection that was judged when it was opened takes no power.
+  const isAfterwards = effect.kind === 'mcp.connect' && uses.length === 0
+  const own = EFFECTS[effect.kind].needsGrant && !isAfterwards ? [effect.kind] : []
+  return [...new Set([...own, ...uses.flatMap(({ power }) => power ?? [])])]
+}
+
+/** Joins providers and grants into the function that the driver asks. */
+export function authorized(providers: ReadonlyMap<EffectKind, Provider>, grants: Grants): PerformEffect {
+  return (effect, call) => refusal(providers, grants, effect) ?? providers.get(effect.kind)!.perform(effect, call)
+}
+
+export function refusal(providers: ReadonlyMap<EffectKind, Provider>, grants: Grants, effect: Effect): EffectOutcome | null {
+  if (!providers.has(effect.kind)) {
+    return categorizedError('tool_rejected', `${effect.kind} is not available: this host provides no "${areaOf(effect.kind)}"`)
+  }
+  for (const kind of neededFor(effect)) {
+    if (!grants.allows(kind)) {
+      return categorizedError(
+        'tool_rejected',
+        `${effect.kind} is not granted to this run: the host must grant "${kind}" or "${areaOf(kind)}"`,
+      )
+    }
+  }
+  return null
+}
+
+function areaOf(kind: string): string {
+  return kind.slice(0, kind.indexOf('.'))
+}
+
+/** Makes the table of providers; a later one wins, so that a host can replace a single kind. */
+export function providerTable(providers: readonly Provider[]): Map<EffectKind, Provider> {
+  const table = new Map<EffectKind, Provider>()
+  for (const provider of providers) for (const kind of provider.kinds) table.set(kind, provider)
+  return table
+}

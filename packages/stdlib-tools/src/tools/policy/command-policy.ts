@@ -1,0 +1,452 @@
+// Command policies (04a §2.6): what `host_call("process.exec", …)` may start. Before a command runs, the preflight scans it,
+// matches deny patterns, asks for approval by refusing, and lets the policy's `pre` closure decide or rewrite; afterwards the
+// `post` closure may replace or annotate the result. A refused command is a result that says so, not an error.
+//
+// Verdict of the preflight: {blocked: dict} or {params, context, decisions}.
+
+import {
+  Fault,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  ask,
+  builtin,
+  bytesToHex,
+  debugQuoted,
+  display,
+  failRuntime,
+  family,
+  here,
+  innermostScope,
+  isCallable,
+  isTruthy,
+  millisOf,
+  popScope,
+  pushScope,
+  scopesOf,
+  scripts,
+  tryCallBack,
+  typeName,
+  utf8,
+} from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Control, Result, Script, Value } from '@bridle/vm/families'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { commandMatches, commandText, scanDict, scanOutput, scanRisk, scannedCommand } from './command-risk.js'
+import { timeOrderedId, wallMs } from '../../library/time/identity.js'
+import { isAbsolutePath, normalizePath } from '../../library/files/lexical-path.js'
+import { isoNow } from '../../library/time/dates.js'
+
+/** Texts that post closures had for the agent, in order; an agent loop takes them into its conversation. */
+const feedbackState = family<{ queued: Value[] }>('command_feedback', () => ({ queued: [] }))
+
+export function takeCommandFeedback(ctx: Context): readonly Value[] {
+  const state = ctx.state(feedbackState)
+  const { queued } = state
+  state.queued = []
+  return queued
+}
+
+const LIST_KEYS = ['tools', 'workspace_roots', 'deny_patterns', 'require_approval']
+
+/** The config with its defaults, or the message that says what is wrong with it. `notDict` is the message for other types. */
+export function normalizeCommandPolicy(config: Value, notDict: string): HarnDict | string {
+  if (!(config instanceof HarnDict)) return notDict
+  const wrong = (key: string, kind: string): string =>
+    `command_policy.${key} must be a ${kind}, got ${typeName(config.get(key)!)}`
+  for (const key of LIST_KEYS) {
+    const value = config.get(key) ?? null
+    if (value === null) continue
+    if (!(value instanceof HarnList)) return wrong(key, 'list')
+    const odd = value.view().find((item) => typeof item !== 'string')
+    if (odd !== undefined) return `command_policy.${key} entries must be strings, got ${typeName(odd)}`
+  }
+  for (const key of ['pre', 'post']) {
+    const value = config.get(key) ?? null
+    if (value !== null && !isCallable(value)) return wrong(key, 'closure')
+  }
+  const mode = config.get('default_shell_mode') ?? null
+  if (mode !== null && typeof mode !== 'string') return wrong('default_shell_mode', 'string')
+  const policy = config.copy()
+  policy.set('_type', 'command_policy')
+  policy.set('default_shell_mode', mode ?? 'argv_only')
+  for (const key of LIST_KEYS) if (key !== 'tools' && (config.get(key) ?? null) === null) policy.set(key, new HarnList([]))
+  return policy
+}
+
+const textsAt = (dict: HarnDict, key: string): string[] => {
+  const list = dict.get(key)
+  return list instanceof HarnList ? list.view().map(display) : []
+}
+
+// ---------------------------------------------------------------------------------------------------------- what hooks see
+
+const hashText = (text: string): string => `sha256:${bytesToHex(sha256(utf8(text)))}`
+
+function environmentDiff(env: Value | undefined): HarnDict {
+  const diff = new HarnDict()
+  if (!(env instanceof HarnDict)) return diff
+  // Values may be secrets; that they changed is what a policy needs.
+  for (const name of env.keys()) {
+    const value = env.get(name) ?? null
+    diff.set(
+      name,
+      HarnDict.of({ present: value !== null, redacted: true, value_sha256: value === null ? null : hashText(display(value)) }),
+    )
+  }
+  return diff
+}
+
+function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: string; readonly ceiling: Value }): HarnDict {
+  const given = params.get('cwd') ?? null
+  const cwd =
+    given === null
+      ? facts.root
+      : isAbsolutePath(display(given))
+        ? display(given)
+        : normalizePath(`${facts.root}/${display(given)}`)
+  const stdin = params.get('stdin') ?? null
+  const roots = textsAt(policy, 'workspace_roots')
+  const annotations = facts.ceiling instanceof HarnDict ? facts.ceiling.get('tool_annotations') : undefined
+  return HarnDict.of({
+    request: HarnDict.of({
+      mode: params.get('mode') ?? 'shell',
+      argv: params.get('argv') ?? null,
+      command: params.get('command') ?? null,
+      shell: params.get('shell') ?? null,
+      cwd,
+      env_diff: environmentDiff(params.get('env')),
+      env_mode: params.get('env_mode') ?? null,
+      stdin: HarnDict.of({
+        size: stdin === null ? 0 : utf8(display(stdin)).length,
+        sha256: stdin === null ? null : hashText(display(stdin)),
+      }),
+      timeout_ms: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
+    }),
+    active_cwd: cwd,
+    workspace_roots: new HarnList(roots.length > 0 ? roots : [facts.root]),
+    policy: HarnDict.of({
+      default_shell_mode: policy.get('default_shell_mode') ?? 'argv_only',
+      deny_patterns: policy.get('deny_patterns') ?? new HarnList([]),
+      require_approval: policy.get('require_approval') ?? new HarnList([]),
+      ceiling: facts.ceiling,
+    }),
+    tool_annotations: annotations instanceof HarnDict ? annotations : new HarnDict(),
+    transcript: HarnDict.of({ recent_messages: new HarnList([]), redacted: true, summary: null }),
+    caller: HarnDict.of({ capability: 'process', operation: 'exec', session_id: null, surface: 'host_call' }),
+  })
+}
+
+interface Decision {
+  readonly action: string
+  readonly reason: string
+  readonly source: string
+  readonly labels?: readonly string[]
+  readonly confidence?: number
+  readonly display?: Value
+}
+
+function decisionDict({ action, reason, source, labels = [], confidence = 1, display: shown = null }: Decision): HarnDict {
+  return HarnDict.of({
+    action,
+    reason,
+    source,
+    risk_labels: new HarnList([...labels]),
+    confidence: new HarnFloat(confidence),
+    display: shown,
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------- the preflight
+
+const REWRITABLE: ReadonlySet<string> = new Set([
+  'mode',
+  'argv',
+  'command',
+  'shell',
+  'cwd',
+  'env',
+  'env_mode',
+  'stdin',
+  'timeout',
+  'timeout_ms',
+  'capture',
+  'capture_stderr',
+  'max_inline_bytes',
+])
+
+interface Stop {
+  readonly status: 'blocked' | 'dry_run' | 'explain_only'
+  readonly decision: Decision
+}
+
+/** Deny patterns and approvals, for the command as asked and again as rewritten. */
+function standingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, rewritten: boolean): Stop | null {
+  const subject = rewritten ? 'rewritten command' : 'command'
+  const text = commandText(params)
+  const { labels } = scanRisk(scannedCommand(context))
+  const pattern = textsAt(policy, 'deny_patterns').find((each) => commandMatches(each, text))
+  if (pattern !== undefined) {
+    const reason = `${subject} denied by policy pattern ${debugQuoted(pattern)}`
+    return {
+      status: 'blocked',
+      // What was asked has been classified already; what a hook made of it was not.
+      decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? labels : [] },
+    }
+  }
+  const required = textsAt(policy, 'require_approval')
+  const label = labels.find((each) => required.includes(each))
+  if (label === undefined) return null
+  const reason = `${subject} requires approval for risk class ${label}`
+  return {
+    status: 'blocked',
+    decision: { action: 'require_approval', reason, source: 'deterministic', labels, confidence: 0.9 },
+  }
+}
+
+/** What a pre closure decided: a stop, a rewrite of the params, or null for "go on". */
+function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonly rewrite: HarnDict } | null {
+  if (answer === null || answer === 'allow') return null
+  if (!(answer instanceof HarnDict)) {
+    return failRuntime(`command policy pre-hook must return nil, 'allow', or a decision dict, got ${typeName(answer)}`)
+  }
+  const action = answer.get('action') ?? null
+  const text = (...keys: string[]): string | null => {
+    for (const key of keys) {
+      const value = answer.get(key) ?? null
+      if (value !== null) return display(value)
+    }
+    return null
+  }
+  const stop = (status: Stop['status'], name: string, reason: string): Stop => ({
+    status,
+    decision: { action: name, reason, source: 'pre_hook', labels, display: answer.get('display') ?? null },
+  })
+  // A denial of nil is one with the text `nil`, as in the reference.
+  const denied = answer.has('deny') ? display(answer.get('deny')!) : null
+  if (denied !== null) return stop('blocked', 'deny', denied)
+  if (action === 'deny' || answer.get('allow') === false)
+    return stop('blocked', 'deny', text('message', 'reason') ?? 'command denied by policy')
+  if (action === 'require_approval')
+    return stop('blocked', 'require_approval', text('reason', 'message') ?? 'command requires approval')
+  if (action === 'dry_run' || isTruthy(answer.get('dry_run') ?? null)) {
+    return stop('dry_run', 'dry_run', text('message', 'reason') ?? 'command dry-run requested by policy')
+  }
+  if (action === 'explain_only' || isTruthy(answer.get('explain_only') ?? null)) {
+    return stop('explain_only', 'explain_only', text('message', 'reason') ?? 'command explanation requested by policy')
+  }
+  const rewrite = answer.get('rewrite') ?? answer.get('request') ?? null
+  if (rewrite === null) return null
+  if (!(rewrite instanceof HarnDict)) return failRuntime('command policy pre-hook rewrite must be a dict')
+  const foreign = rewrite.keys().find((key) => !REWRITABLE.has(key))
+  if (foreign !== undefined) return failRuntime(`command policy rewrite cannot modify field ${debugQuoted(foreign)}`)
+  return { rewrite }
+}
+
+/** Calls a closure of a policy; while it runs, commands are refused unless the policy allows them. */
+function* hooked(callee: Value, argument: HarnDict): Script {
+  yield* here((ctx) => (pushScope(ctx, 'command_hooks', true), null))
+  const answer = yield* tryCallBack(callee, argument)
+  yield* here((ctx) => (popScope(ctx, 'command_hooks'), null))
+  if (answer instanceof Fault) throw answer
+  return answer
+}
+
+function* preflight(paramsValue: Value): Script {
+  const original = paramsValue as HarnDict
+  const { policy, inHook, ceiling } = yield* here((ctx) => ({
+    policy: innermostScope(ctx, 'commands') as HarnDict,
+    inHook: scopesOf(ctx, 'command_hooks').length > 0,
+    ceiling: innermostScope(ctx, 'ceilings'),
+  }))
+  const root = display(yield* ask({ kind: 'process.info', args: { op: 'cwd' } }))
+  let params = original
+  let context = contextOf(policy, params, { root, ceiling })
+  const decisions: HarnDict[] = []
+  const refuse = function* (stop: Stop): Script {
+    decisions.push(decisionDict(stop.decision))
+    return HarnDict.of({ blocked: yield* blockedResult(stop, original, context, decisions) })
+  }
+  if (inHook && !isTruthy(policy.get('allow_recursive') ?? null)) {
+    const reason = 'command policy hooks cannot recursively call process.exec'
+    return yield* refuse({ status: 'blocked', decision: { action: 'deny', reason, source: 'recursion_guard' } })
+  }
+  const scan = scanRisk(scannedCommand(context))
+  if (scan.labels.length > 0) {
+    decisions.push(
+      decisionDict({
+        action: 'classify',
+        reason: scan.rationale,
+        source: 'deterministic',
+        labels: scan.labels,
+        confidence: scan.confidence,
+      }),
+    )
+  }
+  const refused = standingRefusal(policy, context, params, false)
+  if (refused !== null) return yield* refuse(refused)
+  const pre = policy.get('pre') ?? null
+  if (pre !== null) {
+    const answer = readPreHook(yield* hooked(pre, context), scan.labels)
+    if (answer !== null && 'status' in answer) return yield* refuse(answer)
+    if (answer !== null) {
+      const reason = 'command request rewritten by pre-hook'
+      decisions.push(decisionDict({ action: 'rewrite', reason, source: 'pre_hook', labels: scan.labels }))
+      params = params.copy()
+      for (const key of answer.rewrite.keys()) params.set(key, answer.rewrite.get(key)!)
+      context = contextOf(policy, params, { root, ceiling })
+      const again = standingRefusal(policy, context, params, true)
+      if (again !== null) return yield* refuse(again)
+    }
+  }
+  return HarnDict.of({ params, context, decisions: new HarnList(decisions) })
+}
+
+function* blockedResult(
+  { status, decision }: Stop,
+  request: HarnDict,
+  context: HarnDict,
+  decisions: readonly Value[],
+): Script<HarnDict> {
+  const message = decision.reason
+  const at = isoNow(yield* wallMs())
+  const id = `cmd_blocked_policy_${yield* timeOrderedId()}`
+  return HarnDict.of({
+    command_id: id,
+    status,
+    pid: null,
+    process_group_id: null,
+    handle_id: null,
+    started_at: at,
+    ended_at: at,
+    duration_ms: 0,
+    exit_code: -1,
+    signal: null,
+    timed_out: false,
+    stdout: '',
+    stderr: message,
+    combined: message,
+    exit_status: -1,
+    legacy_status: -1,
+    success: false,
+    error: 'permission_denied',
+    reason: message,
+    audit_id: `audit_${id}`,
+    request,
+    command_policy: HarnDict.of({ context, decisions: new HarnList([...decisions]) }),
+  })
+}
+
+function* afterwards(verdictValue: Value, given: Value): Script {
+  const verdict = verdictValue as HarnDict
+  const policy = yield* here((ctx) => innermostScope(ctx, 'commands'))
+  const decisions = [...(verdict.get('decisions') as HarnList).view()]
+  let context = verdict.get('context') as HarnDict
+  let result = given
+  let annotation: Value = null
+  const post = policy instanceof HarnDict ? (policy.get('post') ?? null) : null
+  if (post !== null) {
+    context = context.with('result', result).with('post_scan', scanResult(result))
+    const answer = yield* hooked(post, context)
+    if (answer !== null && !(answer instanceof HarnDict))
+      failRuntime(`command policy post-hook must return nil or a dict, got ${typeName(answer)}`)
+    if (answer instanceof HarnDict) {
+      if (answer.has('result')) result = answer.get('result')!
+      const feedback = answer.get('feedback') ?? null
+      if (feedback instanceof HarnDict) yield* here((ctx) => (ctx.state(feedbackState).queued.push(feedback), null))
+      if (answer.has('unsafe') || answer.has('annotations') || answer.has('audit')) {
+        annotation = answer
+        decisions.push(decisionDict({ action: 'annotate', reason: 'command result annotated by post-hook', source: 'post_hook' }))
+      }
+    }
+  }
+  if (!(result instanceof HarnDict)) return result
+  const report = HarnDict.of({ context, decisions: new HarnList(decisions) })
+  if (annotation !== null) report.set('annotation', annotation)
+  return result.with('command_policy', report)
+}
+
+function scanResult(result: Value): HarnDict {
+  const part = (key: string): string => {
+    const value = result instanceof HarnDict ? (result.get(key) ?? null) : null
+    return value === null ? '' : display(value)
+  }
+  return scanOutput(part('stdout') + part('stderr'))
+}
+
+const machine = scripts('command.policy', {
+  preflight: (params) => preflight(params ?? null),
+  afterwards: (verdict, result) => afterwards(verdict ?? null, result ?? null),
+})
+
+export function hasCommandPolicy(ctx: Context): boolean {
+  return scopesOf(ctx, 'commands').length > 0
+}
+
+/** Goes on as the preflight of a command; the frame's result is the verdict. */
+export function startPreflight(ctx: Context, params: HarnDict): Control {
+  return machine.start(ctx, 'preflight', params) as Control
+}
+
+/** Goes on as what follows a command that ran; the frame's result is what the caller gets. */
+export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value): Control {
+  return machine.start(ctx, 'afterwards', verdict, result) as Control
+}
+
+// ------------------------------------------------------------------------------------------------------------- builtins
+
+const riskOf = (context: Value): HarnDict =>
+  scanDict(scanRisk({ ...scannedCommand(context instanceof HarnDict ? context : new HarnDict()), denyPatterns: [] }))
+
+function pushPolicy(ctx: Context, policy: Value): Result {
+  const read = normalizeCommandPolicy(policy, 'command_policy_push: command_policy must be a dict')
+  if (typeof read === 'string') return ctx.runtime(read)
+  pushScope(ctx, 'commands', read)
+  return null
+}
+
+export const commandPolicyFamily: BuiltinFamily = {
+  name: 'command-policy',
+  frames: [machine.frame],
+  builtins: [
+    builtin('command_policy(config: dict) -> dict', { doc: 'A command policy with its defaults filled in.' }, (ctx, config) => {
+      if (ctx.argc === 0) return ctx.runtime('command_policy: config dict is required')
+      const read = normalizeCommandPolicy(config ?? null, 'command_policy: config must be a dict')
+      return typeof read === 'string' ? ctx.runtime(read) : read
+    }),
+    builtin(
+      'command_policy_push(policy: dict) -> nil',
+      { doc: 'Puts a command policy in force for this task and those it starts.', effects: [] },
+      (ctx, policy) =>
+        ctx.argc === 0 ? ctx.runtime('command_policy_push: policy is required') : pushPolicy(ctx, policy ?? null),
+    ),
+    builtin('command_policy_pop() -> nil', { doc: 'Ends the command policy that was put in force last.', effects: [] }, (ctx) => {
+      popScope(ctx, 'commands')
+      return null
+    }),
+    builtin(
+      'command_risk_scan(ctx: dict) -> dict',
+      { doc: 'Risk labels of a command, from the context that policy closures get.' },
+      (ctx, context) => (ctx.argc === 0 ? ctx.runtime('command_risk_scan: ctx is required') : riskOf(context ?? null)),
+    ),
+    builtin(
+      'command_result_scan(ctx: dict) -> dict',
+      { doc: 'Labels of what the output of a command gives away.' },
+      (ctx, context) => {
+        if (ctx.argc === 0) return ctx.runtime('command_result_scan: ctx is required')
+        const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
+        ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length >> 6 : 1)
+        return scanResult(result)
+      },
+    ),
+    builtin(
+      'command_llm_risk_scan(ctx: dict, options?: dict) -> dict',
+      { doc: 'As command_risk_scan; a model is not asked, which `scan_kind` says.' },
+      (ctx, context, options) =>
+        ctx.argc === 0
+          ? ctx.runtime('command_llm_risk_scan: ctx is required')
+          : riskOf(context ?? null)
+              .with('scan_kind', 'deterministic_fallback')
+              .with('llm', options ?? new HarnDict()),
+    ),
+  ],
+}

@@ -1,0 +1,139 @@
+// A run with a security level makes no call that needs a higher one, by whatever name and route, and no effect that does.
+
+import { describe, expect, test } from 'vitest'
+import { GrantError } from './authority.js'
+import { MemoryFs } from '../../host/providers/memory.js'
+import { answered } from '../executors/provider.js'
+import type { Provider } from '../executors/provider.js'
+import { createRuntime } from '../../host/runtime.js'
+import type { RuntimeOptions, StartOptions } from '../../host/runtime.js'
+import { defineTool } from '../host-tools/define.js'
+
+const made: string[] = []
+const tool = (name: string, more: object) =>
+  defineTool({ name, aliases: [`${name}_too`], execute: () => (made.push(name), 'done'), ...more })
+
+const PROCESS: Provider = {
+  kinds: ['process.exec'],
+  perform: () => (made.push('process.exec'), answered({ status: 0, stdout: '', stderr: '' })),
+}
+
+function options(): RuntimeOptions {
+  return {
+    tools: [
+      tool('shop.look', { sideEffect: 'none' }),
+      tool('shop.order', { sideEffect: 'network' }),
+      tool('shop.burn', { sideEffect: 'none', level: 'privileged' }),
+      defineTool({ name: 'shop.relay', sideEffect: 'none', execute: (_args, { tools }) => tools.call('shop.burn') }),
+    ],
+    capabilities: { depot: { open: () => (made.push('depot.open'), true) } },
+    providers: [PROCESS, new MemoryFs({ '/note': 'tea' })],
+    grants: ['*'],
+    enforceManifest: false,
+  }
+}
+
+async function run(script: string, runtimeOptions: RuntimeOptions, start: StartOptions = {}): Promise<string> {
+  made.length = 0
+  const runtime = createRuntime({ ...options(), ...runtimeOptions })
+  const source = `import { tool_call } from "std/tools"\n${script}`
+  const result = await runtime.start(runtime.compile(source), start).result
+  return result.status === 'done' ? result.output.trim() : `! ${JSON.stringify(result)}`
+}
+
+const attempt = (call: string): string => `println(try { ${call} } catch (e) { e.code ?? e })`
+
+const BURNS = [
+  'tool_call("shop.burn", {})',
+  'tool_call("shop.burn_too", {})',
+  'tool_call({name: "x", executor: "host_bridge", host_capability: "shop.burn", effects: [], annotations: {security_level: "safe"}}, {})',
+  'tool_call({name: "shop.look", executor: "host_bridge", host_capability: "shop.burn_too", security_level: "safe"}, {})',
+  'host_call("shop.burn", {})',
+  'host_tool_call("shop.burn", {})',
+  'tool_call("shop.relay", {})',
+  'tool_call({name: "h", parameters: {}, handler: { a -> host_call("shop.burn", {}) }}, {})',
+]
+
+describe('a tool above the level of the run', () => {
+  for (const call of BURNS) {
+    test(`is refused: ${call}`, async () => {
+      expect(await run(attempt(call), {})).not.toBe('security_violation')
+      expect(made).toEqual(['shop.burn'])
+      await run(attempt(call), { securityLevel: 'restricted' })
+      expect(made).toEqual([])
+      await run(attempt(call), {}, { securityLevel: 'safe' })
+      expect(made).toEqual([])
+    })
+  }
+
+  test('is refused with a code that says why', async () => {
+    const script = 'try { tool_call("shop.order", {}) } catch (e) { println([e.code, e.details]) }'
+    expect(await run(script, { securityLevel: 'safe' })).toBe(
+      '[security_violation, {granted: safe, required: restricted, violation: level}]',
+    )
+  })
+
+  test('is an operation of which the host says nothing', async () => {
+    expect(await run(attempt('host_call("depot.open", {})'), { securityLevel: 'restricted' })).toContain('security_violation')
+    expect(made).toEqual([])
+    expect(await run(attempt('host_call("depot.open", {})'), { securityLevel: 'privileged' })).toBe('true')
+  })
+
+  test('is one that says so of itself', async () => {
+    const call = (facts: string): string =>
+      attempt(`tool_call({name: "t", parameters: {}, handler: { a -> "ran" }, ${facts}}, {})`)
+    const level: RuntimeOptions = { securityLevel: 'restricted' }
+    expect(await run(call('annotations: {security_level: "restricted"}'), level)).toBe('ran')
+    expect(await run(call('annotations: {security_level: "privileged"}'), level)).toBe('security_violation')
+    expect(await run(call('annotations: {security_level: "harmless"}'), level)).toBe('security_violation')
+    expect(await run(call('annotations: {side_effect_level: "process_exec"}'), level)).toBe('security_violation')
+  })
+})
+
+test('what is within the level is carried out', async () => {
+  expect(await run(attempt('tool_call("shop.look", {})'), { securityLevel: 'safe' })).toBe('done')
+  expect(await run(attempt('tool_call("shop.order", {})'), { securityLevel: 'restricted' })).toBe('done')
+  expect(await run(attempt('tool_call("shop.burn", {})'), { securityLevel: 'privileged' })).toBe('done')
+  expect(await run('println(read_file("/note"))', { securityLevel: 'restricted' })).toBe('tea')
+})
+
+describe('effects of builtins', () => {
+  for (const [level, call] of [
+    ['restricted', 'exec("echo", "x")'],
+    ['restricted', 'shell("echo x")'],
+    ['restricted', 'tool_call("process.exec", {program: "echo", args: []})'],
+    ['safe', 'read_file("/note")'],
+    ['safe', 'write_file("/note", "x")'],
+    ['safe', 'tool_call("fs.read", {path: "/note"})'],
+    ['safe', 'http_get("https://example.com/")'],
+  ] as const) {
+    test(`${call} is refused at ${level}`, async () => {
+      expect(await run(`try { ${call}\nprintln("made") } catch (e) { println(e) }`, { securityLevel: level })).toContain(
+        'security level',
+      )
+      expect(made).toEqual([])
+    })
+  }
+})
+
+test('a start only lowers the level', async () => {
+  await run(attempt('tool_call("shop.burn", {})'), { securityLevel: 'safe' }, { securityLevel: 'privileged' })
+  expect(made).toEqual([])
+})
+
+test('a level that there is not is refused', () => {
+  expect(() => createRuntime({ securityLevel: 'low' as never })).toThrow(GrantError)
+  const runtime = createRuntime()
+  expect(() => runtime.start(runtime.compile('1'), { securityLevel: 'low' as never })).toThrow(GrantError)
+})
+
+test('a snapshot keeps the level', async () => {
+  const runtime = createRuntime(options())
+  const source = `import { tool_call } from "std/tools"\nsleep(5ms)\n${attempt('tool_call("shop.order", {})')}`
+  const run = runtime.start(runtime.compile(source), { securityLevel: 'safe' })
+  const bytes = await run.snapshot()
+  expect((await run.result).output).toBe('security_violation\n')
+  expect((await runtime.resume(bytes).result).output).toBe('security_violation\n')
+  expect((await runtime.resume(bytes, { securityLevel: 'privileged' }).result).output).toBe('security_violation\n')
+  expect((await runtime.resume(bytes, { widen: true }).result).output).toBe('done\n')
+})

@@ -1,0 +1,95 @@
+// How much a call may do (docs/tools/grants.md): `safe` needs no protection, `restricted` works within the limits that the host sets,
+// `privileged` outside of them. The level follows from what is carried out; what an entry says about itself can only raise it. What
+// nobody says anything about is `privileged`.
+
+import { EFFECTS, HarnDict, usesOf } from '@bridle/vm/families'
+import type { Effect, Value } from '@bridle/vm/families'
+import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
+import { present } from '../definitions/registry.js'
+import type { HostNames, ToolIdentity } from '../dispatch/identity.js'
+
+export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
+
+/** Lowest first. */
+export const SECURITY_LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
+
+export function isSecurityLevel(value: unknown): value is SecurityLevel {
+  return SECURITY_LEVELS.includes(value as SecurityLevel)
+}
+
+export function isAbove(needed: SecurityLevel, most: SecurityLevel): boolean {
+  return SECURITY_LEVELS.indexOf(needed) > SECURITY_LEVELS.indexOf(most)
+}
+
+function highest(levels: readonly SecurityLevel[]): SecurityLevel {
+  return levels.reduce((high, level) => (isAbove(level, high) ? level : high), 'safe')
+}
+
+/** The level of a run, by the scopes of its host: the lowest of all; null when none says one. */
+export function levelOfRun(scopes: readonly { readonly level?: SecurityLevel }[]): SecurityLevel | null {
+  let lowest: SecurityLevel | null = null
+  for (const { level } of scopes) if (level !== undefined && (lowest === null || isAbove(lowest, level))) lowest = level
+  return lowest
+}
+
+const STANDARD_LEVELS: ReadonlyMap<string, SecurityLevel> = new Map(STANDARD_TOOLS.map(({ id, security }) => [id, security]))
+
+export function levelOfIdentity({ kind, id, server }: ToolIdentity, host: HostNames): SecurityLevel {
+  switch (kind) {
+    // What closures do outside of the machine is judged there.
+    case 'script':
+    case 'none':
+      return 'safe'
+    case 'builtin':
+      return STANDARD_LEVELS.get(id) ?? 'privileged'
+    case 'native':
+      return 'restricted'
+    case 'host':
+      return host.levelOf?.(id) ?? 'privileged'
+    case 'mcp':
+      // A server that the script spelled out as a program is a program of its choice.
+      return server === null || server.startsWith('program:') || server.startsWith('unknown:') ? 'privileged' : 'restricted'
+  }
+}
+
+/** What an entry says about itself. */
+export function levelOfEntry(entry: HarnDict): SecurityLevel {
+  const annotations = present(entry, 'annotations')
+  const said = annotations instanceof HarnDict ? annotations : new HarnDict()
+  return highest([saidLevel(said.get('security_level') ?? null), impliedLevel(said)])
+}
+
+function saidLevel(value: Value): SecurityLevel {
+  return value === null ? 'safe' : isSecurityLevel(value) ? value : 'privileged'
+}
+
+function impliedLevel(annotations: HarnDict): SecurityLevel {
+  switch (annotations.get('side_effect_level') ?? null) {
+    case null:
+    case 'none':
+      return 'safe'
+    case 'read_only':
+    case 'workspace_write':
+    case 'network':
+      return 'restricted'
+    default:
+      return 'privileged'
+  }
+}
+
+/** Of what a builtin does outside of the machine. Calls of tools are judged by their identity. */
+export function levelOfEffect(effect: Pick<Effect, 'kind' | 'args'>): SecurityLevel {
+  const { kind } = effect
+  const { sideEffect, needsGrant } = EFFECTS[kind]
+  // To ask a person does nothing by itself.
+  if (!needsGrant || kind === 'approval.ask') return 'safe'
+  const powers = usesOf(effect).flatMap(({ power }) => (power === undefined ? [] : [EFFECTS[power].sideEffect]))
+  // Whether a connection starts a program, its uses tell.
+  const all = [kind === 'mcp.connect' ? 'network' : sideEffect, ...powers]
+  return highest(all.map((each) => (each === 'none' ? 'safe' : each === 'process_exec' ? 'privileged' : 'restricted')))
+}
+
+/** Why a run of this level makes no such call. */
+export function beyondLevel(shown: string, needed: SecurityLevel, most: SecurityLevel): string {
+  return `${shown} needs the security level ${needed}, and this run has ${most}: the host sets it with securityLevel`
+}

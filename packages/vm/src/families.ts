@@ -1,0 +1,100 @@
+// What families of builtins outside the machine are written with: values, definitions of builtins and native frames, effects, charges.
+// The machine itself is in index.ts.
+
+export { HostData, hostSlot } from './host-data.js'
+export type { HostSlot } from './host-data.js'
+export type { EffectAsCall, EffectJudge, JudgeMode } from './effects/judge.js'
+export { TOOL_CALLS, keyOfCall } from './builtins/branches.js'
+export { CONTROL, Control, builtin, family, frame, textArgument, withRun } from './builtins/builtin.js'
+export type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtins/builtin.js'
+export { bytesFamily, decodeUtf8, decodeUtf8Strict, encodeUtf8, sameBytes, utf8Problem } from './builtins/bytes.js'
+export { makeChannel, timeoutMillis } from './builtins/channels.js'
+export { chargeArguments } from './builtins/charging.js'
+export {
+  decodeBase32,
+  decodeBase64,
+  decodeBase64Url,
+  decodeHex,
+  encodeAsciiBase64,
+  encodeBase32,
+  encodeBase64,
+  encodeBase64Url,
+  encodeHex,
+} from './builtins/codecs-alphabets.js'
+export { categoryOf, classify, knownCategory } from './builtins/core-errors.js'
+export { fnv1a } from './builtins/core-hash.js'
+export { MAX_TEXT, addInts, clampIndex, count, countOr, entry, textArg } from './builtins/core-values.js'
+export { parseInt64 } from './builtins/core.js'
+export { CORE_FAMILIES } from './builtins/families-core.js'
+export { jsonFamilies } from './builtins/families-json.js'
+export { withCharges } from './builtins/family-charges.js'
+export { parseJson } from './builtins/json-read.js'
+export { interchangeFloat, jsonString, stringifyJson } from './builtins/json-write.js'
+export { jsonFamily } from './builtins/json.js'
+export { mailboxFamily } from './builtins/mailbox.js'
+export { PIECE, atOnce, eachOf, inPieces, inSteps, spread } from './builtins/pieces.js'
+export type { Budget, Cost, Pieces, Steps, Work } from './builtins/pieces.js'
+export { Problem } from './builtins/problem.js'
+export { randomFamily } from './builtins/random.js'
+export { createRegistry } from './builtins/registry.js'
+export type { BuiltinFamily, LaterFamilies } from './builtins/registry.js'
+export {
+  ask,
+  callBack,
+  failCategorized,
+  failRuntime,
+  failWith,
+  here,
+  inSlice,
+  parkUntil,
+  scripts,
+  tryAsk,
+  tryCallBack,
+} from './builtins/scripted.js'
+export type { Script } from './builtins/scripted.js'
+export { sharedFamily } from './builtins/shared.js'
+export { signaturesOf } from './builtins/signatures.js'
+export { bytesToHex, debugQuoted, jsonFloat, sortedJson, utf8 } from './builtins/sorted-json.js'
+export { beginSpan, endSpan, tracingState } from './builtins/spans.js'
+export type { TracingState, VmSpan } from './builtins/spans.js'
+export { linesOf, splitText, trim, trimEnd } from './builtins/strings-text.js'
+export { syncFamily } from './builtins/sync.js'
+export { innermostIn, innermostScope, popScope, pushScope, scopesOf } from './builtins/task-scopes.js'
+export type { ScopeKind } from './builtins/task-scopes.js'
+export { tasksFamily } from './builtins/tasks.js'
+export { millisOf, timeOf } from './builtins/time-amounts.js'
+export { UNTRACED } from './builtins/trace-log.js'
+export { EFFECTS, usesOf } from './effects/effect.js'
+export type { Effect, EffectOutcome, Plain } from './effects/effect.js'
+export { modelOptionsProblem } from './effects/model-options.js'
+export type { HttpOptions } from './effects/records.js'
+export type { LogLevel } from './effects/reports.js'
+export type { NestedCall } from './effects/tool-records.js'
+export type { TraceRecord } from './effects/trace-records.js'
+export { isServerAddress } from './effects/uses.js'
+export type { Use } from './effects/uses.js'
+export type { Entries } from './few-map.js'
+export { LimitReached } from './interpreter/exit.js'
+export { CANCELLED_TEXT, Fault, categorized, runtimeFault, thrown } from './interpreter/fault.js'
+export { linkProgram } from './interpreter/module.js'
+export type { LinkedProgram } from './interpreter/module.js'
+export { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
+export { HarnDict } from './values/dict.js'
+export { display, displayFloat } from './values/display.js'
+export { ln } from './values/elementary.js'
+export { compare, equals, structuralKey } from './values/equality.js'
+export { END, HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter, HarnTask } from './values/handles.js'
+export { Keyed, blankSlots } from './values/keyed.js'
+export { HarnList } from './values/list.js'
+export { lookup } from './values/lookup.js'
+export { SHORT_TEXT, UNITS_A_THROW, visit, work } from './values/meter.js'
+export { TooDeepError, fromPlain, toPlain } from './values/plain.js'
+export { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange, err, ok } from './values/scalars.js'
+export { HarnSet } from './values/set.js'
+export { shapeOfLiteral } from './values/shape.js'
+export { TextBuilder } from './values/text-builder.js'
+export { codePointLength, compareText, sortTexts } from './values/text-order.js'
+export { ownPart } from './values/text-parts.js'
+export { isCallable, isInt, isTruthy, typeName, wrapInt } from './values/value.js'
+export type { Int, Value } from './values/value.js'
+export { Machine } from './vm.js'
