@@ -225,3 +225,13 @@ describe('worlds in memory are bounded', () => {
     await expect(ended).rejects.toThrow(/^the journal cannot be written: a journal in memory keeps 65536 heap units/)
   })
 })
+
+// The making of the argument takes less than the fuel that is left for the builtin.
+test.each([
+  ['a text as YAML', 'let t = "x" * 1000000\nyaml_stringify(t)'],
+  ['a long key as YAML', 'let t = "x" * 1000000\nyaml_stringify({[t]: 1})'],
+  ['a long pattern of paths', 'let t = "*" * 100000\nglob(t)'],
+])('work goes by the size of its input: %s', async (_, source) => {
+  const fuel = 40_000
+  expect(await endOf(source, { providers: [new MemoryFs(new MemoryTree())], limits: { heap: 1 << 28, fuel } })).toMatch(/^(?:fuel|work)/)
+})

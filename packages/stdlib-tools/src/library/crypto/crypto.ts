@@ -22,7 +22,7 @@ import { RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './hashes.js'
 import type { Digesting } from './hashes.js'
 import { jwtFunctions } from './jwt.js'
 import { signedUrlFunctions } from './signed-url.js'
-import { cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
+import { KEY_UNITS, cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
 
 /** Bytes that are hashed for a unit, as a power of two, and between two looks at the budget. */
 const HASHED_BITS = 3
@@ -88,6 +88,7 @@ const keypairFrame = frame<KeypairState>({
       return ctx.runtime(`${state.curve}_keypair: no random bytes`)
     }
     const secret = ctx.result.data
+    ctx.charge(KEY_UNITS)
     return HarnDict.of({ private: encodeHex(secret), public: encodeHex(CURVES[state.curve](secret)) })
   },
 })

@@ -33,6 +33,9 @@ interface KeygenState extends FrameState {
   asked: boolean
 }
 
+/** Units of one multiplication of a point, which is what making a key takes. */
+export const KEY_UNITS = 500
+
 const keygenFrame = frame<KeygenState>({
   kind: 'crypto.keygen',
   step: (ctx, state) => {
@@ -42,6 +45,7 @@ const keygenFrame = frame<KeygenState>({
     }
     if (!(ctx.result instanceof HarnBytes) || ctx.result.data.length !== KEY_BYTES) return ctx.runtime('no random bytes')
     const secret = ctx.result.data
+    ctx.charge(KEY_UNITS)
     return HarnDict.of({ public_key: encodeBase64(ed25519.getPublicKey(secret)), secret_key: encodeBase64(secret) })
   },
 })

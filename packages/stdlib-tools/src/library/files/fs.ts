@@ -48,6 +48,8 @@ function entriesOf(answer: Value): readonly Value[] {
   return entries instanceof HarnList ? entries.view() : []
 }
 
+const UNITS_A_GLOB_CHARACTER = 40
+
 const finishers: Readonly<Record<string, Finisher>> = {
   read: content('Failed to read file', (answer) => fieldOf(answer, 'data')),
   read_result: (_ctx, answer) => {
@@ -106,11 +108,15 @@ const finishers: Readonly<Record<string, Finisher>> = {
     )
   },
   glob: (ctx, answer, [pattern]) => {
-    const matches = compileGlob(display(pattern!))
-    if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${display(pattern!)}': ${matches}`)
+    const text = display(pattern!)
+    // Compiling looks at each character many times; a match, at each character of a path with all that the pattern could be at.
+    ctx.charge(UNITS_A_GLOB_CHARACTER * text.length, 64 * text.length)
+    const matches = compileGlob(text)
+    if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${text}': ${matches}`)
     const root = normalizePath(textField(answer, 'path')).replace(/\/$/, '')
     const entries = entriesOf(answer)
-    ctx.charge(entries.length)
+    const characters = entries.reduce<number>((sum, entry) => sum + textField(entry, 'path').length, entries.length)
+    ctx.charge(characters * (1 + (text.length >> 4)))
     const found: string[] = []
     for (const entry of entries) {
       const path = textField(entry, 'path')

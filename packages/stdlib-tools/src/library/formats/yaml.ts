@@ -169,17 +169,26 @@ interface Open {
   at: number
 }
 
-/** Writes block YAML piece by piece (pieces.ts). The constructor and `step` throw FormatError. */
+/** Writes block YAML piece by piece (pieces.ts). `step` throws FormatError. */
 export class YamlWriting {
   private readonly lines: string[] = []
   private readonly stack: Open[] = []
 
+  /** The whole value until the first step, which pays for it. */
+  private whole: { readonly value: Value } | null
+
   constructor(value: Value) {
-    this.block('', '', value, 0)
+    this.whole = { value }
   }
 
   /** Undefined when there is more to write. */
   step(budget: Budget): string | undefined {
+    if (this.whole !== null) {
+      const { value } = this.whole
+      this.whole = null
+      pay(budget, sizeOf(value))
+      this.block('', '', value, 0)
+    }
     for (let top = this.stack.at(-1); top !== undefined; top = this.stack.at(-1)) {
       if (top.at === top.items.length) this.stack.pop()
       else if (budget.left <= 0) return undefined
@@ -206,15 +215,21 @@ export class YamlWriting {
 
   private member({ keys, items, indent, first, depth }: Open, at: number, budget: Budget): void {
     const item = items[at]!
-    const size = typeof item === 'string' ? item.length : 16
-    budget.left -= UNITS_A_MEMBER + (size >> TEXT_BITS)
-    budget.heap += 16 + size
+    pay(budget, sizeOf(item) + (keys === null ? 0 : keys[at]!.length))
     const start = at === 0 ? first : indent
     const key = keys === null ? '-' : `${textScalar(keys[at]!, null)}:`
     // Lists inside dicts are not indented.
     const isList = item instanceof HarnList || item instanceof HarnSet
     this.block(start + key, keys !== null && isList ? indent : `${indent}  `, item, depth + 1)
   }
+}
+
+const sizeOf = (value: Value): number => (typeof value === 'string' ? value.length : 16)
+
+/** Pays for one member, or the whole value, of so many characters. */
+function pay(budget: Budget, size: number): void {
+  budget.left -= UNITS_A_MEMBER + (size >> TEXT_BITS)
+  budget.heap += 16 + size
 }
 
 function scalar(value: Value, indent: string): string {

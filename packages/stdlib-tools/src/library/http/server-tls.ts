@@ -1,7 +1,19 @@
 // TLS settings of servers as plain dicts (reference 03b §5.4), the security headers that follow from them, and self-signed
 // certificates for development.
 
-import { HarnBytes, HarnDict, HarnList, ask, builtin, display, failWith, isInt, isTruthy, scripts } from '@bridle/vm/families'
+import {
+  HarnBytes,
+  HarnDict,
+  HarnList,
+  ask,
+  builtin,
+  display,
+  failWith,
+  here,
+  isInt,
+  isTruthy,
+  scripts,
+} from '@bridle/vm/families'
 import type { BuiltinDef, Value } from '@bridle/vm/families'
 import { selfSigned } from '../crypto/certificate.js'
 import { dictOf } from './response.js'
@@ -9,6 +21,9 @@ import { pathExists } from '../files/state-files.js'
 import { wallMs } from '../time/identity.js'
 
 const ONE_YEAR_SECONDS = 31_536_000
+
+/** Units of a certificate: a key, a signature and their texts. */
+const CERTIFICATE_UNITS = 5000
 
 function settings(
   mode: string,
@@ -63,6 +78,7 @@ const machine = scripts('http_server.tls', {
     const names = hostNames(hosts ?? null)
     if (typeof names === 'string') return failWith(`http_server_tls_self_signed_dev: ${names}`)
     const random = yield* ask({ kind: 'random.bytes', args: { count: 48 } })
+    yield* here((ctx) => ctx.charge(CERTIFICATE_UNITS, 4096))
     const made = selfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* wallMs())
     return settings('self_signed_dev', true, 'https', false, {
       hosts: new HarnList(names),
