@@ -2,6 +2,7 @@
 // Two projects: almost everything shares one worker (isolation costs 0.2 s a file), while `*.process.test.ts` files, which
 // need a process of their own (signals, working folder, child processes), get a forked one each.
 
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { entries, root } from './scripts/workspace.mjs'
@@ -23,6 +24,8 @@ const ownProcess = own.map((glob) => glob.replace('.test.ts', '.process.test.ts'
 export default defineConfig({
   resolve: { alias },
   test: {
+    // Half of the tests wait for processes of their own; the default on two cores is one worker.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [

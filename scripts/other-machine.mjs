@@ -37,7 +37,7 @@ function runIn(folder) {
   const places = { home: join(folder, 'home'), tmp: join(folder, 'temporary files'), locked: join(folder, 'locked') }
   for (const place of [checkout, ...Object.values(places)]) mkdirSync(place)
   copyCheckout(checkout)
-  const user = otherUser()
+  const user = reachableBy(otherUser(), folder)
   chmodSync(folder, 0o755)
   if (user !== null) spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
   // Of root where we are root, so that the other user may neither read nor search it.
@@ -103,6 +103,18 @@ function unitTests(node, checkout) {
     process.stdout.write(`other machine: vitest left no report (exit code ${run.status})\n${run.stdout}\n`)
     return { passed: 0, failed: 1 }
   }
+}
+
+/**
+ * The user, or null with a notice where that user cannot get to the folder: below a temporary folder that is ours alone.
+ * @param {{ uid: number, gid: number } | null} user @param {string} folder
+ */
+function reachableBy(user, folder) {
+  if (user === null) return null
+  chmodSync(folder, 0o755)
+  if (spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], user).status === 0) return user
+  process.stdout.write(`other machine: another user cannot get to ${folder}; the tests run as this user\n`)
+  return null
 }
 
 /** Null where we are a common user already, or where that user could not start Node. */

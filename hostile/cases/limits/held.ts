@@ -51,7 +51,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'an event log':
     'let u = "a" * 100000\nvar i = 0\nwhile true { event_log_emit("topic", "kind", {n: i, u: u + to_string(i)})\ni += 1 }',
   'mocks of the network':
-    'let u = "a" * 100000\nvar i = 0\nwhile true { http_mock("GET", "http://a.test/\${i}", {status: 200, body: u + to_string(i)})\ni += 1 }',
+    'let u = "a" * 100000\nvar i = 0\nwhile true { http_mock("GET", "http://a.test/${i}", {status: 200, body: u + to_string(i)})\ni += 1 }',
   'slices of long texts':
     'var xs: any = []\nwhile true { let t = "ab" * 500000 + to_string(len(xs))\nxs = xs.push(t[5:500]) \nif len(xs) > 1000 { return "kept" } }',
   'answers of the network': 'var xs: any = []\nwhile true { xs = xs.push(http_get("http://a.test/").body + to_string(len(xs))) }',

@@ -1,6 +1,7 @@
 // Servers that misbehave, reached by scripts: each costs a bounded time, and the run goes on.
 
 import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRuntime } from '@bridle/stdlib-tools'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
@@ -10,7 +11,7 @@ type Answer = (method: string, params: Readonly<Record<string, unknown>>) => unk
 
 /** An MCP server over HTTP that answers the handshake and then as `answer` says: a result, or the text of a whole body. */
 async function listing(answer: Answer, script: string): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     const { id, method, params } = JSON.parse(body === '' ? '{}' : body) as {
@@ -25,7 +26,8 @@ async function listing(answer: Answer, script: string): Promise<string> {
         : answer(method ?? '', params ?? {})
     response.writeHead(200, { 'content-type': 'application/json' })
     return response.end(typeof result === 'string' ? result : JSON.stringify({ jsonrpc: '2.0', id, result }))
-  })
+  }
+  const server = createServer((request, response) => void serve(request, response))
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
   try {

@@ -171,7 +171,7 @@ test('what makes no sense is said', () => {
     expect(stdout).toBe('')
     return `${code} ${stderr}`
   }
-  expect(refused('nothing.harn')).toBe('1 error: cannot read nothing.harn: no such file\n')
+  expect(refused('nothing.harn')).toBe('2 error: cannot read nothing.harn: no such file\n')
   expect(refused('broken.harn')).toContain('broken.harn:')
   expect(refused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
   expect(refused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')

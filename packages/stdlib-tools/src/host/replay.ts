@@ -102,7 +102,8 @@ export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
 
 /** How a call is shown and compared. */
 export function callOf(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
-  const args = effect.args as Effect['args']
+  // A damaged journal may have anything here; what is no record has no names, and differs from what the program asks.
+  const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as Effect['args']
   const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
   const named = [tool, name, op].find((each) => typeof each === 'string')
   return {

@@ -879,6 +879,7 @@ export class Runtime {
       ...(trace === undefined ? {} : { trace }),
       ...(spans === undefined ? {} : { spans }),
       judge: EFFECT_JUDGE,
+      ...(options.branches === undefined ? {} : { branches: options.branches }),
       hostData: this.hostData(options, report),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),

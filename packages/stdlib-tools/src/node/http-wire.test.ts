@@ -158,7 +158,7 @@ async function script(source: string, options: HttpOptions = { policy: OPEN }): 
   providers.push(provider)
   seen = []
   attempts = 0
-  return createRuntime({ providers: [provider, NO_VARIABLES], grants: ['http', 'net', 'process.info'] }).run(
+  return createRuntime({ providers: [provider, NO_VARIABLES], grants: ['http', 'net', 'process.info', 'fs.read'] }).run(
     source.replaceAll('BASE', base).replaceAll('ELSEWHERE', elsewhere),
   )
 }

@@ -45,7 +45,7 @@ test('fewer and fewer builtins are missing', () => {
 
 /** What scripts call, by name: `name(` anywhere but in comments. */
 function calledByScripts(): ReadonlySet<string> {
-  const suite = new URL('../../../../conformance/', import.meta.url)
+  const suite = new URL('../../../../../conformance/', import.meta.url)
   const scripts = readdirSync(suite, { recursive: true, encoding: 'utf8' }).filter((name) => /[^/]\.harn$/.test(name))
   return new Set(
     scripts.flatMap((name) => {

@@ -149,7 +149,9 @@ function* hooksOfTool(event: string, called: CalledTool, payload: HarnDict): Scr
   const found = new Set(yield* hooksFor(event, payload))
   for (const name of others) {
     const tool = (payload.get('tool') as HarnDict).with('name', name)
-    for (const hook of yield* hooksFor(event, payload.with('tool', tool))) found.add(hook)
+    // Two statements: QuickJS cannot compile `yield*` in the head of an inner loop.
+    const more: readonly Hook[] = yield* hooksFor(event, payload.with('tool', tool))
+    for (const hook of more) found.add(hook)
   }
   if (others.length === 0) return [...found]
   return (yield* here((ctx) => [...knownHooks(ctx)])).filter((hook) => found.has(hook))
