@@ -1,7 +1,7 @@
 // Random programs of the fragment that the checker vouches for, with mistakes: every parameter is annotated, every `return` is
 // built from parameters and literals, every operand has a known plain type. What the checker lets pass there must not end in a
 // type error. Left out is what the language leaves unchecked on purpose: fields that may be missing, elements that may not be
-// there, locals in `return`s, results of closures, variables that are assigned again (reference 02 §11.4, §11.8).
+// there, locals in `return`s, results of closures, variables that are assigned again.
 
 import type { Random } from './random.js'
 

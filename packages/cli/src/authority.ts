@@ -1,4 +1,4 @@
-// What a run of the command may do, from its flags (reference 02 §22, 05 §3.10–3.13). Without any it is what whoever started it may
+// What a run of the command may do, from its flags. Without any it is what whoever started it may
 // do. Flags only take away:
 //
 //   --allow, --deny   builtins that may, or may not, be called

@@ -1,4 +1,4 @@
-// The report of an uncaught error (reference 01 §15.5): its text, the place in the innermost function with the source line,
+// The report of an uncaught error: its text, the place in the innermost function with the source line,
 // and one note for each caller.
 
 import { HarnDict, display } from '@bridle/vm'

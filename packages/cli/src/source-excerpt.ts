@@ -1,4 +1,4 @@
-// One piece of source as reports show it: place, line and carets (reference 01 §15.5 and 02 §19).
+// One piece of source as reports show it: place, line and carets.
 
 export interface Excerpt {
   readonly file: string

@@ -1,5 +1,5 @@
 // The import graph: finds, parses and orders the modules of a program before anything is compiled. A failed import is kept as
-// the run-time text it stands for; an import of a module that is still loading is a cycle and binds nothing (reference 01 §17).
+// the run-time text it stands for; an import of a module that is still loading is a cycle and binds nothing.
 
 import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'

@@ -53,7 +53,7 @@ export type BinaryOperator =
   | '||'
 
 export type Expr =
-  /** An int literal past signed 64 bits is a Float (reference 01 §2.4); past ±2^53 the value is a bigint. */
+  /** An int literal past signed 64 bits is a Float; past ±2^53 the value is a bigint. */
   | { readonly kind: 'Int'; readonly span: Span; readonly value: number | bigint }
   | { readonly kind: 'Float'; readonly span: Span; readonly value: number }
   | { readonly kind: 'Bool'; readonly span: Span; readonly value: boolean }
@@ -371,7 +371,7 @@ export interface Attribute {
   readonly span: Span
 }
 
-/** Names in attribute arguments are strings (reference 01 §16.5). */
+/** Names in attribute arguments are strings. */
 export type AttributeValue = string | number | bigint | boolean | null | { readonly float: number } | readonly AttributeValue[]
 
 export interface Program {

@@ -1,5 +1,5 @@
-// What literals mean: limits of numbers, units of durations, escapes, and the removal of indentation in triple-quoted strings
-// (reference 01 §2.4, §2.5). Pure text functions; finding where a literal ends is the lexer's business.
+// What literals mean: limits of numbers, units of durations, escapes, and the removal of indentation in triple-quoted strings.
+// Pure text functions; finding where a literal ends is the lexer's business.
 
 const INT_MAX = 2n ** 63n - 1n
 

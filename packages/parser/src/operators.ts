@@ -1,5 +1,5 @@
 // One row an operator. The grammar matches operands and operators as a flat list; build-ast.ts folds such a list by this
-// table and format/ sets parentheses by it. Higher levels bind tighter (reference 01 §3.1).
+// table and format/ sets parentheses by it. Higher levels bind tighter.
 
 import type { BinaryOperator } from './ast.js'
 

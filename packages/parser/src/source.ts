@@ -1,5 +1,5 @@
 // Source text and positions in it. Offsets are UTF-16 code units; lines and columns count from 1, columns in code points,
-// which is what the language reports (reference 01 §2).
+// which is what the language reports.
 
 /** Half-open range of UTF-16 offsets into one SourceFile. */
 export interface Span {

@@ -1,4 +1,4 @@
-// From the place where the grammar could not go on to the message that the language gives (reference 01 §3.4): one thing that
+// From the place where the grammar could not go on to the message that the language gives: one thing that
 // was expected, and the token that stands there. A PEG reports everything that any rule tried at the rightmost place;
 // `chooseExpected` picks what a reader of the text would name, which is also what the messages of the language name.
 

@@ -55,7 +55,7 @@ export interface MachineOptions {
   readonly limits?: Partial<Limits>
   /** Answers an effect at once, or null: the answer comes with resume. A ready answer does not switch tasks. */
   readonly perform?: (effect: Effect, id: number) => EffectOutcome | null
-  /** BLAKE3 of bytes as lower-case hex (design §8.17). */
+  /** BLAKE3 of bytes as lower-case hex. */
   readonly hashHex: (bytes: Uint8Array) => string
   /** SHA-256 of a text as lower-case hex, where the host has a faster one. */
   readonly sha256Hex?: (text: string) => string

@@ -1,5 +1,4 @@
-// `bridle run`: one script from start to end in this process. Its output goes out as it comes; how it ended decides the exit code
-// (reference 01 §5).
+// `bridle run`: one script from start to end in this process. Its output goes out as it comes; how it ended decides the exit code.
 
 import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'

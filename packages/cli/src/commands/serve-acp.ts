@@ -1,5 +1,5 @@
-// `bridle serve acp [FILE]`: a script as an agent that an editor or another program drives over standard input and output
-// (reference 04a §4.6). Every prompt runs the script, with the text in the global `prompt`; without a file the prompt itself is
+// `bridle serve acp [FILE]`: a script as an agent that an editor or another program drives over standard input and output.
+// Every prompt runs the script, with the text in the global `prompt`; without a file the prompt itself is
 // the script. Standard output belongs to the protocol.
 
 import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'

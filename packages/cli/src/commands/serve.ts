@@ -1,5 +1,5 @@
 // `bridle serve mcp FILE`: a script as an MCP server. A file with exported functions offers those; any other file is run, and
-// what it registered is offered (reference 04a §3.5–3.6). Standard output belongs to the protocol, so whatever scripts print
+// what it registered is offered. Standard output belongs to the protocol, so whatever scripts print
 // goes to standard error.
 
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Finds the scripts of a conformance suite (reference 01 §1.1). A script is a test when it has a sibling with what is
+// Finds the scripts of a conformance suite. A script is a test when it has a sibling with what is
 // expected; a `.harn` file without one is a helper that tests import. Nothing here reads a script's text.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Which tests `--filter` selects (reference 01 §1.1), by the path below the suite: a substring, several joined by `|`, a glob
+// Which tests `--filter` selects, by the path below the suite: a substring, several joined by `|`, a glob
 // when the text has `*` or `?`, or `re:` and a regular expression. Paths match with and without `.harn`.
 
 import { compileWildcards } from '@bridle/compiler/grants'

@@ -1,4 +1,4 @@
-// Decides whether one run of a conformance script is what its `.expected` or `.error` file asks for (reference 01 §1.3, §1.4).
+// Decides whether one run of a conformance script is what its `.expected` or `.error` file asks for.
 // Pure: an outcome and the wanted text in, a verdict out.
 
 import { RE2JS } from 're2js'

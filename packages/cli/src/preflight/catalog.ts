@@ -1,5 +1,5 @@
 // THE table of what preflight reports: things that a script refers to by a literal and that are not there. Messages are the
-// language's wording (reference 02 §20.4).
+// language's wording.
 
 import type { CatalogRow, Span } from '@bridle/parser'
 import type { Diagnostic } from '@bridle/parser'

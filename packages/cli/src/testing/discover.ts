@@ -1,4 +1,4 @@
-// Finds what `bridle test` runs: the pipelines of a script that are named `test_…` or carry `@test` (reference 02 §13.1). Folders
+// Finds what `bridle test` runs: the pipelines of a script that are named `test_…` or carry `@test`. Folders
 // are walked for `.harn` files; files without such a pipeline are no test files, whatever else is in them.
 
 import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'

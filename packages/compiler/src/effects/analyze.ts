@@ -145,7 +145,7 @@ export function hasContracts({ program, grants }: LoadedModule): boolean {
 
 const CONTRACTS: ReadonlySet<string> = new Set(['effects', 'bind_effect'])
 
-/** The pipeline that a file is entered through (reference 02 §0.6); null in script mode. */
+/** The pipeline that a file is entered through; null in script mode. */
 function entryPipeline(program: Program): string | null {
   const names = program.items.flatMap((item) => (item.kind === 'PipelineDecl' ? [item.name.text] : []))
   return names.includes('default') ? 'default' : (names[0] ?? null)

@@ -1,4 +1,4 @@
-// THE table of findings about effect rows and grants (reference 05 §2.13), in the row form of the parser's catalogue. The names
+// THE table of findings about effect rows and grants, in the row form of the parser's catalogue. The names
 // in the titles are those that Lumen gives them.
 
 import type { CatalogRow } from '@bridle/parser'

@@ -66,7 +66,7 @@ const FOLDED_KINDS: Readonly<Record<string, string | null>> = {
   'terminal.write': 'emit',
 }
 
-/** Families of builtins whose effect is said by their name (reference 05 §2.13), whatever they look up to do their work. */
+/** Families of builtins whose effect is said by their name, whatever they look up to do their work. */
 const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
   ['http_', 'http'],
   ['sse_', 'http'],
@@ -147,7 +147,7 @@ export function normalEffect(written: string): string | null {
   return root === '' || root === 'pure' ? null : root
 }
 
-/** What a declared side-effect level of a tool says about its effects (reference 05 §2.13); null for a level that is not known. */
+/** What a declared side-effect level of a tool says about its effects; null for a level that is not known. */
 export function effectsOfLevel(level: string): readonly string[] | null {
   switch (level) {
     case 'none':

@@ -1,4 +1,4 @@
-// What a literal tool definition says about itself (reference 05 §2.13): its effects are those of its `effects` key, else those
+// What a literal tool definition says about itself: its effects are those of its `effects` key, else those
 // that its side-effect level or its executor implies, else those of its handler, which inference knows.
 
 import type { Expr } from '@bridle/parser'

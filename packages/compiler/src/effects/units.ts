@@ -76,8 +76,8 @@ export interface World {
   readonly dynamicTools: Set<Unit>
   /**
    * Functions that went somewhere: kept in data, returned, bound to a name, passed on. Anybody may call them then, by an unknown
-   * value, or by a name of the same spelling: a call by a name that holds nothing callable looks for it in whoever called
-   * (reference 01 §10.3). `field` is the key that holds it, `owner` the unit whose code made or named it.
+   * value, or by a name of the same spelling: a call by a name that holds nothing callable looks for it in whoever called.
+   * `field` is the key that holds it, `owner` the unit whose code made or named it.
    */
   readonly mentions: { readonly value: Tracked; readonly field: string | null; readonly owner: Unit }[]
   readonly structs: Set<string>

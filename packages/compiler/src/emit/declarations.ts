@@ -1,4 +1,4 @@
-// Declarations → code (reference 01 §16): functions, tools, skills, eval packs, structs and their methods. Enums, interfaces and
+// Declarations → code: functions, tools, skills, eval packs, structs and their methods. Enums, interfaces and
 // type aliases have no code; pipelines and imports are the program's affair (program.ts).
 
 import type { Attribute, AttributeValue, Declaration, Expr, FnDecl, Param, Stmt, ToolDecl, EvalPackDecl } from '@bridle/parser'
@@ -134,7 +134,7 @@ function emitAttributeValue(fn: FunctionEmitter, value: AttributeValue): void {
   fn.emit('CONST', fn.module.constant(value))
 }
 
-/** Lists are for other attributes (04a §1.12). */
+/** Lists are for other attributes. */
 function requireScalars(attribute: Attribute): void {
   if (attribute.args.some(({ value }) => Array.isArray(value)))
     throw new CompileError('attribute argument must be a literal value', attribute.span)
@@ -247,7 +247,7 @@ function emitFields(
   }
 }
 
-/** The manifest; statements and `summarize` run in script mode only, where the fields are in scope (reference 01 §16.5). */
+/** The manifest; statements and `summarize` run in script mode only, where the fields are in scope. */
 function emitEvalPack(fn: FunctionEmitter, decl: EvalPackDecl): void {
   fn.emit('CONST', fn.module.constant('version'))
   fn.emit('INT', 1)

@@ -1,5 +1,5 @@
 // try, retry and defer → code. Handlers are ranges in a table, so a try that does not fault costs nothing. What must run on
-// the way out of a block is written inline at every exit and once in a handler (reference 01 §11, §15.2).
+// the way out of a block is written inline at every exit and once in a handler.
 
 import type { ExprOf, Stmt } from '@bridle/parser'
 import { emitExpr } from './expressions.js'

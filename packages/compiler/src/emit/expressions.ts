@@ -34,10 +34,10 @@ const BINARY = {
 
 const MAX_DURATION = 9223372036854775807n
 
-/** Names that are always the builtin (reference 01 §13). */
+/** Names that are always the builtin. */
 const RESERVED_CALLS: ReadonlySet<string> = new Set(['await', 'cancel', 'cancel_graceful', 'is_cancelled'])
 
-/** Calls whose argument at this position may be a type alias (reference 01 §16.4). */
+/** Calls whose argument at this position may be a type alias. */
 const SCHEMA_ARGUMENTS: Readonly<Record<string, number>> = {
   schema_of: 0,
   schema_is: 1,
@@ -220,7 +220,7 @@ function emitList(fn: FunctionEmitter, items: readonly Argument[]): void {
   }
 }
 
-/** Type aliases in an `output_schema` entry stand for their schema (reference 01 §16.4). */
+/** Type aliases in an `output_schema` entry stand for their schema. */
 function emitEntryValue(fn: FunctionEmitter, key: string, value: Expr): void {
   if (key === 'output_schema' && emitSchemaAlias(fn, value)) return
   emitExpr(fn, value)
@@ -409,7 +409,7 @@ export function emitMethodOn(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>, re
 
 /**
  * The builtin that a call on a namespace constant means, such as `stream.filter`. There, and only there, an entry wins over the
- * dict method of the same name (reference 03a §2.3).
+ * dict method of the same name.
  */
 function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): string | null {
   if (expr.object.kind !== 'Identifier') return null
@@ -479,7 +479,7 @@ export function emitPipe(fn: FunctionEmitter, expr: ExprOf<'Pipe'>, tail: boolea
   fn.emit(tail ? 'TAIL_PIPE' : 'PIPE')
 }
 
-/** `e?`: an Err leaves the function at once, past any surrounding try (reference 01 §15.1). */
+/** `e?`: an Err leaves the function at once, past any surrounding try. */
 function emitPropagate(fn: FunctionEmitter, expr: ExprOf<'Propagate'>): void {
   const leave = fn.asm.label()
   const end = fn.asm.label()

@@ -1,6 +1,6 @@
 // One function under construction: scopes, slots, captures and the constructs that a jump out of it has to clean up.
 //
-// Closures capture by value (reference 01 §10.3): a captured variable is a value of the closure, and a function that assigns
+// Closures capture by value: a captured variable is a value of the closure, and a function that assigns
 // one works on a private copy made at entry. The exception are callables bound after the closure was made: the scope that will
 // declare such a name makes a cell on entry, closures capture the cell, and the declaration fills it.
 
@@ -194,7 +194,7 @@ export class FunctionEmitter {
 
   /**
    * Binds a name in the innermost scope and returns it; its value must be stored next (see bindTop). Returns null after
-   * raising the redeclaration fault when both the old and the new binding are immutable (reference 01 §10.2).
+   * raising the redeclaration fault when both the old and the new binding are immutable.
    */
   declare(name: string, mutable: boolean, options: { readonly isFunction?: boolean; readonly span: Span }): Variable | null {
     const scope = this.scopes.at(-1)!

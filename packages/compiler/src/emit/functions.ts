@@ -14,7 +14,7 @@ export interface FunctionSource {
   readonly body: Block
   /** Declared as `gen fn`. */
   readonly isStream: boolean
-  /** The value of the last statement is returned; false for declared functions (reference 01 §11). */
+  /** The value of the last statement is returned; false for declared functions. */
   readonly implicitReturn: boolean
   /** The name by which it reaches itself, null without one. */
   readonly selfName: string | null

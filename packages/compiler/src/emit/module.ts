@@ -19,7 +19,7 @@ export type ResolvedImport =
       /** What a wildcard import brings, in order. */
       readonly wildcard: readonly string[]
     }
-  /** The module is still loading: nothing is bound (reference 01 §17.4). */
+  /** The module is still loading: nothing is bound. */
   | { readonly kind: 'cycle' }
   /** The run-time text of the failed import. */
   | { readonly kind: 'error'; readonly message: string }
@@ -34,7 +34,7 @@ export interface EmitOptions {
   /** What the functions of the module may do; empty for everything. */
   readonly ceilings: readonly ImportCeiling[]
   readonly imports: ReadonlyMap<string, ResolvedImport>
-  /** JSON of the run-time check of a parameter type, null when it is not checked (reference 01 §13). */
+  /** JSON of the run-time check of a parameter type, null when it is not checked. */
   readonly paramCheck: (type: TypeExpr) => string | null
   /** JSON of the schema dict of a type, for schema arguments. */
   readonly schemaOf: (type: TypeExpr) => string | null
@@ -141,7 +141,7 @@ function intern(table: Map<string, number>, text: string): number {
   return table.size - 1
 }
 
-/** A compile-phase error: `Compile error at line N: <message>` (reference 01 §1.2). */
+/** A compile-phase error: `Compile error at line N: <message>`. */
 export class CompileError extends Error {
   readonly span: Span
   constructor(message: string, span: Span) {

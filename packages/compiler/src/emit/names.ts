@@ -241,7 +241,7 @@ export function rootName(target: Expr): string | null {
   return at.kind === 'Identifier' ? at.name : null
 }
 
-/** Whether `_` stands where the pipe makes it a placeholder (reference 01 §3.2). */
+/** Whether `_` stands where the pipe makes it a placeholder. */
 export function hasPlaceholder(expr: Expr): boolean {
   switch (expr.kind) {
     case 'Identifier':

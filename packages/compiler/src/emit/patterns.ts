@@ -1,4 +1,4 @@
-// Destructuring and match patterns → code (reference 01 §10.1, §12).
+// Destructuring and match patterns → code.
 
 import type { Binding, Block, DictEntry, Expr, ExprOf, MatchArm, Name } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'

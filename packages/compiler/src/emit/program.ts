@@ -1,4 +1,4 @@
-// A whole file → module chunk: which top-level statements run, in which order, and what imports bind (reference 01 §5, §17).
+// A whole file → module chunk: which top-level statements run, in which order, and what imports bind.
 
 import type { PipelineDecl, Program, Stmt } from '@bridle/parser'
 import type { ModuleChunk } from '../bytecode/chunk.js'

@@ -191,7 +191,7 @@ function emitUnassignable(fn: FunctionEmitter, name: string, variable: Variable 
 
 /**
  * `root.a[i].b = v`: reads the containers on the way, stores into the innermost and rebinds outward. Index expressions of the
- * inner steps run first, the right side next, the last index last (reference 01 §10.4); a compound form reads with it before.
+ * inner steps run first, the right side next, the last index last; a compound form reads with it before.
  */
 function emitPathAssign(
   fn: FunctionEmitter,

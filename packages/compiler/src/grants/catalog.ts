@@ -1,4 +1,4 @@
-// What is reported about grants before a run (reference 05 §2.8–2.12); joined with the checker's table for `explain`. G: grants.
+// What is reported about grants before a run; joined with the checker's table for `explain`. G: grants.
 
 import { entry } from '@bridle/parser'
 

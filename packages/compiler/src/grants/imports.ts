@@ -1,5 +1,5 @@
 // What an imported module may do: `@grant_import("./pkg", fs: read_only, network: "api.example.com")` on a declaration of the importing
-// file, or `imports` of a host (reference 05 §2.22). A ceiling names the effects that are left and the constraints on them. It holds for
+// file, or `imports` of a host. A ceiling names the effects that are left and the constraints on them. It holds for
 // every call that a function of the module makes, wherever that function is called, and for everything that the module imports: the
 // loader (modules.ts) makes instances of their own of modules that are imported under different ceilings, so that each function has the
 // ceilings of all the importers on its way. What needs no grant (time, random, tasks …) is left unless it is named.

@@ -1,4 +1,4 @@
-// Standard tools and the builtin behind each (reference 05 §2.16). The machine runs them (vm/src/builtins/standard-tools.ts has
+// Standard tools and the builtin behind each. The machine runs them (vm/src/builtins/standard-tools.ts has
 // their schemas); effect analysis reads here what a call of one can reach. KEEP WITH: standard-tools, a type error tells.
 
 export const STANDARD_TOOL_BUILTINS = {

@@ -1,4 +1,4 @@
-// THE table of findings about `@invariant(...)` (reference 02 §21). `invariant` is the name that reports show.
+// THE table of findings about `@invariant(...)`. `invariant` is the name that reports show.
 
 import type { CatalogRow } from '@bridle/parser'
 

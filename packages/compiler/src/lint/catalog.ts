@@ -1,5 +1,5 @@
 // THE table of lint rules, one row a rule: its code, the name it is switched off by, and what it says. Messages and most hints
-// are the language's wording (reference 02 §17). Everything is a warning but `break-outside-loop`, which cannot be compiled.
+// are the language's wording. Everything is a warning but `break-outside-loop`, which cannot be compiled.
 
 import type { CatalogRow } from '@bridle/parser'
 

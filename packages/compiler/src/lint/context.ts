@@ -106,7 +106,7 @@ function skipBlanks(text: string, from: number, comments = true): number {
   }
 }
 
-/** Whether evaluating it does nothing else (reference 02 §17.7). */
+/** Whether evaluating it does nothing else. */
 export function isPure(expr: Expr): boolean {
   switch (expr.kind) {
     case 'Int':

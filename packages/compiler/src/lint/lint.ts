@@ -1,4 +1,4 @@
-// Lint: what a program may do and a careful author would not (reference 02 §17). It works on the tree and the text; types are
+// Lint: what a program may do and a careful author would not. It works on the tree and the text; types are
 // unknown to it. The order of what it finds: rules about the text, then the tree as it stands, then names of the whole file.
 
 import { type Diagnostic, lex, type Program, type SourceFile } from '@bridle/parser'

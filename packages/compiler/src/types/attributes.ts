@@ -1,5 +1,5 @@
-// Attributes: are they known, do they stand on the right kind of declaration, and do the ones for Flow predicates fit together
-// (reference 02 §13). All of it warns only; what attributes do is decided elsewhere.
+// Attributes: are they known, do they stand on the right kind of declaration, and do the ones for Flow predicates fit together.
+// All of it warns only; what attributes do is decided elsewhere.
 
 import type { Attribute, AttributeValue, Declaration, Program } from '@bridle/parser'
 import type { CheckContext, Deprecation } from './context.js'
@@ -22,7 +22,7 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['acp_tool', ON_FN],
   ['acp_skill', ON_FN],
   ['invariant', ON_CALLABLE],
-  // Contracts about effects and tools: an addition of Bridle, elsewhere unknown attributes (reference 05 §2.8).
+  // Contracts about effects and tools: an addition of Bridle, elsewhere unknown attributes.
   ['effects', ON_CALLABLE],
   ['bind_effect', ON_CALLABLE],
   ['deterministic', ON_FN],

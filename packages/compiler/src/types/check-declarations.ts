@@ -1,5 +1,5 @@
 // Checks inside declarations. A function body sees the outermost scope and its own parameters, never the locals around it
-// (reference 02 §2.4); closures, in check-expressions.ts, do see them.
+//; closures, in check-expressions.ts, do see them.
 
 import type { Declaration, FnDecl, IfExpr, Param, Stmt } from '@bridle/parser'
 import { resolveHead } from './aliases.js'

@@ -1,5 +1,5 @@
 // Checks of expressions. Children come first, then the node's own check, except for calls (check-calls.ts); the first error of
-// a file is what a failing program reports, so this order is part of the language (reference 02 §11.7). Text inside `${…}` is
+// a file is what a failing program reports, so this order is part of the language. Text inside `${…}` is
 // not looked at.
 
 import type { Block, DictEntry, Expr, ExprOf, IfExpr } from '@bridle/parser'

@@ -1,6 +1,6 @@
 // Front door of the checker: one file's tree in, its diagnostics out, in the order in which the language defines them. The first
 // error is what a failing run reports and every warning becomes a line of output, so silence is the rule wherever nothing is
-// known (reference 02 §0 and §25).
+// known.
 //
 // Four passes: register declarations of types, register callables (so that functions may be used before they are declared), warn
 // about calls of deprecated functions, check the top level in source order.
@@ -28,7 +28,7 @@ export interface CheckOptions {
   readonly imports: (path: string) => ImportedInterface | null
   /** Names that the host puts into the outermost scope. */
   readonly extraGlobals?: readonly string[]
-  /** Strict types mode (reference 02 §14). */
+  /** Strict types mode. */
   readonly strict?: boolean
   /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
   readonly observe?: (span: Span, type: string) => void
@@ -47,7 +47,7 @@ export interface CheckLimits {
 export const CHECK_LIMITS: Required<CheckLimits> = { findings: 1000, checkSteps: 10_000_000 }
 
 /**
- * Conditions narrow a variable that is declared with an alias of a union, which the language does not ask for (reference 02 §9.2);
+ * Conditions narrow a variable that is declared with an alias of a union, which the language does not ask for;
  * that may take findings away, never add any: a value of the narrower type does not fit everything that the alias fits
  * (`list<int>` is no `list<Id>`). Where it was done and there are findings, the file is therefore checked without it as well, and
  * what is found both ways counts.

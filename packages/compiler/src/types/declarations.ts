@@ -29,7 +29,7 @@ export interface FnSignature {
   readonly params: readonly ParamInfo[]
   readonly required: number
   readonly hasRest: boolean
-  /** Effective return type (reference 02 §2.4); null when nothing is declared. */
+  /** Effective return type; null when nothing is declared. */
   readonly returns: Known
   readonly typeParams: readonly string[]
   readonly bounds: readonly { readonly param: string; readonly bound: string }[]

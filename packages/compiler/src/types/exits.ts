@@ -1,4 +1,4 @@
-// When control certainly does not reach the next statement. Deliberately simple (reference 02 §10.1): calls of functions that
+// When control certainly does not reach the next statement. Deliberately simple: calls of functions that
 // return `never`, matches, loops and `try` do not count.
 
 import type { Block, IfExpr, Stmt } from '@bridle/parser'

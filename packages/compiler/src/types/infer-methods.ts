@@ -1,5 +1,5 @@
 // Result types of method calls. Lazy sequences have a precise table; for every other receiver the name of the method alone
-// decides (reference 02 §4.2), except where the receiver is known to mean something else by that name.
+// decides, except where the receiver is known to mean something else by that name.
 
 import type { Scope } from './scope.js'
 import { ANY, BOOL, DICT, FLOAT, INT, isNamed, ITER, type Known, LIST, NIL, STRING, type Type, unionOf } from './type.js'

@@ -1,4 +1,4 @@
-// The type of an expression as far as the text tells (reference 02 §4). Inference never reports and never guesses: null means
+// The type of an expression as far as the text tells. Inference never reports and never guesses: null means
 // that nothing is known. Each child is looked at once per question, so that nested calls stay linear.
 
 import type { Argument, BinaryOperator, Block, DictEntry, Expr, ExprOf, IfExpr, Stmt } from '@bridle/parser'

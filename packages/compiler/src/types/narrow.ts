@@ -1,4 +1,4 @@
-// What a condition teaches about variables when it holds and when it does not (reference 02 §9). The result is two lists of
+// What a condition teaches about variables when it holds and when it does not. The result is two lists of
 // changes; the caller applies one of them to the scope of a branch. Only plain variables are narrowed, never property paths.
 
 import type { Expr } from '@bridle/parser'

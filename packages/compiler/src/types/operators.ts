@@ -1,5 +1,5 @@
 // Types of operators: what `l op r` gives, and which pairs the checker complains about. Both look at plain names only; shapes,
-// lists with an element type, unions and literal types stay out of it (reference 02 §4.1 and §11.2).
+// lists with an element type, unions and literal types stay out of it.
 
 import type { BinaryOperator } from '@bridle/parser'
 import { BOOL, FLOAT, INT, isNamed, type Known, STRING, unionOf, withoutNil } from './type.js'

@@ -138,7 +138,7 @@ function composite(expected: Type, actual: Type, question: Question): boolean {
     case 'named':
       return toNamed(expected.name, actual)
     case 'applied':
-      // A schema parameter is looked at as a node, never by type (reference 02 §6.3): what may be a schema passes.
+      // A schema parameter is looked at as a node, never by type: what may be a schema passes.
       return expected.name === 'Schema' && (actual.kind === 'shape' || actual.kind === 'dict' || isNamed(actual, 'dict'))
     default:
       return false

@@ -1,4 +1,4 @@
-// What a parameter annotation asks of an argument at run time (reference 01 §13, 02 §16): plain JSON data that goes into a chunk
+// What a parameter annotation asks of an argument at run time: plain JSON data that goes into a chunk
 // and is carried out by the VM. Only parameters are checked, at entry, after defaults; aliases are not followed, and a type that
 // nothing can be asked of gives null.
 //

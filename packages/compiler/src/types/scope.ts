@@ -14,7 +14,7 @@ export interface Variable {
   readonly narrowed: boolean
   /** Bound by `var x = nil`: the first assignment widens it instead of failing. */
   readonly nilWidenable: boolean
-  /** The type that this variable denotes when it is used as a schema (reference 02 §15.1). */
+  /** The type that this variable denotes when it is used as a schema. */
   readonly schema: Known
   /** Strict mode: the boundary call whose unvalidated result this is. */
   readonly source: string | null
@@ -195,7 +195,7 @@ export class Scope {
     this.mutable.add(name)
   }
 
-  /** True when any scope of the chain declares the name as `var`; an inner `let` does not hide that (reference 02 §2.6). */
+  /** True when any scope of the chain declares the name as `var`; an inner `let` does not hide that. */
   isMutable(name: string): boolean {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       if (scope.mutable?.has(name) === true) return true

@@ -56,7 +56,7 @@ export function shapeDetail(expected: Type, actual: Type): string {
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`
 }
 
-/** The structural notation that one message of the language prints instead of the usual one (reference 02 §11.6). */
+/** The structural notation that one message of the language prints instead of the usual one. */
 export function showStructure(type: Type): string {
   switch (type.kind) {
     case 'named':

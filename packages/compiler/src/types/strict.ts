@@ -1,4 +1,4 @@
-// Strict types mode (reference 02 §14): warns where the result of a call to the outside is used before its shape is known. A
+// Strict types mode: warns where the result of a call to the outside is used before its shape is known. A
 // variable bound to such a result carries a mark until it is annotated or validated. Never on in `run` or a conformance suite.
 
 import type { Expr, ExprOf } from '@bridle/parser'

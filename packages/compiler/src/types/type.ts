@@ -1,6 +1,6 @@
 // What the checker knows about a value before a script runs. A Type is plain data and never resolved in place: an alias stays
 // a name until somebody asks (relate.ts), because messages print what the author wrote. `null` in place of a Type means
-// "nothing is known" and silences every check; it is not the same as `any`, which operators complain about (reference 02 §11.2).
+// "nothing is known" and silences every check; it is not the same as `any`, which operators complain about.
 
 import type { TypeExpr } from '@bridle/parser'
 
@@ -162,7 +162,7 @@ const ONE_ARGUMENT: Readonly<Record<string, 'list' | 'iter' | 'generator' | 'str
   Stream: 'stream',
 }
 
-/** `name<args>` in normal form; a constructor with the wrong number of arguments stays an unknown one (reference 02 §1.2). */
+/** `name<args>` in normal form; a constructor with the wrong number of arguments stays an unknown one. */
 export function applied(name: string, args: readonly Type[]): Type {
   const [first, second] = args
   if (args.length === 1 && first !== undefined && Object.hasOwn(ONE_ARGUMENT, name)) {

@@ -1,4 +1,4 @@
-// Checks that type parameters marked `in` or `out` are used that way (reference 02 §8). A declaration without a marker is not
+// Checks that type parameters marked `in` or `out` are used that way. A declaration without a marker is not
 // looked at. Types are walked with the polarity of their position; a container that can be written to makes it invariant.
 
 import type { Declaration, EnumDecl, FnDecl, InterfaceDecl, StructDecl, TypeParam } from '@bridle/parser'

@@ -1,5 +1,5 @@
 // Did-you-mean: the one edit distance of the product, and the ranking that faults and most diagnostics use. The distances allowed
-// grow with the name (reference 01 §10.2, 02 §12.4). An entry of its own, so that running needs nothing else of the parser.
+// grow with the name. An entry of its own, so that running needs nothing else of the parser.
 
 /**
  * How many comparisons the suggestions of one piece of work may make. A text with thousands of misspelt names beside thousands of right

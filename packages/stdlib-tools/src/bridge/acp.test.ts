@@ -1,4 +1,4 @@
-// Scripts as agents that a client drives (04a §4.6): sessions, prompts, what the client is told and asked.
+// Scripts as agents that a client drives: sessions, prompts, what the client is told and asked.
 
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'

@@ -434,7 +434,7 @@ function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent
   }
 }
 
-/** What a script says of itself (04a §4.4), as an update of its session. */
+/** What a script says of itself, as an update of its session. */
 function updateOf(report: Report): Params {
   if (report.kind === 'log') {
     const { level, message, fields } = report

@@ -1,4 +1,4 @@
-// Programs of a script in the terminal of the client that drives it (04a §4.6): the person at an editor sees them run. A client
+// Programs of a script in the terminal of the client that drives it: the person at an editor sees them run. A client
 // that declares `terminal` gets them all but those that read standard input or replace the environment, which its terminal
 // has no words for; these run here.
 

@@ -168,7 +168,7 @@ export interface RuntimeOptions extends HostParts {
   readonly standIns?: StandIns
   /** Constraints of grants with a meaning of the host's own: defineConstraint. */
   readonly constraints?: readonly Constraint[]
-  /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
+  /** Builtins that refuse to run, or the only ones that do. */
   readonly builtins?: BuiltinLists
   /**
    * What the providers confine runs to, for hosts that make snapshots under one confinement and resume them under another: a snapshot

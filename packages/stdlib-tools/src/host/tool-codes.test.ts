@@ -1,4 +1,4 @@
-// The closed list of codes (reference 05 §7), each produced by a situation in which it really comes up: with the category and the default
+// The closed list of codes, each produced by a situation in which it really comes up: with the category and the default
 // for repeats that the table says, as scripts see it and as TypeScript does.
 
 import { TOOL_ERROR_CODES } from '../library/tool-errors.js'

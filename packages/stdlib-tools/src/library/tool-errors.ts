@@ -1,4 +1,4 @@
-// The errors of tool calls as scripts see them (05 §7): one closed table of codes, each with the category that error_category
+// The errors of tool calls as scripts see them: one closed table of codes, each with the category that error_category
 // gives and whether a repeat may help. `mayRepeat` is about the failure alone; whether the tool allows a repeat is asked too
 // (tool-retry.ts).
 
@@ -11,7 +11,7 @@ interface CodeRow {
   readonly mayRepeat: 'unstarted' | 'doubtful' | 'no'
 }
 
-/** THE closed list of codes (05 §7). A code that a provider makes up counts as `execution_failed`. */
+/** THE closed list of codes. A code that a provider makes up counts as `execution_failed`. */
 export const TOOL_ERROR_CODES = {
   not_registered: { category: 'not_found', mayRepeat: 'no' },
   not_found: { category: 'not_found', mayRepeat: 'no' },

@@ -1,4 +1,4 @@
-// Server specs as scripts, manifests and embedders write them (04a §3.1), read into one checked form.
+// Server specs as scripts, manifests and embedders write them, read into one checked form.
 
 import { parseUrl } from '@bridle/compiler/grants'
 import { HarnFloat } from '@bridle/vm'

@@ -245,7 +245,7 @@ export class McpConnections implements Provider {
       const connection = await this.connection(number, name, spec, signal)
       let outcome = await connection.request(method, params, limits)
       if (connection.isSessionLost) {
-        // The server forgot the session, so it did nothing with the request; once more on a new one (04a §3.1).
+        // The server forgot the session, so it did nothing with the request; once more on a new one.
         this.forget(number, connection)
         outcome = await (await this.connection(number, name, spec, signal)).request(method, params, limits)
       }

@@ -1,4 +1,4 @@
-// The backend of files with exported functions (04a §3.6): every top-level `pub fn` is a tool. Each call is a run of its own,
+// The backend of files with exported functions: every top-level `pub fn` is a tool. Each call is a run of its own,
 // with its own limits, journal and cancellation; nothing that one call leaves in a variable is seen by another.
 
 import { jsonSchemaOfType } from '@bridle/compiler'

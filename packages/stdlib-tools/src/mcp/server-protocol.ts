@@ -6,7 +6,7 @@ import type { LogLevel, Plain } from '@bridle/vm'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { marked } from '../tools/executors/exact-json.js'
 
-/** The revision that served scripts speak (04a §3.5). */
+/** The revision that served scripts speak. */
 export const PROTOCOL_VERSION = '2025-11-25'
 /** Those that a backend of kind `host` speaks, newest first. */
 export const PROTOCOL_VERSIONS = [PROTOCOL_VERSION, '2025-06-18', '2025-03-26', '2024-11-05'] as const
@@ -83,7 +83,7 @@ export interface McpBackend {
 export interface ServerIdentity {
   readonly name: string
   readonly version: string
-  /** Server card (04a §3.3), shown in the handshake and as a resource. */
+  /** Server card, shown in the handshake and as a resource. */
   readonly card?: Json
   /** How to use the server, for the model behind the client. */
   readonly instructions?: string
@@ -145,7 +145,7 @@ const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
   ['tasks/cancel', unsupported('tasks', 'server', 'A call is cancelled with notifications/cancelled.')],
 ])
 
-/** The refusal of a method that nothing here answers (04a §3.7). */
+/** The refusal of a method that nothing here answers. */
 export function refusalOfMethod(method: string): RpcError {
   const known = UNSUPPORTED.get(method)
   if (known === undefined) return new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`)

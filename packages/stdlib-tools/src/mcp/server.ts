@@ -1,5 +1,5 @@
 // An MCP server: one connection with one client, over any transport of the SDK. What is offered and done is behind McpBackend;
-// here are the methods, the errors and the rules of the protocol (04a §3.5–3.7).
+// here are the methods, the errors and the rules of the protocol.
 //
 // Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
 // the handshake and the fixed protocol version are part of what clients of served scripts rely on.

@@ -1,4 +1,4 @@
-// The configuration file of tools (reference 05 §2.17): `bridle.toml`, or the table `[tools]` of a project's `harn.toml`, in the working
+// The configuration file of tools: `bridle.toml`, or the table `[tools]` of a project's `harn.toml`, in the working
 // directory, one above it, or the user's config directory; with an overlay by environment (`bridle.prod.toml`) on top. Unknown keys
 // are errors with a suggestion. Secrets are named by their environment variable and read at first use, so a file never holds one.
 // Whatever a file says can be said in code: `defineConfig` checks the same data.

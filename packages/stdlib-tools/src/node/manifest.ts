@@ -1,4 +1,4 @@
-// `harn.toml`, the manifest of a project, as far as running a script needs it: today the MCP servers of `[[mcp]]` (04a §3.3).
+// `harn.toml`, the manifest of a project, as far as running a script needs it: today the MCP servers of `[[mcp]]`.
 // Tables that belong to others (packages, skills, hooks) pass unread. A manifest that does not parse is an error with its place.
 
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Manifest {
   readonly path: string
   /** Everything that it says, unchecked. */
   readonly tables: { readonly [name: string]: unknown }
-  /** `[[hooks]]` in the order of the file (04a §2.2). */
+  /** `[[hooks]]` in the order of the file. */
   readonly hooks: readonly ManifestHook[]
   /** In the order of the file. */
   readonly mcpServers: { readonly [name: string]: McpServerDeclaration }

@@ -1,4 +1,4 @@
-// Modules from files (reference 01 §17.2): beside the importing file, with `.harn` added when the path has no extension, then
+// Modules from files: beside the importing file, with `.harn` added when the path has no extension, then
 // from the packages of the project. Keys are real paths, so one file is one module however it is named. With a sandbox a path outside of
 // it is refused before the disk is asked: neither the text of a file nor whether there is one shows.
 

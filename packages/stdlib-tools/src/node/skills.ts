@@ -1,4 +1,4 @@
-// Skills in folders (04b §8.3): `NAME/SKILL.md` files, found in layers of which a higher one shadows a lower one. Scripts see a
+// Skills in folders: `NAME/SKILL.md` files, found in layers of which a higher one shadows a lower one. Scripts see a
 // card of each as the global `skills`; the text is fetched when it is loaded.
 
 import { createHash, createPublicKey, verify } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Atomics (03b §2.2): an int that tasks share by reference. Tasks only switch where they wait, so each operation is atomic by
+// Atomics: an int that tasks share by reference. Tasks only switch where they wait, so each operation is atomic by
 // itself. Arguments of another type make an operation answer nil (compare-and-set: false) and do nothing.
 
 import { builtin } from './builtin.js'

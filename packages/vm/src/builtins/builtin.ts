@@ -4,7 +4,7 @@
 // A builtin never awaits, never calls a script function by itself and never touches the world. It returns a Value, or the
 // CONTROL mark after it told its context what should happen: raise a fault, ask for an effect, or go on as a *native frame*.
 //
-// A native frame is a small resumable state machine on the task's stack (design §8.7). `step` is called with its state,
+// A native frame is a small resumable state machine on the task's stack. `step` is called with its state,
 // which must be plain data (Values, numbers, strings, arrays, maps and plain objects of these), and answers with
 //   a Value                        the builtin's result; the frame is popped
 //   ctx.call(fn, args)             call a script function; `step` runs again with ctx.result
@@ -61,7 +61,7 @@ export interface Context {
   readonly result: Value
   /** In a step after park: whether the time ran out before a wake. */
   readonly timedOut: boolean
-  /** Milliseconds since 1970 as given with the last start or resume (design §8.11). Not what scripts see under a mock clock. */
+  /** Milliseconds since 1970 as given with the last start or resume. Not what scripts see under a mock clock. */
   readonly now: number
 
   state<S>(family: Family<S>): S
@@ -69,7 +69,7 @@ export interface Context {
   stateIfAny<S>(family: Family<S>): S | undefined
   /** Appends to the output of the running task. */
   write(text: string): void
-  /** Charges work and memory before doing it (design §8.15): 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
+  /** Charges work and memory before doing it: 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
   charge(fuel: number, heap?: number): void
   /** Units that one operation may take: what would be charged more than this need not be begun. */
   readonly mostWork: number
@@ -124,7 +124,7 @@ export interface MachineAccess {
   /** Facts of the running task. */
   task(): TaskFacts
   taskOutcome(id: number): TaskOutcome
-  /** Sets the cancel flag of a task (03b §1.1); unknown and ended tasks are left alone. */
+  /** Sets the cancel flag of a task; unknown and ended tasks are left alone. */
   requestCancel(id: number): void
   /** Ends a task at once; its frames leave, its outcome becomes `aborted`. */
   abortTask(id: number): void
@@ -154,7 +154,7 @@ export interface MachineAccess {
   nextGroup(): number
   /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */
   readonly isStopping: boolean
-  /** Ids of the permits that the machine can still reach; permits outside it are given back (03b §2.3). Absent: none are. */
+  /** Ids of the permits that the machine can still reach; permits outside it are given back. Absent: none are. */
   reachablePermits?(): ReadonlySet<number>
   /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
   repeated?(units: number): void
@@ -168,7 +168,7 @@ export interface SpawnOptions {
   readonly group?: string
 }
 
-/** Where a task stands in the tree of tasks (03b §1.4). Ids are the texts that scripts see. */
+/** Where a task stands in the tree of tasks. Ids are the texts that scripts see. */
 export interface TaskFacts {
   readonly taskId: string
   readonly parentId: string | null
@@ -208,12 +208,12 @@ export interface FrameDef {
   readonly kind: string
   /**
    * Functions it calls are runs of their own: they start a fresh depth count and faults that leave them gain the line
-   * suffix (reference 01 §15.3). True for everything but control constructs.
+   * suffix. True for everything but control constructs.
    */
   readonly runBoundary: boolean
-  /** `drop`: what called functions print is lost (03a §0.4). */
+  /** `drop`: what called functions print is lost. */
   readonly output: 'keep' | 'drop'
-  /** Whether waiting in it ends at once when the task is cancelled; other waits go on for the grace of a cancellation (03b §1.1). */
+  /** Whether waiting in it ends at once when the task is cancelled; other waits go on for the grace of a cancellation. */
   readonly heedsCancel?: boolean
   // The state type is the definition's own affair; the machine only stores it.
   readonly step: (ctx: Context, state: never) => Result

@@ -1,4 +1,4 @@
-// Channels (03b §2.1): bounded queues between tasks. Taking a value gives the place that it had to the task that has waited longest to
+// Channels: bounded queues between tasks. Taking a value gives the place that it had to the task that has waited longest to
 // send, which puts its own value in when it runs; the task that has waited longest to receive takes what it finds when it runs, and
 // until then nobody else does. So a task never acts for another one, and what is printed in between has one order. Lines are first in,
 // first out, and every waiting task has a ticket of its own, which is also what it parks on; a task that is aborted in between leaves

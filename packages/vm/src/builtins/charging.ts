@@ -1,4 +1,4 @@
-// Charges a builtin by what it is given (design §8.15): every value inside its arguments and every 16 characters of their texts is a
+// Charges a builtin by what it is given: every value inside its arguments and every 16 characters of their texts is a
 // unit. For builtins that look through their arguments once or a few times, which is most of those outside the core of the
 // language; a walk that has no end (values shared exponentially) ends here.
 

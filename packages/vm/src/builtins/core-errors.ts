@@ -1,4 +1,4 @@
-// Error categories: the closed list of names, and how a bare error text is classified (reference 01 §15.6). Texts come from
+// Error categories: the closed list of names, and how a bare error text is classified. Texts come from
 // HTTP clients, model services and operating systems, so the rules look for what those write.
 
 import { HarnDict } from '../values/dict.js'

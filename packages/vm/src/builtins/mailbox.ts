@@ -1,4 +1,4 @@
-// Mailboxes (03b §2.5): named channels within a scope, with counters. Unlike a channel, closing wakes everyone who waits.
+// Mailboxes: named channels within a scope, with counters. Unlike a channel, closing wakes everyone who waits.
 
 import { builtin, Control, family, frame } from './builtin.js'
 import { closeForAll, makeChannel, takeFrom } from './channels.js'

@@ -25,7 +25,7 @@ export interface Registry {
   readonly constants: ReadonlyMap<string, Value>
 }
 
-/** Builtins that stay when only listed ones are permitted (reference 02 §22). */
+/** Builtins that stay when only listed ones are permitted. */
 const CORE: ReadonlySet<string> = new Set(
   (
     'println print log type_of to_string to_int to_float len assert assert_eq assert_ne json_parse json_stringify runtime_context ' +

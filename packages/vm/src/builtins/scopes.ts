@@ -1,4 +1,4 @@
-// Scopes of shared state and mailboxes (03b §2.4): which set of names a key belongs to. A scope word is resolved to
+// Scopes of shared state and mailboxes: which set of names a key belongs to. A scope word is resolved to
 // `<scope>:<id>` when something is opened, so that a handle keeps meaning the same thing in every task it is passed to.
 
 import { HarnDict } from '../values/dict.js'

@@ -1,4 +1,4 @@
-// Shared cells and maps (03b §2.4): values that tasks share by name within a scope. Every change raises the version, which is
+// Shared cells and maps: values that tasks share by name within a scope. Every change raises the version, which is
 // what compare-and-set with a snapshot looks at. An operation on a name that nobody opened finds an empty one.
 
 import { builtin, Control, family } from './builtin.js'

@@ -1,4 +1,4 @@
-// Sorted JSON (04a §0): object keys in byte order at every level, no spaces. It is the text that ids and argument hashes are
+// Sorted JSON: object keys in byte order at every level, no spaces. It is the text that ids and argument hashes are
 // computed over, so it must not depend on the JavaScript engine's number printing: ints are exact, floats look as Rust's
 // serde prints them (`1.0`, `1e-7`), and values without a JSON form are their display text.
 // Also here: the indented form, and the quoting that error messages use.

@@ -1,4 +1,4 @@
-// The global `stream` dict (03b §3): lazy combinators over anything `iter()` accepts, as rows of the iterator table, and three
+// The global `stream` dict: lazy combinators over anything `iter()` accepts, as rows of the iterator table, and three
 // sinks that drain a source in a native frame. `map`, `filter`, `take` and `zip` are the rows that iterators have anyway.
 //
 // merge, race and debounce must look at a source without waiting for it. `poll` does: a source that rests on an empty open

@@ -1,4 +1,4 @@
-// Named locks (03b §2.3): mutex, semaphore, gate and rwlock are one thing, a capacity with permits taken from it and a line of
+// Named locks: mutex, semaphore, gate and rwlock are one thing, a capacity with permits taken from it and a line of
 // waiting tasks. The line is strictly first in, first out: a request that fits waits all the same behind one that does not.
 // A granted request is counted as held at once, before its task runs again; if that task is aborted first, the permit goes back.
 

@@ -1,4 +1,4 @@
-// Tasks as scripts use them (01 §18, 03b §1): spawn, await, cancel, the parallel forms and select. Starting
+// Tasks as scripts use them: spawn, await, cancel, the parallel forms and select. Starting
 // and ending tasks is the machine's (scheduler/); here is what waits for them.
 
 import { builtin, childrenKey, family, frame, taskKey } from './builtin.js'

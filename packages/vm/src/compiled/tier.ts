@@ -37,7 +37,7 @@ export interface TierOptions {
   readonly turns: number
 }
 
-/** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred turns (design §4). */
+/** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred turns. */
 export const DEFAULT_TIER: TierOptions = { calls: 200, turns: 300 }
 
 /** Activations of compiled code on the JavaScript stack above one entry from the base tier; past it they become frames. */

@@ -9,7 +9,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type Report =
   | {
       readonly kind: 'progress'
-      /** The task that reports (03b §1.4); tasks of one call to a served script share the beginning of their ids. */
+      /** The task that reports; tasks of one call to a served script share the beginning of their ids. */
       readonly taskId: string
       readonly phase: string
       readonly message: string

@@ -1,4 +1,4 @@
-// Property, index and slice access, their assignments, and destructuring (reference 01 §9, §10). A Fault as result means failure.
+// Property, index and slice access, their assignments, and destructuring. A Fault as result means failure.
 
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'

@@ -169,7 +169,7 @@ export function control(m: Machine, task: Task): boolean {
       const from = co.base + 1
       co.reserve(from + args.length + 1)
       for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
-      // A generator that a builtin calls runs as a plain function (reference 01 §14.1).
+      // A generator that a builtin calls runs as a plain function.
       if (callee instanceof HarnClosure) return m.enter(task, callee, from, args.length, false)
       return callFrom(m, task, callee, from, args.length, null, false)
     }

@@ -132,7 +132,7 @@ export function negate(x: Value): Value | Fault {
   return runtimeFault(`Cannot negate value of type ${typeName(x)}`)
 }
 
-/** Whether `x in c` (reference 01 §9); false for every other kind of container. */
+/** Whether `x in c`; false for every other kind of container. */
 export function contains(x: Value, c: Value): boolean {
   if (c instanceof HarnList) {
     work(searchUnits(c.length, x))

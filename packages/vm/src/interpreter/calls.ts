@@ -35,7 +35,7 @@ export function callMethod(
   const co = task.current
   if (receiver instanceof HarnStruct) {
     const method = structMethod(m, receiver, site.name, co.instr.pc)
-    // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
+    // A struct method is a run of its own, as is a callable entry of a dict.
     if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
     if (field instanceof HarnClosure) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, field, from + 1, argc, false)
@@ -154,7 +154,7 @@ function nearBuiltin(m: Machine, name: string): string | null {
   return name.length > LONGEST_NAME ? null : closestName(name, m.registry.builtins.keys())
 }
 
-/** With a suggestion it is a runtime error (reference 01 §15.4). */
+/** With a suggestion it is a runtime error. */
 function undefinedBuiltin(name: string, suggestion: string | null): Fault {
   const text = `Undefined builtin: ${name}`
   return suggestion === null ? new Fault('undefined_builtin', text) : runtimeFault(`${text} (did you mean \`${suggestion}\`?)`)
@@ -191,7 +191,7 @@ function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number)
 }
 
 /**
- * A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). Scopes of other
+ * A callable that the callers' scopes hold under this name, else a builtin, else null. Scopes of other
  * modules do not count: a function sees nothing of those that import its module.
  */
 export function callableNamed(m: Machine, task: Task, name: string): Value {

@@ -1,4 +1,4 @@
-// What operators cost beyond one step: work and memory by the size of what they copy (design §8.15), charged before the work.
+// What operators cost beyond one step: work and memory by the size of what they copy, charged before the work.
 
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'

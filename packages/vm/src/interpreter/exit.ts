@@ -1,5 +1,5 @@
 // How a machine hands the thread back. Every exit carries the output that the root task committed since the exit before it,
-// so that a host can print as the run goes and nothing is printed twice after a restore or a replay (design §8.14).
+// so that a host can print as the run goes and nothing is printed twice after a restore or a replay.
 
 import type { PendingEffect } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
@@ -38,7 +38,7 @@ export interface Limits {
   readonly work: number
   /** Activations on all stacks of the run. */
   readonly frames: number
-  /** Heap units (design §8.15), roughly bytes. */
+  /** Heap units, roughly bytes. */
   readonly heap: number
   /** Bytes of output, root and children. */
   readonly output: number

@@ -133,7 +133,7 @@ export function categorized(category: string, message: string, code: string | nu
 }
 
 /**
- * The fault as it looks after leaving an interpreter run (reference 01 §15.3): every kind but thrown and categorised
+ * The fault as it looks after leaving an interpreter run: every kind but thrown and categorised
  * values gains ` (line N)`, and the special texts become runtime errors.
  */
 export function leavingRun(fault: Fault): Fault {

@@ -1,4 +1,4 @@
-// What a run holds in memory, in heap units (design §8.15): 16 for each object, 16 for each slot, and payload bytes. A walk over
+// What a run holds in memory, in heap units: 16 for each object, 16 for each slot, and payload bytes. A walk over
 // everything reachable from the machine; shared objects count once. Strings count once for each reference, which overstates.
 // Of a frame the slots count that are live where it stands, so that what registers still hold from before changes nothing; and
 // floats count a box for each reference, because whether two references share one depends on the tier. A test holds the units

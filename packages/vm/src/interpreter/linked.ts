@@ -1,5 +1,5 @@
 // Linked instructions: the form that runs. A function's stack code is decoded once into objects that point at each other, with
-// stack positions turned into slots, moves folded and constants in the instruction (design §4.1). They hold no script values
+// stack positions turned into slots, moves folded and constants in the instruction. They hold no script values
 // except constants, and belong to the shared Module. Each knows its code position `pc`, the only thing snapshots and traces use.
 
 /** Numbers of linked operations; loop.ts repeats them as local constants, because V8 compiles a switch over imports badly. */

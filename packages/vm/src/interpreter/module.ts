@@ -1,5 +1,5 @@
 // Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
-// decoded on first call; it holds no script values (design §8.19).
+// decoded on first call; it holds no script values.
 
 import { quickKey, quickName } from '../values/names.js'
 import { verify } from '@bridle/compiler/bytecode'

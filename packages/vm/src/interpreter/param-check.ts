@@ -1,4 +1,4 @@
-// The run-time check of annotated parameters (reference 01 §13, 02 §16). The compiler lowers an annotation to plain data
+// The run-time check of annotated parameters. The compiler lowers an annotation to plain data
 // (compiler/types/runtime-check.ts); this carries it out. int and float stand for each other.
 
 import { HarnClosure, HarnStruct } from '../values/callable.js'

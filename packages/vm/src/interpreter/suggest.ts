@@ -2,7 +2,7 @@
 
 import { closestOf } from '@bridle/compiler/signatures'
 
-/** The closest candidate by edits, then length, then order; null when none is close enough (reference 02 §12.4). */
+/** The closest candidate by edits, then length, then order; null when none is close enough. */
 export function closestName(name: string, candidates: Iterable<string>): string | null {
   return closestOf(name, candidates, (candidate) => !candidate.startsWith('__') && !candidate.includes('.'))
 }

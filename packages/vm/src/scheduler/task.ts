@@ -28,7 +28,7 @@ export class NativeActivation {
   }
 }
 
-/** Frames of one run that may nest before the language's own stack overflow (reference 01 §13). */
+/** Frames of one run that may nest before the language's own stack overflow. */
 export const MAX_NESTED_CALLS = 512
 
 const FIRST_REGISTERS = 16
@@ -165,11 +165,11 @@ export class Task {
   waitOrder = 0
   /** While waiting for an effect: its id, 0 otherwise. */
   effectId = 0
-  /** Set by cancel_graceful; then what it may still run, and the time at which a wait ends, before it is stopped (03b §1.1). */
+  /** Set by cancel_graceful; then what it may still run, and the time at which a wait ends, before it is stopped. */
   cancelRequested = false
   cancelFuel = 0
   cancelDue: number | null = null
-  /** How scripts see it (03b §1.4). */
+  /** How scripts see it. */
   readonly name: string
   readonly taskId: string
   readonly group: string | null

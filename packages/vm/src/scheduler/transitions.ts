@@ -17,7 +17,7 @@ import type { Answer, Machine } from '../vm.js'
 import type { Value } from '../values/value.js'
 import type { Task } from './task.js'
 
-/** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
+/** What a task may still do after its cancellation was asked for: fuel, and milliseconds inside a wait. */
 const CANCEL_GRACE_FUEL = 1024
 const CANCEL_GRACE_MS = 250
 /** The same for waits that look at the flag themselves. */

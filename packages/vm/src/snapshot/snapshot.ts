@@ -1,5 +1,5 @@
 // A stopped machine ⇄ bytes. They hold the state of the run and name code by module and function; they fit any process that has
-// the same program. What counts as the same is the code without debug information (design §8.10).
+// the same program. What counts as the same is the code without debug information.
 //
 // In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 

@@ -1,4 +1,4 @@
-// The display form of a value (reference 01 §7): what print, interpolation, dict-key conversion and error texts show.
+// The display form of a value: what print, interpolation, dict-key conversion and error texts show.
 // Strings are never quoted. Deep data is walked with a work list, so depth cannot overflow the JavaScript stack.
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'

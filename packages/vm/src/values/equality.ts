@@ -1,4 +1,4 @@
-// Equality, order and structural keys (reference 01 §8, 03a §1.2). `==` never fails and compares numbers by value;
+// Equality, order and structural keys. `==` never fails and compares numbers by value;
 // a structural key is type-exact (1 and 1.0 differ) and serves sets, unique and hash_value.
 // Both walk with an explicit depth bound: past it they go on with a heap-allocated stack, so that deep data cannot overflow.
 
@@ -127,7 +127,7 @@ function leafEquals(a: Value, b: Value): boolean {
   return false
 }
 
-/** Negative, 0 or positive; combinations without an order compare as 0 (reference 01 §8). */
+/** Negative, 0 or positive; combinations without an order compare as 0. */
 export function compare(left: Value, right: Value): number {
   if (typeof left === 'string') return typeof right === 'string' ? compareText(left, right) : 0
   const a = numeric(left)

@@ -80,7 +80,7 @@ export class HarnPermit {
   }
 }
 
-/** A key to something outside the machine (design §8.9). `descriptor` is plain JSON that says how to open it again. */
+/** A key to something outside the machine. `descriptor` is plain JSON that says how to open it again. */
 export class HarnHandle {
   readonly kind: string
   readonly id: string

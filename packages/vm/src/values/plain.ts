@@ -1,4 +1,4 @@
-// Value ⇄ plain data at the edge of the machine (design §8.5): float → number, dict → null-prototype object, list → array;
+// Value ⇄ plain data at the edge of the machine: float → number, dict → null-prototype object, list → array;
 // back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
 //
 // What is shared inside the machine is not shared outside: a copy, a line of JSON and a message hold it once for each way that leads

@@ -1,4 +1,4 @@
-// Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see (reference 01 §6).
+// Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see.
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
 import { ownPart } from './text-parts.js'

@@ -58,7 +58,7 @@ export function isCallable(value: Value): value is HarnClosure | HarnBuiltin {
   return value instanceof HarnClosure || value instanceof HarnBuiltin
 }
 
-/** The name `type_of` gives (reference 01 §6). */
+/** The name `type_of` gives. */
 export function typeName(value: Value): string {
   switch (typeof value) {
     case 'string':

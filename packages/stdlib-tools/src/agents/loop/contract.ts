@@ -1,4 +1,4 @@
-// The texts that an agent loop puts around a task (reference 04b §5.8): how to call tools, which there are, and what a
+// The texts that an agent loop puts around a task: how to call tools, which there are, and what a
 // persistent loop expects. Wording is our own; the marks that scripts and the mocked model look for are not.
 
 import { HarnDict, HarnList, compareText, display, lookup, sortedJson } from '@bridle/vm/families'

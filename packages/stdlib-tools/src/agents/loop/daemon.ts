@@ -1,4 +1,4 @@
-// Daemon loops (reference 04b §5.12): a loop that waits for work instead of ending. Its state is written down each time it idles,
+// Daemon loops: a loop that waits for work instead of ending. Its state is written down each time it idles,
 // and a timer or a changed file wakes it.
 
 import {

@@ -1,4 +1,4 @@
-// One tool call of an agent loop (reference 04b §5.4): the gate, required arguments, loop detection, the backend, and the text
+// One tool call of an agent loop: the gate, required arguments, loop detection, the backend, and the text
 // that the model gets. Whatever goes wrong becomes a text; only limits and cancelling end the loop.
 
 import {

@@ -1,4 +1,4 @@
-// Words that a person sends to an agent loop while it works (04a §4.4): asked for before each turn, and again when the loop would end.
+// Words that a person sends to an agent loop while it works: asked for before each turn, and again when the loop would end.
 // Which of them are for now is the host's matter. Only hosts that say they have an inbox are asked, so that other runs know nothing of it.
 
 import { Fault, HarnDict, HarnList, display, here, hostSlot, tryAsk } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The task ledger of an agent loop (reference 04b §5.9): what has to be delivered, told to the model in every turn, kept by calls
+// The task ledger of an agent loop: what has to be delivered, told to the model in every turn, kept by calls
 // of `ledger` that the runtime answers, and in the way of ending while something is open.
 
 import { HarnDict, HarnList, debugQuoted, display } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The agent loop (reference 04b §5): asks a model, carries out the tools that it calls, tells it what they gave, and goes on
+// The agent loop: asks a model, carries out the tools that it calls, tells it what they gave, and goes on
 // until the work is done or a limit is reached. A scripted builtin inside a frame that holds the loop's policies, its registry
 // and its session, so that however the loop ends, they end with it.
 

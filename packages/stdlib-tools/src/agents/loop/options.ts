@@ -1,4 +1,4 @@
-// Options of an agent loop (reference 04b §5.1), read once. What is wrong with them is raised from here.
+// Options of an agent loop, read once. What is wrong with them is raised from here.
 
 import { HarnDict, HarnList, display, failRuntime, isCallable, isInt, isTruthy, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// One run of an agent loop (reference 04b §5.2, §5.7): what it begins with, turn after turn, and the result.
+// One run of an agent loop: what it begins with, turn after turn, and the result.
 
 import { Fault, HarnDict, HarnList, display, failRuntime, here, innermostScope } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The client's search for deferred tools (reference 04b §3.5, §5.10): tools that a request leaves out are found by words or by
+// The client's search for deferred tools: tools that a request leaves out are found by words or by
 // a pattern, and are in the next request.
 
 import { HarnDict, HarnList, compareText, display, failWith, sortedJson, utf8 } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The MCP servers of an agent loop (reference 04b §5.10): connected before the first turn, listed once, their tools in the
+// The MCP servers of an agent loop: connected before the first turn, listed once, their tools in the
 // loop's registry as SERVER__TOOL, and closed when the loop ends.
 
 import { Fault, HarnDict, HarnHandle, HarnList, display, failRuntime, here, toPlain, tryCallBack } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Skills in an agent loop (reference 04b §8.4): which of them fit the task, what they say in the system prompt, which tools they
+// Skills in an agent loop: which of them fit the task, what they say in the system prompt, which tools they
 // leave in sight, and the tool by which the model loads the text of one.
 
 import {

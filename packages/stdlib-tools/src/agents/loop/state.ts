@@ -1,4 +1,4 @@
-// Durable files of one agent session (reference 03b §17), behind std/agent_state. Each key is a file under
+// Durable files of one agent session, behind std/agent_state. Each key is a file under
 // `<root>/<session>`; beside it, under `.agent_state_meta`, lies who wrote it, so that two writers of one key are noticed.
 
 import {

@@ -1,11 +1,11 @@
-// The trace of model calls and loops (reference 04b §5.7): totals over its events, which lie in the state of the llm family.
+// The trace of model calls and loops: totals over its events, which lie in the state of the llm family.
 
 import { HarnDict, HarnList, display, here } from '@bridle/vm/families'
 import type { Context, Script } from '@bridle/vm/families'
 import { addOnce } from './loop-state.js'
 import { llmState } from '../models/state.js'
 
-/** Totals over all events of the trace (04b §5.7). */
+/** Totals over all events of the trace. */
 export function traceSummary(ctx: Context): HarnDict {
   const events = ctx.state(llmState).trace
   const of = (type: string): HarnDict[] => events.filter((event) => event.get('type') === type)

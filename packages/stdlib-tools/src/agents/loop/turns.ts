@@ -1,4 +1,4 @@
-// The turns of an agent loop (reference 04b §5.2–5.6): asking the model, carrying out what it calls, telling it what was wrong,
+// The turns of an agent loop: asking the model, carrying out what it calls, telling it what was wrong,
 // and deciding whether the work is done.
 
 import { Fault, HarnDict, HarnList, display, here, isCallable, isTruthy, tryCallBack, utf8 } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Calling a model (reference 04b §1): budget, experiment, attempts, structured answers and the result that scripts get. The
+// Calling a model: budget, experiment, attempts, structured answers and the result that scripts get. The
 // answer comes from the mock (llm-mock.ts) or, as one effect an attempt, from a provider outside the machine.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'

@@ -1,4 +1,4 @@
-// What models can do (reference 04b §3.3): rules per provider, matched against the model's name and generation. The first rule
+// What models can do: rules per provider, matched against the model's name and generation. The first rule
 // that fits decides alone; what it leaves out is false, empty or nil. Scripts may put rules of their own in front.
 
 import { HarnDict, HarnList, lookup } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// What scripts are told of providers and models (reference 04b §3.2), with what the environment makes available.
+// What scripts are told of providers and models, with what the environment makes available.
 
 import { Fault, HarnDict, HarnList, display, here, sortTexts, tryAsk } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Failures of a model call (reference 04b §1.5): the error dict that scripts see, its reason and whether trying again can help.
+// Failures of a model call: the error dict that scripts see, its reason and whether trying again can help.
 // The message decides first, because services say more in it than in a status; the category only where the message is silent.
 
 import { HarnDict, classify, knownCategory, lookup } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Structural experiments (reference 04b §1.10): named changes of a prompt's shape, to see what a model makes of them.
+// Structural experiments: named changes of a prompt's shape, to see what a model makes of them.
 
 import { HarnClosure, HarnDict, HarnFloat, HarnList, display, failWith, isInt, typeName } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The builtins that call models and tell about them (reference 04b §1, §3.2). The work is in the llm-* modules beside this one.
+// The builtins that call models and tell about them. The work is in the llm-* modules beside this one.
 
 import {
   Fault,
@@ -241,7 +241,7 @@ function* withRateLimit(provider: Value, callee: Value, options: Value): Script 
   }
 }
 
-/** The span of an `llm_call` (03a §15), with what its metadata say in the reference. */
+/** The span of an `llm_call`, with what its metadata say in the reference. */
 function* endCallSpan(span: number, prompt: Value, called: Called): Script<null> {
   const facts: Record<string, Plain> = {
     call_id: yield* timeOrderedId(),

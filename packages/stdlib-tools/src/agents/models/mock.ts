@@ -1,4 +1,4 @@
-// The mocked model (reference 04b §2): `llm_mock` queues answers and errors, which are given to any provider's calls before
+// The mocked model: `llm_mock` queues answers and errors, which are given to any provider's calls before
 // one leaves the machine; the provider `mock` answers by itself when the queue is empty.
 
 import {

@@ -1,4 +1,4 @@
-// The options of a model call (reference 04b §1.2): read once, into a request that says everything the call needs. What is
+// The options of a model call: read once, into a request that says everything the call needs. What is
 // wrong is thrown from here, before anything is recorded or asked.
 
 import {
@@ -111,7 +111,7 @@ export interface Place {
   readonly model: string
 }
 
-/** The provider and model of a call (04b §3.1). */
+/** The provider and model of a call. */
 export function resolvePlace(options: HarnDict, env: LlmEnvironment): Place {
   const named = option(options, 'model')
   const selector = named === null || display(named) === '' ? null : display(named)

@@ -1,4 +1,4 @@
-// Providers and models as scripts see them (reference 04b §3.1–3.2): the table of providers, how a model's name names its
+// Providers and models as scripts see them: the table of providers, how a model's name names its
 // provider and tier, the aliases, and the catalogue with prices. Data only; nothing here asks the world.
 
 import { HarnDict, HarnFloat, HarnList, lookup } from '@bridle/vm/families'

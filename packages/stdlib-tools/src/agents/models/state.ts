@@ -71,7 +71,7 @@ export interface LlmState {
   reserved: number
   /** Calls that mocks answered, for their ids in traces. */
   mocked: number
-  /** Events of the agent trace (04b §5.7), oldest first. */
+  /** Events of the agent trace, oldest first. */
   readonly trace: HarnDict[]
 }
 

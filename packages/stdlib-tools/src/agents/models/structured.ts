@@ -1,4 +1,4 @@
-// Structured answers (reference 04b §1.4, §1.6): JSON out of what a model wrote, what is wrong with it, and the message that
+// Structured answers: JSON out of what a model wrote, what is wrong with it, and the message that
 // asks for better.
 
 import { HarnDict, HarnList, atOnce, display, parseJson, sortTexts, stringifyJson } from '@bridle/vm/families'

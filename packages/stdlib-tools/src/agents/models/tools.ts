@@ -1,4 +1,4 @@
-// Tools as a model's own JSON (reference 04b §3.4–3.6), and the search that replaces deferred tools in a request by one tool
+// Tools as a model's own JSON, and the search that replaces deferred tools in a request by one tool
 // that finds them. Shapes are those of the services' public APIs: OpenAI's for everything but Anthropic's own endpoint.
 
 import { HarnDict, HarnList, display, isInt, lookup, sortTexts } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// People in the loop (04a §2.7, 03b §6): questions, approvals, dual control and escalations. A request is an event in the log;
+// People in the loop: questions, approvals, dual control and escalations. A request is an event in the log;
 // its responses are events too, whoever gives them: the host (effect `approval.ask`), and where the run has stand-ins (StandIns) a
 // host mock or whoever appends to the topic. The builtin waits on the topic and looks at the responses to its request each time
 // something is appended. A request that nobody can answer fails at once.

@@ -1,4 +1,4 @@
-// Monitors (reference 03b §8), behind std/monitors: a source is polled until a condition on what it gives holds or the time
+// Monitors, behind std/monitors: a source is polled until a condition on what it gives holds or the time
 // runs out. Outcomes are kept by wait id, so that a wait that was over once is not waited for again.
 
 import {

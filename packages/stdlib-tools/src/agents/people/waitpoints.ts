@@ -1,4 +1,4 @@
-// Waitpoints (03b §7): named points that tasks wait for and others complete or cancel. One set of records serves both faces:
+// Waitpoints: named points that tasks wait for and others complete or cancel. One set of records serves both faces:
 // the builtins `waitpoint_*`, whose waits answer with a status, and the functions of std/waitpoint, whose waits throw. All
 // tasks of a run share them.
 

@@ -1,4 +1,4 @@
-// Agent sessions (reference 04b §4.3): transcripts that live in the machine by id, and how they descend from each other. The
+// Agent sessions: transcripts that live in the machine by id, and how they descend from each other. The
 // least recently used ones are forgotten when there are too many.
 
 import { HarnDict, HarnList, builtin, display, family, here, isCallable, isInt, scripts } from '@bridle/vm/families'

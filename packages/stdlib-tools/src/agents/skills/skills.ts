@@ -1,4 +1,4 @@
-// Skill registries (reference 04b §8.1–8.3): plain dicts with the skills that scripts define, the catalogue of them for a
+// Skill registries: plain dicts with the skills that scripts define, the catalogue of them for a
 // prompt, and the text of a skill with its arguments filled in.
 
 import {

@@ -1,4 +1,4 @@
-// Artifacts (reference 03b §9.3): pieces of context with kind, text, priority and lineage, in one shape; shorthands for the
+// Artifacts: pieces of context with kind, text, priority and lineage, in one shape; shorthands for the
 // kinds that agents make, selection within limits, and their rendering for a prompt.
 
 import {

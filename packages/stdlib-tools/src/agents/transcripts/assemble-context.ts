@@ -1,4 +1,4 @@
-// `assemble_context` (reference 03b §9.3): artifacts are cut into chunks, repeated ones dropped, the rest ranked and packed
+// `assemble_context`: artifacts are cut into chunks, repeated ones dropped, the rest ranked and packed
 // into a budget; the result says of every chunk why it is in or out.
 
 import {

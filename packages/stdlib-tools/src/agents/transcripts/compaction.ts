@@ -1,4 +1,4 @@
-// Compaction (reference 04b §6.1): the older part of a conversation becomes one message that sums it up, by masking, cutting,
+// Compaction: the older part of a conversation becomes one message that sums it up, by masking, cutting,
 // asking a model, or a closure of the script.
 
 import {

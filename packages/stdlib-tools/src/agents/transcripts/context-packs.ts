@@ -1,4 +1,4 @@
-// Context packs (reference 03b §9.2): manifests of what an agent should be given before it starts, and suggestions of such
+// Context packs: manifests of what an agent should be given before it starts, and suggestions of such
 // packs from friction events that keep coming back.
 
 import {

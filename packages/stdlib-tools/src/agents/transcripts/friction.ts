@@ -1,4 +1,4 @@
-// Friction events (reference 03b §9.2): notes on what slowed work down, in one shape and without secrets, kept for the run or
+// Friction events: notes on what slowed work down, in one shape and without secrets, kept for the run or
 // appended to a file of JSON lines, and grouped into suggestions for context packs.
 
 import {

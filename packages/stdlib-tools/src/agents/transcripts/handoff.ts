@@ -1,4 +1,4 @@
-// Handoffs (reference 03b §17): a record by which one persona passes work on to another or to a person, in one shape, and its
+// Handoffs: a record by which one persona passes work on to another or to a person, in one shape, and its
 // rendering for a prompt. A payload that does not fit is refused as a whole.
 
 import { HarnDict, HarnFloat, HarnList, Problem, builtin, failRuntime, isInt, scripts } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The shape of a transcript (reference 04b §4.1): messages as a model sees them, and events as a person reads them, which are
+// The shape of a transcript: messages as a model sees them, and events as a person reads them, which are
 // made from the messages and followed by events of their own kinds.
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'

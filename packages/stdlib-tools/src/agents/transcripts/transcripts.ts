@@ -1,4 +1,4 @@
-// Conversations and transcripts as values (reference 04b §4.2), and agents as plain dicts (§7.1).
+// Conversations and transcripts as values, and agents as plain dicts (§7.1).
 
 import { Fault, HarnDict, HarnList, builtin, display, isInt, parseJson, scripts } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The runtime context (03b §1.4): where the running task stands, and values that child tasks inherit as copies.
+// The runtime context: where the running task stands, and values that child tasks inherit as copies.
 
 import { HarnDict, HarnList, builtin, sortTexts } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Entries, Result, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Workers that carry out one stage (reference 04b §7.3): a prompt made of the task and of what it may look at, answered by one
+// Workers that carry out one stage: a prompt made of the task and of what it may look at, answered by one
 // model call or by an agent loop, and what came out of it as an artifact.
 
 import { Fault, HarnDict, HarnFloat, HarnList, callBack, display, failRuntime, here, isTruthy } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Sub-agents (reference 04b §7.2): a task for an agent loop of its own, with a part of the tools, whose conversation does not
+// Sub-agents: a task for an agent loop of its own, with a part of the tools, whose conversation does not
 // enter the caller's. What comes back is a summary, data if a schema asks for it, and what the child used.
 
 import {

@@ -1,4 +1,4 @@
-// Restart policies of supervised children (03b §2.7): how they are written, whether another start is due, and after what delay.
+// Restart policies of supervised children: how they are written, whether another start is due, and after what delay.
 
 import { HarnDict, HarnFloat, display, timeOf, typeName, utf8 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'

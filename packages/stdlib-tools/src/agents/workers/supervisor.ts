@@ -1,4 +1,4 @@
-// Supervisors (03b §2.7): named groups of child tasks that are started again by policy. Each start of a child is a task of its
+// Supervisors: named groups of child tasks that are started again by policy. Each start of a child is a task of its
 // own that runs the native frame `supervisor.child`; one watcher task per supervisor reacts to exits and starts what is due.
 // All of a supervisor is plain family state, so a snapshot in the middle of a backoff goes on where it was.
 //

@@ -1,4 +1,4 @@
-// Workers (reference 04b §7.3): sub-agents and stages that run beside the script. A worker is a record of the run and, while it works, a task;
+// Workers: sub-agents and stages that run beside the script. A worker is a record of the run and, while it works, a task;
 // handles are copies of the record, made when they are asked for. Each start and end is written to a file that `resume_agent` reads.
 
 import {

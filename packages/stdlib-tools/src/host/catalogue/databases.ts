@@ -1,4 +1,4 @@
-// Tools for databases over a client that the host brings (reference 05 §2.16): `postgres.query`, `postgres.execute`, `redis.get`,
+// Tools for databases over a client that the host brings: `postgres.query`, `postgres.execute`, `redis.get`,
 // `redis.set`. No driver is a dependency of ours; parameters go to the client as parameters and never into the text of a statement.
 
 import { defineTool } from '../../tools/host-tools/define.js'

@@ -1,4 +1,4 @@
-// Events of a trace (reference 05 §2.19): one record a call, numbered without gaps and chained by hash, so that an edited, dropped
+// Events of a trace: one record a call, numbered without gaps and chained by hash, so that an edited, dropped
 // or moved event shows. What differs between two runs of the same work (wall clock, latency, the run's own id) is outside the
 // hash: two deterministic runs have equal chains.
 //

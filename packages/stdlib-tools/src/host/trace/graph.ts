@@ -1,4 +1,4 @@
-// The execution graph of a trace (reference 05 §2.20): derived from the events alone, so it works on any stored run. Nodes are the
+// The execution graph of a trace: derived from the events alone, so it works on any stored run. Nodes are the
 // run and its calls; edges say who called whom, what followed what in one task, and whose output was whose argument.
 
 import type { TraceEvent, TraceJson } from './event.js'

@@ -1,4 +1,4 @@
-// Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
+// Compression builtins. gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
 // Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
 
 import {

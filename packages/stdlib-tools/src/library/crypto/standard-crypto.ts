@@ -1,4 +1,4 @@
-// Key pairs and signatures in base64, for the standard tools `crypto.ed25519_*` (reference 05 §2.16); the builtins for scripts
+// Key pairs and signatures in base64, for the standard tools `crypto.ed25519_*`; the builtins for scripts
 // (crypto.ts) have them in hexadecimal.
 
 import {

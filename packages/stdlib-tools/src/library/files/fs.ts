@@ -1,4 +1,4 @@
-// File builtins (reference 03a §17.1). Each issues one fs effect (records.ts); messages carry the absolute path that the
+// File builtins. Each issues one fs effect (records.ts); messages carry the absolute path that the
 // provider resolved and the operating system's text.
 
 import {

@@ -1,4 +1,4 @@
-// Glob patterns over `/`-separated relative paths (reference 03a §17.1): `*` and `?` also cross `/`, `**` stands for whole
+// Glob patterns over `/`-separated relative paths: `*` and `?` also cross `/`, `**` stands for whole
 // directories, `[a-z]`, `[!x]`, `{a,b}`, backslash escapes. Patterns become engine patterns, so matching is linear.
 
 import { RE2JS } from 're2js'

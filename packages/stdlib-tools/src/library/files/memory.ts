@@ -1,4 +1,4 @@
-// Memory (reference 03b §4.4), behind std/memory: records in an append-only file of events per namespace, found again by
+// Memory, behind std/memory: records in an append-only file of events per namespace, found again by
 // words. Nothing is kept in the machine: each call reads the file, because other runs append to it too.
 
 import {

@@ -1,4 +1,4 @@
-// Facts about directories (reference 03b §4.3): fields by directory and namespace, inherited from the root downwards, kept in
+// Facts about directories: fields by directory and namespace, inherited from the root downwards, kept in
 // the machine until `metadata_save` writes one file a namespace. Directory keys are the texts scripts gave; the root is "".
 
 import {

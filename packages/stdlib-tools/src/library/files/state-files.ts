@@ -1,4 +1,4 @@
-// Where a run keeps what outlives it (reference 03b §4), and file operations for scripted builtins. The state root is
+// Where a run keeps what outlives it, and file operations for scripted builtins. The state root is
 // `.harn` in the project of the main program: the nearest directory upwards with a `harn.toml`, else the program's own.
 
 import {

@@ -1,4 +1,4 @@
-// The key-value store and checkpoints (reference 03b §4.1–4.2): two JSON files that are read at their first use in a run, kept
+// The key-value store and checkpoints: two JSON files that are read at their first use in a run, kept
 // in the machine, and written whole at each change. Other processes write them too: a change is made to what the file says now, and
 // one that came in between makes it read again, so that nobody's keys are lost.
 

@@ -1,4 +1,4 @@
-// Flow invariants (reference 03b §9.1): results of checks over a change, as plain dicts with a tagged verdict, evidence and a
+// Flow invariants: results of checks over a change, as plain dicts with a tagged verdict, evidence and a
 // remedy. What is not a result in that shape is refused with the reason.
 
 import { HarnDict, HarnFloat, HarnList, builtin, debugQuoted, display, isInt, typeName } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// CSV texts (RFC 4180, read leniently): rows of cells in, text out, and back (reference 03a §10.3).
+// CSV texts (RFC 4180, read leniently): rows of cells in, text out, and back.
 
 import { HarnDict, HarnList, TextBuilder, ownPart } from '@bridle/vm/families'
 import type { Cost, Value } from '@bridle/vm/families'

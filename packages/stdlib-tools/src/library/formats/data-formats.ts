@@ -1,4 +1,4 @@
-// Readers and writers of text formats: YAML, TOML, CSV and JUnit XML (reference 03a §9, §10.3).
+// Readers and writers of text formats: YAML, TOML, CSV and JUnit XML.
 
 import {
   HarnBytes,

@@ -1,4 +1,4 @@
-// Shapes of data, and drift between them (reference 05 §2.18): what a tool is expected to give against what it gave. A shape is plain
+// Shapes of data, and drift between them: what a tool is expected to give against what it gave. A shape is plain
 // JSON, so that a lock file holds it:
 //
 //   "Any" "Null" "Bool" "Int" "Float" "String" "Bytes"

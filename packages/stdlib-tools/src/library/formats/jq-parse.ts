@@ -1,4 +1,4 @@
-// Parser of the small query language behind `jq` (reference 03a §10.4), loosest first: pipe, comma, and/or, one comparison,
+// Parser of the small query language behind `jq`, loosest first: pipe, comma, and/or, one comparison,
 // prefix `not`, primary.
 
 import { HarnFloat, parseJson, wrapInt } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// JUnit XML reports → one record a test case (reference 03a §9). The scanner knows just enough XML for that and never fails:
+// JUnit XML reports → one record a test case. The scanner knows just enough XML for that and never fails:
 // a damaged report gives the records that were complete before the damage.
 
 export interface TestRecord {

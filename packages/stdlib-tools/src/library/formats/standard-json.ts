@@ -1,4 +1,4 @@
-// Places in documents, for the standard tools `json.*` (reference 05 §2.16). Builtins of their own, hidden from scripts, because a
+// Places in documents, for the standard tools `json.*`. Builtins of their own, hidden from scripts, because a
 // standard tool is a builtin under an id. Documents are values or JSON texts; `json_parse` reads the latter.
 
 import { HarnDict, HarnList, builtin, chargeArguments, display, equals, frame } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Arguments of a tool call that a model wrote as text (reference 04b §5.3): one object literal in a JavaScript-like spelling,
+// Arguments of a tool call that a model wrote as text: one object literal in a JavaScript-like spelling,
 // because models write that; heredocs, comments, trailing commas and all kinds of quotes are understood, nothing is evaluated.
 
 import { HarnDict, HarnFloat, HarnList } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// The text protocol of tool calls (reference 04b §5.3): a model writes prose and calls between tags; what it writes elsewhere is
+// The text protocol of tool calls: a model writes prose and calls between tags; what it writes elsewhere is
 // a violation that it is told of. Calls outside their tags are still carried out, since refusing them helps nobody.
 
 import { HarnDict, HarnList, debugQuoted, parseJson, sortTexts, sortedJson } from '@bridle/vm/families'

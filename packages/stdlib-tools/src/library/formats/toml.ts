@@ -1,4 +1,4 @@
-// TOML ⇄ values: reading by smol-toml, writing here (reference 03a §10.3). In each table the plain entries come first, then
+// TOML ⇄ values: reading by smol-toml, writing here. In each table the plain entries come first, then
 // the sub-tables, both in key order.
 
 import { HarnFloat, HarnList, HarnSet, Keyed, display, displayFloat } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// What scripts are told of YAML that cannot be read: what was expected or found, where, and inside what (reference 03a §10.3). The
+// What scripts are told of YAML that cannot be read: what was expected or found, where, and inside what. The
 // package finds the errors; its words for those that scripts are likely to meet are replaced here.
 
 import type { YAMLParseError } from 'yaml'

@@ -1,5 +1,5 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
-// keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
+// keys in order, quotes only where a plain text would be read as something else.
 
 import { HarnDict, HarnFloat, HarnList, HarnSet, Keyed, Problem, display, interchangeFloat, wrapInt } from '@bridle/vm/families'
 import type { Budget, Value } from '@bridle/vm/families'

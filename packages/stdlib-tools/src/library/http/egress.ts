@@ -1,4 +1,4 @@
-// The egress policy of a run (reference 03b §5.3): which hosts requests may go to. Deny wins, then allow, then the default.
+// The egress policy of a run: which hosts requests may go to. Deny wins, then allow, then the default.
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Context, Control, Value } from '@bridle/vm/families'

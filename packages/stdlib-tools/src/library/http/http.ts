@@ -1,4 +1,4 @@
-// HTTP builtins: requests, sessions, downloads, streamed bodies, mocks and the egress policy (reference 03b §5.1–5.3).
+// HTTP builtins: requests, sessions, downloads, streamed bodies, mocks and the egress policy.
 
 import { REQUEST_DEFAULTS } from './request-defaults.js'
 import { HarnBytes, HarnDict, HarnList, builtin, display, isInt, isTruthy } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Request options (reference 03b §5.1): what scripts write → a plain record that a native frame can hold. An error is a text.
+// Request options: what scripts write → a plain record that a native frame can hold. An error is a text.
 
 import {
   HarnBytes,

@@ -1,4 +1,4 @@
-// What the host says about requests whose script says nothing (reference 05 §2.17): the configuration file of tools has these figures.
+// What the host says about requests whose script says nothing: the configuration file of tools has these figures.
 
 import { hostSlot } from '@bridle/vm/families'
 

@@ -1,4 +1,4 @@
-// Responses as scripts make them (reference 03b §5.4): dicts with status, headers and body in two forms, text and bytes.
+// Responses as scripts make them: dicts with status, headers and body in two forms, text and bytes.
 
 import { HarnBytes, HarnDict, builtin, decodeUtf8, display, isInt, stringifyJson, utf8 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// TLS settings of servers as plain dicts (reference 03b §5.4), the security headers that follow from them, and self-signed
+// TLS settings of servers as plain dicts, the security headers that follow from them, and self-signed
 // certificates for development.
 
 import {

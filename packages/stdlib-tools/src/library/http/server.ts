@@ -1,4 +1,4 @@
-// Servers inside a run (reference 03b §5.4): routes and hooks that scripts register and ask directly. Nothing listens on the
+// Servers inside a run: routes and hooks that scripts register and ask directly. Nothing listens on the
 // network. Handlers and hooks are child runs: what they return counts, what they print is lost.
 
 import {

@@ -1,4 +1,4 @@
-// Server-sent events (reference 03b §5.5): reading a stream, mocked or over HTTP, and writing one as a server. The text
+// Server-sent events: reading a stream, mocked or over HTTP, and writing one as a server. The text
 // format is in sse-format.ts.
 
 import { REQUEST_DEFAULTS } from './request-defaults.js'

@@ -1,4 +1,4 @@
-// WebSockets (reference 03b §5.6): mocked ones, those of the network, and, where the host gives no network, servers within the
+// WebSockets: mocked ones, those of the network, and, where the host gives no network, servers within the
 // run that its own clients reach. Sockets of the network are the host's (`ws_…` operations of net.stream); limits, mocks and
 // egress rules are judged here.
 

@@ -1,4 +1,4 @@
-// The event log (reference 03b §4.5): topics of numbered events, kept in the machine for the length of a run. Scripts reach
+// The event log: topics of numbered events, kept in the machine for the length of a run. Scripts reach
 // it through the global dict `event_log`; other families (people in the loop, waitpoints) append and read through the
 // functions here.
 

@@ -1,4 +1,4 @@
-// Structured log lines (reference 03a §14): one JSON object a line on the output of the run. The time is that of the last
+// Structured log lines: one JSON object a line on the output of the run. The time is that of the last
 // start or resume (`ctx.now`), so that a log line never needs a permission and never suspends.
 
 import { PRINTS_REPORTS, REPORT_LISTENER } from './reports.js'

@@ -1,5 +1,5 @@
 // Spans that scripts open (trace_start, trace_end), spans that the machine records while tracing is on, and the usage totals
-// of model calls (reference 03a §15). Both live in the machine; nothing here reads a clock by itself.
+// of model calls. Both live in the machine; nothing here reads a clock by itself.
 
 import { HarnDict, HarnList, builtin, display, family, fromPlain, isTruthy, sortedJson, tracingState } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value, VmSpan } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Process and environment builtins (reference 03a §16). Programs are started by the provider, never through a shell unless
+// Process and environment builtins. Programs are started by the provider, never through a shell unless
 // the script asks for one.
 
 import { HarnDict, builtin, display, isInt } from '@bridle/vm/families'
@@ -68,7 +68,7 @@ function run(ctx: Context, command: Command, failure: string): Result {
 }
 
 /**
- * Names of variables that look like secrets (reference 05 §3.12). The standard tools `env.*` do not see them; `env` does, because
+ * Names of variables that look like secrets. The standard tools `env.*` do not see them; `env` does, because
  * scripts read their keys by it.
  */
 const SECRET_VARIABLE = /PASSWORD|SECRET|KEY|TOKEN|CREDENTIAL|AUTH|_PRIVATE_|^(AWS|AZURE|GCP|SSH|API)_/i

@@ -1,4 +1,4 @@
-// Terminal builtins (reference 03a §14) but for print, println and log: standard error, standard input, colours, progress
+// Terminal builtins but for print, println and log: standard error, standard input, colours, progress
 // lines. Mocks of stdin and of the tty question live in the machine and answer first.
 
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../logging/reports.js'

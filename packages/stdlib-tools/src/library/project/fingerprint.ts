@@ -1,4 +1,4 @@
-// `project_fingerprint` (reference 03b §10.1): what kind of project lies in a directory, from file names and a few manifests.
+// `project_fingerprint`: what kind of project lies in a directory, from file names and a few manifests.
 // Evidence is collected while walking; the conclusions at the end follow one order of preference per list.
 
 import { HarnDict, HarnList, ask, display, failWith, here, lookup, parseJson, sortTexts } from '@bridle/vm/families'

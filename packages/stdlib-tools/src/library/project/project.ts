@@ -1,4 +1,4 @@
-// Builtins for looking at projects (reference 03b §10); the functions that scripts import are in std/project.
+// Builtins for looking at projects; the functions that scripts import are in std/project.
 
 import { HarnDict, HarnList, builtin, bytesToHex, scripts, utf8 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Scans of directories for `std/project` (reference 03b §10.2): which catalogue entries a directory fits, how surely, and on
+// Scans of directories for `std/project`: which catalogue entries a directory fits, how surely, and on
 // request what its manifests declare. A directory's own files decide; sources below it only strengthen the evidence.
 
 import { HarnDict, HarnFloat, HarnList, display, here, isInt, isTruthy, parseJson, sortTexts } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Regular expression builtins (reference 03a §12). Argument order differs between them; that is the language's.
+// Regular expression builtins. Argument order differs between them; that is the language's.
 
 import {
   Control,

@@ -1,4 +1,4 @@
-// Validation of values against canonical schemas (reference 03a §11.2): all errors of a value, in a fixed order, and the value
+// Validation of values against canonical schemas: all errors of a value, in a fixed order, and the value
 // with its defaults filled in when asked.
 
 import {

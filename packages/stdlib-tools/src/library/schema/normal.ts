@@ -1,4 +1,4 @@
-// The schema vocabulary (reference 03a §11.1) and its transformations. Scripts may write schemas in the language's words or
+// The schema vocabulary and its transformations. Scripts may write schemas in the language's words or
 // in those of JSON Schema and OpenAPI; everything works on one canonical form, made here.
 
 import { HarnDict, HarnFloat, HarnList, Problem, display, isInt, lookup } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Schema builtins (reference 03a §11.3) and json_validate. Where a script writes the name of a type alias as the schema, the
+// Schema builtins and json_validate. Where a script writes the name of a type alias as the schema, the
 // compiler has put the alias's schema dict there. Values and schemas are data of any size, so that all of it is done in pieces.
 
 import { HarnDict, HarnList, builtin, display, err, inPieces, inSteps, isTruthy, ok, typeName } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Expressions of the template language: one directive's text → tokens → tree (reference 03a §18.4). All tokens are read first,
+// Expressions of the template language: one directive's text → tokens → tree. All tokens are read first,
 // so that a stray character is reported before a misplaced word.
 
 import { HarnFloat, display, wrapInt } from '@bridle/vm/families'

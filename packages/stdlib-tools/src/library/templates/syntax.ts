@@ -1,4 +1,4 @@
-// The template language (reference 03a §18): text → tree. Two layers: this file cuts the text into directives and nests them;
+// The template language: text → tree. Two layers: this file cuts the text into directives and nests them;
 // expressions inside a directive are read by template-expression.ts.
 
 import { ExpressionError, readExpression, readInclude } from './expression.js'

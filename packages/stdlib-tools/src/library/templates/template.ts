@@ -1,4 +1,4 @@
-// The template builtins (reference 03a §18.1). A native frame finds and reads the template and what it includes, one file an
+// The template builtins. A native frame finds and reads the template and what it includes, one file an
 // effect, and renders anew after each (template-render.ts).
 
 import { HarnDict, HarnList, Keyed, builtin, family, frame, textArg } from '@bridle/vm/families'

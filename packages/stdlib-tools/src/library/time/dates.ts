@@ -1,4 +1,4 @@
-// Date builtins (reference 03a §13.1). A timestamp is seconds since 1970, int when whole, else float. They read the real
+// Date builtins. A timestamp is seconds since 1970, int when whole, else float. They read the real
 // clock only: a mocked clock does not reach date_now.
 
 import { Control, HarnDict, HarnDuration, HarnFloat, builtin, display, isInt, typeName } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// strftime with the directives of the chrono library (reference 03a §13.1), RFC 3339 texts, and the reader behind date_parse.
+// strftime with the directives of the chrono library, RFC 3339 texts, and the reader behind date_parse.
 
 import { TextBuilder, work } from '@bridle/vm/families'
 import { daysInMonth, isoWeek, ordinal, secondsOf } from './calendar.js'

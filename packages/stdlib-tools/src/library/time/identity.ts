@@ -11,7 +11,7 @@ export function* wallMs(): Script<number> {
   return mocked ?? clockMs(yield* ask(WALL_CLOCK))
 }
 
-/** Whole seconds since 1970 as text, the form of times in records (03b §9). */
+/** Whole seconds since 1970 as text, the form of times in records. */
 export function* secondsText(): Script<string> {
   return String(Math.floor((yield* wallMs()) / 1000))
 }

@@ -1,4 +1,4 @@
-// Durations, clocks and timers (reference 03a §13.2–13.3), and the family that joins them with the date builtins.
+// Durations, clocks and timers, and the family that joins them with the date builtins.
 // A mocked clock lives in the machine and answers before any effect is issued.
 
 import {

@@ -1,4 +1,4 @@
-// `tool_define` (04a §1.3): checks one tool's configuration in the reference's order and appends its entry. The combinations of
+// `tool_define`: checks one tool's configuration in the reference's order and appends its entry. The combinations of
 // executor and backend are one table, so that each refusal stands in one place.
 
 import { TOOL_LISTENER } from './pins.js'

@@ -1,5 +1,5 @@
 // Arguments of a tool call as a model gives them: an object, or a text that should be the JSON of one. What cannot be read is told to
-// the model under the key `__parse_error` in place of arguments (reference 04a §2.5), and a call with that key never runs: guessing
+// the model under the key `__parse_error` in place of arguments, and a call with that key never runs: guessing
 // `{}` would carry out a call that nobody asked for.
 
 import { HarnDict, display, parseJson, typeName } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Plan artifacts (04a §1.11): whatever a model hands over as a plan, brought into one shape with an id over its content.
+// Plan artifacts: whatever a model hands over as a plan, brought into one shape with an id over its content.
 
 import { HarnDict, HarnFloat, HarnList, builtin, bytesToHex, display, isInt, sortedJson, utf8 } from '@bridle/vm/families'
 import type { BuiltinFamily, Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Tool registries as values (04a §1.1): a plain dict `{_type: "tool_registry", tools: [entry…]}`, never changed in place.
+// Tool registries as values: a plain dict `{_type: "tool_registry", tools: [entry…]}`, never changed in place.
 // The checks, readers and builders that every tool builtin shares live here, and the slot of the bound registry.
 
 import { HarnDict, HarnList, debugQuoted, display, family, sortTexts } from '@bridle/vm/families'

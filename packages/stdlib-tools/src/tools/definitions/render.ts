@@ -1,4 +1,4 @@
-// The texts of a registry (04a §1.5): the short listing and the prompt that teaches a model the tag form of a call.
+// The texts of a registry: the short listing and the prompt that teaches a model the tag form of a call.
 
 import { HarnDict, HarnList, compareText, display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// JSON Schemas of tools: the export of `tool_schema` (04a §1.6), and the schema that dispatch checks arguments against, which
+// JSON Schemas of tools: the export of `tool_schema`, and the schema that dispatch checks arguments against, which
 // reads the same parameter specs with the rules of §1.4.
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'

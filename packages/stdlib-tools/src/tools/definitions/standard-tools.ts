@@ -415,7 +415,7 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
   'time.now': plainTool('Milliseconds since 1970.', {}, { args: {} }, 'time'),
 }
 
-/** How much a tool may do (reference 05 §3.7), from what it touches. */
+/** How much a tool may do, from what it touches. */
 function securityLevel({ level }: StandardTool): 'safe' | 'restricted' | 'privileged' {
   if (level === 'process_exec') return 'privileged'
   return level === 'none' ? 'safe' : 'restricted'

@@ -1,4 +1,4 @@
-// `tool_surface_validate` (04a §1.10): looks at the tools a model would see together with the policies and the prompts that
+// `tool_surface_validate`: looks at the tools a model would see together with the policies and the prompts that
 // speak of them, and lists what does not fit. Diagnostics come in a fixed order, which scripts compare.
 
 import { HarnClosure, HarnDict, HarnList, builtin, display, sortTexts } from '@bridle/vm/families'
@@ -297,7 +297,7 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   checkApproval(report, inputs.get('approval_policy'), activeNames)
   for (const text of inputs.prompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
   if (policy !== null && policy.level !== null) {
-    // Here a text that is no level holds everything back; where calls are judged it holds back nothing (04a §2.1).
+    // Here a text that is no level holds everything back; where calls are judged it holds back nothing.
     const ceiling = SIDE_EFFECT_LEVELS.includes(policy.level) ? policy.level : 'none'
     for (const tool of active) {
       if (tool.annotations === null || rankOf(tool.annotations.level) <= rankOf(ceiling)) continue

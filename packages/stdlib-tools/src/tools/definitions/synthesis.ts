@@ -1,4 +1,4 @@
-// Synthesized tools (04a §1.9): a tool described at run time, pinned by an id over its specification, callable as a closure.
+// Synthesized tools: a tool described at run time, pinned by an id over its specification, callable as a closure.
 // Nothing is executed but what a host bridge or an MCP server does; the default executor only answers what would happen.
 
 import {

@@ -1,4 +1,4 @@
-// Tool registry builtins (04a §1.2, §1.5–1.8): making, searching and changing registries, their text and schema forms, and
+// Tool registry builtins: making, searching and changing registries, their text and schema forms, and
 // the registry bound to the current scope. tool_define has a file of its own, tools-define.ts.
 
 import { Control, HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Checks of values against JSON Schemas (05 §2.6), for tool arguments and results. Values are checked as they are, without a
+// Checks of values against JSON Schemas, for tool arguments and results. Values are checked as they are, without a
 // detour over JSON text, so ints stay exact. Unknown keywords and unknown type names pass: a schema may come from anywhere.
 // A failure names the place as a path: `$`, `$.a`, `$.a[0]`.
 
@@ -307,7 +307,7 @@ export function validateSchema(value: Value, schema: Value): SchemaFailure | nul
   return new Checker(schema).check(value, schema, '$', 0)
 }
 
-/** How one parameter spec of a tool (04a §1.4) is read when a call is checked. */
+/** How one parameter spec of a tool is read when a call is checked. */
 export function isRequired(spec: Value): boolean {
   return !(spec instanceof HarnDict) || (spec.get('required') !== false && !spec.has('default'))
 }

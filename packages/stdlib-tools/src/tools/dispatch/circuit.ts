@@ -1,4 +1,4 @@
-// Circuit breakers (03b §2.6): named counters of failures. Open after `threshold` failures in a row, half open again once the
+// Circuit breakers: named counters of failures. Open after `threshold` failures in a row, half open again once the
 // reset time has passed since it opened.
 
 import { HarnDict, builtin, display, family, millisOf } from '@bridle/vm/families'

@@ -1,5 +1,5 @@
 // One tool call from name to result, as the native frame `tool.dispatch`: resolve, encode, defaults, validate input, identify,
-// policy, attempt loop with the executor, validate output, decode (design §8.12). The frame's state is all that a restart needs;
+// policy, attempt loop with the executor, validate output, decode. The frame's state is all that a restart needs;
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
@@ -482,7 +482,7 @@ function endAttempt(ctx: Context, state: DispatchState): boolean {
 
 // --- the result ---------------------------------------------------------------------------------------------------------
 
-/** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back (design §8.5). */
+/** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back. */
 function decode(value: Value, schema: Value | undefined, depth = 0): Value {
   if (!(schema instanceof HarnDict) || depth > 100) return value
   const type = schema.get('type')

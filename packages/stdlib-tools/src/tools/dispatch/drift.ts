@@ -1,4 +1,4 @@
-// Drift of results (reference 05 §2.18): what a tool gave against the shape that it declares and the one that a lock file pinned. A tool
+// Drift of results: what a tool gave against the shape that it declares and the one that a lock file pinned. A tool
 // says how to react to breaking drift (key `drift` of its entry), else the host does: `ignore`, `warn` (a report, and the value
 // passes), `fail` (the call fails with `schema_drift`), `quarantine` (so do all later calls, until the script acknowledges it). Reports
 // and quarantine are state of the run; `std/drift` reads them.

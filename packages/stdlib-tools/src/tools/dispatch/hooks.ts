@@ -1,4 +1,4 @@
-// Hooks around tool calls (04a §2.2): deny rules and output caps that scripts register, and handlers for the events that
+// Hooks around tool calls: deny rules and output caps that scripts register, and handlers for the events that
 // manifests name. Which hooks see a call is decided by the pattern of each; they run in the order of registration.
 
 import {

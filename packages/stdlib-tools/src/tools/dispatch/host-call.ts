@@ -1,4 +1,4 @@
-// `host_call`, `host_tool_call` and `host_tool_list` (04a §4.2–4.3). A host_call is answered by a mock, else by the embedding
+// `host_call`, `host_tool_call` and `host_tool_list`. A host_call is answered by a mock, else by the embedding
 // program, else by a built-in fallback, in this order; each is a stage of the native frame `host.call`. Fallbacks that another
 // builtin already does (environment, templates, terminal) call that builtin, so that its mocks count here too.
 

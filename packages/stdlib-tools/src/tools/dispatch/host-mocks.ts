@@ -1,4 +1,4 @@
-// Mocks of host capabilities (04a §4.1): registered by scripts under test, consulted before the embedding program is asked, and
+// Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
 import type { HostCapabilities } from '@bridle/vm'

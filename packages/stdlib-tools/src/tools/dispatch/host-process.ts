@@ -1,4 +1,4 @@
-// The `process.*` operations of host_call that work without an embedding program (04a §4.2): running a command by argument
+// The `process.*` operations of host_call that work without an embedding program: running a command by argument
 // list or through a shell, and the shells themselves. One resumable step function, used inside the frame `host.call`.
 
 import { HarnDict, HarnList, debugQuoted, display, family, isTruthy, millisOf } from '@bridle/vm/families'

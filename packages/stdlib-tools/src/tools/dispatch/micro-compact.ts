@@ -1,4 +1,4 @@
-// Shortening of long tool output (04b §6.2): lines that look like diagnostics are kept when there are any, otherwise the
+// Shortening of long tool output: lines that look like diagnostics are kept when there are any, otherwise the
 // beginning and the end. Sizes are bytes of UTF-8; cuts fall on whole lines where that leaves anything.
 
 import { builtin, display, isInt } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// When a failed tool call is tried again (05 §2.7, §4.8): the timing policy given with the tool or the call, and the safety
+// When a failed tool call is tried again: the timing policy given with the tool or the call, and the safety
 // rule that work which may have happened is repeated only for tools that declare it harmless. Delays are computed from the
 // call id, so that a replay waits exactly as long.
 

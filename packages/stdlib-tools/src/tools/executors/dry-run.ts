@@ -1,4 +1,4 @@
-// Executor `dry_run`: writes the call down and answers with a record that says so (04a §1.9). Nothing happens.
+// Executor `dry_run`: writes the call down and answers with a record that says so. Nothing happens.
 
 import type { Plain } from '@bridle/vm'
 import { result } from './executor.js'

@@ -1,4 +1,4 @@
-// One side of a JSON-RPC 2.0 connection (04a §4.4): requests with ids from 1, notifications, an answer for every request of the
+// One side of a JSON-RPC 2.0 connection: requests with ids from 1, notifications, an answer for every request of the
 // other side. The other side is not trusted to behave: answers that come late, twice or for nobody are dropped, and every
 // request settles, at its time limit or with the connection at the latest.
 

@@ -12,7 +12,7 @@ import { messageOf } from './provider.js'
 
 /** A host beyond the definitions of this process; its own tools and operations go first. */
 export interface HostBridge {
-  /** The answer to `host/tools/list`, in any of its shapes (04a §4.3). */
+  /** The answer to `host/tools/list`, in any of its shapes. */
   readonly listTools: (signal: AbortSignal) => Promise<EffectOutcome>
   readonly callTool: (name: string, args: Plain, signal: AbortSignal) => Promise<EffectOutcome>
   /** `null`, at once or as the answer, when the host does not have the operation. */
@@ -84,7 +84,7 @@ const PERMISSION_OPTIONS = [
   { optionId: 'reject-once', name: 'Reject', kind: 'reject_once' },
 ] as const
 
-/** Asks the people behind the host: `session/request_permission` for tool calls, a notification for questions (04a §4.5, §2.7). */
+/** Asks the people behind the host: `session/request_permission` for tool calls, a notification for questions. */
 export function remoteApproval(peer: JsonRpcPeer, session: string, onQuestion: AskPerson): AskPerson {
   return async (request, signal) => {
     if (request.kind !== 'permission') return onQuestion(request, signal)

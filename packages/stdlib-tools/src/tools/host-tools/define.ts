@@ -108,7 +108,7 @@ export type VerifiedCall = { readonly done: unknown } | 'not_done' | 'unknown'
 /** Whether a call that was begun and has no outcome may be made again: never by itself, without harm, or as `verify` finds. */
 export type Recovery = 'once' | 'safe' | 'idempotent' | { readonly verify: VerifyCall }
 
-/** What may be tried again, and when (05 §2.7); only failures that are worth it are, and only where that does no harm. */
+/** What may be tried again, and when; only failures that are worth it are, and only where that does no harm. */
 export interface RetryDefinition {
   readonly maxRetries?: number
   readonly baseDelayMs?: number

@@ -1,4 +1,4 @@
-// Host data → script data (design §8.5). What a host function returns is taken apart once: it must be data, and its numbers
+// Host data → script data. What a host function returns is taken apart once: it must be data, and its numbers
 // become ints or floats by its schema. Script data → host data is `toPlain` of the machine.
 
 import { DEFAULT_LIMITS, HarnFloat, MAX_EDGE_DEPTH } from '@bridle/vm'

@@ -1,4 +1,4 @@
-// Failures of tools on the host's side of the edge. The codes and their categories are the machine's (05 §7); a tool throws a
+// Failures of tools on the host's side of the edge. The codes and their categories are the machine's; a tool throws a
 // ToolError to choose one, anything else it throws counts as `execution_failed` with its message.
 
 import { TOOL_ERROR_CODES } from '../../library/tool-errors.js'

@@ -1,4 +1,4 @@
-// What an HTTP answer that is no success means as a tool's error, for authors of providers (reference 05 §2.4, §2.7, §7).
+// What an HTTP answer that is no success means as a tool's error, for authors of providers.
 
 import { ToolError } from './errors.js'
 import type { AnyToolError } from './errors.js'

@@ -1,4 +1,4 @@
-// Providers of tools (reference 05 §4.1): many tools behind one object, with the cheap part of each (manifest: name and description) apart
+// Providers of tools: many tools behind one object, with the cheap part of each (manifest: name and description) apart
 // from the heavy one (contract: schemas), which is asked for when a tool is called first. `toolsOf` makes tools of them, for runtimes,
 // registries and servers.
 
@@ -74,7 +74,7 @@ export interface ToolProviderDefinition {
   readonly capabilities?: () => readonly ProviderCapability[]
   /** Asked once a tool, at its first call; null: the provider does not know, and the call fails with `tool_contract_missing`. */
   readonly contract: (name: string) => ToolContract | null | Promise<ToolContract | null>
-  /** Before the first attempt of a call, without effects (05 §4.2). */
+  /** Before the first attempt of a call, without effects. */
   readonly prepare?: (
     call: CallToPrepare & { readonly name: string },
     context: ToolContext,

@@ -1,4 +1,4 @@
-// The two response formats of tools (05 §3.4–3.5). A *direct* tool gives its bare value and throws when it fails. A *standard*
+// The two response formats of tools. A *direct* tool gives its bare value and throws when it fails. A *standard*
 // tool gives a record that says what was done and whether it went well, so that a failure of the work itself is a value; wrong
 // arguments, refusals, limits, timeouts and cancellation are thrown by both kinds. A tool declares which one it is and cannot
 // choose by call.

@@ -1,4 +1,4 @@
-// Ready-made retry policies for definitions of tools, and the delays of a policy as a pure function (reference 05 §2.7).
+// Ready-made retry policies for definitions of tools, and the delays of a policy as a pure function.
 
 import { backoffDelay as rawDelay } from '../dispatch/retry.js'
 import type { RetryDefinition } from './define.js'

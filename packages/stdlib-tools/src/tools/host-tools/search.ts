@@ -1,4 +1,4 @@
-// Finding tools by words (05 §3.8): BM25 over name, aliases, description and parameter names, any case; a tool that is named
+// Finding tools by words: BM25 over name, aliases, description and parameter names, any case; a tool that is named
 // exactly comes first, ties go by name. Collections are small, so the index is made anew when tools were added.
 
 import type { Tool } from './define.js'

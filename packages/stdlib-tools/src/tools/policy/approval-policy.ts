@@ -1,4 +1,4 @@
-// Approval policies (04a §2.4): lists of patterns that approve a tool call, deny it, or leave it to the host, and an allow-list
+// Approval policies: lists of patterns that approve a tool call, deny it, or leave it to the host, and an allow-list
 // for the paths that writing tools may touch. Under nested scopes each policy judges by itself, and the strictest decision counts: an inner
 // one that approves everything does not answer for an outer one that asks.
 
@@ -27,7 +27,7 @@ export type ApprovalDecision =
 /** Kinds whose tools change nothing. */
 const READ_ONLY_KINDS: ReadonlySet<string> = new Set(['read', 'search', 'think', 'fetch'])
 
-/** What a call would change, as hosts are told (04a §1.13). */
+/** What a call would change, as hosts are told. */
 export function mutationOf(annotations: ToolAnnotations | undefined): string {
   if (annotations === undefined) return 'other'
   if (READ_ONLY_KINDS.has(annotations.kind)) return 'read_only'

@@ -1,4 +1,4 @@
-// Which builtins a capability policy holds back, and what each of them needs (04a §2.1). The registry puts the check in front
+// Which builtins a capability policy holds back, and what each of them needs. The registry puts the check in front
 // of every builtin of this table, so that a builtin cannot forget it.
 
 export interface BuiltinNeeds {

@@ -1,4 +1,4 @@
-// Capability policies under one another (04a §2.1): what is asked for must lie within what is in force, and the result is what
+// Capability policies under one another: what is asked for must lie within what is in force, and the result is what
 // both allow. Policies stay dicts, the form that scripts give and hosts read.
 
 import { HarnDict, HarnList, innermostScope, isInt, pushScope } from '@bridle/vm/families'

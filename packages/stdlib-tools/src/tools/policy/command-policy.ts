@@ -1,4 +1,4 @@
-// Command policies (04a §2.6): what `host_call("process.exec", …)` may start. Before a command runs, the preflight scans it,
+// Command policies: what `host_call("process.exec", …)` may start. Before a command runs, the preflight scans it,
 // matches deny patterns, asks for approval by refusing, and lets the policy's `pre` closure decide or rewrite; afterwards the
 // `post` closure may replace or annotate the result. A refused command is a result that says so, not an error.
 //

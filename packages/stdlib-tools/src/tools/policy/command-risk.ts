@@ -1,4 +1,4 @@
-// Risk labels for commands and their output (04a §2.6), found by fixed patterns. A label is a hint for policies and people,
+// Risk labels for commands and their output, found by fixed patterns. A label is a hint for policies and people,
 // not a boundary: a command can do harm without looking like it.
 
 import { HarnDict, HarnFloat, HarnList, display } from '@bridle/vm/families'

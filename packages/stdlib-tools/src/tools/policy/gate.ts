@@ -158,7 +158,7 @@ function* askPerson(tool: CalledTool, given: HarnDict, call: AskedCall): Script<
   })
 }
 
-/** The params of `session/request_permission` (04a §4.5). */
+/** The params of `session/request_permission`. */
 function* permissionRequest(
   called: CalledTool,
   args: HarnDict,

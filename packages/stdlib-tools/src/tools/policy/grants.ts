@@ -1,4 +1,4 @@
-// Grants at run time (reference 05 §2.9–2.15): which of them apply to a call, what they add to its arguments, and whether they
+// Grants at run time: which of them apply to a call, what they add to its arguments, and whether they
 // refuse it. The rules themselves are the compiler's (`@bridle/compiler/grants`); here is where grants come from:
 //
 //   the host's ceiling       MachineOptions.ceiling; outermost, the same after a restore as the host then says

@@ -1,4 +1,4 @@
-// Budgets of a run (reference 05 §2.14): how often, and for how much, tools of a name may be called. They are grants of the host that count, so
+// Budgets of a run: how often, and for how much, tools of a name may be called. They are grants of the host that count, so
 // aliases, ids and builtins use up the same budget; the counters are state of the machine and in its snapshots.
 
 import type { GrantScope } from './grant-ceiling.js'

@@ -1,4 +1,4 @@
-// What a host leaves to imported modules, and what a file leaves to those that it imports (reference 05 §2.22). The ways in which a
+// What a host leaves to imported modules, and what a file leaves to those that it imports. The ways in which a
 // module may come by a call are in conformance/tests/grants/imports_*; here is what needs a host.
 
 import { deserialize, serialize } from '@bridle/compiler'

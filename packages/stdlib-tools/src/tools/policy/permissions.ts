@@ -1,4 +1,4 @@
-// Dynamic permissions (04a §2.3): which tools an agent may call with which arguments, decided by patterns and by closures of
+// Dynamic permissions: which tools an agent may call with which arguments, decided by patterns and by closures of
 // the script, and what a person or another closure says when a call is denied. Reading a config is here, and the evaluation
 // as a script (scripted.ts), because matchers and escalations are called back.
 //

@@ -1,4 +1,4 @@
-// The shape of a capability policy (reference 04a §2.1) where a wrong one is an error: a child whose limits got lost in a
+// The shape of a capability policy where a wrong one is an error: a child whose limits got lost in a
 // spelling must not run without them.
 
 import { HarnDict, HarnFloat, HarnList, display, isInt } from '@bridle/vm/families'

@@ -1,4 +1,4 @@
-// Tool annotations (04a §1.13) and the capability policy (04a §2.1): reading them from dicts, and the check that every tool
+// Tool annotations and the capability policy: reading them from dicts, and the check that every tool
 // call passes before it is carried out. Policies are a stack of which only the top is enforced; whoever delegates work
 // (agent loops, workflow stages) pushes and pops (policy-scopes.ts). Reading is strict: one odd field makes the whole value
 // absent.
@@ -169,7 +169,7 @@ function policyOf(installed: Value): CapabilityPolicy {
   return policy
 }
 
-/** What the installed policy says about a tool. Annotations of registry entries do not count here (04a §1.13). */
+/** What the installed policy says about a tool. Annotations of registry entries do not count here. */
 export function installedAnnotations(ctx: Context, tool: string): ToolAnnotations | undefined {
   return topPolicy(ctx)?.annotations.get(tool)
 }

@@ -82,7 +82,7 @@ function makeHandle(number: number, name: string, spec: McpSpec): HarnHandle {
   return new HarnHandle('mcp_client', name, HarnDict.of({ client: number, spec: fromPlain(spec) }))
 }
 
-/** A value as JSON data; what has no JSON form is null (04a §3.2). */
+/** A value as JSON data; what has no JSON form is null. */
 function jsonPlain(value: Value): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value
@@ -104,7 +104,7 @@ export function pinnedNumber(servers: { readonly [name: string]: unknown }, serv
   return at < 0 ? -1 - Object.keys(servers).length : -1 - at
 }
 
-/** The script global `mcp` (04a §3.3): the clients of the servers that are connected from the start, by name. */
+/** The script global `mcp`: the clients of the servers that are connected from the start, by name. */
 export function mcpGlobal(servers: { readonly [name: string]: { readonly lazy?: boolean } }): Value {
   const clients = new HarnDict()
   for (const [name, { lazy }] of Object.entries(servers)) {

@@ -1,4 +1,4 @@
-// The machine's side of `bridle serve mcp` (04a §3.5–3.6). `__mcp_serve` offers what the script registered and then takes one
+// The machine's side of `bridle serve mcp`. `__mcp_serve` offers what the script registered and then takes one
 // call after another from the host, each in a task of its own, until the host says that it is over; it runs as the epilogue
 // of the script, so that handlers see everything the script set up. `__mcp_invoke` calls one exported function.
 //
@@ -310,7 +310,7 @@ function resultOf(state: CallState, value: Value): Plain {
   }
 }
 
-/** A template gives a text, bytes, or `{blob: bytes, mime_type}`; anything else is shown (04a §3.5). */
+/** A template gives a text, bytes, or `{blob: bytes, mime_type}`; anything else is shown. */
 function readResult(value: Value): Plain {
   const blob = field(value, 'blob')
   if (!(blob instanceof HarnBytes)) return contentOfResource(value)
@@ -333,7 +333,7 @@ function contentOf(item: Value): Plain {
       }
     case 'image':
     case 'audio':
-      // The reference shows these as text (04a §3.5); a client can do nothing with that.
+      // The reference shows these as text; a client can do nothing with that.
       if (typeof item.get('data') === 'string' && typeof item.get('mimeType') === 'string')
         return { type: item.get('type') as string, ...textFields(item, { data: 'data', mimeType: 'mimeType' }) }
       return textContent(display(item))
