@@ -261,9 +261,13 @@ function knownShells(env: NodeJS.ProcessEnv): FoundShell[] {
   return [...found.values()]
 }
 
+/** What stands in the place of a shell for accounts that nobody logs in to. */
+const NO_SHELLS: ReadonlySet<string> = new Set(['nologin', 'false', 'true'])
+
 function loginShell(): string | undefined {
   try {
-    return userInfo().shell ?? undefined
+    const { shell } = userInfo()
+    return shell === null || NO_SHELLS.has(shell.slice(shell.lastIndexOf('/') + 1)) ? undefined : shell
   } catch {
     return undefined
   }
