@@ -203,7 +203,7 @@ export type {
   ToolProviderDefinition,
 } from './tools/host-tools/provider.js'
 
-// What the command needs beside: names of standard tools, codes of errors, pins, shapes, fixtures of models.
+// What `@bridle/cli` needs as well: standard tools, error codes, pins, shapes, model fixtures.
 export { modelFixtures } from './agents/models/mock.js'
 export { isSecretVariable } from './library/processes/process.js'
 export { TemplateError, parseTemplate } from './library/templates/syntax.js'
