@@ -1,30 +1,31 @@
-// Every code that a finding before a run can have, from the catalogues of the phases, for `bridle explain` and the reference page.
+// THE table of the catalogues: every code that a finding before a run can have, for `bridle explain` and the reference page.
+// All phases report through `report` of @bridle/parser, which takes a catalogue and a code of it.
 
-import { CHECK_CATALOG, EFFECT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
+import { CHECK_CATALOG, EFFECT_CATALOG, EMIT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
+import type { Catalog, Severity } from '@bridle/parser'
 import { PREFLIGHT_CATALOG } from './preflight/catalog.js'
 
 export interface FindingCode {
-  readonly severity: string
+  readonly severity: Severity
   readonly title: string
   readonly doc: string
   /** Name of the lint rule, by which it is switched off. */
   readonly rule?: string
 }
 
-export const FINDING_CODES: Readonly<Record<string, FindingCode>> = {
-  ...CATALOG,
-  ...CHECK_CATALOG,
-  C001: {
-    severity: 'error',
-    title: 'cannot be compiled',
-    doc: 'The text is well formed and passed the checks, but says something that has no meaning where it stands, such as `break` outside a loop.',
-  },
-  ...EFFECT_CATALOG,
-  ...LINT_CATALOG,
-  ...PREFLIGHT_CATALOG,
-  ...INVARIANT_CATALOG,
-}
+/** In the order in which they are listed. */
+const CATALOGS = [
+  CATALOG,
+  CHECK_CATALOG,
+  EMIT_CATALOG,
+  EFFECT_CATALOG,
+  LINT_CATALOG,
+  PREFLIGHT_CATALOG,
+  INVARIANT_CATALOG,
+] as const satisfies readonly Catalog[]
+
+export const FINDING_CODES: Readonly<Record<string, FindingCode>> = Object.assign({}, ...CATALOGS)
 
 /** The code that is named, or whose lint rule is. */
 export function findingCode(name: string): string | null {

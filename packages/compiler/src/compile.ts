@@ -1,10 +1,11 @@
 // The front door: source text → compiled program or diagnostics, through the phases of reference 01 §1.2. Pure: modules come
 // from the resolver, builtins are known by their signatures.
 
-import { diagnose, MAX_NESTING, SourceFile } from '@bridle/parser'
+import { diagnose, MAX_NESTING, report, SourceFile } from '@bridle/parser'
 import type { Diagnostic, Extension, ParseLimits, Program, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
+import { EMIT_CATALOG } from './emit/catalog.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import { loadModules } from './modules.js'
@@ -162,7 +163,7 @@ const EMPTY_INTERFACE: ImportedInterface = {
 }
 
 function compileDiagnostic(message: string, error: CompileError): Diagnostic {
-  return { code: 'C001', severity: 'error', message, span: error.span, hint: null, related: [], fix: null }
+  return report(EMIT_CATALOG, 'C001', error.span, { message })
 }
 
 function emitModule(

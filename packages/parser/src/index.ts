@@ -18,10 +18,13 @@ export {
   CATALOG,
   type CatalogRow,
   diagnose,
+  type Catalog,
   type DiagnosticArgs,
+  type ReportDetails,
+  type RowArgs,
   type DiagnosticCode,
   entry,
-  explainCode,
+  report,
 } from './diagnostics/catalog.js'
 export { copyWith } from './nodes.js'
 export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'

@@ -1,8 +1,8 @@
 // THE table of what preflight reports: things that a script refers to by a literal and that are not there. Messages are the
 // language's wording.
 
-import type { CatalogRow, Span } from '@bridle/parser'
-import type { Diagnostic } from '@bridle/parser'
+import { report } from '@bridle/parser'
+import type { CatalogRow, Diagnostic, RowArgs, Span } from '@bridle/parser'
 
 function row<A>(definition: Omit<CatalogRow<A>, 'severity' | 'message'> & { readonly text: (args: A) => string }): CatalogRow<A> {
   const { text, ...rest } = definition
@@ -130,7 +130,7 @@ export const PREFLIGHT_CATALOG = {
 }
 
 export type PreflightCode = keyof typeof PREFLIGHT_CATALOG
-export type PreflightArgs<C extends PreflightCode> = Parameters<(typeof PREFLIGHT_CATALOG)[C]['message']>[0]
+export type PreflightArgs<C extends PreflightCode> = RowArgs<(typeof PREFLIGHT_CATALOG)[C]>
 
 export function preflightDiagnostic<C extends PreflightCode>(
   code: C,
@@ -138,6 +138,5 @@ export function preflightDiagnostic<C extends PreflightCode>(
   args: PreflightArgs<C>,
   severity: 'error' | 'warning',
 ): Diagnostic {
-  const row = PREFLIGHT_CATALOG[code] as unknown as CatalogRow<PreflightArgs<C>> // the row of `code` takes the arguments of `code`
-  return { code, severity, message: row.message(args), span, hint: row.hint?.(args) ?? null, related: [], fix: null }
+  return report(PREFLIGHT_CATALOG, code, span, args, { severity })
 }

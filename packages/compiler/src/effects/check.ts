@@ -1,7 +1,8 @@
 // The contracts of the main file, compared with what inference found. A row is checked in both directions; a file without rows
 // and grants has nothing to break and is never reported.
 
-import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
+import { report } from '@bridle/parser'
+import type { Diagnostic, RowArgs, Span } from '@bridle/parser'
 import { leavesEffect } from '../grants/ceilings.js'
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { checkGrant } from '../grants/constraints.js'
@@ -54,7 +55,8 @@ export function checkEffects({ world, inference, main, grants, aliases, strict }
     if (grants.length > 0) checkGrants(unit, causes, { grants, bound, aliases, world }, findings)
     if (strict && isDeterministic(unit)) {
       for (const [effect, cause] of causes) {
-        if (NONDETERMINISTIC.has(effect)) report(findings, 'E005', cause.span, { fn: unit.name, effect, operation: cause.text })
+        if (NONDETERMINISTIC.has(effect))
+          addFinding(findings, 'E005', cause.span, { fn: unit.name, effect, operation: cause.text })
       }
     }
   }
@@ -65,7 +67,7 @@ export function checkEffects({ world, inference, main, grants, aliases, strict }
 export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: readonly string[]): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   for (const [effect, cause] of effects) {
-    if (!ceiling.includes(effect)) report(findings, 'E008', cause.span, { effect, cause: cause.text })
+    if (!ceiling.includes(effect)) addFinding(findings, 'E008', cause.span, { effect, cause: cause.text })
   }
   return findings
 }
@@ -188,15 +190,15 @@ function checkRow(
   for (const [effect, cause] of causes) {
     if (row.includes(effect)) continue
     const contract = contractOf(cause, world)
-    if (contract === null) report(findings, 'E001', cause.span, { fn: unit.name, effect, cause: cause.text })
-    else report(findings, 'E002', cause.span, { fn: unit.name, effect, callee: contract })
+    if (contract === null) addFinding(findings, 'E001', cause.span, { fn: unit.name, effect, cause: cause.text })
+    else addFinding(findings, 'E002', cause.span, { fn: unit.name, effect, callee: contract })
   }
   const { unknown } = inference.of(unit)
-  if (unknown !== null) report(findings, 'E006', unknown.span, { fn: unit.name, cause: unknown.text })
+  if (unknown !== null) addFinding(findings, 'E006', unknown.span, { fn: unit.name, cause: unknown.text })
   if (!strict) return
   for (const effect of row) {
     if (!causes.has(effect) && unknown === null && inference.of(unit).called.size === 0) {
-      report(findings, 'E007', unit.span, { fn: unit.name, effect })
+      addFinding(findings, 'E007', unit.span, { fn: unit.name, effect })
     }
   }
 }
@@ -225,7 +227,7 @@ function checkGrants(
   for (const [effect, cause] of causes) {
     if (!needsGrant(effect) || bound.has(effect)) continue
     if (inScope.some(({ tool, effects }) => covers(effect, effects ?? effectsOfTool(aliases.get(tool) ?? tool, world)))) continue
-    report(findings, 'E003', cause.span, { fn: unit.name, effect })
+    addFinding(findings, 'E003', cause.span, { fn: unit.name, effect })
   }
 }
 
@@ -249,7 +251,7 @@ function undefinedTools(world: World, inference: Inference, findings: Diagnostic
   }
   if (world.dynamicTools.size > 0 || known.has('*')) return
   for (const { tool, span } of boundEffects(world)) {
-    if (!known.has(tool)) report(findings, 'E004', span, { name: tool })
+    if (!known.has(tool)) addFinding(findings, 'E004', span, { name: tool })
   }
 }
 
@@ -257,11 +259,11 @@ function isDeterministic(unit: Unit): boolean {
   return unit.attributes.some((attribute) => attribute.name.text === 'deterministic')
 }
 
-type ArgsOf<C extends EffectCode> = Parameters<(typeof EFFECT_CATALOG)[C]['message']>[0]
-
-function report<C extends EffectCode>(findings: Diagnostic[], code: C, span: Span, args: ArgsOf<C>): void {
-  // The table is typed row by row; `code` and `args` are tied together by the signature of this function.
-  const row = EFFECT_CATALOG[code] as unknown as CatalogRow<ArgsOf<C>>
-  const hint = row.hint?.(args) ?? null
-  findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: null })
+function addFinding<C extends EffectCode>(
+  findings: Diagnostic[],
+  code: C,
+  span: Span,
+  args: RowArgs<(typeof EFFECT_CATALOG)[C]>,
+): void {
+  findings.push(report(EFFECT_CATALOG, code, span, args))
 }

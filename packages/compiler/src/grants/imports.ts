@@ -4,14 +4,14 @@
 // loader (modules.ts) makes instances of their own of modules that are imported under different ceilings, so that each function has the
 // ceilings of all the importers on its way. What needs no grant (time, random, tasks …) is left unless it is named.
 
-import type { Attribute, AttributeValue, CatalogRow, Diagnostic, Program, Span } from '@bridle/parser'
+import { report } from '@bridle/parser'
+import type { Attribute, AttributeValue, Diagnostic, Program, Span } from '@bridle/parser'
 import { lookup } from '../bytecode/lookup.js'
 import { closestOf } from '../signatures.js'
 import { EFFECT_NAMES } from '../effects/kinds.js'
 import { GRANT_CATALOG } from './catalog.js'
 import { FREE_EFFECTS } from './ceilings.js'
 import type { ImportCeiling } from './ceilings.js'
-import type { GrantCode } from './catalog.js'
 import { addConstraint, constraintProblem } from './constraints.js'
 import type { GrantRecord, GrantValue } from './constraints.js'
 
@@ -68,13 +68,15 @@ export function importCeilings(program: Program): {
       if (attribute.name.text !== 'grant_import') continue
       const path = moduleOf(attribute)
       if (path === null) {
-        report(found, 'G003', attribute.span, {
-          alias: 'grant_import',
-          key: 'module',
-          problem: 'must come first: the path of an import, in quotes',
-        })
+        found.push(
+          report(GRANT_CATALOG, 'G003', attribute.span, {
+            alias: 'grant_import',
+            key: 'module',
+            problem: 'must come first: the path of an import, in quotes',
+          }),
+        )
       } else if (!imported.includes(path)) {
-        report(found, 'G010', attribute.span, { module: path, suggestion: closestOf(path, imported) })
+        found.push(report(GRANT_CATALOG, 'G010', attribute.span, { module: path, suggestion: closestOf(path, imported) }))
       } else {
         let draft = drafts.get(path)
         if (draft === undefined) drafts.set(path, (draft = { span: attribute.span, levels: new Map() }))
@@ -108,7 +110,9 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
     const written = arg.name?.text ?? ALL
     const key = OTHER_SPELLINGS[written] ?? written
     const capability = key === ALL ? null : capabilityOf(key)
-    const wrong = (problem: string): void => report(found, 'G003', attribute.span, { alias: path, key: written, problem })
+    const wrong = (problem: string): void => {
+      found.push(report(GRANT_CATALOG, 'G003', attribute.span, { alias: path, key: written, problem }))
+    }
     if (capability === null && key !== ALL) {
       const near = closestOf(key, [...Object.keys(CAPABILITIES), ...ALL_EFFECTS, ALL])
       wrong(`is nothing that an import can be given${near === null ? '' : `; did you mean '${near}'?`}`)
@@ -126,7 +130,14 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
     else if (before === undefined) levels.set(key, level)
     else if (typeof before !== 'string' && typeof level !== 'string') levels.set(key, [...new Set([...before, ...level])])
     else if (before !== level)
-      report(found, 'G004', attribute.span, { alias: path, key: written, before: shownLevel(before), now: shownLevel(level) })
+      found.push(
+        report(GRANT_CATALOG, 'G004', attribute.span, {
+          alias: path,
+          key: written,
+          before: shownLevel(before),
+          now: shownLevel(level),
+        }),
+      )
   }
 }
 
@@ -178,26 +189,12 @@ function ceilingOf(module: string, { levels }: Draft): ImportCeiling {
   return { module, effects: [...left].sort(), grants }
 }
 
-function report<C extends GrantCode>(
-  found: Diagnostic[],
-  code: C,
-  span: Span,
-  args: Parameters<(typeof GRANT_CATALOG)[C]['message']>[0],
-): void {
-  // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
-  const row = GRANT_CATALOG[code] as unknown as CatalogRow<typeof args>
-  const hint = row.hint?.(args) ?? null
-  found.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: null })
-}
-
 /** A call inside an imported module whose literal arguments its import does not allow. */
 export function refusedInImport(
   span: Span,
   args: { readonly module: string; readonly fn: string; readonly tool: string; readonly reason: string },
 ): Diagnostic {
-  const found: Diagnostic[] = []
-  report(found, 'G006', span, { alias: args.tool, reason: `${args.reason} (in ${args.fn} of "${args.module}")` })
-  return found[0]!
+  return report(GRANT_CATALOG, 'G006', span, { alias: args.tool, reason: `${args.reason} (in ${args.fn} of "${args.module}")` })
 }
 
 /** What the inferred effects of an import exceed, in the words of the catalogue. */
@@ -205,7 +202,5 @@ export function exceededImport(
   span: Span,
   args: { readonly module: string; readonly fn: string; readonly effect: string; readonly cause: string },
 ): Diagnostic {
-  const found: Diagnostic[] = []
-  report(found, 'G009', span, args)
-  return found[0]!
+  return report(GRANT_CATALOG, 'G009', span, args)
 }

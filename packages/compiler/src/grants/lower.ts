@@ -8,12 +8,11 @@
 //
 // Grants of a scope hold for all of it, wherever they stand in it. Whatever can be said before the run is reported here.
 
-import { copyWith, suggest, walk } from '@bridle/parser'
+import { copyWith, report, suggest, walk } from '@bridle/parser'
 import type {
   Attribute,
   AttributeValue,
   Block,
-  CatalogRow,
   Declaration,
   Diagnostic,
   Expr,
@@ -22,6 +21,7 @@ import type {
   GrantValue as WrittenValue,
   Name,
   Program,
+  RowArgs,
   Span,
   Stmt,
 } from '@bridle/parser'
@@ -468,18 +468,8 @@ class Lowering {
     if (this.text[last.span.start] !== '{') this.report('G013', last.span, { name: callee.text })
   }
 
-  private report<C extends GrantCode>(code: C, span: Span, args: Parameters<(typeof GRANT_CATALOG)[C]['message']>[0]): void {
-    // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
-    const row = GRANT_CATALOG[code] as unknown as CatalogRow<typeof args>
-    this.found.push({
-      code,
-      severity: row.severity,
-      message: row.message(args),
-      span,
-      hint: row.hint?.(args) ?? null,
-      related: [],
-      fix: null,
-    })
+  private report<C extends GrantCode>(code: C, span: Span, args: RowArgs<(typeof GRANT_CATALOG)[C]>): void {
+    this.found.push(report(GRANT_CATALOG, code, span, args))
   }
 }
 

@@ -76,7 +76,6 @@ export const INVARIANT_CATALOG = {
 }
 
 export type InvariantCode = keyof typeof INVARIANT_CATALOG
-export type InvariantArgs<C extends InvariantCode> = Parameters<(typeof INVARIANT_CATALOG)[C]['message']>[0]
 
 /** The name that a report shows beside a code; null for codes of other phases. */
 export function invariantOf(code: string): string | null {

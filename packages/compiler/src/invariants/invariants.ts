@@ -1,6 +1,7 @@
 // What a handler promises by `@invariant(...)`, checked along the ways through its body: it writes only where it says, its budget
 // only shrinks, nobody is surprised by a side effect.
 
+import { report } from '@bridle/parser'
 import type {
   Argument,
   Attribute,
@@ -13,10 +14,11 @@ import type {
   SourceFile,
   Span,
   Stmt,
+  RowArgs,
 } from '@bridle/parser'
 import { compileWildcards } from '../grants/wildcards.js'
 import { bareSpan } from '../lint/context.js'
-import { INVARIANT_CATALOG, type InvariantArgs, type InvariantCode, type InvariantRow } from './catalog.js'
+import { INVARIANT_CATALOG, type InvariantCode } from './catalog.js'
 import { FlowGraph, type FlowNode, pathOf, textOf, toolName } from './flow-graph.js'
 
 export interface Violation {
@@ -113,14 +115,12 @@ function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file
   const violation = <C extends InvariantCode>(
     code: C,
     span: Span,
-    args: InvariantArgs<C>,
+    args: RowArgs<(typeof INVARIANT_CATALOG)[C]>,
     steps: readonly FlowNode[] | null = null,
   ): Violation => {
-    const row = INVARIANT_CATALOG[code] as unknown as InvariantRow<InvariantArgs<C>> // the row of `code` takes its arguments
     const related = [{ span: attribute.span, message: 'promised here' }]
-    const hint = row.hint?.(args) ?? null
-    const diagnostic: Diagnostic = { code, severity: row.severity, message: row.message(args), span, hint, related, fix: null }
-    return { handler: handler.name.text, invariant: row.invariant, diagnostic, steps: steps ?? [] }
+    const diagnostic = report(INVARIANT_CATALOG, code, span, args, { related })
+    return { handler: handler.name.text, invariant: INVARIANT_CATALOG[code].invariant, diagnostic, steps: steps ?? [] }
   }
   const args = argumentsOf(attribute)
   if (args === null) {

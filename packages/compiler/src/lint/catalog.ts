@@ -1,7 +1,7 @@
 // THE table of lint rules, one row a rule: its code, the name it is switched off by, and what it says. Messages and most hints
 // are the language's wording. Everything is a warning but `break-outside-loop`, which cannot be compiled.
 
-import type { CatalogRow } from '@bridle/parser'
+import type { CatalogRow, RowArgs } from '@bridle/parser'
 
 export interface LintRow<Args> extends CatalogRow<Args> {
   /** The name in settings and reports. */
@@ -319,7 +319,7 @@ export const LINT_CATALOG = {
 }
 
 export type LintCode = keyof typeof LINT_CATALOG
-export type LintArgs<C extends LintCode> = Parameters<(typeof LINT_CATALOG)[C]['message']>[0]
+export type LintArgs<C extends LintCode> = RowArgs<(typeof LINT_CATALOG)[C]>
 
 const ROWS: Readonly<Record<string, LintRow<never> | undefined>> = LINT_CATALOG
 

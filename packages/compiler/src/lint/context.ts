@@ -1,5 +1,6 @@
 // What the rules share: the file, where to report, and edits of its text.
 
+import { report } from '@bridle/parser'
 import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span, TokenStream } from '@bridle/parser'
 import { LINT_CATALOG, type LintArgs, type LintCode, type LintRow } from './catalog.js'
 
@@ -33,11 +34,11 @@ export function lintReporter(
     edits: readonly Edit[] | null = null,
     related: Diagnostic['related'] = [],
   ): void => {
-    const row = LINT_CATALOG[code] as unknown as LintRow<LintArgs<C>> // the row of `code` takes the arguments of `code`
+    const row: LintRow<never> = LINT_CATALOG[code]
     if (off.has(row.rule) || (row.alias !== undefined && off.has(row.alias)) || !isOn(row)) return
-    const hint = row.hint?.(args) ?? null
-    const fix = edits === null || edits.length === 0 ? null : { title: hint ?? row.title, edits }
-    findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related, fix })
+    const finding = report(LINT_CATALOG, code, span, args, { related })
+    const fix = edits === null || edits.length === 0 ? null : { title: finding.hint ?? row.title, edits }
+    findings.push({ ...finding, fix })
   }
 }
 

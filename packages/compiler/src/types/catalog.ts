@@ -2,12 +2,9 @@
 // Messages are the language's wording, for scripts and suites match on them; codes, hints and explanations are ours. N: names and
 // declarations, T: types.
 
-import type { CatalogRow } from '@bridle/parser'
+import { entry } from '@bridle/parser'
+import type { RowArgs } from '@bridle/parser'
 import { GRANT_CATALOG } from '../grants/catalog.js'
-
-function row<A>(definition: CatalogRow<A>): CatalogRow<A> {
-  return definition
-}
 
 type None = Record<string, never>
 
@@ -18,14 +15,14 @@ function orElse(suggestion: string | null): string {
 export const CHECK_CATALOG = {
   ...GRANT_CATALOG,
   // ---- names --------------------------------------------------------------------------------------------------------
-  N001: row<{ name: string; suggestion: string | null }>({
+  N001: entry<{ name: string; suggestion: string | null }>({
     severity: 'error',
     title: 'unknown call target',
     message: (a) => `call target \`${a.name}\` is not defined or imported${orElse(a.suggestion)}`,
     hint: (a) => (a.suggestion === null ? undefined : `did you mean \`${a.suggestion}\`?`),
     doc: 'A name is called that is neither a builtin nor a function, struct, enum, variable, type parameter or import in sight.',
   }),
-  N002: row<{ name: string; suggestion: string | null }>({
+  N002: entry<{ name: string; suggestion: string | null }>({
     severity: 'error',
     title: 'unknown struct type',
     message: (a) => `unknown struct type \`${a.name}\`${orElse(a.suggestion)}`,
@@ -35,57 +32,57 @@ export const CHECK_CATALOG = {
     },
     doc: 'A struct literal names a struct that is not declared or imported.',
   }),
-  N003: row<{ name: string; since: string | null; use: string | null }>({
+  N003: entry<{ name: string; since: string | null; use: string | null }>({
     severity: 'warning',
     title: 'deprecated function',
     message: (a) => `\`${a.name}\` is deprecated${a.since === null ? '' : ` (since ${a.since})`}`,
     hint: (a) => (a.use === null ? undefined : `use \`${a.use}\` instead`),
     doc: 'The called function carries `@deprecated`.',
   }),
-  N010: row<{ name: string }>({
+  N010: entry<{ name: string }>({
     severity: 'warning',
     title: 'unknown attribute',
     message: (a) => `unknown attribute \`@${a.name}\``,
     doc: 'An attribute that the language does not know; it has no effect.',
   }),
-  N011: row<{ name: string; target: string }>({
+  N011: entry<{ name: string; target: string }>({
     severity: 'warning',
     title: 'misplaced attribute',
     message: (a) => `\`@${a.name}\` only applies to ${a.target} declarations`,
     doc: 'A known attribute stands on a declaration of another kind, where it has no effect.',
   }),
-  N012: row<None>({
+  N012: entry<None>({
     severity: 'warning',
     title: 'two predicate modes',
     message: () => '`@deterministic` and `@semantic` are mutually exclusive; a Flow predicate is one mode or the other',
     doc: 'A predicate is declared both deterministic and semantic.',
   }),
-  N013: row<None>({
+  N013: entry<None>({
     severity: 'warning',
     title: 'predicate without a mode',
     message: () => 'Flow `@invariant` requires exactly one of `@deterministic` (default) or `@semantic`',
     doc: 'A predicate does not say in which mode it is evaluated.',
   }),
-  N014: row<None>({
+  N014: entry<None>({
     severity: 'warning',
     title: 'predicate without provenance',
     message: () =>
       'Flow `@invariant` is missing `@archivist(...)` provenance ' + '(evidence, confidence, source_date, coverage_examples)',
     doc: 'A predicate does not say where it comes from.',
   }),
-  N015: row<{ name: 'archivist(...)' | 'retroactive' }>({
+  N015: entry<{ name: 'archivist(...)' | 'retroactive' }>({
     severity: 'warning',
     title: 'provenance on no predicate',
     message: (a) => `\`@${a.name}\` only applies to Flow predicates marked with \`@invariant\``,
     doc: 'Provenance stands on a function that is no predicate.',
   }),
-  N016: row<None>({
+  N016: entry<None>({
     severity: 'warning',
     title: 'unnamed provenance argument',
     message: () => '`@archivist(...)` arguments must be named (e.g. `evidence: [...], confidence: 0.9`)',
     doc: 'Provenance arguments have no order.',
   }),
-  N017: row<{ name: string }>({
+  N017: entry<{ name: string }>({
     severity: 'warning',
     title: 'unknown provenance argument',
     message: (a) =>
@@ -93,25 +90,25 @@ export const CHECK_CATALOG = {
       '["evidence", "confidence", "source_date", "coverage_examples"]',
     doc: 'A provenance argument that is not known.',
   }),
-  N018: row<None>({
+  N018: entry<None>({
     severity: 'warning',
     title: 'confidence out of range',
     message: () => '`@archivist(confidence: ...)` must be a float in [0.0, 1.0]',
     doc: 'Confidence is a share.',
   }),
-  N019: row<None>({
+  N019: entry<None>({
     severity: 'warning',
     title: 'provenance without evidence',
     message: () => '`@archivist(...)` should declare `evidence: [...]` so predicates can be audited',
     doc: 'Provenance without evidence.',
   }),
-  N020: row<None>({
+  N020: entry<None>({
     severity: 'warning',
     title: 'unreachable code',
     message: () => 'unreachable code',
     doc: 'A statement follows one that always leaves the block; the rest of the block is not checked.',
   }),
-  N021: row<{ name: string; problem: string }>({
+  N021: entry<{ name: string; problem: string }>({
     severity: 'warning',
     title: 'argument of an attribute',
     message: (a) => `\`@${a.name}\` ${a.problem}`,
@@ -119,51 +116,51 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- operators and bindings ---------------------------------------------------------------------------------------
-  T001: row<{ left: string; right: string }>({
+  T001: entry<{ left: string; right: string }>({
     severity: 'error',
     title: 'operands of +',
     message: (a) => `can't add ${a.left} and ${a.right}`,
     hint: (a) => (a.left === 'string' || a.right === 'string' ? 'use string interpolation: "${value}"' : undefined),
     doc: '`+` joins numbers, two strings, two lists or two dicts.',
   }),
-  T002: row<{ operator: string; left: string; right: string }>({
+  T002: entry<{ operator: string; left: string; right: string }>({
     severity: 'error',
     title: 'operands of a numeric operator',
     message: (a) => `can't use '${a.operator}' on ${a.left} and ${a.right} (needs numeric operands)`,
     doc: 'The operator works on int and float only.',
   }),
-  T003: row<{ left: string; right: string }>({
+  T003: entry<{ left: string; right: string }>({
     severity: 'error',
     title: 'operands of *',
     message: (a) => `can't multiply ${a.left} and ${a.right} (try string * int)`,
     doc: '`*` multiplies numbers and repeats a string.',
   }),
-  T004: row<{ operator: string; left: string; right: string }>({
+  T004: entry<{ operator: string; left: string; right: string }>({
     severity: 'warning',
     title: 'comparison without an order',
     message: (a) => `Comparison '${a.operator}' may not be meaningful for types ${a.left} and ${a.right}`,
     doc: 'Only numbers and strings have an order.',
   }),
-  T005: row<{ operator: string; left: string; right: string }>({
+  T005: entry<{ operator: string; left: string; right: string }>({
     severity: 'warning',
     title: 'string compared with a number',
     message: (a) => `Comparing ${a.left} with ${a.right} using '${a.operator}' may give unexpected results`,
     doc: 'A string is compared with a number.',
   }),
-  T006: row<{ name: string }>({
+  T006: entry<{ name: string }>({
     severity: 'warning',
     title: 'assignment to an immutable variable',
     message: (a) => `Cannot assign to '${a.name}': variable is immutable (declared with 'let')`,
     hint: (a) => `declare it with \`var ${a.name}\``,
     doc: 'The assignment fails at run time.',
   }),
-  T007: row<{ name: string; declared: string; actual: string }>({
+  T007: entry<{ name: string; declared: string; actual: string }>({
     severity: 'error',
     title: 'assigned value of another type',
     message: (a) => `can't assign ${a.actual} to '${a.name}' (declared as ${a.declared})`,
     doc: 'A variable keeps the type of its declaration or of its first value.',
   }),
-  T014: row<{ name: string; declared: string; actual: string; detail: string }>({
+  T014: entry<{ name: string; declared: string; actual: string; detail: string }>({
     severity: 'error',
     title: 'bound value of another type',
     message: (a) => `'${a.name}' declared as ${a.declared}, but assigned ${a.actual}${a.detail}`,
@@ -172,38 +169,38 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- functions ----------------------------------------------------------------------------------------------------
-  T020: row<{ expected: string; actual: string }>({
+  T020: entry<{ expected: string; actual: string }>({
     severity: 'error',
     title: 'returned value of another type',
     message: (a) => `return type doesn't match: expected ${a.expected}, got ${a.actual}`,
     doc: 'A returned value does not fit the declared return type.',
   }),
-  T021: row<{ name: string; expected: string; actual: number }>({
+  T021: entry<{ name: string; expected: string; actual: number }>({
     severity: 'warning',
     title: 'number of arguments',
     message: (a) => `Function '${a.name}' expects ${a.expected} arguments, got ${a.actual}`,
     hint: () => 'missing arguments are nil, extra ones are ignored',
     doc: 'A call passes fewer or more arguments than the function declares.',
   }),
-  T022: row<{ index: number; param: string; expected: string; actual: string }>({
+  T022: entry<{ index: number; param: string; expected: string; actual: string }>({
     severity: 'error',
     title: 'argument of another type',
     message: (a) => `Argument ${a.index} ('${a.param}'): expected ${a.expected}, got ${a.actual}`,
     doc: 'An argument does not fit its parameter.',
   }),
-  T023: row<{ conflict: string }>({
+  T023: entry<{ conflict: string }>({
     severity: 'error',
     title: 'conflicting type arguments',
     message: (a) => a.conflict,
     doc: 'Two arguments would give one type parameter different types.',
   }),
-  T024: row<{ name: string; builtin: boolean }>({
+  T024: entry<{ name: string; builtin: boolean }>({
     severity: 'error',
     title: 'type arguments where none are declared',
     message: (a) => `${a.builtin ? 'Builtin function' : 'Function'} '${a.name}' does not declare type parameters`,
     doc: 'Type arguments are written on a call of a function without type parameters.',
   }),
-  T025: row<{ name: string; builtin: boolean; expected: number; actual: number }>({
+  T025: entry<{ name: string; builtin: boolean; expected: number; actual: number }>({
     severity: 'error',
     title: 'number of type arguments',
     message: (a) => {
@@ -211,7 +208,7 @@ export const CHECK_CATALOG = {
     },
     doc: 'The number of type arguments differs from the number of type parameters.',
   }),
-  T026: row<{ type: string; param: string; bound: string; reason: string }>({
+  T026: entry<{ type: string; param: string; bound: string; reason: string }>({
     severity: 'error',
     title: 'unsatisfied where clause',
     message: (a) =>
@@ -219,43 +216,43 @@ export const CHECK_CATALOG = {
       `(required by constraint \`where ${a.param}: ${a.bound}\`)`,
     doc: 'A type argument lacks what a `where` clause asks for.',
   }),
-  T027: row<{ method: string; bound: string; param: string }>({
+  T027: entry<{ method: string; bound: string; param: string }>({
     severity: 'warning',
     title: 'method outside of the bound',
     message: (a) => `Method '${a.method}' not found in interface '${a.bound}' (constraint on '${a.param}')`,
     doc: 'A method is called on a bounded type parameter whose interface does not have it.',
   }),
-  T030: row<None>({
+  T030: entry<None>({
     severity: 'error',
     title: 'yield in a stream function',
     message: () => '`yield` is not a stream emit; use `emit` inside `gen fn`',
     doc: 'A `gen fn` hands out its values with `emit`.',
   }),
-  T031: row<None>({
+  T031: entry<None>({
     severity: 'error',
     title: 'emit outside of a stream function',
     message: () => '`emit` can only be used inside a `gen fn`',
     doc: 'Outside a `gen fn` there is no stream to emit to.',
   }),
-  T032: row<{ expected: string; actual: string }>({
+  T032: entry<{ expected: string; actual: string }>({
     severity: 'error',
     title: 'emitted value of another type',
     message: (a) => `emit type doesn't match: expected ${a.expected}, got ${a.actual}`,
     doc: 'An emitted value does not fit the declared stream.',
   }),
-  T033: row<{ actual: string }>({
+  T033: entry<{ actual: string }>({
     severity: 'error',
     title: 'stream function with another return type',
     message: (a) => `\`gen fn\` must return Stream<T>, got ${a.actual}`,
     doc: 'The result of calling a `gen fn` is always a stream.',
   }),
-  T034: row<None>({
+  T034: entry<None>({
     severity: 'error',
     title: 'try* outside of functions',
     message: () => 'try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target',
     doc: '`try*` outside every function.',
   }),
-  T035: row<{ actual: string }>({
+  T035: entry<{ actual: string }>({
     severity: 'error',
     title: 'limit of parallel that is no int',
     message: (a) => `\`max_concurrent\` on \`parallel\` must be int, got ${a.actual}`,
@@ -263,25 +260,25 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- structs, variance --------------------------------------------------------------------------------------------
-  T040: row<{ field: string; struct: string }>({
+  T040: entry<{ field: string; struct: string }>({
     severity: 'warning',
     title: 'unknown struct field',
     message: (a) => `Unknown field '${a.field}' in struct '${a.struct}'`,
     doc: 'The field is dropped when the struct is made.',
   }),
-  T041: row<{ field: string; struct: string }>({
+  T041: entry<{ field: string; struct: string }>({
     severity: 'warning',
     title: 'missing struct field',
     message: (a) => `Missing field '${a.field}' in struct '${a.struct}' construction`,
     doc: 'The field reads as nil.',
   }),
-  T042: row<{ field: string; struct: string; expected: string; actual: string }>({
+  T042: entry<{ field: string; struct: string; expected: string; actual: string }>({
     severity: 'error',
     title: 'field value of another type',
     message: (a) => `Field '${a.field}' in struct '${a.struct}' expects ${a.expected}, got ${a.actual}`,
     doc: 'A field value does not fit its declaration.',
   }),
-  T043: row<{ param: string; marker: 'in' | 'out'; position: string; owner: string; name: string }>({
+  T043: entry<{ param: string; marker: 'in' | 'out'; position: string; owner: string; name: string }>({
     severity: 'error',
     title: 'variance violated',
     message: (a) => {
@@ -295,20 +292,20 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- match and unreachable ----------------------------------------------------------------------------------------
-  T050: row<{ subject: string; what: string; missing: string }>({
+  T050: entry<{ subject: string; what: string; missing: string }>({
     severity: 'error',
     title: 'match that is not exhaustive',
     message: (a) => `Non-exhaustive match on ${a.subject}: missing ${a.what}${a.missing}`,
     hint: () => 'add the missing arms or a `_` arm',
     doc: 'Not every value that the matched expression can have is covered.',
   }),
-  T051: row<{ matched: string; literal: string }>({
+  T051: entry<{ matched: string; literal: string }>({
     severity: 'warning',
     title: 'pattern that cannot match',
     message: (a) => `Match pattern type mismatch: matching ${a.matched} against ${a.literal} literal`,
     doc: 'The arm can never be taken.',
   }),
-  T052: row<None>({
+  T052: entry<None>({
     severity: 'error',
     title: 'or-pattern that is not literal',
     message: () =>
@@ -316,13 +313,13 @@ export const CHECK_CATALOG = {
       'Identifier bindings and destructuring patterns are not allowed inside `|`.',
     doc: 'Alternatives cannot bind names, since only one of them matches.',
   }),
-  T053: row<{ type: string }>({
+  T053: entry<{ type: string }>({
     severity: 'error',
     title: 'reachable unreachable',
     message: (a) => `unreachable() argument has type \`${a.type}\` — not all cases are handled`,
     doc: 'The argument of `unreachable` should have been narrowed until nothing was left.',
   }),
-  T054: row<{ site: string; name: string; missing: string }>({
+  T054: entry<{ site: string; name: string; missing: string }>({
     severity: 'warning',
     title: 'unknown value not narrowed',
     message: (a) =>
@@ -331,14 +328,14 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- strict types -------------------------------------------------------------------------------------------------
-  T060: row<{ access: 'Accessing property' | 'Subscript access'; name: string; source: string }>({
+  T060: entry<{ access: 'Accessing property' | 'Subscript access'; name: string; source: string }>({
     severity: 'warning',
     title: 'use of an unvalidated value',
     message: (a) => `${a.access} on unvalidated value '${a.name}' from \`${a.source}\``,
     hint: () => 'validate with schema_expect(), schema_is() in an if-condition, or add a shape type annotation',
     doc: 'Strict mode: a value from outside is used before its shape is known.',
   }),
-  T061: row<{ access: 'property' | 'subscript'; source: string }>({
+  T061: entry<{ access: 'property' | 'subscript'; source: string }>({
     severity: 'warning',
     title: 'use of an unvalidated result',
     message: (a) => `Direct ${a.access} access on unvalidated \`${a.source}()\` result`,
@@ -347,14 +344,14 @@ export const CHECK_CATALOG = {
   }),
 
   // ---- limits -------------------------------------------------------------------------------------------------------
-  T070: row<{ more: number; limit: number }>({
+  T070: entry<{ more: number; limit: number }>({
     severity: 'error',
     title: 'too many findings',
     message: (a) => `and ${a.more} more findings: ${a.limit} are kept`,
     hint: () => 'mend those that are listed and check again',
     doc: 'A file has more findings than are kept; the number of the others is told.',
   }),
-  T071: row<{ limit: number }>({
+  T071: entry<{ limit: number }>({
     severity: 'error',
     title: 'checking takes too long',
     message: (a) => `Checking the types of this file takes more than ${a.limit} steps`,
@@ -364,4 +361,4 @@ export const CHECK_CATALOG = {
 }
 
 export type CheckCode = keyof typeof CHECK_CATALOG
-export type ArgsOf<C extends CheckCode> = Parameters<(typeof CHECK_CATALOG)[C]['message']>[0]
+export type ArgsOf<C extends CheckCode> = RowArgs<(typeof CHECK_CATALOG)[C]>

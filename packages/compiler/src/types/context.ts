@@ -1,7 +1,8 @@
 // What the checking functions share: where to report, what the file is, and how expressions, statements and declarations reach
 // each other. One context is made for one file.
 
-import type { Block, CatalogRow, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
+import { report } from '@bridle/parser'
+import type { Block, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
 import { type ArgsOf, type CheckCode, CHECK_CATALOG } from './catalog.js'
 import { type FnSignature, signatureOf } from './declarations.js'
 import type { Scope } from './scope.js'
@@ -37,10 +38,7 @@ export interface CheckContext {
 /** Appends to `diagnostics`, in order of emission. */
 export function reporter(diagnostics: Diagnostic[]): CheckContext['report'] {
   return <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix): void => {
-    // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
-    const row = CHECK_CATALOG[code] as unknown as CatalogRow<ArgsOf<C>>
-    const hint = row.hint?.(args) ?? null
-    diagnostics.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: fix ?? null })
+    diagnostics.push(report(CHECK_CATALOG, code, span, args, { fix: fix ?? null }))
   }
 }
 

@@ -1,9 +1,8 @@
-// THE table of diagnostic codes of every phase before execution: P parsing, N names, T types, C compiling, L lint. A row
+// What a catalogue of diagnostics is, the one function that makes a diagnostic of a row, and the catalogue of the parser (P).
+// Each phase before execution has a catalogue: `packages/cli/src/finding-codes.ts` lists them all. A row
 // documents its code (`explain` prints `title` and `doc`), and builds message and hint from typed arguments, so that
 // reporting with the wrong arguments is a type error. Messages are the language's wording, which scripts and suites match on;
 // titles, docs and hints are ours.
-//
-// A phase adds its rows as a table of its own (like PARSING below) that is spread into CATALOG.
 
 import type { Span } from '../source.js'
 import type { Diagnostic, Severity } from './diagnostic.js'
@@ -16,6 +15,35 @@ export interface CatalogRow<Args> {
   readonly doc: string
   readonly message: (args: Args) => string
   readonly hint?: (args: Args) => string | undefined
+}
+
+/** Rows by code. */
+export type Catalog = Readonly<Record<string, CatalogRow<never>>>
+
+/** What the message of a row is made of. */
+export type RowArgs<Row extends CatalogRow<never>> = Parameters<Row['message']>[0]
+
+/** What a report may add to its row. `severity` replaces that of the row. */
+export type ReportDetails = Partial<Pick<Diagnostic, 'severity' | 'related' | 'fix'>>
+
+/** The diagnostic of the row `code` at `span`. All phases report through this function. */
+export function report<Rows extends Catalog, Code extends keyof Rows & string>(
+  catalog: Rows,
+  code: Code,
+  span: Span,
+  args: RowArgs<Rows[Code]>,
+  { severity, related = [], fix = null }: ReportDetails = {},
+): Diagnostic {
+  const row = catalog[code] as unknown as CatalogRow<typeof args> // the signature ties `args` to `code`
+  return {
+    code,
+    severity: severity ?? row.severity,
+    message: row.message(args),
+    span,
+    hint: row.hint?.(args) ?? null,
+    related,
+    fix,
+  }
 }
 
 /** Gives a row its argument type. */
@@ -51,7 +79,7 @@ const HELP: Readonly<Record<string, string>> = {
   ']': 'add a closing `]` to finish this list or subscript',
 }
 
-const PARSING = {
+export const CATALOG = {
   P001: entry<UnexpectedArgs>({
     severity: 'error',
     title: 'unexpected token',
@@ -181,34 +209,15 @@ const CHARACTER_HINTS: Readonly<Record<string, string | undefined>> = {
   '}': 'an interpolation `${…}` needs an expression',
 }
 
-export const CATALOG = { ...PARSING } as const
-
 export type DiagnosticCode = keyof typeof CATALOG
-export type DiagnosticArgs<C extends DiagnosticCode> = (typeof CATALOG)[C] extends CatalogRow<infer Args> ? Args : never
+export type DiagnosticArgs<C extends DiagnosticCode> = RowArgs<(typeof CATALOG)[C]>
 
-/** The diagnostic of a row. */
+/** The diagnostic of a row of the parser's catalogue. */
 export function diagnose<C extends DiagnosticCode>(
   code: C,
   span: Span,
   args: DiagnosticArgs<C>,
-  extra: Partial<Pick<Diagnostic, 'related' | 'fix'>> = {},
+  details: ReportDetails = {},
 ): Diagnostic {
-  const row = CATALOG[code] as unknown as CatalogRow<DiagnosticArgs<C>> // the row of `code` takes the arguments of `code`
-  return {
-    code,
-    severity: row.severity,
-    message: row.message(args),
-    span,
-    hint: row.hint?.(args) ?? null,
-    related: extra.related ?? [],
-    fix: extra.fix ?? null,
-  }
-}
-
-/** Documentation of a code, or null when there is no such code. */
-export function explainCode(
-  code: string,
-): { readonly code: string; readonly severity: Severity; readonly title: string; readonly doc: string } | null {
-  const row = (CATALOG as Readonly<Record<string, CatalogRow<never> | undefined>>)[code]
-  return row === undefined ? null : { code, severity: row.severity, title: row.title, doc: row.doc }
+  return report(CATALOG, code, span, args, details)
 }

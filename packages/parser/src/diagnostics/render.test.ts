@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from '../parse.js'
 import { SourceFile } from '../source.js'
-import { CATALOG, explainCode } from './catalog.js'
+import { CATALOG } from './catalog.js'
 import type { Diagnostic } from './diagnostic.js'
 import { diagnosticToJson, renderDiagnostic } from './render.js'
 
@@ -119,7 +119,5 @@ test('every code is documented', () => {
     expect(code).toMatch(/^[PNTCL]\d{3}$/)
     expect(row.title.length, code).toBeGreaterThan(5)
     expect(row.doc.length, code).toBeGreaterThan(30)
-    expect(explainCode(code)?.doc).toBe(row.doc)
   }
-  expect(explainCode('Z999')).toBeNull()
 })

@@ -1,0 +1,12 @@
+// What the emitter reports: text that is well formed, passed the checks, and has no meaning where it stands.
+
+import { entry } from '@bridle/parser'
+
+export const EMIT_CATALOG = {
+  C001: entry<{ readonly message: string }>({
+    severity: 'error',
+    title: 'cannot be compiled',
+    doc: 'The text is well formed and passed the checks, but says something that has no meaning where it stands, such as `break` outside a loop.',
+    message: (a) => a.message,
+  }),
+}
