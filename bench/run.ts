@@ -260,7 +260,7 @@ function machineLines(lua: string | null): string[] {
 
 function reportOf(samples: Samples, lua: string | null, peers: readonly PresentPeer[]): string {
   const lines = [
-    '# What the engine costs',
+    '# Benchmarks',
     '',
     `Written by \`npm run bench\`: ${rounds} rounds, medians with quartiles in brackets. Ratios are taken inside a round; below 1 is faster.`,
     '',
@@ -303,8 +303,8 @@ function withQuartiles(ratios: readonly number[]): string {
 function programTable(samples: Samples): string[] {
   const lines = [
     'Mixed: after all other programs ran twice in the process, both tiers and JavaScript in turn; goals are on mixed. Clean: a process',
-    'of its own, warm. Cold: the first run of a process. Compiled is what a run does by default: it begins in the base tier, which is the whole engine where code may',
-    'not be made from text.',
+    'of its own, warm. Cold: the first run of a process. Compiled is the default: a run starts in the base tier, which runs alone where',
+    '`new Function` is forbidden.',
     '',
     '| program | compiled, mixed, ms | × JavaScript | × Lua 5.4 | × base tier, mixed | cold × base tier | base tier, mixed, ms | × JavaScript | × Lua 5.4 | compiled, mixed ÷ clean |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',

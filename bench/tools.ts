@@ -1,4 +1,4 @@
-// What a tool call costs, from the script through the whole dispatch and back (reference 05 §8, rows B1–B5, B8, B12): host tools that
+// Time of a tool call from the script through the whole dispatch and back: host tools that
 // answer at once and later, a handler in the script, an MCP server in another process; with trace, journal, policy and hooks. The
 // yardstick is an awaited function of plain JavaScript that checks its argument.
 

@@ -1,5 +1,5 @@
-// Another JavaScript engine than V8: QuickJS, as WebAssembly. All of Bridle that needs no host is bundled, and runs that were begun here
-// go on there from their snapshots (reference 05 §9, line 24). It has no compiled tier: QuickJS gains nothing from it.
+// QuickJS as WebAssembly: a JavaScript engine other than V8. All of Bridle that needs no host is bundled; runs that start in V8 are
+// resumed there from their snapshots. It runs the base tier only: QuickJS gains nothing from compiled code.
 
 import { join } from 'node:path'
 import { newQuickJSWASMModuleFromVariant, shouldInterruptAfterDeadline } from 'quickjs-emscripten-core'

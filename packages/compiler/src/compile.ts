@@ -1,4 +1,4 @@
-// The front door: source text → compiled program or diagnostics, through the phases of reference 01 §1.2. Pure: modules come
+// The front door: source → compiled program or diagnostics, through parsing, name resolution, checks and emission. Pure: modules come
 // from the resolver, builtins are known by their signatures.
 
 import { diagnose, MAX_NESTING, report, SourceFile } from '@bridle/parser'

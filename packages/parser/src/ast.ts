@@ -160,7 +160,7 @@ export type DictEntry =
   | { readonly kind: 'computed'; readonly span: Span; readonly key: Expr; readonly value: Expr }
   | { readonly kind: 'spread'; readonly span: Span; readonly value: Expr }
 
-/** Patterns are kept as the expressions they are written as; reference 01 §12 gives their meaning as patterns. */
+/** Patterns are kept as expressions; the emitter reads them as patterns. */
 export interface MatchArm {
   readonly patterns: readonly Expr[]
   readonly guard: Expr | null

@@ -235,7 +235,7 @@ const EVERYTHING = '*'
 
 const covers = (effect: string, granted: readonly string[]): boolean => granted.includes(effect) || granted.includes(EVERYTHING)
 
-/** What a grant without an effect clause allows: what its tool does, and nothing else (reference 05 §10, row 9). */
+/** What a grant without an effect clause allows: the effects that its tool declares, and nothing else. */
 function effectsOfTool(id: string, world: World): readonly string[] {
   if (id === EVERYTHING) return [EVERYTHING]
   const declared = world.tools.get(id)?.effects

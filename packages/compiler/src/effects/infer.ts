@@ -14,7 +14,7 @@ import { effectsByPrefix, effectsOfBuiltin, entailedEffect, isKind, namedEffect,
 import { SEVERAL, effectsOfExecutor } from './tools.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
-/** Why something is in a row: the place in the unit's own text, in words of reference 05 §2.13. */
+/** Why an effect is in a row: a position in the unit's own source, and what stands there. */
 export interface Cause {
   readonly text: string
   readonly span: Span

@@ -174,7 +174,7 @@ export interface Assignments {
 
 export interface OwnBody {
   readonly assignments: Assignments
-  /** It is a generator: any `yield` or `emit` (reference 01 §14.1, recommendation). */
+  /** It is a generator: it contains a `yield` or `emit`. */
   readonly yields: boolean
   readonly hasDefer: boolean
 }

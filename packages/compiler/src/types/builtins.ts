@@ -96,7 +96,7 @@ const NOMINAL_RESULT = new Set([
 /** Callable without being in the table. */
 const CONSTRUCTORS = new Set(['Ok', 'Err', 'Some', 'None'])
 
-/** Calls whose results come from outside and have no known shape (strict mode, reference 02 §14). */
+/** Calls whose results come from outside and have no known shape; strict mode asks for a check. */
 export const BOUNDARY: ReadonlySet<string> = new Set([
   'json_parse',
   'json_extract',

@@ -1,4 +1,4 @@
-// Calls of names, in the order of reference 02 §6.1: can it be resolved, is it deprecated, `unreachable`, calls of `never`
+// Calls of names. The order of findings is fixed: can it be resolved, is it deprecated, `unreachable`, calls of `never`
 // functions, then the signature (type arguments, arity, bindings, arguments, where-bounds), and last the arguments themselves,
 // so that an error inside an argument comes after the errors of its call.
 

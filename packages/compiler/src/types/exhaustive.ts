@@ -1,5 +1,5 @@
-// Whether a `match` covers every value that its subject can have, and what its arms teach about the subject (reference 02 §9.5,
-// §10.3, §10.4). Guards are ignored: a guarded arm counts as covering. Any pattern that is not analysed covers everything.
+// Whether a `match` covers every value that its subject can have, and what its arms prove about the subject. A
+// guarded arm counts as covering. A pattern that is not analysed covers everything.
 
 import type { Expr, ExprOf, MatchArm } from '@bridle/parser'
 import { resolvedMembers } from './aliases.js'

@@ -1,6 +1,5 @@
-// Whether a value of one type may stand where another is expected: reference 02 §5, in its order, because the first rule that
-// applies decides. Also interface satisfaction (§7.2), which is one of those rules and needs the others. Pure questions: nothing
-// is reported here.
+// Whether a value of one type may stand where another is expected. The order of the rules matters: the first that applies decides.
+// Interface satisfaction is one of these rules and needs the others, so it is here too. Pure questions: nothing is reported.
 //
 // Termination: aliases may be recursive, so a pair whose heads needed resolving is assumed to fit while it is being decided,
 // and one question takes a bounded number of steps, after which it is answered with yes (silence).

@@ -1,5 +1,5 @@
-// The did-you-mean of static checks. It is not the one of run-time lookups (reference 02 §12.3 and §12.4 differ): here any name
-// within two edits is offered, and the order of the candidates breaks ties.
+// The did-you-mean of static checks. Run-time look-ups have another one. Here any name within two edits is offered, and the order of
+// the candidates breaks ties.
 
 import { editDistance } from '@bridle/parser'
 import type { SuggestionBudget } from '@bridle/parser'
