@@ -152,6 +152,8 @@ const FORGED: readonly (readonly [name: string, authority: unknown])[] = [
     [[['*']], [{ grants: { ['__proto__']: {}, constructor: {} } }], [{ allow: ['constructor'] }], null, false, null],
   ],
   ['pins of nothing', [[['*']], [], [], {}, false, null]],
+  ['limits without end', [[['*']], [], [], null, false, null, [1e300, 1e300, Infinity, 1e300, 1e300, 1e300]]],
+  ['limits that are none', [[['*']], [], [], null, false, null, { fuel: -1 }]],
   ['nothing', null],
   ['a number', 1],
   ['lists too deep', [[[[['*']]]], [], [], null, false, null]],

@@ -85,6 +85,19 @@ describe('a snapshot carries what the run may do', () => {
     expect(await bridle('resume', first)).toMatchObject({ out: 'refused\nin a\nin b\n' })
   })
 
+  test.each<[string, readonly string[], readonly string[], number]>([
+    ['its own', ['--fuel', '2000'], [], 1],
+    ['no more of now', ['--fuel', '2000'], ['--fuel', '10000000'], 1],
+    ['less of now', ['--fuel', '10000000'], ['--fuel', '2000'], 1],
+    ['more when it is widened', ['--fuel', '2000'], ['--widen'], 0],
+  ])('a run has %s of its limits', async (name, then, now, code) => {
+    const long = 'sleep(1ms)\nvar n = 0\nfor i in 1 to 20000 { n = n + i }\n'
+    const file = await taken(`limits_${name.replaceAll(/\W/g, '_')}`, then, long)
+    const ended = await bridle('resume', ...now, file)
+    expect(ended.code).toBe(code)
+    expect(ended.err).toContain(code === 0 ? 'limit of fuel: 1000000000000, before 2000' : 'out of fuel')
+  })
+
   test('what is widened is told', async () => {
     const file = await taken('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
     const { err } = await bridle('resume', '--widen', file)

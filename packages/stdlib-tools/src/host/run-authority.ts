@@ -2,9 +2,9 @@
 // read from there may come from anyone. It therefore only takes away: two authorities are joined by asking both.
 
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
-import type { BuiltinLists, Plain } from '@bridle/vm'
+import type { BuiltinLists, Limits, Plain } from '@bridle/vm'
 import type { GrantScope } from '../tools/policy/grant-ceiling.js'
-import { SnapshotError } from '@bridle/vm'
+import { DEFAULT_LIMITS, SnapshotError } from '@bridle/vm'
 import { isSecurityLevel } from '../tools/policy/security-level.js'
 import { Grants, isGrant } from '../tools/policy/authority.js'
 import type { Grant } from '../tools/policy/authority.js'
@@ -25,6 +25,29 @@ export interface RunAuthority {
   readonly isHeld: boolean
   /** What the host says about its providers (RuntimeOptions.confinement); null: nothing. */
   readonly confinement: Plain
+  /** What the run may use up; null: written down by a version that did not say. */
+  readonly limits: RunLimits | null
+}
+
+/** The limits that end a run. Slices end nothing: how often the thread is given back is the affair of the host that has it. */
+export type RunLimits = Pick<Limits, (typeof LIMIT_NAMES)[number]>
+
+/** In the order in which snapshots have them. */
+const LIMIT_NAMES = ['fuel', 'heap', 'work', 'frames', 'output', 'tasks'] as const
+
+/** Those of `limits`, and the defaults for what is not given. */
+export function runLimits(limits: Partial<Limits>): RunLimits {
+  return limitsBy((name) => limits[name] ?? DEFAULT_LIMITS[name])
+}
+
+/** The smaller of each; null says nothing. */
+export function joinedLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
+  if (a === null || b === null) return a ?? b ?? a
+  return limitsBy((name) => Math.min(a[name], b[name]))
+}
+
+function limitsBy(give: (name: keyof RunLimits) => number): RunLimits {
+  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, give(name)])) as unknown as RunLimits
 }
 
 /** What a host's providers confine runs to. */
@@ -52,6 +75,7 @@ export function joinedAuthority(before: RunAuthority, now: RunAuthority): RunAut
     pins: joinedPins(before.pins, now.pins),
     isHeld: before.isHeld || now.isHeld,
     confinement: now.confinement,
+    limits: joinedLimits(before.limits, now.limits),
   }
 }
 
@@ -81,14 +105,37 @@ export function widenings(before: RunAuthority, now: RunAuthority, kinds: readon
     ),
     ...(before.pins !== null && !isSameData(before.pins, now.pins) ? ['tools are no longer held to the lock file'] : []),
     ...(before.isHeld && !now.isHeld ? ['the run is no longer held to the manifest of its program'] : []),
+    ...limitsWidened(before.limits, now.limits),
   ]
+}
+
+function limitsWidened(before: RunLimits | null, now: RunLimits | null): readonly string[] {
+  if (before === null || now === null) return []
+  return LIMIT_NAMES.filter((name) => now[name] > before[name]).map(
+    (name) => `limit of ${name}: ${now[name]}, before ${before[name]}`,
+  )
 }
 
 // ---- as data -------------------------------------------------------------------------------------------------------------
 
 /** For documents that keep data as it is and should be small (snapshots). */
-export function authorityToPlain({ grants, scopes, builtins, pins, isHeld, confinement }: RunAuthority): Plain {
-  return [grants, scopes, builtins, pins, isHeld, confinement] as unknown as Plain
+export function authorityToPlain({ grants, scopes, builtins, pins, isHeld, confinement, limits }: RunAuthority): Plain {
+  return [grants, scopes, builtins, pins, isHeld, confinement, limits === null ? null : limitsToPlain(limits)] as unknown as Plain
+}
+
+/** Null for a default, and nothing for the defaults at the end: most runs have no others. */
+function limitsToPlain(limits: RunLimits): Plain {
+  const told = LIMIT_NAMES.map((name) => (limits[name] === DEFAULT_LIMITS[name] ? null : limits[name]))
+  return told.slice(0, told.findLastIndex((limit) => limit !== null) + 1)
+}
+
+function limitsFromPlain(raw: unknown): RunLimits {
+  const told = list(raw)
+  return limitsBy((name) => {
+    const limit = told[LIMIT_NAMES.indexOf(name)] ?? DEFAULT_LIMITS[name]
+    if (typeof limit !== 'number' || !(limit >= 0)) throw missing(`a limit of ${name}`)
+    return limit
+  })
 }
 
 /** For JSON. */
@@ -98,8 +145,9 @@ export function authorityToJson(authority: RunAuthority): unknown {
 
 /** Raises SnapshotError. */
 export function authorityFromJson(raw: unknown): RunAuthority {
-  const { grants, scopes, builtins, pins, isHeld, confinement } = record(plainFromJson(raw))
-  return authorityFromPlain([grants, scopes, builtins, pins, isHeld, confinement])
+  const { grants, scopes, builtins, pins, isHeld, confinement, limits } = record(plainFromJson(raw))
+  const told = limits === undefined || limits === null ? null : LIMIT_NAMES.map((name) => record(limits)[name])
+  return authorityFromPlain([grants, scopes, builtins, pins, isHeld, confinement, told])
 }
 
 /**
@@ -107,7 +155,7 @@ export function authorityFromJson(raw: unknown): RunAuthority {
  * are looked at by `heldScopes`, which knows those of the host.
  */
 export function authorityFromPlain(raw: unknown): RunAuthority {
-  const [grants, scopes, builtins, pins, isHeld, confinement] = list(raw)
+  const [grants, scopes, builtins, pins, isHeld, confinement, limits] = list(raw)
   return {
     grants: list(grants).map((names) => list(names).filter((name): name is Grant => typeof name === 'string' && isGrant(name))),
     scopes: list(scopes).map(scopeOf),
@@ -119,6 +167,7 @@ export function authorityFromPlain(raw: unknown): RunAuthority {
     pins: pins === null ? null : Object.fromEntries(Object.entries(record(pins)).map(([tool, hash]) => [tool, text(hash)])),
     isHeld: isHeld !== false,
     confinement: (confinement ?? null) as Plain,
+    limits: limits === undefined || limits === null ? null : limitsFromPlain(limits),
   }
 }
 

@@ -88,8 +88,8 @@ import type { ImportGrants, ToolGrants } from '../tools/policy/host-grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
 import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
-import { heldScopes, isSameData, joinedAuthority, widenings } from './run-authority.js'
-import type { Confinement, RunAuthority } from './run-authority.js'
+import { heldScopes, isSameData, joinedAuthority, joinedLimits, runLimits, widenings } from './run-authority.js'
+import type { Confinement, RunAuthority, RunLimits } from './run-authority.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from '../tools/host-tools/define.js'
 import type { ToolProvider } from '../tools/host-tools/provider.js'
@@ -503,7 +503,7 @@ export class Runtime {
    */
   recover({ onUnknownOutcome = () => 'fail', runIds, ...options }: RecoverOptions = {}): readonly Recovered[] {
     if (this.keeper === null) throw new Error('this runtime keeps no runs: createRuntime({ runs: { store } })')
-    return this.keeper.recover(this.continuing(options), runIds, onUnknownOutcome)
+    return this.keeper.recover(this.continuing(options, null), runIds, onUnknownOutcome)
   }
 
   /**
@@ -515,19 +515,25 @@ export class Runtime {
     { onUnknownOutcome = () => 'fail', ...options }: Omit<RecoverOptions, 'runIds'> & { readonly journal: Journal },
   ): Exclude<Recovered, { readonly kind: 'unavailable' }> {
     const { journal, ...others } = options
-    return continueFrom(this.continuing(others), entries, { decide: onUnknownOutcome, journal: () => journal })
+    // A store is the host's own; these entries may come from anyone.
+    const most = options.widen === true ? null : this.authorityOf(options).limits
+    return continueFrom(this.continuing(others, most), entries, { decide: onUnknownOutcome, journal: () => journal })
   }
 
-  private continuing({ widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>): KeeperParts<Module> {
+  /** `most`: limits that those of the journal do not pass; null: they are believed. */
+  private continuing(
+    { widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>,
+    most: RunLimits | null,
+  ): KeeperParts<Module> {
+    const limitsOf = ({ limits: began }: RunBeginning): Partial<Limits> => {
+      const limits = { ...began, ...options.limits }
+      return most === null ? limits : { ...limits, ...joinedLimits(runLimits(limits), most) }
+    }
     // What the run was refused then, it is refused again, or its journal would not fit.
-    const makersOf = (
-      module: Module,
-      { runId, globals, limits }: RunBeginning,
-      answer: RunPerform,
-      recorded: RunAuthority | null,
-    ): MachineMakers => {
-      const authority = recorded ?? this.authorityOf(options)
-      const settings = { ...options, runId, globals, limits: { ...limits, ...options.limits }, authority }
+    const makersOf = (module: Module, began: RunBeginning, answer: RunPerform, recorded: RunAuthority | null): MachineMakers => {
+      const authority = recorded ?? unlimited(this.authorityOf(options))
+      const { runId, globals } = began
+      const settings = { ...options, runId, globals, limits: limitsOf(began), authority }
       return this.makers(this.narrowed(module, authority), settings, answer)
     }
     return {
@@ -535,16 +541,22 @@ export class Runtime {
       hashHex: this.hashHex,
       moduleOf: (entries) => this.moduleOfRecording(entries),
       check: ({ lastAuthority: last }) => void this.resumed(last, options, widen),
-      machine: (module, began, answer) => makersOf(module, began, answer, began.authority).fresh(),
+      // Those limits that it began with; its authority has the same.
+      machine: (module, began, answer) => makersOf(module, began, answer, began.authority && unlimited(began.authority)).fresh(),
       restored: (module, began, answer, { machine, authority }) =>
-        makersOf(module, began, answer, authority).restored(machine.snapshot()),
-      launch: (module, { runId, input, globals, limits, startedAt, lastAuthority: last, dryRun }, state) => {
+        makersOf(module, began, answer, {
+          ...authority,
+          limits: authority.limits === null ? null : joinedLimits(authority.limits, most),
+        }).restored(machine.snapshot()),
+      launch: (module, began, state) => {
+        const { runId, input, globals, startedAt, lastAuthority: last, dryRun } = began
         const { machine, output, arrived, journal } = state
+        const own = { ...options, limits: limitsOf(began) }
         return this.launch(
           module,
           { kind: 'restored', arrived },
-          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(last, options, widen) },
-          { ...options, globals, limits: { ...limits, ...options.limits }, journal, dryRun },
+          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(last, own, widen) },
+          { ...own, globals, journal, dryRun },
         )
       },
     }
@@ -597,7 +609,7 @@ export class Runtime {
     // Nothing is performed: what counts is what the run was refused then. Without a word about that, it is what the host says.
     const began = run?.type === 'run' ? (run.authority ?? null) : null
     const own = this.authorityOf(options)
-    const authority = began ?? own
+    const authority = unlimited(began ?? own)
     const branches = run?.type === 'run' ? (run.branches ?? []) : []
     const settings: MachineSettings = {
       authority,
@@ -621,7 +633,11 @@ export class Runtime {
         return options.machine?.(makers) ?? makers.fresh()
       },
       restored: (machine, now, answer) =>
-        this.makers(this.narrowed(module, now), { ...settings, authority: now }, answer).restored(machine.snapshot()),
+        this.makers(
+          this.narrowed(module, now),
+          { ...settings, authority: { ...now, limits: now.limits === null ? null : { ...now.limits, ...options.limits } } },
+          answer,
+        ).restored(machine.snapshot()),
       entries,
       hashHex: this.hashHex,
     })
@@ -818,7 +834,7 @@ export class Runtime {
       onWaiting: options.onWaiting,
       onYield: options.onYield,
       rawResult: options.rawResult,
-      heapLimit: options.limits?.heap ?? own.limits?.heap,
+      heapLimit: authority.limits?.heap ?? options.limits?.heap ?? own.limits?.heap,
       holdFrom: options.holdFrom,
       latency: options.latency,
       outputBefore: from.output,
@@ -870,7 +886,7 @@ export class Runtime {
     { trace, spans, report }: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
     return {
-      limits: { ...this.options.limits, ...options.limits, ...limits },
+      limits: { ...this.options.limits, ...options.limits, ...options.authority.limits, ...limits },
       perform,
       hashHex: this.hashHex,
       sha256Hex,
@@ -918,9 +934,9 @@ export class Runtime {
 
   /** What the runtime and these options give. */
   private authorityOf(
-    options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>,
+    options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets' | 'limits'>,
   ): RunAuthority {
-    const { grants, builtins, pins, enforceManifest, confinement } = this.options
+    const { grants, builtins, pins, enforceManifest, confinement, limits } = this.options
     return {
       grants: [[...(grants ?? [])], ...(options.grants === undefined ? [] : [[...options.grants]])],
       scopes: this.ceilingOf(options),
@@ -928,6 +944,7 @@ export class Runtime {
       pins: pins === undefined ? null : Object.fromEntries(pins),
       isHeld: enforceManifest !== false,
       confinement: confinement?.facts ?? null,
+      limits: runLimits({ ...limits, ...options.limits }),
     }
   }
 
@@ -991,6 +1008,11 @@ function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() =>
 function knownLevel(level: unknown): SecurityLevel {
   if (isSecurityLevel(level)) return level
   throw new GrantError(`securityLevel: expected "safe", "restricted" or "privileged", got ${JSON.stringify(level)}`)
+}
+
+/** For a machine that has the limits that are given beside its authority. */
+function unlimited(authority: RunAuthority): RunAuthority {
+  return { ...authority, limits: null }
 }
 
 interface Keeping {
