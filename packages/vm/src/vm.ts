@@ -8,7 +8,6 @@
 import { FewMap } from './few-map.js'
 import { CONTROL } from './builtins/builtin.js'
 import { TOOL_CALLS } from './builtins/branches.js'
-import type { RunBranch } from './builtins/branches.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
@@ -22,7 +21,6 @@ import { HeapWalk } from './interpreter/heap.js'
 import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
 import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
-import type { FoundMethod } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeText, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
@@ -38,53 +36,13 @@ import { Waits } from './scheduler/waits.js'
 import type { BuiltinDef, Context, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
-import type { TierOptions } from './compiled/tier.js'
-import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
-import type { EffectJudge } from './effects/judge.js'
-import type { HostData } from './host-data.js'
-import type { SpanMark } from './effects/span-marks.js'
-import type { TraceRecord } from './effects/trace-records.js'
-import type { CallSite } from './interpreter/calls.js'
-import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
+import type { PendingEffect } from './effects/effect.js'
+import type { Answer, LimitName, Limits, RunExit } from './interpreter/exit.js'
 import type { Instr } from './interpreter/linked.js'
+import type { CallSite, FoundMethod, Machine as MachineOfParts, MachineOptions, ModuleState } from './interpreter/machine.js'
 import type { ScriptPlace } from './interpreter/place.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
 import type { Value } from './values/value.js'
-
-export interface MachineOptions {
-  readonly limits?: Partial<Limits>
-  /** Answers an effect at once, or null: the answer comes with resume. A ready answer does not switch tasks. */
-  readonly perform?: (effect: Effect, id: number) => EffectOutcome | null
-  /** BLAKE3 of bytes as lower-case hex. */
-  readonly hashHex: (bytes: Uint8Array) => string
-  /** SHA-256 of a text as lower-case hex, where the host has a faster one. */
-  readonly sha256Hex?: (text: string) => string
-  /** What the run is called outside; part of the keys by which services recognise a repeated call. Given again with a restore. */
-  readonly runId?: string
-  /** Where the run was gone on with from a snapshot, oldest first. Given again with a restore and a replay. */
-  readonly branches?: readonly RunBranch[]
-  /** Constants beside those of the registry, such as `argv`. */
-  readonly globals?: ReadonlyMap<string, Value>
-  /** State that builtin families begin with, by name of the family; others begin with their own. */
-  readonly states?: () => ReadonlyMap<string, unknown>
-  /** What families outside the machine are told by the host. */
-  readonly hostData?: HostData
-  /** Judges effects before they leave the machine; without one all may. */
-  readonly judge?: EffectJudge
-  /** Is told of every call; see effects/trace-records.ts. */
-  readonly trace?: (record: TraceRecord) => void
-  /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */
-  readonly spans?: (mark: SpanMark) => void
-  /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
-  readonly epilogue?: string
-  /** When code is compiled; null: never. Without effect where the host forbids making functions from text. */
-  readonly tier?: TierOptions | null
-}
-
-interface ModuleState {
-  readonly slots: Value[]
-  started: boolean
-}
 
 /** What JavaScript engines say of texts, arrays and buffers that cannot be. */
 const TOO_LONG = /invalid (?:string|array|typed array|array buffer) length|allocation (?:failed|size)|too large/i
@@ -96,12 +54,6 @@ function isStackOverflow(cause: unknown): boolean {
 /** Where nothing is held yet. */
 const NONE: never[] = []
 
-/** An answer to a pending effect. */
-export interface Answer {
-  readonly id: number
-  readonly outcome: EffectOutcome
-}
-
 /** Waiting tasks that timers of one slice may look at. */
 const MOST_LOOKED = 200_000
 
@@ -110,7 +62,7 @@ const MOST_ARGUMENTS = 1 << 15
 /** Compiled code counts in 32 bits. */
 const MOST_SLICE_FUEL = 1 << 30
 
-export class Machine {
+export class Machine implements MachineOfParts {
   readonly program: LinkedProgram
   readonly registry: Registry
   readonly options: MachineOptions

@@ -4,15 +4,6 @@
 
 import type { Context } from './builtin.js'
 
-/** One resume of a snapshot. */
-export interface RunBranch {
-  /** Unique among the resumes of a run. */
-  readonly name: string
-  /** The first effect and the first tool call that belong to it. */
-  readonly effect: number
-  readonly call: number
-}
-
 /** The family of state that counts tool calls (tool-dispatch.ts). */
 export const TOOL_CALLS = 'tool_calls'
 

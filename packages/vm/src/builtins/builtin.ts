@@ -14,10 +14,10 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
-import type { RunBranch } from './branches.js'
-import type { Loop } from './lists-callbacks.js'
 import type { Entries } from '../few-map.js'
-import type { EffectJudge } from '../effects/judge.js'
+import type { EffectAsCall, JudgeMode } from '../effects/judge.js'
+import type { NestedCall } from '../effects/tool-records.js'
+import type { RunBranch } from '../effects/run-branch.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
@@ -27,6 +27,7 @@ import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import type { HarnGenerator, HarnIter } from '../values/handles.js'
+import type { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
 /** The mark that says "look at the context": returned by the context's methods, compared by identity, never a Value. */
@@ -106,6 +107,22 @@ export interface Context {
   readonly source: { readonly file: string; readonly directory: string; readonly entry: string }
   /** The machine, for the few builtins that are part of it (tasks, snapshots, tools). */
   readonly machine: MachineAccess
+}
+
+/** Judges effects before they leave the machine. */
+export interface EffectJudge {
+  /** The effect with what grants fill in. */
+  readonly complete: (ctx: Context, effect: Effect) => Effect
+  /** The fault for an effect that may not happen, or null. */
+  readonly refuse: (ctx: Context, effect: Effect, mode: JudgeMode) => Fault | null
+  /** The largest value that an argument of a tool may have where the script names none; Infinity without a limit. */
+  readonly limit: (ctx: Context, tool: string, argument: string) => number
+  /** Null for an effect that traces do not show as a call. */
+  readonly describe: (effect: Pick<Effect, 'kind' | 'args'>) => EffectAsCall | null
+  /** The error code of a category. */
+  readonly codeOf: (category: string) => string
+  /** Counts and traces calls that came with an outcome; `parent` is the call around them. */
+  readonly book: (ctx: Context, nested: readonly NestedCall[], parent: string | null) => void
 }
 
 /** What intrinsics may do beyond other builtins; implemented by the Machine. */
@@ -203,6 +220,27 @@ export function taskKey(id: number): string {
 }
 
 export type FrameState = { [key: string]: unknown }
+
+/** State of a running loop over a list (lists-callbacks.ts). `out` and `acc` belong to the row. */
+export interface LoopState extends FrameState {
+  list: HarnList
+  fn: Value
+  /** Element whose answer is awaited, -1 before the first. */
+  at: number
+  out: Value[]
+  acc: Value
+}
+
+export interface Loop {
+  /** What the call answered for `item`. A value ends the loop with it; undefined goes on. */
+  readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
+  /** The result; asked for once. */
+  readonly end: (state: LoopState, ctx: Context) => Result
+  /** Number of arguments of the call, 1 unless said otherwise. */
+  readonly count?: 2
+  /** Arguments of the call, `[item]` unless said otherwise. */
+  readonly args?: (state: LoopState, item: Value) => readonly Value[]
+}
 
 export interface FrameDef {
   readonly kind: string

@@ -1,5 +1,5 @@
 // The shape of one row of the iterator table. A HarnIter names its row and carries plain data; the row knows how to move it
-// one item on. Rows live in iter.ts (sources and combinators), channels.ts (`CHANNEL_ITER_OPS`) and streams.ts
+// one item on. Rows live in iter.ts (sources and combinators), channels.ts (`CHANNEL_ITER_OPS`) and stream-rows.ts
 // (`STREAM_ITER_OPS`); iter.ts joins them.
 //
 // A row has one or both of two ways to move:
@@ -22,9 +22,17 @@ export interface IterFrame extends FrameState {
   items: Value[]
 }
 
+/** How a row moves its sources. Given to rows that live in other files, because whoever moves a source needs the table of all rows. */
+export interface Sources {
+  /** The next item or END where that takes neither script code nor waiting, else undefined with nothing changed. */
+  readonly nextSimple: (iter: HarnIter) => Value | undefined
+  /** The next item, or CONTROL when the machine must pull it; then `step` runs again with ctx.result. */
+  readonly advance: (ctx: Context, source: Value) => Result
+}
+
 export interface IterOp {
   readonly simple?: (state: Value[]) => Value | undefined
-  readonly step?: (ctx: Context, frame: IterFrame) => Result
+  readonly step?: (ctx: Context, frame: IterFrame, sources: Sources) => Result
 }
 
 export type IterOps = Readonly<Record<string, IterOp>>

@@ -7,8 +7,8 @@ import { CONTROL, frame } from './builtin.js'
 import type { Context, Control, FrameDef, Result } from './builtin.js'
 import { CHANNEL_ITER_OPS } from './channels.js'
 import { addInts, entry } from './core-values.js'
-import type { IterFrame, IterOp, IterOps } from './iter-op.js'
-import { STREAM_ITER_OPS } from './streams.js'
+import type { IterFrame, IterOp, IterOps, Sources } from './iter-op.js'
+import { STREAM_ITER_OPS } from './stream-rows.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnChannel, HarnGenerator, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
@@ -69,7 +69,7 @@ export const iterNextFrame: FrameDef = frame<IterFrame>({
     const { iter } = state
     if (iter.done) return END
     const row = rowOf(iter.op)
-    const item = row.step === undefined ? (row.simple?.(iter.state) ?? END) : row.step(ctx, state)
+    const item = row.step === undefined ? (row.simple?.(iter.state) ?? END) : row.step(ctx, state, MOVING)
     if (item === END) iter.done = true
     return item
   },
@@ -363,20 +363,16 @@ const COMBINATORS: IterOps = {
   windows,
 }
 
-/**
- * The tables of rows; names must differ, those of streams.ts begin with `stream.`. A function, because channels.ts and
- * streams.ts import this file.
- */
-function tables(): readonly IterOps[] {
-  return [SOURCES, COMBINATORS, CHANNEL_ITER_OPS, STREAM_ITER_OPS]
-}
+/** All rows; names must differ, those of stream-rows.ts begin with `stream.`. */
+const ROWS: ReadonlyMap<string, IterOp> = new Map(
+  [SOURCES, COMBINATORS, CHANNEL_ITER_OPS, STREAM_ITER_OPS].flatMap((table) => Object.entries(table)),
+)
 
-let joined: ReadonlyMap<string, IterOp> | null = null
+const MOVING: Sources = { nextSimple, advance }
 
 /** The row of an operation; names come from our own code and snapshots, so an unknown one is a bug. */
 function rowOf(op: string): IterOp {
-  joined ??= new Map(tables().flatMap((table) => Object.entries(table)))
-  const row = joined.get(op)
+  const row = ROWS.get(op)
   if (row === undefined) throw new Error(`no iterator operation ${op}`)
   return row
 }

@@ -3,7 +3,7 @@
 // same name (`group_by(list, f)` …) drop it, because the reference runs those callbacks in a child machine.
 
 import { builtin, frame, method } from './builtin.js'
-import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
+import type { BuiltinDef, Context, FrameDef, FrameState, Loop, LoopState, Result } from './builtin.js'
 import { sorting } from './sorting.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
@@ -12,27 +12,6 @@ import { HarnList } from '../values/list.js'
 import { HarnSet } from '../values/set.js'
 import { isCallable, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
-
-/** State of a running loop. `out` and `acc` belong to the row. */
-export interface LoopState extends FrameState {
-  list: HarnList
-  fn: Value
-  /** Element whose answer is awaited, -1 before the first. */
-  at: number
-  out: Value[]
-  acc: Value
-}
-
-export interface Loop {
-  /** What the call answered for `item`. A value ends the loop with it; undefined goes on. */
-  readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
-  /** The result; asked for once. */
-  readonly end: (state: LoopState, ctx: Context) => Result
-  /** Number of arguments of the call, 1 unless said otherwise. */
-  readonly count?: 2
-  /** Arguments of the call, `[item]` unless said otherwise. */
-  readonly args?: (state: LoopState, item: Value) => readonly Value[]
-}
 
 /** Result built in `out`, one element or none a visit. */
 function collecting(visit: (state: LoopState, item: Value, answer: Value) => void): Loop {

@@ -9,7 +9,7 @@ import { fromPlain } from '../values/plain.js'
 import type { Context } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { TraceRecord } from '../effects/trace-records.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 
 const traceLog = family('trace_log', (): { on: boolean; seq: number; events: Value[] } => ({ on: false, seq: 0, events: [] }))

@@ -12,28 +12,9 @@ import { isQuietCallee } from './quiet.js'
 import { ANY, UNSET } from './entry-types.js'
 import { nothingShared, UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
-import type { LoopState } from '../builtins/lists-callbacks.js'
 import type { HarnClosure } from '../values/callable.js'
-import type { HarnList } from '../values/list.js'
-import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Shared, UnitText } from './writer.js'
-
-/**
- * Goes on behind the element `at` (-1: none yet), for which the function gave `answer`; the function's activations are at `depth`.
- * The state, whose list and `acc` are given beside it, may be null at the beginning: then it is made where something needs it.
- * The value of the builtin, or undefined as calls have it: then a fault is raised, or the native frame is the last of `leaving`.
- */
-export type ElementLoop = (
-  m: Machine,
-  fn: HarnClosure,
-  depth: number,
-  list: HarnList,
-  state: LoopState | null,
-  at: number,
-  answer: Value,
-  acc: Value,
-) => Value | undefined
 
 /** What a row says to the machine, which depends on whether fuel and heap are counted there. */
 interface Form {

@@ -8,15 +8,14 @@ import { Refusal } from './region.js'
 import { HELPERS } from './runtime.js'
 import { giveUp, NEVER } from './state.js'
 import { UnitWriter } from './writer.js'
-import type { Compiled, Enter, EnteredUnit } from './state.js'
-import type { ElementLoop } from './callbacks.js'
+import type { Compiled, ElementLoop, Enter, EnteredUnit } from './state.js'
 import type { UnitKind, UnitText } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Coroutine } from '../scheduler/task.js'
 import type { HarnClosure } from '../values/callable.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 
 /** Compiles a function; `sample` gives what its slots hold where it is known. Whether there is compiled code now. */
 export function compileFunction(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): boolean {

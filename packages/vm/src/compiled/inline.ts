@@ -17,9 +17,9 @@ import { afterInstr, beforeInstr, floatReads, SAW_OTHERS, solveTypes } from './t
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Block, FlowGraph } from './graph.js'
-import type { Guesses, Types } from './types.js'
+import type { Callee, Guesses, Origin, TakenIn, Types } from './types.js'
 
 /** Instructions of a callee that is taken in, and of all those of one unit. */
 const MOST_INSTRS = 48
@@ -99,7 +99,7 @@ const PLAIN: ReadonlySet<number> = new Set([
 ])
 
 /** A callee as part of a caller's text. */
-export class InlinedCall {
+class InlinedCall implements Callee {
   readonly code: FunctionCode
   readonly graph: FlowGraph
   readonly region: Region
@@ -145,7 +145,7 @@ export class InlinedCall {
 }
 
 /** The function if it is one that can be taken in. */
-export function inlinable(code: FunctionCode): InlinedCall | null {
+export function inlinable(code: FunctionCode): Callee | null {
   if (code.exactCount < 0 || !code.plain) return null
   const graph = graphOf(code)
   if (graph === null) return null
@@ -156,15 +156,6 @@ export function inlinable(code: FunctionCode): InlinedCall | null {
   }
   const region = new Region(graph.entry, (block) => block.successors)
   return region.loops.size > 0 ? null : new InlinedCall(code, graph, region)
-}
-
-/** Where a callee comes from that cannot change while the text runs: a capture of the closure, or a slot. */
-export type Origin = { readonly kind: 'capture' | 'slot'; readonly at: number } | null
-
-/** A call that is taken in. */
-export interface TakenIn {
-  readonly call: InlinedCall
-  readonly origin: Origin
 }
 
 interface Known {
@@ -183,7 +174,7 @@ export function inlinedCalls(
   steady: (slot: number) => unknown,
 ): Map<Instr, TakenIn> {
   const calls = new Map<Instr, TakenIn>()
-  const known = new Map<FunctionCode, InlinedCall | null>()
+  const known = new Map<FunctionCode, Callee | null>()
   let left = MOST_IN_ALL
   for (const { instrs } of blocks) {
     const values = new Map<number, Known>()

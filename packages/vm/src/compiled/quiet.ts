@@ -15,8 +15,7 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
-import type { InlinedCall } from './inline.js'
-import type { Guesses, Types } from './types.js'
+import type { Callee, Guesses, Types } from './types.js'
 
 const L = LINKED
 
@@ -118,12 +117,12 @@ function isQuick({ quick, rest }: BuiltinDef): boolean {
   return quick !== null && !rest
 }
 
-function isQuietCall(call: InlinedCall, types: Types, i: Instr): boolean {
+function isQuietCall(call: Callee, types: Types, i: Instr): boolean {
   return isQuietCallee(call, call.solve(types, argumentsOf(i).from).states)
 }
 
 /** Whether a callee with these facts does nothing that fuel depends on. */
-export function isQuietCallee(call: InlinedCall, states: ReadonlyMap<Block, Types>): boolean {
+export function isQuietCallee(call: Callee, states: ReadonlyMap<Block, Types>): boolean {
   for (const block of call.region.order) {
     const state = states.get(block)
     if (state !== undefined && !isQuietBlock(block, state.slice(), call.guessed, () => false)) return false

@@ -48,11 +48,11 @@ import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './direct.js'
 import { missed, missedAtEntry } from './feedback.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
-import type { LoopState } from '../builtins/lists-callbacks.js'
+import type { LoopState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Site } from './site.js'
 import type { HarnGenerator } from '../values/handles.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 
 /** What a call answers when its activation went over to the base tier or a fault left it: see `Machine.raised`. */

@@ -1,19 +1,51 @@
 // What a function's code knows of its compiled form. Held by FunctionCode, so it belongs to the shared module and holds no script
-// values; this file imports types only, because everything else here sees FunctionCode.
+// values; everything else here sees FunctionCode, so this file knows of machines only what code asks that is not compiled.
 
-import type { FunctionCode } from '../interpreter/module.js'
+import type { LoopState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
-import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
-import type { ElementLoop } from './callbacks.js'
-import type { FlowGraph } from './graph.js'
+import type { HarnList } from '../values/list.js'
+import type { Code, Value } from '../values/types.js'
+
+declare module '../values/types.js' {
+  interface Code {
+    /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
+    heat: number
+    enter: Enter | null
+    jit: Compiled
+    readonly compiled: CompiledState
+  }
+}
+
+/** The machine that compiled code runs in. Text that was made for it knows it whole (compiled/runtime.ts). */
+export interface Host {
+  readonly tier: {
+    firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
+    leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined
+  } | null
+}
 
 /** A compiled function: the depth of its activation, then arguments. Undefined: it left, see runtime.ts. */
-export type Compiled = (m: Machine, closure: HarnClosure, depth: number, ...args: Value[]) => Value | undefined
+export type Compiled = (m: Host, closure: HarnClosure, depth: number, ...args: Value[]) => Value | undefined
 
 /** The same with its slots in `regs` from `base` on; how the base tier enters a function or a loop. */
-export type Enter = (m: Machine, closure: HarnClosure, depth: number, regs: readonly Value[], base: number) => Value | undefined
+export type Enter = (m: Host, closure: HarnClosure, depth: number, regs: readonly Value[], base: number) => Value | undefined
+
+/**
+ * Goes on behind the element `at` (-1: none yet), for which the function gave `answer`; the function's activations are at `depth`.
+ * The state, whose list and `acc` are given beside it, may be null at the beginning: then it is made where something needs it.
+ * The value of the builtin, or undefined as calls have it: then a fault is raised, or the native frame is the last of `leaving`.
+ */
+export type ElementLoop = (
+  m: Host,
+  fn: HarnClosure,
+  depth: number,
+  list: HarnList,
+  state: LoopState | null,
+  at: number,
+  answer: Value,
+  acc: Value,
+) => Value | undefined
 
 /** What a slot must hold where a unit is entered; a type of types.ts. */
 export interface Expectation {
@@ -37,7 +69,8 @@ export class Profit {
 }
 
 export class CompiledState {
-  graph: FlowGraph | null = null
+  /** The flow graph (graph.ts), null until it is asked for. */
+  graph: object | null = null
   /** Whether anything is taken for granted behind a guard. */
   guesses = true
   /** Whether values at hand where a unit is entered are a hint of what comes. */
@@ -54,7 +87,7 @@ export class CompiledState {
   /** That of the function and its loops together. */
   readonly all = new Profit()
   /** Functions in whose texts this one is taken in: its wrong guesses are theirs. */
-  readonly hosts = new Set<FunctionCode>()
+  readonly hosts = new Set<Code>()
   /** LOOP and YIELD instructions with a unit. */
   readonly entered: Instr[] = []
   /** What a generator does up to its first yield. */
@@ -72,17 +105,17 @@ export class CompiledState {
 }
 
 /** Stands for a function that is not compiled: the first call from compiled code compiles it. */
-export function notCompiled(m: Machine, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
+export function notCompiled(m: Host, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
   return m.tier!.firstCall(closure, depth, args)
 }
 
 /** Stands for a function that stays in the base tier. */
-export function refused(m: Machine, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
+export function refused(m: Host, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
   return m.tier!.leaveAtEntry(closure, args)
 }
 
 /** Throws away what was compiled of a function. */
-export function forget(code: FunctionCode): void {
+export function forget(code: Code): void {
   code.enter = null
   code.jit = code.compiled.first
   for (const instr of code.compiled.entered) instr.cache = null
@@ -94,7 +127,7 @@ export function forget(code: FunctionCode): void {
 }
 
 /** The function stays in the base tier for good. */
-export function giveUp(code: FunctionCode): void {
+export function giveUp(code: Code): void {
   code.heat = NEVER
   code.enter = null
   code.jit = refused
@@ -103,5 +136,3 @@ export function giveUp(code: FunctionCode): void {
 
 /** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
 export const NEVER = -(2 ** 30)
-
-export type { FunctionCode }

@@ -25,7 +25,7 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
 import type { Block } from './graph.js'
-import type { UnitWriter, ViewNames } from './writer.js'
+import type { InstrWriter, ViewNames } from './instr-writer.js'
 
 const L = LINKED
 
@@ -125,7 +125,7 @@ const SLOW: Readonly<Record<number, string>> = {
   [L.POW]: 'power',
 }
 
-export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
+export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   const { op } = i
   const set = (text: string): string => `${w.any(i.a)}=${text};`
   const b = (): string => w.value(i.b)
@@ -382,13 +382,13 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
 }
 
 /** What leaves when a slot does not hold an int that is a number. */
-function intsGuard(w: UnitWriter, i: Instr, slots: readonly number[]): string {
+function intsGuard(w: InstrWriter, i: Instr, slots: readonly number[]): string {
   const tests = slots.filter((slot) => !w.isNumber(slot)).map((slot) => `typeof ${w.any(slot)}!=="number"`)
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
 /** What leaves when the operands of an access by index are not a list and an int. */
-function listGuard(w: UnitWriter, i: Instr, index: number): string {
+function listGuard(w: InstrWriter, i: Instr, index: number): string {
   const tests = [
     w.typeOf(i.b) === LIST ? '' : `!(${w.any(i.b)} instanceof List)`,
     w.isNumber(index) ? '' : `typeof ${w.any(index)}!=="number"`,
@@ -397,7 +397,7 @@ function listGuard(w: UnitWriter, i: Instr, index: number): string {
 }
 
 /** As listGuard, apart: what is within the bounds of a view is in a list. */
-function viewGuards(w: UnitWriter, i: Instr, index: number): [string, string] {
+function viewGuards(w: InstrWriter, i: Instr, index: number): [string, string] {
   const list = w.typeOf(i.b) === LIST ? '' : `if(!(${w.any(i.b)} instanceof List)){${w.guard(i)}}`
   return [intsGuard(w, i, [index]), list]
 }
@@ -407,7 +407,7 @@ function isWithin(at: string, { length }: ViewNames): string {
   return `(${at}|0)===${at}&&${at}>>>0<${length}`
 }
 
-function readList(w: UnitWriter, i: Instr): string {
+function readList(w: InstrWriter, i: Instr): string {
   const list = w.any(i.b)
   const at = w.any(i.c)
   const view = w.view(i.b, w.readsFloat(i))
@@ -431,7 +431,7 @@ function readList(w: UnitWriter, i: Instr): string {
   )
 }
 
-function writeList(w: UnitWriter, i: Instr, block: Block): string {
+function writeList(w: InstrWriter, i: Instr, block: Block): string {
   const list = w.any(i.b)
   const at = w.any(i.d)
   const a = w.any(i.a)
@@ -456,12 +456,12 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
     : `${guard}if(${inPlace}===null){${list}.boxed[${at}]=${value};${move}}else{${slow}}`
 }
 
-function branch(w: UnitWriter, block: Block, condition: string): string {
+function branch(w: InstrWriter, block: Block, condition: string): string {
   const [next, target] = block.successors
   return `if(${condition}){${w.go(block, next!)}}${w.go(block, target!)}`
 }
 
-function run(w: UnitWriter, from: number, count: number): string {
+function run(w: InstrWriter, from: number, count: number): string {
   return Array.from({ length: count }, (_, at) => w.value(from + at)).join(',')
 }
 
@@ -469,14 +469,14 @@ function number(value: number): string {
   return Object.is(value, -0) ? '-0' : value < 0 ? `(${value})` : String(value)
 }
 
-function loadConstant(w: UnitWriter, i: Instr): string {
+function loadConstant(w: InstrWriter, i: Instr): string {
   const { k } = i
   if (k instanceof HarnFloat) return `${w.raw(i.a)}=${number(k.v)};`
   const text = typeof k === 'number' ? number(k) : typeof k === 'boolean' || k === null ? String(k) : w.constant(k)
   return `${w.any(i.a)}=${text};`
 }
 
-function truth(w: UnitWriter, slot: number): string {
+function truth(w: InstrWriter, slot: number): string {
   if (w.typeOf(slot) === FLOAT) return `(${w.raw(slot)}!==0)`
   const x = w.any(slot)
   if (w.isBool(slot)) return x
@@ -487,7 +487,7 @@ function truth(w: UnitWriter, slot: number): string {
 // ---- numbers
 
 /** Arithmetic on what is an int within the exact range, or the guess was wrong. */
-function ints(w: UnitWriter, i: Instr): string {
+function ints(w: InstrWriter, i: Instr): string {
   const { op } = i
   const a = w.any(i.a)
   const x = w.any(i.b)
@@ -507,12 +507,12 @@ function ints(w: UnitWriter, i: Instr): string {
 }
 
 /** Statements that leave an operand as a double in `into`; what is neither float nor int leaves the code. */
-function toDouble(w: UnitWriter, i: Instr, slot: number, into: string): string {
+function toDouble(w: InstrWriter, i: Instr, slot: number, into: string): string {
   const x = w.any(slot)
   return `if(typeof ${x}==="number")${into}=${x};else if(${x} instanceof F)${into}=${x}.v;else{${w.exit(i)}}`
 }
 
-function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
+function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const withInt = i.op === L.ADDK || i.op === L.SUBK || i.op === L.MULK
   const symbol = SYMBOL[i.op]!
   const x = w.typeOf(i.b)
@@ -576,7 +576,7 @@ function remainder(x: string, y: string, yIsPositive: boolean): string {
   return yIsPositive ? `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0` : `${x}%${y}+0`
 }
 
-function modulo(w: UnitWriter, i: Instr, x: string, y: string, isQuick: boolean, isSlot: boolean): string {
+function modulo(w: InstrWriter, i: Instr, x: string, y: string, isQuick: boolean, isSlot: boolean): string {
   if (!isQuick) return ''
   const tests = [w.isNumber(i.b) ? '' : `typeof ${x}==="number"`]
   if (isSlot) tests.push(w.isNumber(i.c) ? '' : `typeof ${y}==="number"`, `${y}!==0`)
@@ -587,21 +587,21 @@ function modulo(w: UnitWriter, i: Instr, x: string, y: string, isQuick: boolean,
   return `if(${condition})${w.any(i.a)}=${quick};else `
 }
 
-function slowModulo(w: UnitWriter, i: Instr, block: Block, y: string): string {
+function slowModulo(w: InstrWriter, i: Instr, block: Block, y: string): string {
   return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t}`
 }
 
 /** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
-function beforeLong(w: UnitWriter, i: Instr): string {
+function beforeLong(w: InstrWriter, i: Instr): string {
   return `if(${w.fuel}<1){${w.exit(i)}}`
 }
 
 /** As beforeLong, where `condition` says that it takes long. */
-function beforeSlow(w: UnitWriter, i: Instr, condition: string): string {
+function beforeSlow(w: InstrWriter, i: Instr, condition: string): string {
   return `if(${w.fuel}<1&&${condition}){${w.exit(i)}}`
 }
 
-function beforeTest(w: UnitWriter, i: Instr): string {
+function beforeTest(w: InstrWriter, i: Instr): string {
   if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || isIdentity(w.typeOf(i.b))) return ''
   if (!w.owesFor(i)) return ''
   const x = w.any(i.b)
@@ -609,7 +609,7 @@ function beforeTest(w: UnitWriter, i: Instr): string {
 }
 
 /** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
-function test(w: UnitWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
+function test(w: InstrWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
   const x = w.typeOf(slot)
   if (x === FLOAT || yType === FLOAT) {
     const left = x === FLOAT ? w.raw(slot) : w.any(slot)
@@ -637,7 +637,7 @@ function identity(op: number, x: string, xType: number, y: string, yType: number
   return op === L.EQ ? `(typeof ${other}==="string"&&${same})` : `(typeof ${other}!=="string"||${same})`
 }
 
-function testInt(w: UnitWriter, op: number, slot: number, constant: number): string {
+function testInt(w: InstrWriter, op: number, slot: number, constant: number): string {
   const y = number(constant)
   if (w.typeOf(slot) === FLOAT) return `(${FLOAT_TEST[op]!(w.raw(slot), y)})`
   const x = w.any(slot)
@@ -647,7 +647,7 @@ function testInt(w: UnitWriter, op: number, slot: number, constant: number): str
 
 // ---- texts, checks, iteration
 
-function text(w: UnitWriter, i: Instr): string {
+function text(w: InstrWriter, i: Instr): string {
   const parts = Array.from({ length: i.c }, (_, at) => {
     const slot = i.b + at
     if (w.typeOf(slot) === FLOAT) return `display(${w.value(slot)})`
@@ -669,7 +669,7 @@ const QUICK_CHECK: Readonly<Record<string, (x: string) => string>> = {
   closure: (x) => `${x} instanceof Closure`,
 }
 
-function checkParam(w: UnitWriter, i: Instr, block: Block): string {
+function checkParam(w: InstrWriter, i: Instr, block: Block): string {
   const { check } = i.k as ParameterCheck
   const isNumeric = check.kind === 'prim' && (check.name === 'int' || check.name === 'float')
   if (isNumeric && (w.typeOf(i.b) === FLOAT || w.isNumber(i.b))) return ''
@@ -678,7 +678,7 @@ function checkParam(w: UnitWriter, i: Instr, block: Block): string {
   return quick === undefined ? slow : `if(!(${quick(w.any(i.b))})){${slow}}`
 }
 
-function next(w: UnitWriter, i: Instr, block: Block): string {
+function next(w: InstrWriter, i: Instr, block: Block): string {
   const [end, item] = block.successors
   const iter = w.any(i.b)
   const goEnd = `${w.any(i.a)}=END;${w.go(block, end!, i.a)}`
@@ -715,7 +715,7 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
   )
 }
 
-function buildRange(w: UnitWriter, i: Instr): string {
+function buildRange(w: InstrWriter, i: Instr): string {
   const guard = guessesBounds(i, w.types, w.guesses) ? intsGuard(w, i, [i.b, i.c]) : ''
   const isExclusive = i.d === 1
   if (resultType(i, w.types, w.guessed) !== RANGE)
@@ -724,7 +724,7 @@ function buildRange(w: UnitWriter, i: Instr): string {
 }
 
 /** An array that begins with nil (keyed.ts, blankSlots). */
-function record(w: UnitWriter, i: Instr): string {
+function record(w: InstrWriter, i: Instr): string {
   const count = i.c / 2
   const values = Array.from({ length: count }, (_, at) => w.value(i.b + 2 * at + 1))
   const slots = count === 0 ? '' : `t=[${['null', ...values.slice(1)].join(',')}];t[0]=${values[0]!};`
@@ -736,7 +736,7 @@ function record(w: UnitWriter, i: Instr): string {
 
 // ---- calls
 
-function selfCall(w: UnitWriter, i: Instr, block: Block): string {
+function selfCall(w: InstrWriter, i: Instr, block: Block): string {
   const { code } = w
   if (i.c !== code.exactCount) return call(w, i, block, 'c')
   const callee = w.isWhole ? 'f' : 'c.code.jit'
@@ -750,7 +750,7 @@ function more(list: string): string {
   return list === '' ? '' : `,${list}`
 }
 
-function call(w: UnitWriter, i: Instr, block: Block, self = ''): string {
+function call(w: InstrWriter, i: Instr, block: Block, self = ''): string {
   const callee = self === '' ? w.value(i.b) : self
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
@@ -759,7 +759,7 @@ function call(w: UnitWriter, i: Instr, block: Block, self = ''): string {
 }
 
 /** Fuel as `Machine.enter` takes it. */
-function pipe(w: UnitWriter, i: Instr, block: Block): string {
+function pipe(w: InstrWriter, i: Instr, block: Block): string {
   const callee = w.value(i.b + 1)
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===1)||d>=m.deepest||m.fuel<=0){${w.exit(i)}}m.fuel--;` +
@@ -767,7 +767,7 @@ function pipe(w: UnitWriter, i: Instr, block: Block): string {
   )
 }
 
-function tailCall(w: UnitWriter, i: Instr): string {
+function tailCall(w: InstrWriter, i: Instr): string {
   const callee = w.value(i.b)
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||m.tails>=100||--m.fuel<0){${w.restart(i)}}` +
@@ -775,7 +775,7 @@ function tailCall(w: UnitWriter, i: Instr): string {
   )
 }
 
-function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]): string {
+function builtin(w: InstrWriter, i: Instr, block: Block, given: readonly string[]): string {
   const def = i.k as BuiltinDef
   const count = def.rest ? Math.max(given.length, def.arity) : def.arity
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
@@ -787,17 +787,17 @@ function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]
 }
 
 /** Statements that leave in `t` what a builtin gives, `run` where it does not have it at hand. */
-function quickly(w: UnitWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
+function quickly(w: InstrWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
   if (quick === null || rest || given.length > 2) return run
   return `t=${w.constant(quick)}(${given[0] ?? 'null'},${given[1] ?? 'null'});if(t===undefined){${run}}`
 }
 
 /** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
-function control(w: UnitWriter, i: Instr, block: Block): string {
+function control(w: InstrWriter, i: Instr, block: Block): string {
   return `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}${w.wait(i)}}`
 }
 
-function callMethod(w: UnitWriter, i: Instr, block: Block): string {
+function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
@@ -817,7 +817,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
 
 /** The kind of receiver that the base tier saw last, and statements that leave in `t` what the method gives there. */
 function seenMethod(
-  w: UnitWriter,
+  w: InstrWriter,
   i: Instr,
   block: Block,
   receiver: string,
@@ -844,7 +844,7 @@ function seenMethod(
  * A method that calls a function for every element is the loop that this function has for it, where it was called for that method
  * last: V8 sees the same loop again and takes it into the caller's text. KEEP WITH: Tier.elements.
  */
-function forEach(w: UnitWriter, i: Instr, block: Block, { each }: BuiltinDef, args: readonly string[], run: string): string {
+function forEach(w: InstrWriter, i: Instr, block: Block, { each }: BuiltinDef, args: readonly string[], run: string): string {
   if (each === null || args.length <= each.fn) return run
   const fn = args[each.fn]!
   const first = each.fn === 0 ? 'null' : args[each.fn - 1]!
@@ -857,7 +857,7 @@ function forEach(w: UnitWriter, i: Instr, block: Block, { each }: BuiltinDef, ar
 }
 
 /** As control; a method that calls a function for every element goes on right here. */
-function methodControl(w: UnitWriter, i: Instr, block: Block): string {
+function methodControl(w: InstrWriter, i: Instr, block: Block): string {
   return (
     `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}` +
     `if((t=m.tier.elements(d))===CONTROL){${w.wait(i)}}if(t===undefined)${w.afterCall(i, block, true)}}`

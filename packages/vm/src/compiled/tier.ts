@@ -13,10 +13,9 @@ import { control, popNative } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
-import type { Enter, EnteredUnit, Profit } from './state.js'
-import type { LoopState } from '../builtins/lists-callbacks.js'
+import type { ElementLoop, Enter, EnteredUnit, Profit } from './state.js'
+import type { LoopState } from '../builtins/builtin.js'
 import type { FrameDef, Result } from '../builtins/builtin.js'
-import type { ElementLoop } from './callbacks.js'
 import type { Leaving } from './site.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
@@ -28,14 +27,7 @@ import { CONTROL } from '../builtins/builtin.js'
 import { LEFT } from '../values/handles.js'
 import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
-
-export interface TierOptions {
-  /** Calls of a function from the base tier after which it is compiled. */
-  readonly calls: number
-  /** Turns of a loop in the base tier after which it is compiled and entered. */
-  readonly turns: number
-}
+import type { CompiledTier, Machine, TierOptions } from '../interpreter/machine.js'
 
 /** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred turns. */
 export const DEFAULT_TIER: TierOptions = { calls: 200, turns: 300 }
@@ -59,7 +51,7 @@ const LEAST_FUEL = 16
 /** Loops for functions that have none of their own, by native frame. */
 const anyLoops = new WeakMap<FrameDef, ElementLoop>()
 
-export class Tier {
+export class Tier implements CompiledTier {
   readonly calls: number
   readonly turns: number
   private readonly m: Machine

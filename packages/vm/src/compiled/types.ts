@@ -14,7 +14,8 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
-import type { TakenIn } from './inline.js'
+import type { FlowGraph } from './graph.js'
+import type { FunctionCode } from '../interpreter/module.js'
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
@@ -140,6 +141,25 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   if (WITH_INT.has(op) || op === L.NEG) return true
   if (op === L.MODK) return i.c !== 0
   return (ARITHMETIC.has(op) || op === L.MOD) && isOne(types[i.c]!)
+}
+
+/** A function as part of a caller's text (inline.ts). */
+export interface Callee {
+  readonly code: FunctionCode
+  readonly graph: FlowGraph
+  readonly region: Region
+  readonly guessed: Guesses
+  /** Types inside, and of the result, for arguments whose types stand at `from` in the caller. */
+  solve(types: Types, from: number): { readonly states: Map<Block, Types>; readonly result: number }
+}
+
+/** Where a callee comes from that cannot change while the text runs: a capture of the closure, or a slot. */
+export type Origin = { readonly kind: 'capture' | 'slot'; readonly at: number } | null
+
+/** A call that is inlined. */
+export interface TakenIn {
+  readonly call: Callee
+  readonly origin: Origin
 }
 
 /** What a unit takes for granted, behind guards. */

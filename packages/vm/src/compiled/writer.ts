@@ -18,15 +18,15 @@ import { chainFrom } from './chains.js'
 import { Site } from './site.js'
 import { HarnList } from '../values/list.js'
 import type { FlowGraph, LoopRange } from './graph.js'
+import type { InstrWriter, ViewNames } from './instr-writer.js'
 import type { View } from './quiet.js'
 import type { Chain, Way } from './chains.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
-import type { Machine } from '../vm.js'
-import type { InlinedCall, Origin } from './inline.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Expectation } from './state.js'
-import type { Guesses, Types } from './types.js'
+import type { Callee, Guesses, Origin, Types } from './types.js'
 
 /** Text with what it refers to by number. */
 export interface UnitText {
@@ -34,14 +34,6 @@ export interface UnitText {
   readonly sites: Site[]
   readonly constants: unknown[]
   readonly expects: readonly Expectation[]
-}
-
-/** The names of the variables that a view is in. */
-export interface ViewNames {
-  readonly items: string
-  readonly length: string
-  /** null where there is nothing to ask. */
-  readonly owned: string | null
 }
 
 /** A whole function; a loop that is entered in mid-run; or the part of a generator from where it goes on to its next yields. */
@@ -67,7 +59,7 @@ export interface UnitOptions {
 /** What the text of a callee is part of: a call, or a loop that calls a function for every element (callbacks.ts). */
 export interface Host {
   readonly shared: Shared
-  readonly call: InlinedCall
+  readonly call: Callee
   readonly states: Map<Block, Types>
   readonly prefix: string
   /** The closure that is called. */
@@ -101,7 +93,7 @@ export interface Shared {
   labels: number
 }
 
-export class UnitWriter {
+export class UnitWriter implements InstrWriter {
   readonly code: FunctionCode
   readonly sites: Site[]
   readonly constants: unknown[]

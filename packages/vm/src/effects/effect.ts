@@ -24,19 +24,9 @@ import {
   usesStore,
 } from './uses.js'
 import type { Use, UsesOf } from './uses.js'
-import type { HarnFloat } from '../values/scalars.js'
+import type { Plain } from '../values/data.js'
 
-/** Data at the edge of the machine: JSON plus exact ints, bytes and marked floats. Objects have no prototype or a plain one. */
-export type Plain =
-  | null
-  | boolean
-  | string
-  | number
-  | bigint
-  | Uint8Array
-  | HarnFloat
-  | readonly Plain[]
-  | { readonly [key: string]: Plain }
+export type { Plain } from '../values/data.js'
 
 export type SideEffect = 'none' | 'read_only' | 'workspace_write' | 'process_exec' | 'network'
 

@@ -11,7 +11,7 @@
 // `..` are kept as the operating system would read them) and reports absolute paths back. Times are milliseconds unless a
 // name says otherwise.
 
-import type { Plain } from './effect.js'
+import type { Plain } from '../values/data.js'
 
 /** The world refused. `detail` is what follows the colon in messages, in the reference's wording: `No such file or directory (os error 2)`. */
 export interface Refused {

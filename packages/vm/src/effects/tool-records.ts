@@ -2,7 +2,7 @@
 // Keys are snake_case, as in every serialised record. The issuing side is tools/dispatch/dispatch.ts and tools/dispatch/host-call.ts;
 // providers answer with what is described here.
 
-import type { Plain } from './effect.js'
+import type { Plain } from '../values/data.js'
 
 /**
  * Effect `tool.call`: one attempt of one call. `call_id` and `idempotency_key` stay the same over attempts. The answer is the

@@ -2,7 +2,7 @@
 // known to the script, in an order that depends on nothing but the run. The listener cannot answer, so tracing changes nothing;
 // hashing, redaction and storage are the host's (stdlib-tools/src/trace).
 
-import type { Plain } from './effect.js'
+import type { Plain } from '../values/data.js'
 
 export interface TraceRecord {
   readonly kind: 'tool_call'

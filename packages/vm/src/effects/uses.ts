@@ -6,7 +6,7 @@
 // has, and nobody can tell from the effect, is named in `unknown`: a constraint on it refuses the effect.
 
 import { unknownModelOption } from './model-options.js'
-import type { Plain } from './effect.js'
+import type { Plain } from '../values/data.js'
 
 type Args = { readonly [key: string]: Plain }
 

@@ -15,7 +15,7 @@ import type { FrameState, Result } from '../builtins/builtin.js'
 import type { Task } from '../scheduler/task.js'
 import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from './machine.js'
 
 /** NEXT on an iterator that the loop does not know. */
 export function nextItem(m: Machine, task: Task, iter: HarnIter): boolean {

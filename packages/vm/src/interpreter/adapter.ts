@@ -6,7 +6,7 @@ import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnClosure } from '../values/callable.js'
 import { Module } from './module.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from './machine.js'
 
 const PREFIX = 'native:'
 

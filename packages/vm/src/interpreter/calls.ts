@@ -13,15 +13,9 @@ import { work } from '../values/meter.js'
 import { HarnRange } from '../values/scalars.js'
 import { typeName } from '../values/value.js'
 import { placeArguments } from './frames.js'
-import type { Machine } from '../vm.js'
+import type { CallSite, Machine } from './machine.js'
 import type { Task } from '../scheduler/task.js'
 import type { Value } from '../values/value.js'
-
-/** What a call by name falls back to when the callee it was given is not callable. */
-export interface CallSite {
-  readonly name: string
-  readonly suggestion: string | null
-}
 
 /** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
 export function callMethod(
@@ -54,14 +48,6 @@ export function callMethod(
   }
   m.give(co, null)
   return true
-}
-
-/** What a call of a struct's method found. The cache is the machine's, because a module's instructions are shared by machines. */
-export interface FoundMethod {
-  readonly struct: string
-  readonly home: string
-  readonly name: string
-  readonly method: HarnClosure
 }
 
 /** Calls whose positions in the code differ by as much share an entry. */

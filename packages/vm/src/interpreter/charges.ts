@@ -5,7 +5,7 @@ import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { SHORT_TEXT } from '../values/meter.js'
 import { HarnFloat } from '../values/scalars.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from './machine.js'
 import type { Value } from '../values/value.js'
 
 /** Whether comparing this value may take long. Floats are not, which compiled code holds without a box. */

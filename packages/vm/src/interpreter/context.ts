@@ -21,8 +21,8 @@ import { callingCeilings, narrowedCaller } from './place.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
 import type {
-  Context,
   Control,
+  EffectJudge,
   Family,
   FrameState,
   MachineAccess,
@@ -31,28 +31,16 @@ import type {
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
-import type { RunBranch } from '../builtins/branches.js'
+import type { RunBranch } from '../effects/run-branch.js'
 import type { Effect, EffectOutcome, PendingEffect } from '../effects/effect.js'
 import { NO_HOST_DATA } from '../host-data.js'
 import type { HostSlot } from '../host-data.js'
-import type { EffectJudge } from '../effects/judge.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Action, CallContext, Machine } from './machine.js'
 import type { Fault } from './fault.js'
-
-/** What a builtin or a step asked for, carried out by `control` (activations.ts). */
-export type Action =
-  | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
-  | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
-  /** Of `callee` with `callArgs`: the most frequent action makes no object. */
-  | { readonly kind: 'call' | 'again' }
-  | { readonly kind: 'effect'; readonly id: number }
-  | { readonly kind: 'answered'; readonly value: Value }
-  | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
-  | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
 
 const NO_BRANCHES: readonly RunBranch[] = []
 const CALL: Action = { kind: 'call' }
@@ -64,7 +52,7 @@ const ANSWER_BITS = 8
 /** Units of a walk of the whole machine, beside those for what it holds. */
 const WALK_UNITS = 100
 
-export class MachineContext implements Context, MachineAccess {
+export class MachineContext implements CallContext {
   private readonly m: Machine
 
   /** The effect that the host is asked for right now; 0 for none. */

@@ -8,7 +8,7 @@
 
 import { quickName } from '../values/names.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
-import type { Constant, OpcodeName } from '@bridle/compiler/bytecode'
+import type { Constant, FunctionChunk, ModuleChunk, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { Instr, LINKED } from './linked.js'
 import { quickCheckOf } from './param-check.js'
@@ -16,8 +16,7 @@ import type { ParameterCheck } from './param-check.js'
 import { shapeOfLiteral } from '../values/shape.js'
 import type { Shape } from '../values/shape.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
-import type { FunctionCode } from './module.js'
-import type { Value } from '../values/value.js'
+import type { Code, Value } from '../values/types.js'
 
 /** A virtual stack entry: a slot number, a constant, or the running closure. */
 type Entry = number | { readonly constant: Value } | typeof SELF
@@ -91,6 +90,17 @@ const UNARY: Partial<Record<OpcodeName, number>> = {
   YIELD: LINKED.YIELD,
 }
 
+/** A function before its first call: FunctionCode of module.ts, which keeps what becomes of it. */
+export interface Undecoded {
+  readonly chunk: FunctionChunk
+  readonly plain: boolean
+  readonly module: {
+    readonly chunk: ModuleChunk
+    readonly builtins: readonly BuiltinDef[]
+    readonly functions: readonly Code[]
+  }
+}
+
 export interface Decoded {
   readonly entry: Instr
   /** The instruction that carries out the code at a position, for resuming there. */
@@ -129,14 +139,14 @@ export class Positions {
   }
 }
 
-export function decode(fn: FunctionCode): Decoded {
+export function decode(fn: Undecoded): Decoded {
   return new Decoder(fn).run()
 }
 
 type StructType = Extract<Constant, { readonly tag: 'struct' }>
 
 class Decoder {
-  private readonly fn: FunctionCode
+  private readonly fn: Undecoded
   private readonly code: readonly number[]
   private readonly slots: number
   private stack: Entry[] = []
@@ -159,7 +169,7 @@ class Decoder {
   private readonly boundaries: Uint8Array
   private pc = 0
 
-  constructor(fn: FunctionCode) {
+  constructor(fn: Undecoded) {
     this.fn = fn
     this.code = fn.chunk.code
     this.slots = fn.chunk.slots

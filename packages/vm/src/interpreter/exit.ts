@@ -1,7 +1,7 @@
 // How a machine hands the thread back. Every exit carries the output that the root task committed since the exit before it,
 // so that a host can print as the run goes and nothing is printed twice after a restore or a replay.
 
-import type { PendingEffect } from '../effects/effect.js'
+import type { EffectOutcome, PendingEffect } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 import type { Fault } from './fault.js'
 
@@ -20,6 +20,12 @@ export type RunExit =
   /** The slice is used up; `resume` goes on with the same task. `effects` as above: other tasks may have asked meanwhile. */
   | { readonly kind: 'yielded'; readonly output: string; readonly effects: readonly PendingEffect[] }
   | { readonly kind: 'limit'; readonly output: string; readonly limit: LimitName; readonly message: string }
+
+/** An answer to a pending effect. */
+export interface Answer {
+  readonly id: number
+  readonly outcome: EffectOutcome
+}
 
 export interface Limits {
   /** Units of work for the whole run: one per backward jump and call, and what builtins charge. */

@@ -2,8 +2,7 @@
 // uncaught one ends the run. Nothing here throws. Texts follow reference 01 §15.4.
 
 import { display } from '../values/display.js'
-import type { FunctionCode } from './module.js'
-import type { Value } from '../values/value.js'
+import type { Code, Value } from '../values/types.js'
 
 export type FaultKind =
   | 'thrown'
@@ -77,7 +76,7 @@ export class Fault {
   }
 
   /** Adds the activation of `code` that stands at `pc` to the trace. */
-  note(code: FunctionCode, pc: number): void {
+  note(code: Code, pc: number): void {
     this.places = { code, pc, inner: this.places }
   }
 
@@ -105,7 +104,7 @@ export class Fault {
 
 /** A link of a chain: a fault leaves many frames one by one, and a chain grows without copying. */
 interface Place {
-  readonly code: FunctionCode
+  readonly code: Code
   readonly pc: number
   readonly inner: Place | null
 }

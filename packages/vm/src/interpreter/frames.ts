@@ -1,11 +1,10 @@
 // How arguments become the first registers of a frame.
 
 import { HarnList } from '../values/list.js'
-import type { FunctionCode } from './module.js'
-import type { Value } from '../values/value.js'
+import type { Code, Value } from '../values/types.js'
 
 /** Arguments at `base` → parameters: missing ones are nil or, where a default may apply, unset; the rest become a list. */
-export function placeArguments(code: FunctionCode, regs: Value[], base: number, argc: number): void {
+export function placeArguments(code: Code, regs: Value[], base: number, argc: number): void {
   const { rest, firstDefault } = code.chunk
   if (rest >= 0) {
     const more: Value[] = []

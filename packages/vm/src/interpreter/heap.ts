@@ -12,7 +12,7 @@ import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { graphOf } from '../compiled/graph.js'
 import { Coroutine, COROUTINE_UNITS, NativeActivation } from '../scheduler/task.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from './machine.js'
 
 /** A float in a slot: once for each reference, since which of them share a box depends on the tier. */
 const FLOAT_UNITS = 32

@@ -24,6 +24,11 @@ export interface HandlerEntry {
   entry: Instr | null
 }
 
+declare module '../values/types.js' {
+  interface Code extends FunctionCode {}
+  interface CodeModule extends Module {}
+}
+
 const NO_HANDLERS: readonly HandlerEntry[] = []
 
 export class FunctionCode {

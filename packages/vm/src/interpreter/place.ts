@@ -8,7 +8,7 @@ import { HarnList } from '../values/list.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import type { Module } from './module.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from './machine.js'
 
 export interface ScriptPlace {
   readonly file: string

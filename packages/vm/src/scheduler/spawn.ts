@@ -14,7 +14,7 @@ import { Coroutine, NativeActivation, Task } from './task.js'
 import { endTaskSpan, forgetEffect, wake } from './transitions.js'
 import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
 import type { Deadline } from './task.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 
 /** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */

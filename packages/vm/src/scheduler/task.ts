@@ -9,10 +9,13 @@ import { HarnClosure } from '../values/callable.js'
 import { NATIVE_STEP, TASK_END } from '../interpreter/linked.js'
 import type { FrameDef, FrameState } from '../builtins/builtin.js'
 import type { Fault } from '../interpreter/fault.js'
-import type { FunctionCode } from '../interpreter/module.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnGenerator } from '../values/handles.js'
-import type { Value } from '../values/value.js'
+import type { Code, Value } from '../values/types.js'
+
+declare module '../values/types.js' {
+  interface Stack extends Coroutine {}
+}
 
 /** A native frame on a stack: a builtin that calls back or waits (builtins/builtin.ts). */
 export class NativeActivation {
@@ -73,7 +76,7 @@ export class Coroutine {
   begin(
     closure: HarnClosure,
     args: readonly Value[],
-    place: (code: FunctionCode, regs: Value[], base: number, argc: number) => void,
+    place: (code: Code, regs: Value[], base: number, argc: number) => void,
   ): void {
     this.reserve(1 + closure.code.frameSize + args.length)
     for (let at = 0; at < args.length; at++) this.regs[1 + at] = args[at]!

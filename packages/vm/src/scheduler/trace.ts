@@ -5,7 +5,7 @@ import { UNTRACED, listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
 import type { SpanWork } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { Task } from './task.js'
 
 export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {

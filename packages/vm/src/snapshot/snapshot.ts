@@ -11,7 +11,7 @@ import { GraphReader } from './graph-read.js'
 import { GraphWriter } from './graph-write.js'
 import type { Module } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
-import type { Machine } from '../vm.js'
+import type { Machine } from '../interpreter/machine.js'
 
 /** Of the bytes that `Machine.snapshot` gives. Version 1 was JSON. */
 export const SNAPSHOT_VERSION = 3

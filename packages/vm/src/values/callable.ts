@@ -3,16 +3,24 @@
 import { Keyed, NO_SLOTS } from './keyed.js'
 import { EMPTY } from './shape.js'
 import type { Shape } from './shape.js'
-import type { FunctionCode } from '../interpreter/module.js'
-import type { Value } from './value.js'
+import type { Code, Value } from './types.js'
+
+declare module './types.js' {
+  interface ValueClasses {
+    HarnClosure: HarnClosure
+    HarnBuiltin: HarnBuiltin
+    HarnCell: HarnCell
+    HarnStruct: HarnStruct
+  }
+}
 
 /** A script function: shared code, the values it captured, and the module state it belongs to. */
 export class HarnClosure {
-  readonly code: FunctionCode
+  readonly code: Code
   readonly captures: Value[]
   /** See `mark` of lists. */
   mark = 0
-  constructor(code: FunctionCode, captures: Value[]) {
+  constructor(code: Code, captures: Value[]) {
     this.code = code
     this.captures = captures
   }

@@ -4,7 +4,13 @@ import { Keyed, NO_SLOTS } from './keyed.js'
 import { EMPTY, TABLE } from './shape.js'
 import { Table } from './table.js'
 import type { Shape } from './shape.js'
-import type { Value } from './value.js'
+import type { Value } from './types.js'
+
+declare module './types.js' {
+  interface ValueClasses {
+    HarnDict: HarnDict
+  }
+}
 
 export class HarnDict extends Keyed {
   /** Of a map; or takes the slots over, which are by the places of `shape`. */

@@ -6,9 +6,8 @@ import { HarnBuiltin, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
 import { HarnAtomic, HarnHandle, HarnIter, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
-import type { Keyed } from './keyed.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
-import { HarnSet } from './set.js'
+import { HarnSet, likenessKey } from './set.js'
 import { SCANNED_BITS, scan, visit, work } from './meter.js'
 import { compareText } from './text-order.js'
 import type { Value } from './value.js'
@@ -157,91 +156,4 @@ function comparePairs(left: HarnPair, right: HarnPair): number {
     }
   }
   return 0
-}
-
-/**
- * A key that two values share exactly when they are structurally the same: a primitive where possible, else a text. Values
- * with identity only (closures, channels …) are their own key.
- */
-export function structuralKey(value: Value): unknown {
-  switch (typeof value) {
-    case 'number':
-    case 'boolean':
-      return value
-    case 'string':
-      return `s${value}`
-    case 'bigint':
-      return `i${value}`
-  }
-  if (value === null) return null
-  if (value instanceof HarnFloat) return `f${Object.is(value.v, -0) ? '-0' : value.v}`
-  const parts: string[] = []
-  return appendKey(parts, value) ? parts.join('') : value
-}
-
-/**
- * A text that two values share when they are equal as scripts compare them, and rarely otherwise: numbers count by value, whatever
- * their type. For searching many values for one that is equal.
- */
-export function likenessKey(value: Value): string {
-  const parts: string[] = []
-  appendKey(parts, value, true)
-  return parts.join('')
-}
-
-const UNITS_A_KEY = 4
-/** A walk that makes texts costs more than one that compares. */
-const VISITS_A_PART = 2
-
-/** False when the value (or one inside it) has identity only; then the whole has. With `alike` such values are all the same. */
-function appendKey(parts: string[], root: Value, alike = false): boolean {
-  const pending: (Value | { readonly text: string })[] = [root]
-  let visited = 0
-  work(UNITS_A_KEY)
-  while (pending.length > 0) {
-    const value = pending.pop()!
-    visited = visit(visited, VISITS_A_PART)
-    if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
-    else if (value === null) parts.push('n;')
-    else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)
-    else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${alike ? Number(value) : value};`)
-    else if (alike && value instanceof HarnFloat) parts.push(`i${value.v};`)
-    else if (value instanceof HarnFloat) parts.push(`f${Object.is(value.v, -0) ? '-0' : value.v};`)
-    else if (value instanceof HarnList) pushAll(pending, 'l', value.view())
-    else if (value instanceof HarnDict) pushEntries(pending, 'd', value)
-    else if (value instanceof HarnStruct) pushEntries(pending, `S${value.name}`, value)
-    else if (value instanceof HarnEnum) pushAll(pending, `e${value.enumName}.${value.variant}`, value.fields)
-    else if (value instanceof HarnPair) pushAll(pending, 'p', [value.first, value.second])
-    else if (value instanceof HarnRange) parts.push(`r${value.start},${value.end},${value.exclusive};`)
-    else if (value instanceof HarnDuration) parts.push(`t${value.ms};`)
-    else if (value instanceof HarnBytes) parts.push(`y${value.data.length}:${value.data.join(',')};`)
-    else if (value instanceof HarnTask) parts.push(`k${value.id};`)
-    else if (value instanceof HarnBuiltin) parts.push(`u${value.name};`)
-    else if (alike) parts.push(value instanceof HarnSet ? `u${value.size};` : '?;')
-    else if (value instanceof HarnSet) {
-      const keys = [...value.map.keys()].map((key) =>
-        typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`,
-      )
-      if (keys.includes(null)) return false
-      parts.push(`u${keys.length}(`, (keys as string[]).sort().join(','), ')')
-    } else return false
-  }
-  return true
-}
-
-type KeyWork = (Value | { readonly text: string })[]
-
-function pushAll(pending: KeyWork, head: string, items: readonly Value[]): void {
-  pending.push({ text: ')' })
-  for (let at = items.length - 1; at >= 0; at--) pending.push(items[at]!)
-  pending.push({ text: `${head}${items.length}(` })
-}
-
-function pushEntries(pending: KeyWork, head: string, object: Keyed): void {
-  const keys = object.keys()
-  pending.push({ text: ')' })
-  for (let at = keys.length - 1; at >= 0; at--) {
-    pending.push(object.get(keys[at]!)!, { text: `${keys[at]!.length}:${keys[at]!}=` })
-  }
-  pending.push({ text: `${head}${keys.length}(` })
 }

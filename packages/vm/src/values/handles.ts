@@ -1,8 +1,21 @@
 // Mutable handles that scripts hold: iterators, generators, channels, tasks, atomics, permits, handles to outside things.
 // They are plain data reachable from the machine; what must be called to advance one is named, never stored as a function.
 
-import type { Coroutine } from '../scheduler/task.js'
-import type { Value } from './value.js'
+import type { Stack, Value } from './types.js'
+
+declare module './types.js' {
+  interface ValueClasses {
+    HarnIter: HarnIter
+    HarnGenerator: HarnGenerator
+    HarnChannel: HarnChannel
+    HarnTask: HarnTask
+    HarnAtomic: HarnAtomic
+    HarnRng: HarnRng
+    HarnPermit: HarnPermit
+    HarnHandle: HarnHandle
+    EndOfIteration: EndOfIteration
+  }
+}
 
 /**
  * A lazy single-pass iterator. `op` names a row of the iterator table (builtins/iter.ts) that knows how to advance it, and
@@ -21,9 +34,9 @@ export class HarnIter {
 /** A running coroutine: `generator` made by `yield`, `stream` by `gen fn`. */
 export class HarnGenerator {
   readonly kind: 'generator' | 'stream'
-  coroutine: Coroutine | null
+  coroutine: Stack | null
   done = false
-  constructor(kind: 'generator' | 'stream', coroutine: Coroutine | null) {
+  constructor(kind: 'generator' | 'stream', coroutine: Stack | null) {
     this.kind = kind
     this.coroutine = coroutine
   }

@@ -8,10 +8,8 @@
 import { EMPTY, TABLE } from './shape.js'
 import { work } from './meter.js'
 import { Table } from './table.js'
-import type { HarnStruct } from './callable.js'
-import type { HarnDict } from './dict.js'
 import type { Shape } from './shape.js'
-import type { Value } from './value.js'
+import type { Value } from './types.js'
 
 /** The slots of every object without any; never written to. */
 export const NO_SLOTS: Value[] = []
@@ -171,7 +169,7 @@ export abstract class Keyed {
   }
 
   /** What a write through a shared reference is made to. */
-  abstract copy(): HarnDict | HarnStruct
+  abstract copy(): Value & Keyed
 
   /** Writes all that `other` holds, in place. */
   setAll(other: Keyed): void {

@@ -13,7 +13,13 @@
 // `raw` as it is: `at`, `put`, and the two tiers' own access by index. Nothing that a script can see depends on the form.
 
 import { HarnFloat } from './scalars.js'
-import type { Value } from './value.js'
+import type { Value } from './types.js'
+
+declare module './types.js' {
+  interface ValueClasses {
+    HarnList: HarnList
+  }
+}
 
 /** Stands for a buffer that is not there. */
 const NONE: Value[] = []

@@ -4,7 +4,7 @@
 // What is shared inside the machine is not shared outside: a copy, a line of JSON and a message hold it once for each way that leads
 // to it. So what crosses the edge is counted at its expanded size, in heap units, and whoever pays for the walk pays for that.
 
-import type { Plain } from '../effects/effect.js'
+import type { Plain } from './data.js'
 import { HarnDict } from './dict.js'
 import { display } from './display.js'
 import { HarnHandle } from './handles.js'

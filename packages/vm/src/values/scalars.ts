@@ -1,6 +1,17 @@
 // Immutable values that are not JavaScript primitives. Each class has one fixed shape; none holds a reference to a machine.
 
-import type { Value } from './value.js'
+import type { Value } from './types.js'
+
+declare module './types.js' {
+  interface ValueClasses {
+    HarnFloat: HarnFloat
+    HarnDuration: HarnDuration
+    HarnBytes: HarnBytes
+    HarnRange: HarnRange
+    HarnPair: HarnPair
+    HarnEnum: HarnEnum
+  }
+}
 
 /** A float in a generic position. Ints are bare numbers, so that 1 and 1.0 stay apart (docs/decisions, value representation). */
 export class HarnFloat {

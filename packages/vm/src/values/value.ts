@@ -4,42 +4,13 @@
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
-import type { HarnHandle } from './handles.js'
 import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnIter, HarnPermit, HarnRng, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
+import type { Int, Value } from './types.js'
 
-export type Int = number | bigint
-
-export type Value =
-  | null
-  | boolean
-  | string
-  | number
-  | bigint
-  | HarnFloat
-  | HarnDuration
-  | HarnBytes
-  | HarnRange
-  | HarnPair
-  | HarnEnum
-  | HarnList
-  | HarnDict
-  | HarnSet
-  | HarnStruct
-  | HarnClosure
-  | HarnBuiltin
-  | HarnCell
-  | HarnIter
-  | HarnGenerator
-  | HarnChannel
-  | HarnTask
-  | HarnAtomic
-  | HarnRng
-  | HarnPermit
-  | HarnHandle
-  | EndOfIteration
+export type { Int, Value } from './types.js'
 
 /** Largest int that is a JavaScript number. */
 export const EXACT = Number.MAX_SAFE_INTEGER
