@@ -1,7 +1,7 @@
 // What the command begins with. A plain run of a script goes straight to it, because its start is part of every run; all other
 // words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
 
-import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError } from './errors.js'
+import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, systemFailure } from './errors.js'
 import { refusalDocument } from './failure-document.js'
 import { directOutput, guardStreams } from './output.js'
 import { complain, tellJson } from './printable.js'
@@ -25,8 +25,9 @@ export async function codeOf(words: readonly string[], build?: string, print?: (
     guardStreams()
     const { runProgram } = await import('./program.js')
     return await runProgram(words, build)
-  } catch (cause) {
+  } catch (thrown) {
     guardStreams()
+    const cause = systemFailure(thrown) ?? thrown
     const code = cause instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE
     if (wantsJson(words)) tellJson(refusalDocument(cause, code))
     if (!(cause instanceof UsageError || cause instanceof CommandError))

@@ -40,6 +40,19 @@ export function unreadable(file: string, cause: unknown): UsageError {
   return new UsageError(`cannot read ${file}: ${reasonOf(cause)}`, { code: 'unreadable_file', file })
 }
 
+/**
+ * What the operating system refused at a place that has no words of its own for it: a full disk, a file without rights. null for what is
+ * no such refusal.
+ */
+export function systemFailure(cause: unknown): CommandError | null {
+  const { code, syscall, path } = (cause ?? {}) as NodeJS.ErrnoException
+  if (typeof code !== 'string' || typeof syscall !== 'string') return null
+  return new CommandError(
+    path === undefined ? reasonOf(cause) : `${path}: ${reasonOf(cause)}`,
+    path === undefined ? {} : { file: path },
+  )
+}
+
 /** The operating system's words for what went wrong, without the call and the path that Node adds. */
 export function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException

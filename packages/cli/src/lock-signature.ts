@@ -4,7 +4,7 @@
 import { createPrivateKey, createPublicKey, sign, verify as isSigned } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CommandError, reasonOf } from './errors.js'
+import { CommandError, UsageError, reasonOf } from './errors.js'
 
 interface Document {
   readonly [key: string]: unknown
@@ -61,7 +61,7 @@ function readKey(flag: string, file: string, parse: (text: string) => KeyObject)
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new CommandError(`cannot read ${flag} ${file}: ${reasonOf(cause)}`)
+    throw new UsageError(`cannot read ${flag} ${file}: ${reasonOf(cause)}`, { code: 'unreadable_file', file })
   }
   let key: KeyObject
   try {

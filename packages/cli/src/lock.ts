@@ -3,7 +3,7 @@
 // Tools that a script defines are found by running it without any power and with a small budget: what it cannot do then, it does
 // not need in order to define its tools. MCP servers are those that the script's manifest declares; they are started to ask them.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Plain } from '@bridle/vm'
 import type { DefinedTool } from '@bridle/stdlib-tools'
@@ -24,6 +24,7 @@ import { commandRuntime, manifestOf } from './host.js'
 import { reachableServers } from './host-parts.js'
 import type { Script } from './load.js'
 import { signed, verify } from './lock-signature.js'
+import { readTarget } from './targets.js'
 
 export const LOCK_FILE = 'tools.lock.json'
 const FORMAT = 2
@@ -207,9 +208,10 @@ export function readLock(path: string, verifyKey?: string): Lock {
     })
   let document: unknown
   try {
-    document = JSON.parse(readFileSync(path, 'utf8'))
+    document = JSON.parse(readTarget(path))
   } catch (cause) {
-    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+    if (cause instanceof UsageError) throw cause
+    throw new CommandError(`${path} is not a lock file: ${reasonOf(cause)}`)
   }
   const lock = (isRecord(document) ? document : {}) as { readonly [key: string]: unknown }
   if (lock['format'] === 1)

@@ -1,8 +1,9 @@
 // The scripts that a command is to look at: files as named, folders with everything below them.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from './errors.js'
+import { UsageError, unreadable } from './errors.js'
 
 /** Sorted and each once. */
 export function scriptsAt(paths: readonly string[]): readonly string[] {
@@ -15,9 +16,26 @@ function scriptsBelow(path: string): string[] {
   if (found.isFile()) return [path]
   // Reading from a pipe waits for ever, and a device may have no end.
   if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
-  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+  return entriesOf(path).flatMap((entry) => {
     const below = join(path, entry.name)
     if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : scriptsBelow(below)
     return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
   })
+}
+
+export function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (cause) {
+    throw unreadable(folder, cause)
+  }
+}
+
+/** The text of a file that the command line names, or that lies below a folder of it. */
+export function readTarget(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
 }

@@ -1,14 +1,13 @@
 // `bridle fmt PATH…`: writes scripts in the one layout. A file is replaced only when the result is the same program; what does
 // not parse is left alone. Exit 1 when something does not parse, and with `--check` when something would change.
 
-import { readFileSync } from 'node:fs'
 import { type FormatOptions, format, isSameProgram, parse, SourceFile } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { configFor } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { readAll } from '../load.js'
 import { complain, tell } from '../printable.js'
-import { scriptsAt } from '../targets.js'
+import { readTarget, scriptsAt } from '../targets.js'
 
 export interface FmtFlags {
   readonly check?: boolean
@@ -29,7 +28,7 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
   const options = optionsFrom(first, flags)
   let failed = false
   for (const path of files) {
-    const text = readFileSync(path, 'utf8')
+    const text = readTarget(path)
     const result = formatted(path, text, options)
     if (result.kind === 'failed') {
       complain(`${path}: ${result.message}\n`)

@@ -1,7 +1,7 @@
 // `bridle lint PATH…`: what a careful author would write differently. Findings go to stderr as excerpts or to stdout as JSON; a
 // file without any is named on stdout. Exit 1 when something does not parse or a rule says error; 0 after `--fix`.
 
-import { realpathSync, readFileSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { applyFixes } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { Analysis, compileFindings, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
@@ -10,7 +10,7 @@ import { configCache } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
 import { commandRuntime } from '../host.js'
-import { scriptsAt } from '../targets.js'
+import { readTarget, scriptsAt } from '../targets.js'
 import { tell, tellJson } from '../printable.js'
 
 export interface LintFlags {
@@ -72,5 +72,5 @@ export function fixed(
 export function readTargets(paths: readonly string[]): readonly Target[] {
   const files = scriptsAt(paths)
   if (files.length === 0) throw new UsageError('no .harn files found under the given target(s)')
-  return files.map((path) => ({ path, key: realpathSync(path), text: readFileSync(path, 'utf8') }))
+  return files.map((path) => ({ path, key: realpathSync(path), text: readTarget(path) }))
 }

@@ -1,8 +1,9 @@
 // Finds the scripts of a conformance suite. A script is a test when it has a sibling with what is
 // expected; a `.harn` file without one is a helper that tests import. Nothing here reads a script's text.
 
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
+import { entriesOf, readTarget } from '../targets.js'
 
 export interface ConformanceTest {
   /** Path below the suite, forward slashes, without `.harn`. */
@@ -40,7 +41,7 @@ export function discover(path: string): ConformanceTest[] {
 }
 
 function scriptsBelow(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const entries = entriesOf(folder).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name)
     // A link to a folder is not followed, so that a loop of links cannot hold the walk up.
@@ -74,7 +75,7 @@ function readTest(file: string, name: string, walked: boolean): ConformanceTest 
 }
 
 function textIn(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, 'utf8') : null
+  return existsSync(path) ? readTarget(path) : null
 }
 
 function isFile(path: string): boolean {

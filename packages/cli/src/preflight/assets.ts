@@ -1,8 +1,10 @@
 // Where templates and folders that a script names by a literal would be.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import type { Dirent, Stats } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import type { Config } from '../config.js'
+import { reasonOf } from '../errors.js'
 
 export type AssetPlaces =
   | { readonly kind: 'places'; readonly candidates: readonly string[] }
@@ -42,11 +44,34 @@ function isSafe(path: string): boolean {
 }
 
 export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  return statSafe(path)?.isFile() === true
+}
+
+/** A larger template is left to the run: an editor checks at every key. */
+const MOST_TEMPLATE_BYTES = 4 << 20
+
+/** The text of a template, or why a check has none. */
+export function readTemplate(path: string): { readonly text: string } | { readonly problem: string } {
+  try {
+    const { size } = statSync(path)
+    if (size > MOST_TEMPLATE_BYTES) return { problem: `has ${size} bytes, and a check reads ${MOST_TEMPLATE_BYTES} at most` }
+    return { text: readFileSync(path, 'utf8') }
+  } catch (cause) {
+    return { problem: `cannot be read: ${reasonOf(cause)}` }
+  }
 }
 
 export function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory()
+  return statSafe(path)?.isDirectory() === true
+}
+
+/** null also for paths that the system does not take: too long, with a NUL character, behind a folder without rights. */
+function statSafe(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
 }
 
 const SKIPPED: ReadonlySet<string> = new Set(['target', 'node_modules', 'dist', 'build', 'out', '.harn-runs'])
@@ -58,7 +83,7 @@ export function foundElsewhere(path: string, folder: string, config: Config): st
   const wanted = basename(path)
   const found: string[] = []
   const search = (at: string, depth: number): void => {
-    for (const entry of readdirSync(at, { withFileTypes: true })) {
+    for (const entry of entriesOf(at)) {
       if (entry.isFile() && entry.name === wanted) found.push(join(at, entry.name))
       else if (entry.isDirectory() && depth < DEEPEST && !entry.name.startsWith('.') && !SKIPPED.has(entry.name)) {
         search(join(at, entry.name), depth + 1)
@@ -69,4 +94,13 @@ export function foundElsewhere(path: string, folder: string, config: Config): st
   const [only, more] = found
   if (only === undefined || more !== undefined || dirname(only) === folder) return ''
   return `did you mean '${relative(folder, only).split(sep).join('/')}'? (found at ${only}). Otherwise: `
+}
+
+/** None for a folder that cannot be read: this is for a hint only. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }

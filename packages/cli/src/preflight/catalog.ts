@@ -33,9 +33,9 @@ export const PREFLIGHT_CATALOG = {
   }),
   H003: row<{ path: string; error: string }>({
     title: 'template that cannot be read',
-    text: (a) => `template '${a.path}' has a syntax error: ${a.error}`,
+    text: (a) => `template '${a.path}' ${a.error}`,
     hint: () => 'the directives are `{{ name }}`, `{{ if }}`, `{{ for }}`, `{{ include }}` and their ends',
-    doc: 'A template that is named by a literal exists and is not well formed.',
+    doc: 'A template that is named by a literal exists, and is not well formed or cannot be read.',
   }),
   H004: row<{ problem: string }>({
     title: 'asset path without a meaning',

@@ -1,14 +1,13 @@
 // Preflight: does what a script refers to exist? Imports, templates, folders, operations of the host, tools that prompts speak of.
 // It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
 
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
 import { folderOf, importedModules, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
-import { assetPlaces, foundElsewhere, isFile, isFolder } from './assets.js'
+import { assetPlaces, foundElsewhere, isFile, isFolder, readTemplate } from './assets.js'
 import { type Capabilities, capabilities, readCapabilities } from './capabilities.js'
 import { type PreflightArgs, type PreflightCode, preflightDiagnostic } from './catalog.js'
 import { checkCollisions, checkReexports } from './collisions.js'
@@ -127,12 +126,14 @@ export class Preflight {
       const elsewhere = foundElsewhere(path, folderOf(key), this.options.config)
       return this.report(file, 'H002', span, { builtin, path, candidates: places, elsewhere })
     }
+    const read = readTemplate(found)
+    if ('problem' in read) return this.report(file, 'H003', span, { path, error: read.problem })
     try {
-      parseTemplate(readFileSync(found, 'utf8'))
+      parseTemplate(read.text)
     } catch (cause) {
       if (!(cause instanceof TemplateError)) throw cause
       const { line, column } = cause.place
-      this.report(file, 'H003', span, { path, error: `at ${line}:${column}: ${cause.message}` })
+      this.report(file, 'H003', span, { path, error: `has a syntax error: at ${line}:${column}: ${cause.message}` })
     }
   }
 
@@ -240,8 +241,9 @@ export class Preflight {
     for (const { text: path } of prompts) {
       const places = assetPlaces(path, folderOf(key), this.options.config, this.options.bundleRoot)
       const found = places.kind === 'places' ? places.candidates.find(isFile) : undefined
-      if (found === undefined) continue
-      for (const tool of toolMentions(readFileSync(found, 'utf8'))) {
+      const read = found === undefined ? null : readTemplate(found)
+      if (read === null || 'problem' in read) continue
+      for (const tool of toolMentions(read.text)) {
         const known = tools.get(tool)
         if (known === undefined) this.report(file, 'H016', place, { path, tool })
         else if (known.deferred && !canSearch) this.report(file, 'H017', place, { path, tool })

@@ -1,11 +1,12 @@
 // Finds what `bridle test` runs: the pipelines of a script that are named `test_…` or carry `@test`. Folders
 // are walked for `.harn` files; files without such a pipeline are no test files, whatever else is in them.
 
-import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, SourceFile } from '@bridle/parser'
 import type { PipelineDecl } from '@bridle/parser'
 import { UsageError } from '../errors.js'
+import { entriesOf, readTarget } from '../targets.js'
 
 export interface TestFile {
   /** As the caller wrote it, or the path below the folder that was named. */
@@ -40,7 +41,7 @@ export function discoverTests(paths: readonly string[]): readonly TestFile[] {
 }
 
 function readTests(path: string, key: string): TestFile {
-  const text = readFileSync(path, 'utf8')
+  const text = readTarget(path)
   const { program, diagnostics } = parse(new SourceFile(key, text))
   if (program === null) {
     const problem = diagnostics.find((each) => each.severity === 'error')?.message ?? 'the file does not parse'
@@ -55,8 +56,10 @@ function isTest(pipeline: PipelineDecl): boolean {
 }
 
 function scriptsAt(path: string): string[] {
-  if (statSync(path).isFile()) return [path]
-  const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const found = statSync(path)
+  if (found.isFile()) return [path]
+  if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
+  const entries = entriesOf(path).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return entries.flatMap((entry) => {
     const below = join(path, entry.name)
     if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : scriptsAt(below)

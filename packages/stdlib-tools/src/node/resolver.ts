@@ -2,7 +2,7 @@
 // from the packages of the project. Keys are real paths, so one file is one module however it is named. With a sandbox a path outside of
 // it is refused before the disk is asked: neither the text of a file nor whether there is one shows.
 
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve, sep } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import type { Resolution } from '@bridle/compiler'
@@ -30,10 +30,27 @@ export function fileModules(options: { readonly root: string; readonly sandbox?:
 function load(find: () => string, path: string): Resolution {
   try {
     const real = find()
-    return { kind: 'source', key: real, text: readFileSync(real, 'utf8') }
+    return { kind: 'source', key: real, text: readSource(real) }
   } catch (cause) {
     const reason = cause instanceof SandboxViolation ? cause.message : osErrorText(cause)
     return { kind: 'error', message: `Import error: cannot read '${path}': ${reason}` }
+  }
+}
+
+/** No text of more bytes has as few characters as a script may have (PARSE_LIMITS of the parser). */
+const MOST_BYTES = 16 << 20
+
+/** Imports are read by whoever looks at a script, an editor too: a pipe or a device would hold it, or fill its memory. */
+function readSource(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+  try {
+    const facts = fstatSync(fd)
+    // Reading a folder fails with the words of the system.
+    if (!facts.isFile() && !facts.isDirectory()) throw new Error('it is a device or a pipe, and no file')
+    if (facts.size > MOST_BYTES) throw new Error(`it has ${facts.size} bytes, and no script has more than ${MOST_BYTES}`)
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
   }
 }
 
@@ -95,7 +112,7 @@ function inPackages(packages: string, path: string): string | null {
 function exportedFile(home: string, name: string): string | null {
   let manifest: unknown
   try {
-    manifest = parseToml(readFileSync(join(home, 'harn.toml'), 'utf8'))
+    manifest = parseToml(readSource(join(home, 'harn.toml')))
   } catch {
     return null
   }
