@@ -10,6 +10,8 @@ import { dirname, join, relative } from 'node:path'
 import { filesBelow, layers, readJson, root } from './workspace.mjs'
 
 const PNPM = 'pnpm@12.21.0'
+/** Follows from the other sources. */
+const libraryFile = join(root, 'packages', 'stdlib-tools', 'src', 'library', 'harn', 'modules.generated.ts')
 const stampFile = join(root, 'node_modules', '.bridle-setup.json')
 
 main()
@@ -33,6 +35,7 @@ function main() {
       const dist = join(root, 'packages', name, 'dist', name === 'cli' ? 'types' : '')
       pruneOutputs(dist, join(root, 'packages', name, 'src'))
     }
+    run('compiling the library', process.execPath, ['--import', 'tsx', join('scripts', 'generate-library.ts')])
     run('checking types', process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
     run('bundling the packages', process.execPath, [join('scripts', 'bundle-packages.mjs')])
     run('bundling the command line', process.execPath, [join('scripts', 'bundle.mjs')])
@@ -52,12 +55,13 @@ function installInputs() {
 }
 
 function buildInputs() {
-  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts')
+  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && path !== libraryFile
   return [
     ...[
       'tsconfig.json',
       'tsconfig.base.json',
       'scripts/bundle.mjs',
+      'scripts/generate-library.ts',
       'scripts/bundle-packages.mjs',
       'scripts/core-bundle.mjs',
       'scripts/lazy-modules.mjs',
@@ -73,7 +77,7 @@ function buildInputs() {
 
 function outputsExist() {
   const outputs = layers.map((name) => join(root, 'packages', name, 'dist', name === 'cli' ? 'bridle.js' : 'index.js'))
-  return outputs.every((path) => existsSync(path))
+  return [libraryFile, ...outputs].every((path) => existsSync(path))
 }
 
 /**

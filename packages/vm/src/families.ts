@@ -5,8 +5,8 @@ export { HostData, hostSlot } from './host-data.js'
 export type { HostSlot } from './host-data.js'
 export type { EffectAsCall, JudgeMode } from './effects/judge.js'
 export { TOOL_CALLS, keyOfCall } from './builtins/branches.js'
-export { CONTROL, Control, builtin, family, frame, textArgument, withRun } from './builtins/builtin.js'
-export type { BuiltinDef, Context, EffectJudge, FrameDef, FrameState, Result } from './builtins/builtin.js'
+export { CONTROL, Control, builtin, family, frame, harnBuiltin, textArgument, withRun } from './builtins/builtin.js'
+export type { BuiltinDef, Context, EffectJudge, FrameDef, FrameState, LibraryCall, Result } from './builtins/builtin.js'
 export { bytesFamily, decodeUtf8, decodeUtf8Strict, encodeUtf8, sameBytes, utf8Problem } from './builtins/bytes.js'
 export { makeChannel, timeoutMillis } from './builtins/channels.js'
 export { chargeArguments } from './builtins/charging.js'
@@ -37,10 +37,11 @@ export type { Budget, Cost, Pieces, Steps, Work } from './builtins/pieces.js'
 export { Problem } from './builtins/problem.js'
 export { randomFamily } from './builtins/random.js'
 export { createRegistry } from './builtins/registry.js'
-export type { BuiltinFamily, LaterFamilies } from './builtins/registry.js'
+export type { BuiltinFamily, LaterFamilies, LibrarySource, ModuleBytes } from './builtins/registry.js'
 export {
   ask,
   callBack,
+  callLibrary,
   failCategorized,
   failRuntime,
   failWith,

@@ -23,6 +23,8 @@ import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeText, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
+import { ensureModule } from './interpreter/library.js'
+import { keyOfModule } from './library-keys.js'
 import { execute } from './interpreter/loop.js'
 import { canGenerateCode } from './compiled/from-text.js'
 import { DEFAULT_TIER, Tier } from './compiled/tier.js'
@@ -608,6 +610,16 @@ export class Machine implements MachineOfParts {
       this.slots = this.modules.get(module.key)!.slots
     }
     return this.slots
+  }
+
+  /** A module of the program, or an internal one. */
+  moduleOf(key: string): Module | null {
+    return this.program.modules.get(key) ?? ensureModule(this, key)
+  }
+
+  /** Whether the own code of an internal module has run, or is running. */
+  isStarted(name: string): boolean {
+    return this.modules.get(keyOfModule(name))?.started ?? false
   }
 
   exportValue(key: string, slot: number): Value {

@@ -86,6 +86,9 @@ export interface Context {
   /** Goes on as the native frame `kind`; `step` runs at once. */
   frame(kind: string, state: FrameState): Control
 
+  /** Goes on as a function of an internal module, which gets the first `argc` of the arguments. */
+  library(body: LibraryCall, args: readonly Value[]): Control
+
   /** In a step only. */
   call(callee: Value, args: readonly Value[]): Control
   request(effect: Effect): Control
@@ -125,6 +128,15 @@ export interface EffectJudge {
   readonly book: (ctx: Context, nested: readonly NestedCall[], parent: string | null) => void
 }
 
+/** The function of an internal module that is the body of a builtin (interpreter/library.ts). */
+export interface LibraryCall {
+  /** Path below the sources of the library, without its extension: `agents/people/monitors`. */
+  readonly module: string
+  readonly function: string
+  /** `drop`: what callbacks print is lost. */
+  readonly output: 'keep' | 'drop'
+}
+
 /** What intrinsics may do beyond other builtins; implemented by the Machine. */
 export interface MachineAccess {
   /** What the host says to the family of the slot. */
@@ -133,6 +145,8 @@ export interface MachineAccess {
   readonly judge: EffectJudge | null
   /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
+  /** A function of an internal module, or with `starts` the module's own code, which has to run before and has begun with this. */
+  libraryEntry(module: string, name: string): { readonly callee: Value; readonly starts: boolean }
   hashHex(bytes: Uint8Array): string
   /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
   sha256Hex(text: string): string
@@ -392,6 +406,19 @@ function define(receiver: string | null, signature: string, options: Options, ru
     run,
     receiver,
   }
+}
+
+/**
+ * Defines a builtin whose body is a function of an internal module. `output` says what becomes of what its callbacks print; it is
+ * dropped by builtins whose callbacks are runs apart.
+ */
+export function harnBuiltin(
+  signature: string,
+  options: Options,
+  body: { readonly module: string; readonly function: string; readonly output?: 'keep' | 'drop' },
+): BuiltinDef {
+  const call: LibraryCall = { output: 'keep', ...body }
+  return define(null, signature, options, (ctx, ...args) => ctx.library(call, args))
 }
 
 /** The same builtin, run in another way: its short ways, which would go past that, are gone. */

@@ -6,6 +6,7 @@ import { channelsFamily } from './channels.js'
 import { coreFamily } from './core.js'
 import { dictsFamily } from './dicts.js'
 import { iterFamily } from './iter-methods.js'
+import { libraryFamily } from './library.js'
 import { listsFamily } from './lists.js'
 import { mathFamily } from './math.js'
 import { rangesFamily } from './ranges.js'
@@ -23,6 +24,7 @@ export const CORE_FAMILIES: readonly BuiltinFamily[] = withCharges([
   coreFamily,
   dictsFamily,
   iterFamily,
+  libraryFamily,
   listsFamily,
   mathFamily,
   rangesFamily,

@@ -13,6 +13,7 @@ const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
   'dicts',
   'iter',
   'json',
+  'library',
   'lists',
   'math',
   'random',

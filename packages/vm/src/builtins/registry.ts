@@ -15,9 +15,26 @@ export interface BuiltinFamily {
   readonly charges?: 'own' | 'arguments'
   /** Global constants, such as `pi`. Plain immutable values only. */
   readonly constants?: Readonly<Record<string, Value>>
+  /** Builtins that internal modules may call, and scripts cannot name. */
+  readonly primitives?: readonly BuiltinDef[]
+  /** Bytecode of internal modules by name; null for a name that it does not have. */
+  readonly modules?: ModuleBytes
+}
+
+export type ModuleBytes = (name: string) => Uint8Array | null
+
+/** What internal modules are linked against (interpreter/library.ts). */
+export interface LibrarySource {
+  /**
+   * A primitive, or else the builtin of the name without what a host puts around it and without its restrictions: those are about what
+   * scripts call. What it asks of the world is judged as any effect of the caller is.
+   */
+  readonly inner: (name: string) => BuiltinDef | undefined
+  readonly moduleBytes: ModuleBytes
 }
 
 export interface Registry {
+  readonly library: LibrarySource
   readonly builtins: ReadonlyMap<string, BuiltinDef>
   /** By `type_of` name of the receiver, then method name. */
   readonly methods: ReadonlyMap<string, ReadonlyMap<string, BuiltinDef>>
@@ -79,10 +96,26 @@ export function createRegistry(
     methods: tables.methods,
     frames: new LaterTable(tables.frames, waiting, null),
     constants: new LaterTable(tables.constants, waiting, 'constants'),
+    library: laterLibrary(tables, waiting),
   }
 }
 
 class Tables implements Registry {
+  private readonly primitives = new Map<string, BuiltinDef>()
+  /** As the families define them, without the host's wrapping. */
+  private readonly bare = new Map<string, BuiltinDef>()
+  private readonly sources = new Set<ModuleBytes>()
+  readonly library: LibrarySource = {
+    inner: (name) => this.primitives.get(name) ?? this.bare.get(name),
+    moduleBytes: (name) => {
+      for (const source of this.sources) {
+        const bytes = source(name)
+        if (bytes !== null) return bytes
+      }
+      return null
+    },
+  }
+
   readonly builtins = new Map<string, BuiltinDef>()
   readonly methods = new Map<string, Map<string, BuiltinDef>>()
   readonly frames = new Map<string, FrameDef>()
@@ -97,8 +130,15 @@ class Tables implements Registry {
     for (const def of family.builtins) {
       const table = def.receiver === null ? this.builtins : this.methodsOf(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, this.wrap(family.charges === 'arguments' ? charging(def) : def))
+      const charged = family.charges === 'arguments' ? charging(def) : def
+      if (def.receiver === null) this.bare.set(def.name, charged)
+      table.set(def.name, this.wrap(charged))
     }
+    for (const def of family.primitives ?? []) {
+      if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)
+      this.primitives.set(def.name, family.charges === 'arguments' ? charging(def) : def)
+    }
+    if (family.modules !== undefined) this.sources.add(family.modules)
     for (const def of family.frames ?? []) {
       if (this.frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)
       this.frames.set(def.kind, def)
@@ -110,6 +150,22 @@ class Tables implements Registry {
     let table = this.methods.get(receiver)
     if (table === undefined) this.methods.set(receiver, (table = new Map()))
     return table
+  }
+}
+
+/** What is not there is looked for by name first, and then in every group: names of primitives and modules are in no list. */
+function laterLibrary(tables: Tables, waiting: Waiting): LibrarySource {
+  const find = <T>(name: string, look: (name: string) => T | null | undefined): T | null => {
+    const found = look(name)
+    if (found !== undefined && found !== null) return found
+    const group = waiting.names('builtins').get(name)
+    if (group !== undefined) waiting.load(group)
+    else waiting.loadAll()
+    return look(name) ?? null
+  }
+  return {
+    inner: (name) => find(name, tables.library.inner) ?? undefined,
+    moduleBytes: (name) => find(name, tables.library.moduleBytes),
   }
 }
 

@@ -71,6 +71,15 @@ export function* tryCallBack(callee: Value, ...args: Value[]): Script<Value | Fa
   return (yield { kind: 'call', callee, args, caught: true }) as Value | Fault
 }
 
+/** Calls a function of an internal module: for scripts of which a part is written in Harn already. */
+export function* callLibrary(module: string, name: string, ...args: Value[]): Script {
+  const first = yield* here((ctx) => ctx.machine.libraryEntry(module, name))
+  if (!first.starts) return yield* callBack(first.callee, ...args)
+  yield* callBack(first.callee)
+  const entry = yield* here((ctx) => ctx.machine.libraryEntry(module, name))
+  return yield* callBack(entry.callee, ...args)
+}
+
 /** Waits for a wake of `key` or the time `dueMs` (`ctx.now`); true when the time ran out. */
 export function* parkUntil(key: string | null, dueMs: number | null): Script<boolean> {
   return (yield { kind: 'park', key, dueMs }) as boolean

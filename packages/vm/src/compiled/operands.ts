@@ -107,6 +107,7 @@ const FORMS: { readonly [Name in keyof typeof LINKED]: Form } = {
   BUILTIN2: 'bc',
   BUILTIN_N: 'run',
   CALL_METHOD: 'run+',
+  CALL_OUT: 'b args',
   CALL_SPREAD: 'pair',
   CALL_NAMED_SPREAD: 'pair',
   BUILTIN_SPREAD: 'b',

@@ -33,6 +33,7 @@ const L = LINKED
 const LEAVES: ReadonlySet<number> = new Set([
   L.RUN_MODULE,
   L.DEFINE_IMPL,
+  L.CALL_OUT,
   L.CALL_SPREAD,
   L.CALL_NAMED_SPREAD,
   L.BUILTIN_SPREAD,

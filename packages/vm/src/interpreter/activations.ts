@@ -10,8 +10,9 @@ import { HarnClosure } from '../values/callable.js'
 import { END, HarnIter, LEFT } from '../values/handles.js'
 import { callFrom } from './calls.js'
 import { runtimeFault } from './fault.js'
+import { libraryEntry } from './library.js'
 import { NATIVE_RETURN, NATIVE_STEP } from './linked.js'
-import type { FrameState, Result } from '../builtins/builtin.js'
+import type { FrameState, LibraryCall, Result } from '../builtins/builtin.js'
 import type { Task } from '../scheduler/task.js'
 import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
@@ -127,6 +128,24 @@ export function settleStep(m: Machine, task: Task, result: Result): boolean {
   return true
 }
 
+/** Goes on as a function of an internal module; its result is that of the builtin at which the task's coroutine stands. */
+function enterLibrary(m: Machine, task: Task, body: LibraryCall, args: readonly Value[]): boolean {
+  const { module, function: name, output } = body
+  // The first call runs the module's own code before, and some calls drop what is printed in them: both need a frame around.
+  if (output === 'drop' || !m.isStarted(module))
+    return pushNative(m, task, output === 'drop' ? 'library.muted' : 'library.start', {
+      module,
+      function: name,
+      args: [...args],
+      stage: 'begin',
+    })
+  const co = task.current
+  const from = co.top
+  co.reserve(from + args.length + 1)
+  for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
+  return m.enter(task, libraryEntry(m, module, name).callee, from, args.length, true)
+}
+
 /** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */
 export function control(m: Machine, task: Task): boolean {
   const action = m.context.action
@@ -163,6 +182,9 @@ export function control(m: Machine, task: Task): boolean {
     case 'pull':
       if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
       return pullFrom(m, task, action.source)
+    case 'library':
+      if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+      return enterLibrary(m, task, action.body, action.args)
     case 'call': {
       if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
       const { callee, callArgs: args } = m.context

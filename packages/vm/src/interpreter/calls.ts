@@ -13,6 +13,7 @@ import { work } from '../values/meter.js'
 import { HarnRange } from '../values/scalars.js'
 import { typeName } from '../values/value.js'
 import { placeArguments } from './frames.js'
+import { leavesLibrary } from './library.js'
 import type { CallSite, Machine } from './machine.js'
 import type { Task } from '../scheduler/task.js'
 import type { Value } from '../values/value.js'
@@ -32,7 +33,8 @@ export function callMethod(
     // A struct method is a run of its own, as is a callable entry of a dict.
     if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
-    if (field instanceof HarnClosure) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, field, from + 1, argc, false)
+    if (field instanceof HarnClosure)
+      return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, field, from + 1, argc, leavesLibrary(co.frames[co.fp], field))
   } else if (receiver instanceof HarnDict) {
     const entry = receiver.get(site.name)
     if (entry instanceof HarnClosure && entry.code.plain) {
@@ -103,7 +105,7 @@ export function callFrom(
 ): boolean {
   const co = task.current
   if (callee instanceof HarnClosure) {
-    if (callee.code.plain) return m.enter(task, callee, from, argc, false)
+    if (callee.code.plain) return m.enter(task, callee, from, argc, leavesLibrary(co.frames[co.fp], callee))
     // A generator may pull one that it makes, and so on without end: this is where that is bounded.
     if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
     m.charge(1, COROUTINE_UNITS + 16 * argc)
@@ -152,7 +154,7 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   const callee = co.regs[from + 1]!
   if (callee instanceof HarnClosure) {
     if (tail) return enterInPlace(m, task, callee, from)
-    return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, callee, from, 1, false)
+    return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, callee, from, 1, leavesLibrary(co.frames[co.fp], callee))
   }
   if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
   if (typeof callee === 'string') {

@@ -17,6 +17,7 @@ import { fromPlain } from '../values/plain.js'
 import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
+import { libraryEntry } from './library.js'
 import { callingCeilings, narrowedCaller } from './place.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
@@ -25,6 +26,7 @@ import type {
   EffectJudge,
   Family,
   FrameState,
+  LibraryCall,
   MachineAccess,
   Result,
   SpawnOptions,
@@ -172,6 +174,11 @@ export class MachineContext implements CallContext {
     return this.ask({ kind: 'frame', frame: kind, state })
   }
 
+  library(body: LibraryCall, args: readonly Value[]): Control {
+    const passed = args.length > this.argc ? args.slice(0, this.argc) : args
+    return this.ask({ kind: 'library', body, args: passed })
+  }
+
   call(callee: Value, args: readonly Value[]): Control {
     this.callee = callee
     this.callArgs = args
@@ -214,6 +221,10 @@ export class MachineContext implements CallContext {
 
   get judge(): EffectJudge | null {
     return this.m.options.judge ?? null
+  }
+
+  libraryEntry(module: string, name: string): { readonly callee: Value; readonly starts: boolean } {
+    return libraryEntry(this.m, module, name)
   }
 
   hashHex(bytes: Uint8Array): string {

@@ -95,6 +95,7 @@ export interface Undecoded {
   readonly chunk: FunctionChunk
   readonly plain: boolean
   readonly module: {
+    readonly isLibrary: boolean
     readonly chunk: ModuleChunk
     readonly builtins: readonly BuiltinDef[]
     readonly functions: readonly Code[]
@@ -552,9 +553,11 @@ class Decoder {
       }
 
       case 'CALL':
-        return this.named(LINKED.CALL, o[0]!, null)
-      case 'CALL_NAMED':
-        return this.named(LINKED.CALL_NAMED, o[1]!, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) })
+        return this.named(this.fn.module.isLibrary ? LINKED.CALL_OUT : LINKED.CALL, o[0]!, null)
+      case 'CALL_NAMED': {
+        const site = { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }
+        return this.named(this.isOutwards(site.name) ? LINKED.CALL_OUT : LINKED.CALL_NAMED, o[1]!, site)
+      }
       case 'CALL_BUILTIN':
         return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
       case 'CALL_METHOD': {
@@ -587,17 +590,23 @@ class Decoder {
         return
       }
       case 'TAIL_NAMED': {
+        const site = { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }
+        // A callback does not take over the frame of an internal module: it is a run of its own.
+        if (this.isOutwards(site.name)) {
+          this.named(LINKED.CALL_OUT, o[1]!, site)
+          this.emit(LINKED.RETURN, 0, this.popSlot())
+          return
+        }
         const from = this.canonicalTop(o[1]! + 1)
-        return this.thenReturn(
-          this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }),
-        )
+        return this.thenReturn(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, site))
       }
       case 'PIPE':
       case 'TAIL_PIPE': {
         const from = this.canonicalTop(2)
         this.stack.length -= 2
-        if (name === 'PIPE') this.call(LINKED.PIPE, from, from, 0, null)
-        else this.thenReturn(this.emit(LINKED.TAIL_PIPE, from, from))
+        if (name === 'PIPE' || this.fn.module.isLibrary) this.call(LINKED.PIPE, from, from, 0, null)
+        else return this.thenReturn(this.emit(LINKED.TAIL_PIPE, from, from))
+        if (name === 'TAIL_PIPE') this.emit(LINKED.RETURN, 0, this.popSlot())
         return
       }
       case 'RETURN': {
@@ -754,6 +763,12 @@ class Decoder {
     const instr = this.emit(isSelf ? LINKED.CALL_SELF : op, slot, callee, count, from, k)
     this.stack.push(slot)
     this.producer = instr
+  }
+
+  /** Whether what an internal module calls by this name may be a function of a script: it is no function of the module's own. */
+  private isOutwards(name: string): boolean {
+    const { isLibrary, chunk } = this.fn.module
+    return isLibrary && !chunk.moduleSlots.includes(name)
   }
 
   private builtin(def: BuiltinDef, count: number): void {

@@ -128,6 +128,8 @@ export const LINKED = {
   CALL_SELF: 129,
   BUILD_RECORD: 130,
   BUILD_STRUCT_RECORD: 131,
+  /** A call out of an internal module, of what may be a function of a script. */
+  CALL_OUT: 132,
 } as const
 
 /**

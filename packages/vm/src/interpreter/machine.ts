@@ -1,7 +1,16 @@
 // The machine as its parts see it: the state of a run, and what loop, calls, tasks, compiled code and snapshots do to it. vm.ts is the
 // one implementation and knows the parts; they know this file. What hosts see is the class.
 
-import type { Context, EffectJudge, BuiltinDef, Family, FrameState, MachineAccess, Result } from '../builtins/builtin.js'
+import type {
+  Context,
+  EffectJudge,
+  BuiltinDef,
+  Family,
+  FrameState,
+  LibraryCall,
+  MachineAccess,
+  Result,
+} from '../builtins/builtin.js'
 import type { Registry } from '../builtins/registry.js'
 import type { Leaving, Site } from '../compiled/site.js'
 import type { Enter } from '../compiled/state.js'
@@ -69,6 +78,7 @@ export type Action =
   | { readonly kind: 'answered'; readonly value: Value }
   | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
+  | { readonly kind: 'library'; readonly body: LibraryCall; readonly args: readonly Value[] }
 
 /** What builtins see (context.ts), with the registers of the call that runs. */
 export interface CallContext extends Context, MachineAccess {
@@ -190,6 +200,8 @@ export interface Machine {
   rare(task: Task, instr: Instr, closure: HarnClosure): boolean
   moduleSlots(module: Module): Value[]
   exportValue(key: string, slot: number): Value
+  moduleOf(key: string): Module | null
+  isStarted(name: string): boolean
   placeArguments(code: Code, regs: Value[], base: number, argc: number): void
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result

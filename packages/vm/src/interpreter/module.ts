@@ -6,7 +6,8 @@ import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
-import { CompiledState, notCompiled } from '../compiled/state.js'
+import { CompiledState, NEVER, notCompiled } from '../compiled/state.js'
+import { isLibraryKey } from '../library-keys.js'
 import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -55,7 +56,7 @@ export class FunctionCode {
   /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
   readonly jitCount: number
   /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
-  heat = 0
+  heat: number
   readonly compiled = new CompiledState()
   private decoded: Decoded | null = null
 
@@ -73,6 +74,7 @@ export class FunctionCode {
         ? NO_HANDLERS
         : chunk.handlers.map(({ start, end, target, depth }) => ({ start, end, target, slot: chunk.slots + depth, entry: null }))
     this.jitCount = this.plain ? this.exactCount : -2
+    this.heat = module.isLibrary ? NEVER : 0
   }
 
   get entry(): Instr {
@@ -121,6 +123,10 @@ export class Module {
   readonly file: string
   /** What its functions may do; null for everything. */
   readonly ceilings: readonly ImportCeiling[] | null
+  /** An internal module (interpreter/library.ts): no trace shows it, and it acts for its caller. */
+  readonly isLibrary: boolean
+  /** Whether traces leave its frames out: those of internal modules, unless they were compiled with positions to find a mistake in them. */
+  readonly isHidden: boolean
   readonly chunk: ModuleChunk
   readonly functions: readonly FunctionCode[]
   readonly builtins: readonly BuiltinDef[]
@@ -131,6 +137,8 @@ export class Module {
     this.key = quickKey(chunk.key)
     this.file = chunk.file ?? chunk.key
     this.ceilings = chunk.ceilings ?? null
+    this.isLibrary = isLibraryKey(chunk.key)
+    this.isHidden = this.isLibrary && chunk.functions.every(({ lines }) => lines.length === 0)
     this.chunk = chunk
     this.builtins = builtins
     this.functions = chunk.functions.map((fn, index) => new FunctionCode(this, index, fn))
@@ -184,6 +192,22 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
   if (problems.length > 0) throw new LinkError(problems)
   for (const module of modules.values()) for (const fn of module.functions) if (fn.chunk.code.length > LARGE) fn.prepare()
   return { modules, main: main!, registry, isNarrowed: program.modules.some(({ ceilings }) => ceilings !== undefined) }
+}
+
+/** A module of its own, whose imports are found when they are needed. Raises LinkError. */
+export function linkModule(
+  chunk: ModuleChunk,
+  builtin: (name: string) => BuiltinDef | undefined,
+  origin: ChunkOrigin = 'compiler',
+): Module {
+  const problems = [...verify(chunk, origin)]
+  const builtins = chunk.builtins.map((name) => {
+    const def = builtin(name)
+    if (def === undefined) problems.push(`builtin ${name} is missing (used by ${chunk.key})`)
+    return def as BuiltinDef
+  })
+  if (problems.length > 0) throw new LinkError(problems)
+  return new Module(chunk, builtins)
 }
 
 /** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */

@@ -5,6 +5,7 @@ import { HarnClosure } from '../values/callable.js'
 import { isAdapterKey } from './adapter.js'
 import { IMPORT_SCOPES } from '../builtins/task-scopes.js'
 import { HarnList } from '../values/list.js'
+import { isLibraryKey } from '../library-keys.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import type { Module } from './module.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
@@ -32,13 +33,13 @@ export function scriptPlace(innermost: Coroutine): ScriptPlace | null {
 
 /**
  * The module that makes the call which is running, if it has ceilings: the one whose function stands innermost. Closures that call a
- * builtin (adapters) count as part of whoever called them.
+ * builtin (adapters) and internal modules count as part of whoever called them.
  */
 export function narrowedCaller(task: Task): Module | null {
   for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
-      if (!(frame instanceof HarnClosure) || isAdapterKey(frame.code.module.key)) continue
+      if (!(frame instanceof HarnClosure) || isAdapterKey(frame.code.module.key) || frame.code.module.isLibrary) continue
       return frame.code.module.ceilings === null ? null : frame.code.module
     }
   }
@@ -55,5 +56,5 @@ export function callingCeilings(machine: Machine, task: Task): readonly ImportCe
 }
 
 function isOfScript(key: string): boolean {
-  return !key.startsWith('<stdlib>/') && !key.startsWith('<host>/') && !isAdapterKey(key)
+  return !key.startsWith('<stdlib>/') && !key.startsWith('<host>/') && !isLibraryKey(key) && !isAdapterKey(key)
 }

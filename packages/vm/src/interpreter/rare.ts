@@ -120,6 +120,9 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       if (m.fuel < 1) return m.refuelBefore(task)
       m.chargeCopy(b)
       return give(m, co, withoutKeys(b as HarnDict, i.k as readonly string[]))
+    case LINKED.CALL_OUT:
+      if (m.fuel < 1) return m.refuelBefore(task)
+      return callFrom(m, task, b, base + i.d, i.c, i.k as NameSite | null)
     case LINKED.CALL_SPREAD:
     case LINKED.CALL_NAMED_SPREAD: {
       if (m.fuel < 1) return m.refuelBefore(task)
@@ -208,7 +211,7 @@ function runModule(m: Machine, task: Task, i: Instr): boolean {
     return true
   }
   state.started = true
-  const closure = new HarnClosure(m.program.modules.get(key)!.functions[0]!, [])
+  const closure = new HarnClosure(m.moduleOf(key)!.functions[0]!, [])
   return m.enter(task, closure, task.current.base + i.d, 0, false)
 }
 

@@ -33,8 +33,11 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
       if (frame instanceof HarnClosure) {
         const { code } = frame
         const { pc } = instr
-        inRun = true
-        if (!known) fault.note(code, pc)
+        // Internal modules are in no trace, and a fault of theirs alone leaves no run of the script.
+        if (!code.module.isHidden) {
+          inRun = true
+          if (!known) fault.note(code, pc)
+        }
         known = false
         const handler = code.handlers.length === 0 ? null : handlerAt(code, pc)
         if (handler !== null) {
@@ -44,7 +47,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
           return true
         }
         if (fp === co.run) {
-          fault = leavingRun(fault)
+          if (inRun) fault = leavingRun(fault)
           inRun = false
           co.closeRun()
         }

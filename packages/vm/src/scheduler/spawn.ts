@@ -43,7 +43,7 @@ export function spawnTask(
   })
   task.values = new FewMap(parent.values)
   task.fields = new FewMap(parent.fields)
-  if (machine.program.isNarrowed && callee instanceof HarnBuiltin) {
+  if (machine.program.isNarrowed && (callee instanceof HarnBuiltin || callee.code.module.isLibrary)) {
     const starter = narrowedCaller(parent)
     const outer = task.fields.get(IMPORT_SCOPES)
     if (starter !== null)

@@ -5,6 +5,7 @@
 
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
 import { FewMap } from '../few-map.js'
+import { isLibraryKey } from '../library-keys.js'
 import { Task } from '../scheduler/task.js'
 import { damaged, SnapshotError } from './error.js'
 import { GraphReader } from './graph-read.js'
@@ -96,13 +97,19 @@ function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): 
   return fingerprint
 }
 
+/** Internal modules that the run has called, in the order in which it did. */
+function loadedLibrary(machine: Machine): Module[] {
+  return [...machine.modules.keys()].flatMap((key) => (isLibraryKey(key) ? [machine.moduleOf(key)!] : []))
+}
+
 /** The state of a machine that has just handed the thread back. */
 export function writeSnapshot(machine: Machine): Uint8Array {
   if (!machine.tasks.has(0)) throw new Error('a machine that has not begun has no snapshot')
   const writer = new GraphWriter()
   const { program, options } = machine
-  writer.count(program.modules.size)
-  for (const module of program.modules.values()) {
+  const modules = [...program.modules.values(), ...loadedLibrary(machine)]
+  writer.count(modules.length)
+  for (const module of modules) {
     writer.text(module.key)
     writer.raw(fingerprintOf(module, options.hashHex))
     // A module that was not imported yet has no state.
@@ -128,10 +135,9 @@ export function readSnapshot(bytes: Uint8Array, machine: Machine): void {
 }
 
 function fill(machine: Machine, bytes: Uint8Array): void {
-  const { program } = machine
   const reader = new GraphReader(bytes, 'machine', SNAPSHOT_VERSION, {
     code: (key, index) => {
-      const module = program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
+      const module = isAdapterKey(key) ? adapterByKey(machine, key) : machine.moduleOf(key)
       const code = module?.functions[index]
       if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
       return code
@@ -166,11 +172,22 @@ function fill(machine: Machine, bytes: Uint8Array): void {
 function readModule(reader: GraphReader, machine: Machine): void {
   const key = reader.text()
   const fingerprint = reader.take(FINGERPRINT_BYTES)
-  const module = machine.program.modules.get(key)
-  if (module === undefined) throw new SnapshotError('program', `the snapshot needs module ${key}, which this program lacks`)
+  const module = machine.moduleOf(key)
+  if (module === null)
+    throw new SnapshotError(
+      'program',
+      isLibraryKey(key)
+        ? `the snapshot stands in ${key} of Bridle's library, which this version lacks: resume it with the version that took it`
+        : `the snapshot needs module ${key}, which this program lacks`,
+    )
   const own = fingerprintOf(module, machine.options.hashHex)
   if (own.some((byte, at) => byte !== fingerprint[at]))
-    throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
+    throw new SnapshotError(
+      'program',
+      isLibraryKey(key)
+        ? `the snapshot stands in ${key} of Bridle's library, which differs in this version: resume it with the version that took it`
+        : `module ${key} has changed since the snapshot was taken`,
+    )
   const state = machine.modules.get(key)!
   const count = reader.count()
   if (count === 0) return

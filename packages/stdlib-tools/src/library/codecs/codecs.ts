@@ -161,4 +161,11 @@ export const codecsFamily: BuiltinFamily = {
   name: 'codecs',
   builtins: [...codecs, ...uuids, ...urlFunctions, ...cookieFunctions, ...multipartFunctions],
   frames: [uuidFrame],
+  primitives: [
+    builtin(
+      '__time_uuid(random: bytes, ms: int) -> string',
+      { doc: 'The UUID of 16 random bytes and a time since 1970.' },
+      (_ctx, random, ms) => formatUuid(timeUuid(random instanceof HarnBytes ? random.data : new Uint8Array(16), Number(ms))),
+    ),
+  ],
 }

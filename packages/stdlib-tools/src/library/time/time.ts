@@ -146,6 +146,11 @@ function humanDuration(duration: HarnDuration): string {
 export const timeFamily: BuiltinFamily = {
   name: 'time',
   frames: [readFrame, sleepFrame, pauseFrame],
+  primitives: [
+    builtin('__iso_time(ms: int) -> string', { doc: 'A time since 1970 as `2026-04-25T10:00:00.123Z`.' }, (_ctx, ms) =>
+      isoNow(Number(ms)),
+    ),
+  ],
   builtins: [
     ...dateBuiltins,
     builtin('date_now() -> dict', { doc: 'The current date and time in UTC as a dict.', effects: ['clock.now'] }, (ctx) =>

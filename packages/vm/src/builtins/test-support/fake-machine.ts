@@ -209,6 +209,9 @@ function makeContext(
     },
     perform: (effect) => set({ kind: 'effect', effect }),
     frame: (kind, state) => set({ kind: 'frame', name: kind, state }),
+    library() {
+      throw new Error('internal modules are not supported here')
+    },
     call: (callee, args) => set({ kind: 'call', callee, args }),
     request: (effect) => set({ kind: 'effect', effect }),
     park: (_key, dueMs) => set({ kind: 'park', dueMs }),
@@ -222,6 +225,9 @@ function makeContext(
     machine: {
       spawn() {
         throw new Error('spawn is not supported here')
+      },
+      libraryEntry() {
+        throw new Error('internal modules are not supported here')
       },
       hashHex: (bytes) => bytesToHex(blake3(bytes)),
       runId: null,

@@ -1,0 +1,250 @@
+// What internal modules are made with: the frames that call them, and the primitives that every one of them may use. Families outside
+// of the machine add primitives of their own (BuiltinFamily.primitives).
+//
+// A primitive has two underscores in front. It asks the world, parks, keeps state or raises on behalf of the builtin whose body
+// calls it, and scripts cannot name it.
+
+import { builtin, family, frame } from './builtin.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import { millisOf } from './time-amounts.js'
+import { EFFECTS } from '../effects/effect.js'
+import type { Effect, Plain } from '../effects/effect.js'
+import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { fromPlain, toPlain } from '../values/plain.js'
+import { isCallable, isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+// ------------------------------------------------------------------------------------------------- frames around a first call
+
+interface CallState extends FrameState {
+  readonly module: string
+  readonly function: string
+  args: readonly Value[]
+  stage: 'begin' | 'called' | 'done'
+}
+
+/** Runs the module's own code, if it has not run, and then the function. */
+function stepCall(ctx: Context, state: CallState): Result {
+  if (state.stage === 'done') return ctx.result
+  const { module, function: name } = state
+  const entry = ctx.machine.libraryEntry(module, name)
+  if (entry.starts) return ctx.call(entry.callee, [])
+  state.stage = 'done'
+  const { args } = state
+  // What the frame holds on to would be in snapshots for as long as the builtin runs.
+  state.args = []
+  return ctx.call(entry.callee, args)
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the world
+
+/** The effect that a primitive is asked for. A kind that does not exist is a mistake of an internal module. */
+function effectOf(kind: Value, args: Value, own: Value): Effect {
+  const name = display(kind)
+  if (!Object.hasOwn(EFFECTS, name)) throw new Error(`internal module: there is no effect ${name}`)
+  const plain = (args === null ? {} : toPlain(args)) as { readonly [key: string]: Plain }
+  return { kind: name as Effect['kind'], args: plain, ...(isTruthy(own) ? { own: true as const } : {}) }
+}
+
+interface AttemptState extends FrameState {
+  readonly what: { readonly effect: Effect } | { readonly callee: Value; readonly args: readonly Value[] }
+  asked: boolean
+}
+
+// --------------------------------------------------------------------------------------------------------------------- faults
+
+/** A fault as data: what `__attempt` gives, and `__raise_again` takes. */
+function describeFault(fault: Fault): HarnDict {
+  return HarnDict.of({
+    kind: fault.kind,
+    message: fault.message,
+    value: fault.value,
+    category: fault.category,
+    text: fault.text,
+    caught: fault.caught,
+    trace: fromPlain((fault.trace ?? []) as unknown as Plain),
+  })
+}
+
+function faultOf(given: Value): Fault {
+  if (!(given instanceof HarnDict)) throw new Error('internal module: __raise_again takes what __attempt gave')
+  const field = (name: string): Value => given.get(name) ?? null
+  const fault = new Fault(field('kind') as Fault['kind'], display(field('message')), field('value'), display(field('category')))
+  fault.trace = toPlain(field('trace')) as unknown as Fault['trace']
+  return fault
+}
+
+const FAULTS: Readonly<Record<string, (message: string, category: string, code: string | null) => Fault>> = {
+  runtime: runtimeFault,
+  type: typeFault,
+  thrown,
+  categorized: (message, category, code) => categorized(category, message, code),
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- state
+
+/** What internal modules keep for the length of the run: values by key, apart by the name that a module gives its table. */
+const kept = family<{ readonly tables: Map<string, Map<string, Value>> }>('library_state', () => ({ tables: new Map() }))
+
+function tableOf(ctx: Context, name: Value): Map<string, Value> {
+  const { tables } = ctx.state(kept)
+  const known = tables.get(name as string)
+  if (known !== undefined) return known
+  const made = new Map<string, Value>()
+  tables.set(name as string, made)
+  return made
+}
+
+interface ParkState extends FrameState {
+  readonly key: string | null
+  readonly due: number | null
+  parked: boolean
+}
+
+export const libraryFamily: BuiltinFamily = {
+  name: 'library',
+  builtins: [],
+  frames: [
+    frame<CallState>({ kind: 'library.start', step: stepCall }),
+    frame<CallState>({ kind: 'library.muted', step: stepCall, output: 'drop' }),
+    frame<AttemptState>({
+      kind: 'library.attempt',
+      step: (ctx, state) => {
+        if (state.asked) return HarnDict.of({ value: ctx.result, fault: null })
+        state.asked = true
+        return 'effect' in state.what ? ctx.request(state.what.effect) : ctx.call(state.what.callee, state.what.args)
+      },
+      onFault: (_ctx, _state, fault) => HarnDict.of({ value: null, fault: describeFault(fault) }),
+    }),
+    frame<ParkState>({
+      kind: 'library.park',
+      step: (ctx, state) => {
+        if (state.parked) return ctx.timedOut
+        state.parked = true
+        return ctx.park(state.key, state.due)
+      },
+    }),
+  ],
+  primitives: [
+    builtin(
+      '__perform(kind: string, args: dict, own?: bool) -> any',
+      { doc: 'Asks the world. `own` is for a variable that the builtin looks up for its own work.', effects: ['callback'] },
+      (ctx, kind, args, own) => ctx.perform(effectOf(kind ?? null, args ?? null, own ?? null)),
+    ),
+    builtin(
+      '__try_perform(kind: string, args: dict) -> dict',
+      { doc: 'As __perform; a refusal is an answer too: {value, fault}.', effects: ['callback'] },
+      (ctx, kind, args) =>
+        ctx.frame('library.attempt', { what: { effect: effectOf(kind ?? null, args ?? null, null) }, asked: false }),
+    ),
+    builtin(
+      '__attempt(callee: any, args: list) -> dict',
+      {
+        doc: 'Calls a function: {value, fault}. A fault is a dict {kind, message, category, value, text, caught, trace}.',
+        effects: ['callback'],
+      },
+      (ctx, callee, args) =>
+        ctx.frame('library.attempt', {
+          what: { callee: callee ?? null, args: args instanceof HarnList ? [...args.view()] : [] },
+          asked: false,
+        }),
+    ),
+    builtin(
+      '__raise(kind: string, message: string, category?: string, code?: string) -> never',
+      { doc: 'Raises a fault of kind runtime, type or categorized, as builtins do.', effects: ['callback'] },
+      (ctx, kind, message, category, code) =>
+        ctx.fail(
+          FAULTS[display(kind ?? null)]!(
+            display(message ?? null),
+            display(category ?? null),
+            code == null ? null : display(code),
+          ),
+        ),
+    ),
+    builtin(
+      '__raise_again(fault: dict) -> never',
+      { doc: 'Raises what __attempt or __try_perform gave, with its place.', effects: ['callback'] },
+      (ctx, fault) => ctx.fail(faultOf(fault ?? null)),
+    ),
+    builtin(
+      '__now() -> int',
+      { doc: 'Milliseconds of the machine, which deadlines and parking go by.', effects: ['callback'] },
+      (ctx) => ctx.now,
+    ),
+    builtin(
+      '__park(key: string?, due_ms: int?) -> bool',
+      { doc: 'Waits for a wake of the key, or until `__now()` is `due_ms`; true when the time ran out.', effects: ['callback'] },
+      (ctx, key, due) =>
+        ctx.frame('library.park', { key: key as string | null, due: due === null ? null : Number(due), parked: false }),
+    ),
+    builtin(
+      '__is_callable(value: any) -> bool',
+      { doc: 'Whether scripts can call the value: a function, a closure, a builtin.' },
+      (_ctx, value) => isCallable(value ?? null),
+    ),
+    builtin(
+      '__millis(value: any) -> int?',
+      { doc: 'Milliseconds of an int, a float or a duration; nil for anything else.' },
+      (_ctx, value) => millisOf(value),
+    ),
+    builtin(
+      '__wake(key: string) -> nil',
+      { doc: 'Wakes every task that is parked on the key.', effects: ['callback'] },
+      (ctx, key) => {
+        ctx.wake(key as string)
+        return null
+      },
+    ),
+    builtin('__charge(units: int) -> nil', { doc: 'Pays for work that comes next.', effects: ['callback'] }, (ctx, units) => {
+      ctx.charge(Number(units))
+      return null
+    }),
+    builtin(
+      '__kept(table: string, key: string) -> any',
+      { doc: 'What the run keeps under a key of a table; nil when there is nothing.', effects: ['callback'] },
+      (ctx, table, key) =>
+        ctx
+          .stateIfAny(kept)
+          ?.tables.get(table as string)
+          ?.get(key as string) ?? null,
+    ),
+    builtin(
+      '__keep(table: string, key: string, value: any) -> nil',
+      { doc: 'Keeps a value for the length of the run; nil takes it out.', effects: ['callback'] },
+      (ctx, table, key, value) => {
+        ctx.charge(1, 32)
+        // Whoever reads it gets the same object: nobody may change it in place.
+        if (value instanceof HarnList || value instanceof HarnDict) value.owned = false
+        if (value === null) tableOf(ctx, table ?? null).delete(key as string)
+        else tableOf(ctx, table ?? null).set(key as string, value!)
+        return null
+      },
+    ),
+    builtin(
+      '__kept_keys(table: string) -> list<string>',
+      { doc: 'Keys of a table, in the order in which they came.', effects: ['callback'] },
+      (ctx, table) => {
+        const keys = [
+          ...(ctx
+            .stateIfAny(kept)
+            ?.tables.get(table as string)
+            ?.keys() ?? []),
+        ]
+        ctx.charge(keys.length >> 3, 16 * keys.length)
+        return new HarnList(keys)
+      },
+    ),
+    builtin(
+      '__caller() -> dict',
+      { doc: 'Where the script stands that called: {file, directory, entry}.', effects: ['callback'] },
+      (ctx) => {
+        const { file, directory, entry } = ctx.source
+        return HarnDict.of({ file, directory, entry })
+      },
+    ),
+  ],
+}

@@ -1,0 +1,85 @@
+// Internal modules: the bodies of builtins that are written in Harn. A registry has them as bytes (BuiltinFamily.modules); they are
+// linked at the first call, once for all machines that share the registry. To scripts they do not exist: their keys cannot be
+// imported, their frames are in no trace, and they act with the authority of whoever called the builtin.
+//
+// A call crosses the border where one side is an internal module and the other is not. Callbacks cross it outwards and are runs of
+// their own, as callbacks of native frames are: with a fresh recursion bound, and the line suffix for faults that leave them.
+
+import { ChunkFormatError, deserialize } from '@bridle/compiler/bytecode'
+import type { ModuleChunk } from '@bridle/compiler/bytecode'
+import { linkModule } from './module.js'
+import type { Module } from './module.js'
+import { isLibraryKey, keyOfModule, moduleOfKey } from '../library-keys.js'
+import { HarnClosure } from '../values/callable.js'
+import type { LibrarySource } from '../builtins/registry.js'
+import type { Value } from '../values/value.js'
+import type { Machine } from './machine.js'
+
+/** By what the registry has them from, because restricted registries share it. */
+const linked = new WeakMap<LibrarySource, Map<string, Module>>()
+
+/** The module of a key; null for a key that is none of an internal module, or of one that this build lacks. */
+export function libraryModule(source: LibrarySource, key: string): Module | null {
+  if (!isLibraryKey(key)) return null
+  let modules = linked.get(source)
+  if (modules === undefined) linked.set(source, (modules = new Map()))
+  const known = modules.get(key)
+  if (known !== undefined) return known
+  const bytes = source.moduleBytes(moduleOfKey(key))
+  if (bytes === null) return null
+  const module = linkModule(chunkOf(key, bytes), (name) => source.inner(name), 'compiler')
+  modules.set(key, module)
+  return module
+}
+
+function chunkOf(key: string, bytes: Uint8Array): ModuleChunk {
+  try {
+    const chunk = deserialize(bytes).modules[0]
+    if (chunk?.key === key) return chunk
+  } catch (cause) {
+    if (!(cause instanceof ChunkFormatError)) throw cause
+    throw new Error(`internal module ${key} is of another build: ${cause.message}. Run \`npm run setup\``, { cause })
+  }
+  throw new Error(`internal module ${key}: its bytes hold another module`)
+}
+
+/** The module with its state in this machine, and those that it imports; null for what the build lacks. */
+export function ensureModule(machine: Machine, key: string): Module | null {
+  const module = libraryModule(machine.registry.library, key)
+  if (module === null || machine.modules.has(key)) return module
+  machine.modules.set(key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
+  for (const unit of module.chunk.units) {
+    if (ensureModule(machine, unit) === null) throw new Error(`internal module ${unit} is missing (imported by ${key})`)
+  }
+  return module
+}
+
+/** A function of an internal module; `starts`: the module's own code instead, which has to run before and has begun with this. */
+export function libraryEntry(
+  machine: Machine,
+  name: string,
+  exported: string,
+): { readonly callee: HarnClosure; readonly starts: boolean } {
+  const key = keyOfModule(name)
+  const module = ensureModule(machine, key)
+  if (module === null) throw new Error(`internal module ${name} is missing`)
+  const state = machine.modules.get(key)!
+  if (!state.started) {
+    state.started = true
+    return { callee: new HarnClosure(module.functions[0]!, []), starts: true }
+  }
+  const callee = state.slots[exportedSlot(module, exported)]
+  if (!(callee instanceof HarnClosure)) throw new Error(`${exported} of internal module ${name} is no function`)
+  return { callee, starts: false }
+}
+
+function exportedSlot(module: Module, name: string): number {
+  const slot = Object.hasOwn(module.chunk.exports, name) ? module.chunk.exports[name] : undefined
+  if (slot === undefined) throw new Error(`internal module ${module.key} exports no ${name}`)
+  return slot
+}
+
+/** Whether a call from the frame that `caller` stands for leaves an internal module for code of scripts. */
+export function leavesLibrary(caller: unknown, callee: HarnClosure): boolean {
+  return caller instanceof HarnClosure && caller.code.module.isLibrary && !callee.code.module.isLibrary
+}

@@ -1,0 +1,17 @@
+// How internal modules are called where modules have keys: in snapshots, in the units of other internal modules, in frames.
+
+const PREFIX = '<library>/'
+const SUFFIX = '.harn'
+
+export function isLibraryKey(key: string): boolean {
+  return key.startsWith(PREFIX)
+}
+
+/** `agents/people/monitors` → `<library>/agents/people/monitors.harn`. */
+export function keyOfModule(name: string): string {
+  return `${PREFIX}${name}${SUFFIX}`
+}
+
+export function moduleOfKey(key: string): string {
+  return key.slice(PREFIX.length, -SUFFIX.length)
+}
