@@ -56,10 +56,13 @@ function withUnderscores(table: unknown): unknown {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key.replaceAll('-', '_'), value]))
 }
 
+/** What holds where there is no manifest. */
+export const NO_CONFIG: Config = { ...schema.parse({}), path: null }
+
 /** The configuration for a file or folder. Throws CommandError for a manifest that cannot be used. */
 export function configFor(path: string): Config {
   const manifest = manifestAbove(resolve(path))
-  if (manifest === null) return { ...schema.parse({}), path: null }
+  if (manifest === null) return NO_CONFIG
   const { tables } = readManifest(manifest, readFileSync(manifest, 'utf8'))
   const parsed = schema.safeParse(tables)
   if (parsed.success) return { ...parsed.data, path: manifest }

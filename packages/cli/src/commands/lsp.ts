@@ -3,6 +3,8 @@
 import { serveLanguage } from '../lsp/server.js'
 
 export async function lspCommand(): Promise<number> {
-  await serveLanguage(process.stdin, process.stdout)
-  return 0
+  const code = await serveLanguage(process.stdin, process.stdout)
+  // The protocol's library looks at times whether the editor still lives, which would keep the process.
+  await new Promise<void>((written) => void process.stdout.write('', () => written()))
+  process.exit(code)
 }

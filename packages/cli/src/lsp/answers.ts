@@ -25,7 +25,6 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver/node'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
-import { configFor } from '../config.js'
 import type { Finding } from '../findings.js'
 import type { OpenDocument } from './document.js'
 import { pathOf } from './document.js'
@@ -67,14 +66,34 @@ export function diagnosticOf(text: TextDocument, { diagnostic }: Finding): Diagn
   }
 }
 
+/** Editors show no more, and ask for repairs of what they show. */
+const MOST_FINDINGS = 1000
+
+/** The diagnostics of a file, errors first; of too many the last one says how many were left out. `problem` is one of its settings. */
+export function diagnosticsOf(text: TextDocument, findings: readonly Finding[], problem: string | null): Diagnostic[] {
+  const ranks = { error: 0, warning: 1, info: 2 }
+  const isTooMany = findings.length > MOST_FINDINGS
+  const shown = isTooMany
+    ? findings.toSorted((a, b) => ranks[a.diagnostic.severity] - ranks[b.diagnostic.severity]).slice(0, MOST_FINDINGS)
+    : findings
+  const top = { start: text.positionAt(0), end: text.positionAt(0) }
+  const say = (severity: DiagnosticSeverity, message: string): Diagnostic => ({ range: top, severity, source: 'bridle', message })
+  return [
+    ...(problem === null ? [] : [say(DiagnosticSeverity.Error, problem)]),
+    ...shown.map((finding) => diagnosticOf(text, finding)),
+    ...(isTooMany ? [say(DiagnosticSeverity.Information, `${findings.length - MOST_FINDINGS} more findings are not shown`)] : []),
+  ]
+}
+
 /** Repairs of the findings that touch a range. */
 export function codeActions(document: OpenDocument, findings: readonly Finding[], range: Range): CodeAction[] {
   const { text } = document
   const from = text.offsetAt(range.start)
   const to = text.offsetAt(range.end)
-  return findings.flatMap((finding) => {
-    const { fix, span } = finding.diagnostic
-    if (fix === null || span.end < from || span.start > to) return []
+  const touched = findings.filter(({ diagnostic: { fix, span } }) => fix !== null && span.end >= from && span.start <= to)
+  return touched.slice(0, MOST_FINDINGS).flatMap((finding) => {
+    const { fix } = finding.diagnostic
+    if (fix === null) return []
     const edits = fix.edits.map((edit) => ({ range: rangeOf(text, edit.span), newText: edit.text }))
     return [
       {
@@ -303,9 +322,8 @@ function memberItems(registry: Registry, last: OpenDocument | null): CompletionI
 // ------------------------------------------------------------------------------------------------------------- formatting
 
 /** One edit that replaces the text by its layout; none when nothing changes or it does not parse. */
-export function formatting({ text }: OpenDocument): TextEdit[] {
+export function formatting({ text, settings: { fmt } }: OpenDocument): TextEdit[] {
   const path = pathOf(text.uri)
-  const { fmt } = configFor(path)
   const source = new SourceFile(path, text.getText())
   const result = format(source, {
     ...(fmt.line_width === undefined ? {} : { lineWidth: fmt.line_width }),

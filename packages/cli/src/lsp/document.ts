@@ -9,19 +9,29 @@ import type { TextDocument } from 'vscode-languageserver-textdocument'
 import { Analysis, parseTarget } from '../checking/analyze.js'
 import type { Parsed } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
-import { configFor } from '../config.js'
+import { NO_CONFIG, configFor } from '../config.js'
+import type { Config } from '../config.js'
 import type { Finding } from '../findings.js'
 import { symbolsOf } from './symbols.js'
 import type { FileSymbols } from './symbols.js'
 
-/** The file's path; texts that are in no file have their address for one. */
+/** The file's path; texts that are in no file, or in one that no path of this machine names, have their address for one. */
 export function pathOf(uri: string): string {
-  return uri.startsWith('file:') ? fileURLToPath(uri) : uri
+  if (!uri.startsWith('file:')) return uri
+  try {
+    const path = fileURLToPath(uri)
+    return path.includes('\0') ? uri : path
+  } catch {
+    return uri
+  }
 }
 
 export class OpenDocument {
   readonly text: TextDocument
-  readonly parsed: Parsed
+  /** Why the settings of `harn.toml` are not heeded; null when they are. */
+  settingsProblem: string | null = null
+  private parsedMade: Parsed | null = null
+  private settingsMade: Config | null = null
   readonly finder = new ModuleFinder()
   private symbolsMade: FileSymbols | null = null
   private typesMade: Map<string, string> | null = null
@@ -29,8 +39,32 @@ export class OpenDocument {
 
   constructor(text: TextDocument) {
     this.text = text
-    const path = pathOf(text.uri)
-    this.parsed = parseTarget({ path, key: path, text: text.getText() })
+  }
+
+  get parsed(): Parsed {
+    const path = pathOf(this.text.uri)
+    this.parsedMade ??= parseTarget({ path, key: path, text: this.text.getText() })
+    return this.parsedMade
+  }
+
+  /** Whether it was parsed, and does. Of a version that nobody asked about it is not known. */
+  get isKnownToParse(): boolean {
+    return this.parsedMade !== null && this.parsedMade.program !== null
+  }
+
+  get settings(): Config {
+    this.settingsMade ??= this.readSettings()
+    return this.settingsMade
+  }
+
+  /** A manifest that cannot be used is told of in each file below it, and they are looked at as if there were none. */
+  private readSettings(): Config {
+    try {
+      return configFor(pathOf(this.text.uri))
+    } catch (cause) {
+      this.settingsProblem = cause instanceof Error ? cause.message : String(cause)
+      return NO_CONFIG
+    }
   }
 
   /** null while the text does not parse. */
@@ -43,8 +77,7 @@ export class OpenDocument {
 
   findings(runtime: Runtime): readonly Finding[] {
     if (this.found !== null) return this.found
-    const { target } = this.parsed
-    const config = configFor(target.path)
+    const config = this.settings
     const analysis = new Analysis(this.finder, [this.parsed])
     this.found = analysis.check(runtime, this.parsed, {
       config,

@@ -6,21 +6,26 @@ import type { Connection } from 'vscode-languageserver/node'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { commandRuntime } from '../host.js'
 import { VERSION } from '../version.js'
-import { codeActions, completions, definition, diagnosticOf, formatting, hover, outline, references, rename } from './answers.js'
+import { codeActions, completions, definition, diagnosticsOf, formatting, hover, outline, references, rename } from './answers.js'
 import { OpenDocument, pathOf } from './document.js'
+import { editorStreams } from './streams.js'
 
 /** JSON-RPC: the request cannot be carried out, with a reason for the person (LSP, `RequestFailed`). */
 const REQUEST_FAILED = -32_803
 
+/** Changes that come within this time are looked at once, in milliseconds. */
+const PAUSE_MS = 30
+
 interface Open {
   document: OpenDocument
-  /** The newest version that parsed. */
-  last: OpenDocument | null
+  /** The newest earlier version that parsed. */
+  before: OpenDocument | null
 }
 
-/** Ends when the client closes the connection. */
-export async function serveLanguage(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<void> {
-  const connection = createConnection(ProposedFeatures.all, input, output)
+/** Ends when the client closes the connection, with the exit code that the protocol wants then. */
+export async function serveLanguage(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<number> {
+  const { reader, writer, gate } = editorStreams(input, output)
+  const connection = createConnection(ProposedFeatures.all, reader, writer)
   const server = new LanguageServer(connection)
   server.listen()
   await new Promise<void>((ended) => {
@@ -28,12 +33,15 @@ export async function serveLanguage(input: NodeJS.ReadableStream, output: NodeJS
     input.on('close', () => ended())
     input.on('end', () => ended())
   })
+  server.stop()
+  return gate.isShutDown ? 0 : 1
 }
 
 class LanguageServer {
   private readonly connection: Connection
   private readonly open = new Map<string, Open>()
-  private readonly waiting = new Map<string, NodeJS.Immediate>()
+  private readonly waiting = new Map<string, NodeJS.Timeout>()
+  private hasStopped = false
   private readonly runtime = commandRuntime({ terminal: false, args: [] })
 
   constructor(connection: Connection) {
@@ -66,10 +74,17 @@ class LanguageServer {
     })
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
       this.open.delete(uri)
-      void connection.sendDiagnostics({ uri, diagnostics: [] })
+      if (!this.hasStopped) void connection.sendDiagnostics({ uri, diagnostics: [] })
     })
     this.answer()
     connection.listen()
+  }
+
+  /** Nothing can be sent any more. */
+  stop(): void {
+    this.hasStopped = true
+    for (const timer of this.waiting.values()) clearTimeout(timer)
+    this.waiting.clear()
   }
 
   private answer(): void {
@@ -82,7 +97,8 @@ class LanguageServer {
     connection.onCompletion(({ textDocument, position }) => {
       const open = this.open.get(textDocument.uri)
       if (open === undefined) return []
-      return completions(open.document, open.last, registry, open.document.text.offsetAt(position))
+      const last = open.document.symbols === null ? open.before : open.document
+      return completions(open.document, last, registry, open.document.text.offsetAt(position))
     })
     connection.onDefinition(({ textDocument, position }) => {
       const found = this.parsed(textDocument.uri)
@@ -118,15 +134,15 @@ class LanguageServer {
   }
 
   private update(text: TextDocument): void {
-    const document = new OpenDocument(text)
-    const before = this.open.get(text.uri)
-    this.open.set(text.uri, { document, last: document.parsed.program === null ? (before?.last ?? null) : document })
-    // Changes that came together are looked at once.
-    const pending = this.waiting.get(text.uri)
-    if (pending !== undefined) clearImmediate(pending)
+    const known = this.open.get(text.uri)
+    const before = known === undefined ? null : known.document.isKnownToParse ? known.document : known.before
+    this.open.set(text.uri, { document: new OpenDocument(text), before })
+    // Messages that were read before the end are still handed on.
+    if (this.hasStopped) return
+    clearTimeout(this.waiting.get(text.uri))
     this.waiting.set(
       text.uri,
-      setImmediate(() => this.publish(text.uri)),
+      setTimeout(() => this.publish(text.uri), PAUSE_MS),
     )
   }
 
@@ -136,7 +152,8 @@ class LanguageServer {
     if (open === undefined) return
     const { text } = open.document
     try {
-      const diagnostics = open.document.findings(this.runtime).map((finding) => diagnosticOf(text, finding))
+      const findings = open.document.findings(this.runtime)
+      const diagnostics = diagnosticsOf(text, findings, open.document.settingsProblem)
       void this.connection.sendDiagnostics({ uri, version: text.version, diagnostics })
     } catch (cause) {
       this.connection.console.error(`${pathOf(uri)}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)

@@ -135,12 +135,14 @@ export function decodeEntry(line: string): JournalEntry {
   if (typeof raw !== 'object' || raw === null) throw new JournalFormatError('journal line is not a JSON object')
   const number = (key: string): number => {
     const value = raw[key]
-    if (typeof value !== 'number') throw new JournalFormatError(`journal entry "${String(raw['type'])}" has no number "${key}"`)
+    if (typeof value !== 'number')
+      throw new JournalFormatError(`journal entry ${JSON.stringify(raw['type'])} has no number "${key}"`)
     return value
   }
   const text = (key: string): string => {
     const value = raw[key]
-    if (typeof value !== 'string') throw new JournalFormatError(`journal entry "${String(raw['type'])}" has no text "${key}"`)
+    if (typeof value !== 'string')
+      throw new JournalFormatError(`journal entry ${JSON.stringify(raw['type'])} has no text "${key}"`)
     return value
   }
   switch (raw['type']) {

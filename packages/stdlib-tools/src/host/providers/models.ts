@@ -430,7 +430,7 @@ function pastArguments(call: Json): unknown {
 
 /** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */
 function toolCall(id: string, name: unknown, args: unknown): Json {
-  return { id, type: 'tool_call', name: String(name ?? ''), arguments: args ?? null }
+  return { id, type: 'tool_call', name: typeof name === 'string' ? name : '', arguments: args ?? null }
 }
 
 // --------------------------------------------------------------------------------------------------------------- Anthropic

@@ -105,13 +105,18 @@ export function readCapabilities(answer: unknown): HostCapabilities {
     const row: Params = isRecord(value) ? value : {}
     const listed: unknown = Array.isArray(value) ? value : (row['operations'] ?? row['ops'])
     const operations: { [name: string]: string } = Object.create(null) as { [name: string]: string }
-    if (Array.isArray(listed)) for (const each of listed as unknown[]) operations[String(each)] = ''
-    else if (isRecord(listed))
+    if (Array.isArray(listed)) {
+      for (const each of listed as unknown[]) if (typeof each === 'string') operations[each] = ''
+    } else if (isRecord(listed))
       for (const [operation, text] of Object.entries(listed))
-        operations[operation] = isRecord(text) ? String(text['description'] ?? '') : typeof text === 'string' ? text : ''
-    out[name] = { description: typeof row['description'] === 'string' ? row['description'] : '', operations }
+        operations[operation] = textOf(isRecord(text) ? text['description'] : text)
+    out[name] = { description: textOf(row['description']), operations }
   }
   return out
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function failureOf(cause: unknown): EffectOutcome {

@@ -154,7 +154,7 @@ function addTypes(types: Set<string>, schema: JsonSchema | undefined, root: Json
   seen.add(found)
   const { type } = found
   if (typeof type === 'string') types.add(type)
-  if (Array.isArray(type)) for (const each of type) types.add(String(each))
+  if (Array.isArray(type)) for (const each of type as readonly unknown[]) if (typeof each === 'string') types.add(each)
   for (const branch of branchesOf(found)) addTypes(types, branch, root, seen)
 }
 
