@@ -244,12 +244,26 @@ export class Machine implements MachineOfParts {
     const asked = this.pending.get(effect)
     const task = this.context.performing === effect ? running : this.tasks.get(asked?.task ?? -1)
     if (task === undefined || this.ended !== null) return null
+    // A replay does not ask: what asking costs must not move the ends of slices.
+    const { fuel, spent, tripped, fuelUsed, heapCharged } = this
     this.running = task
     try {
       return act(this.context)
     } finally {
       this.running = running
+      Object.assign(this, { fuel, spent, tripped, fuelUsed, heapCharged })
     }
+  }
+
+  /**
+   * Calls `act` between exits or while `perform` is asked, on behalf of no task: for what enters the run beside its answers, in the same
+   * order in a replay. `act` may not move the machine; `units` are heap units of what it keeps.
+   */
+  note(act: (ctx: Context) => void, units = 0): void {
+    act(this.context)
+    this.heapCharged += units
+    // It may have added to what was measured already.
+    this.measuring = null
   }
 
   /** Of the next effect and the next tool call. */

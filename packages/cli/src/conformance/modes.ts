@@ -251,7 +251,7 @@ class RestoredMachine implements DrivenMachine {
   }
 
   start(input: Value, now: number): RunExit {
-    return this.note(this.machine.start(input, now), now)
+    return this.noted(this.machine.start(input, now), now)
   }
 
   resume(answer: Parameters<DrivenMachine['resume']>[0], now: number): RunExit {
@@ -260,10 +260,10 @@ class RestoredMachine implements DrivenMachine {
     // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock stands still
     // between slices, unless so many go by that it may be waiting for time to pass.
     const seen = this.yields > 0 && this.yields < PATIENT_SLICES ? this.now : now
-    return this.note(this.machine.resume(answer, seen), seen)
+    return this.noted(this.machine.resume(answer, seen), seen)
   }
 
-  private note(exit: RunExit, now: number): RunExit {
+  private noted(exit: RunExit, now: number): RunExit {
     this.now = now
     this.yields = exit.kind === 'yielded' ? this.yields + 1 : 0
     return exit
@@ -275,6 +275,10 @@ class RestoredMachine implements DrivenMachine {
 
   onBehalfOf<T>(effect: number, act: (ctx: Context) => T): T | null {
     return this.machine.onBehalfOf(effect, act)
+  }
+
+  note(act: (ctx: Context) => void, units?: number): void {
+    this.machine.note(act, units)
   }
 
   get families(): Machine['families'] {

@@ -7,7 +7,7 @@
 // and the loop waits until all of them have settled: nothing outlives its run.
 
 import type { Context } from '@bridle/vm'
-import { judgeNested } from '../tools/dispatch/nested-calls.js'
+import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
 import { budgetCounters } from '../tools/policy/grants.js'
 import { DEFAULT_LIMITS, fromPlain, outcomeProblem, runtimeFault } from '@bridle/vm'
 import type {
@@ -17,6 +17,7 @@ import type {
   LimitName,
   Limits,
   NestedCall,
+  NestedOutcome,
   Plain,
   RunBranch,
   RunExit,
@@ -26,12 +27,13 @@ import type {
 import type { CancelSignal } from './cancellation.js'
 import { nextTurn } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
-import type { Journal, JournalEntry } from './journal.js'
+import { unitsOfEntry } from './journal.js'
+import type { Journal, JournalEntry, NestedEntry } from './journal.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
-import type { EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
+import type { AdmittedCall, EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
 
 /** What the driver needs of a machine. */
@@ -49,6 +51,8 @@ export interface DrivenMachine {
   readonly families?: Pick<ReadonlyMap<string, unknown>, 'get'>
   /** Calls a function on behalf of the task that waits for an effect; null when none does. */
   onBehalfOf?<T>(effect: number, act: (ctx: Context) => T): T | null
+  /** For what enters the run beside its answers; `units` are heap units of what is kept. */
+  note?(act: (ctx: Context) => void, units?: number): void
   /** Numbers of the next effect and the next tool call. */
   nextNumbers?(): { readonly effect: number; readonly call: number }
   /** Ends the run from outside; what it still had to print leaves with the exit. */
@@ -85,6 +89,8 @@ export interface DriveObserver {
   readonly output?: (text: string) => void
   readonly effect?: (id: number, effect: Effect) => void
   readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
+  /** A tool that answers the effect makes a call of its own; false when that cannot be written down, and then it is not made. */
+  readonly nested?: (id: number, call: NestedCall) => boolean
   /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
   readonly exit?: (kind: RunExit['kind']) => void
   /** Nothing can go on before an answer or a timer comes. */
@@ -128,13 +134,6 @@ export class NotSuspendedError extends Error {
   override readonly name = 'NotSuspendedError'
 }
 
-const UNSETTLED: NestedCall['outcome'] = {
-  ok: false,
-  code: 'cancelled',
-  message: 'the call around it ended first',
-  denied: false,
-}
-
 /** Turns of the event loop that real answers get before virtual time moves on. */
 const VIRTUAL_PATIENCE_TURNS = 50
 
@@ -148,10 +147,8 @@ export class Driver {
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
-  /** Calls that tools made while they answered an effect, by its id; they go to the machine with an outcome. */
-  private readonly nested = new Map<number, NestedCall[]>()
-  /** Such calls of effects that nobody waited for in the end. */
-  private orphans: NestedCall[] = []
+  /** What could not be written down while the machine waited; raised when it would go on. */
+  private broken: unknown = null
   private wake: (() => void) | null = null
   private inMachine = false
   private exitCode: number | null = null
@@ -178,6 +175,7 @@ export class Driver {
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
       const end = await this.loop()
+      this.leaveNested()
       this.log({ type: 'end', kind: end.kind, ...(this.trace === null ? {} : { trace: this.trace.finish(this.output) }) })
       return end
     } finally {
@@ -234,6 +232,7 @@ export class Driver {
       this.serveSnapshots()
       if (exit.kind === 'suspended') await this.waitFor(exit.wakeAt)
       else await nextTurn()
+      if (this.broken !== null) throw this.broken
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
       if (options.signal?.aborted === true) return this.cancelled(options.signal)
       if (exit.kind === 'suspended' && this.isStuck(exit.wakeAt)) {
@@ -280,7 +279,7 @@ export class Driver {
   private resume(): RunExit {
     const now = this.options.clock.now()
     const id = this.arrived.shift() ?? null
-    const outcome = id === null ? null : this.withNested(id, this.pending.get(id)!)
+    const outcome = id === null ? null : this.pending.get(id)!
     if (id !== null) this.pending.delete(id)
     this.log({ type: 'resume', id, outcome, now })
     return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
@@ -305,10 +304,9 @@ export class Driver {
       this.keepPending(id, effect, result)
       return null
     }
-    const outcome = this.withNested(id, result)
-    this.log({ type: 'answer', id, outcome })
-    this.options.observer?.outcome?.(id, effect, outcome)
-    return outcome
+    this.log({ type: 'answer', id, outcome: result })
+    this.options.observer?.outcome?.(id, effect, result)
+    return result
   }
 
   private isHeld(id: number): boolean {
@@ -343,32 +341,59 @@ export class Driver {
 
   /** The gate for calls that a tool makes of others while it answers an effect. */
   gateOf(id: number): NestedGate {
+    return { admit: (call) => this.admitNested(id, call) }
+  }
+
+  /** Null when no task waits for the effect any more: a call for nobody is not made. */
+  private admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
+    const { machine } = this
+    // A machine that cannot count what it allowed allows nothing.
+    if (this.phase === 'ended' || this.broken !== null || machine.note === undefined) return null
+    const startedMs = this.options.clock.now()
+    const verdict = machine.onBehalfOf?.(id, (ctx) => judgeNested(ctx, id, { ...asked, now: startedMs })) ?? null
+    if (verdict === null) return null
+    if (verdict.ok && verdict.before !== 'none')
+      return {
+        ok: true,
+        args: verdict.call.args,
+        before: verdict.before,
+        settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
+      }
+    this.enterNested({ type: 'nested', id, inside: this.inMachine, call: verdict.call })
+    if (!verdict.ok) {
+      const { code, message, details } = verdict
+      this.endNested(id, verdict.call.id, { ok: false, code, message, denied: true })
+      return { ok: false, code, message, details }
+    }
+    if (this.options.observer?.nested?.(id, verdict.call) === false) return null
     return {
-      judge: (name, args) =>
-        this.machine.onBehalfOf?.(id, (ctx) =>
-          judgeNested(ctx, name, args, [...this.orphans, ...[...this.nested.values()].flat()]),
-        ) ?? null,
-      now: () => this.options.clock.now(),
-      begin: (call) => {
-        const calls = this.nested.get(id) ?? []
-        const at = calls.length
-        // What never ends was made all the same.
-        calls.push({ ...call, endedMs: call.startedMs, outcome: UNSETTLED })
-        this.nested.set(id, calls)
-        return (outcome) => {
-          calls[at] = { ...calls[at]!, endedMs: this.options.clock.now(), outcome }
-        }
-      },
+      ok: true,
+      args: verdict.call.args,
+      before: 'none',
+      settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
     }
   }
 
-  /** An outcome with the calls that were made on the way, so that the journal has them and the machine counts them. */
-  private withNested(id: number, outcome: EffectOutcome): EffectOutcome {
-    const calls = [...this.orphans, ...(this.nested.get(id) ?? [])]
-    if (calls.length === 0) return outcome
-    this.orphans = []
-    this.nested.delete(id)
-    return { ...outcome, nested: [...(outcome.nested ?? []), ...calls] }
+  private endNested(id: number, call: string, outcome: NestedOutcome): void {
+    if (this.phase === 'ended' || this.broken !== null) return
+    this.enterNested({ type: 'nested_end', id, inside: this.inMachine, call, outcome, now: this.options.clock.now() })
+  }
+
+  /** Written down first; whoever makes the call is not the one to be told that it cannot be. */
+  private enterNested(entry: NestedEntry): void {
+    try {
+      this.log(entry)
+    } catch (cause) {
+      this.broken = cause
+      this.wake?.()
+      throw cause
+    }
+    noteNested(this.machine, entry)
+  }
+
+  private leaveNested(): void {
+    const now = this.options.clock.now()
+    this.machine.note?.((ctx) => leaveNested(ctx, now))
   }
 
   /** What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. */
@@ -388,8 +413,6 @@ export class Driver {
     for (const id of [...this.pending.keys()]) {
       if (wanted.has(id)) continue
       this.pending.delete(id)
-      this.orphans.push(...(this.nested.get(id) ?? []))
-      this.nested.delete(id)
       this.aborts.get(id)?.abort(new Error('nobody waits for this any more'))
       const at = this.arrived.indexOf(id)
       if (at >= 0) this.arrived.splice(at, 1)
@@ -420,7 +443,8 @@ export class Driver {
   /** Until an answer arrived, the time is reached, the run was told to exit, or it was cancelled. */
   private async waitFor(wakeAt: number | null): Promise<void> {
     const { clock, signal } = this.options
-    const mustWait = (): boolean => this.arrived.length === 0 && this.exitCode === null && signal?.aborted !== true
+    const mustWait = (): boolean =>
+      this.arrived.length === 0 && this.exitCode === null && this.broken === null && signal?.aborted !== true
     if (clock.virtual) {
       for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
     }
@@ -466,6 +490,17 @@ export class Driver {
     this.snapshotWaiters = []
     for (const resolve of waiters) resolve()
   }
+}
+
+/** What a call that a tool makes of another one does to the machine: the same in a run and in a replay. */
+export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
+  machine.note?.(
+    (ctx) => {
+      if (entry.type === 'nested') beginNested(ctx, entry.id, entry.call)
+      else endNested(ctx, entry.id, entry.call, entry.outcome, entry.now)
+    },
+    unitsOfEntry(entry, Infinity),
+  )
 }
 
 /** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */

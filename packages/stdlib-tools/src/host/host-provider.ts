@@ -129,6 +129,7 @@ function callOf(tools: ToolProviderParts, name: string, args: Plain, call: Effec
     attempt: 1,
     maxAttempts: 1,
     idempotencyKey: call.idempotencyKey,
+    ...(call.isAgain === true ? { isAgain: true } : {}),
     timeoutMs: tools.timeoutOf?.(name) ?? null,
     progress: (data) => tools.progress?.(callId, name, data),
     nested: call.nested ?? null,

@@ -1,7 +1,7 @@
 // The trace hash of a run: one number for everything that entered it and everything it printed. It stands in the last entry of a
 // journal; a replay works it out anew, so that equal hashes say "the same run, bit for bit" without comparing two journals.
 
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOutcome } from '@bridle/vm'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
 
@@ -54,6 +54,15 @@ function canonical(entry: JournalEntry): readonly unknown[] {
       return ['answer', entry.id, ...outcomeParts(entry.outcome)]
     case 'resume':
       return ['resume', entry.id, entry.now, ...(entry.outcome === null ? [] : outcomeParts(entry.outcome))]
+    case 'nested': {
+      const { args, ...facts } = entry.call
+      return ['nested', entry.id, encodePlain(facts), encodePlain(args)]
+    }
+    case 'nested_end': {
+      const { outcome } = entry
+      const { value, ...end } = { value: undefined, ...outcome }
+      return ['nested_end', entry.id, entry.call, entry.now, encodePlain(end), value === undefined ? '' : encodePlain(value)]
+    }
     case 'cancel':
       return ['cancel', entry.reason, entry.now]
     default:
@@ -62,8 +71,7 @@ function canonical(entry: JournalEntry): readonly unknown[] {
 }
 
 function outcomeParts(outcome: EffectOutcome): readonly unknown[] {
-  const nested = outcome.nested === undefined ? [] : [encodePlain(outcome.nested as unknown as Plain)]
-  if (outcome.ok) return [encodePlain(outcome.value), ...nested]
+  if (outcome.ok) return [encodePlain(outcome.value)]
   const { kind, message, category = '', value } = outcome.error
-  return [kind, message, category, value === undefined ? '' : encodePlain(value), ...nested]
+  return [kind, message, category, value === undefined ? '' : encodePlain(value)]
 }

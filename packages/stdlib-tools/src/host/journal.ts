@@ -7,7 +7,7 @@
 // was told, because timers fire by it.
 
 import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, Plain, RunBranch } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, NestedOutcome, Plain, RunBranch } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
@@ -47,9 +47,25 @@ export type JournalEntry =
   | { readonly type: 'effect'; readonly id: number; readonly kind: string; readonly args: Plain }
   | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
+  | NestedEntry
   | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
   /** `trace`: journal-trace.ts. */
   | { readonly type: 'end'; readonly kind: string; readonly trace?: string }
+
+/**
+ * A call that a tool of the host makes while it answers the effect `id`, and its end: counted and traced where they stand. `inside`: while
+ * the machine was asking for an effect, before the answer of that.
+ */
+export type NestedEntry =
+  | { readonly type: 'nested'; readonly id: number; readonly inside: boolean; readonly call: NestedCall }
+  | {
+      readonly type: 'nested_end'
+      readonly id: number
+      readonly inside: boolean
+      readonly call: string
+      readonly outcome: NestedOutcome
+      readonly now: number
+    }
 
 export interface Journal {
   /** Must be durable when it returns, as far as the implementation promises durability at all. May throw. */
@@ -80,7 +96,8 @@ export class MemoryJournal implements Journal {
   }
 }
 
-function unitsOfEntry(entry: JournalEntry, most: number): number {
+/** Heap units of the data in an entry. */
+export function unitsOfEntry(entry: JournalEntry, most: number): number {
   switch (entry.type) {
     case 'start':
       return plainUnits(entry.input, most)
@@ -90,6 +107,10 @@ function unitsOfEntry(entry: JournalEntry, most: number): number {
       return outcomeUnits(entry.outcome, most)
     case 'resume':
       return entry.outcome === null ? 0 : outcomeUnits(entry.outcome, most)
+    case 'nested':
+      return plainUnits(entry.call.args, most)
+    case 'nested_end':
+      return entry.outcome.ok && entry.outcome.value !== undefined ? plainUnits(entry.outcome.value, most) : 0
     default:
       return 0
   }
@@ -120,6 +141,10 @@ export function encodeEntry(entry: JournalEntry): string {
       return JSON.stringify({ ...entry, outcome: outcomeToJson(entry.outcome) })
     case 'resume':
       return JSON.stringify({ ...entry, outcome: entry.outcome === null ? null : outcomeToJson(entry.outcome) })
+    case 'nested':
+      return JSON.stringify({ ...entry, call: { ...entry.call, args: plainToJson(entry.call.args) } })
+    case 'nested_end':
+      return JSON.stringify({ ...entry, outcome: nestedOutcomeToJson(entry.outcome) })
     default:
       return JSON.stringify(entry)
   }
@@ -166,7 +191,11 @@ export function decodeEntry(line: string): JournalEntry {
         type: 'start',
         now: number('now'),
         input: plainFromJson(raw['input'] ?? null),
-        ...(raw['globals'] === undefined ? {} : { globals: recordOf(plainFromJson(raw['globals'])) }),
+        ...(raw['globals'] === undefined
+          ? {}
+          : {
+              globals: recordOf(plainFromJson(raw['globals']), 'the globals of a journal') as { readonly [name: string]: Plain },
+            }),
         ...(raw['limits'] === undefined ? {} : { limits: limitsOf(raw['limits']) }),
       }
     case 'restore':
@@ -178,6 +207,13 @@ export function decodeEntry(line: string): JournalEntry {
     case 'resume': {
       const id = raw['id'] === null ? null : number('id')
       return { type: 'resume', id, outcome: id === null ? null : outcomeFromJson(raw['outcome']), now: number('now') }
+    }
+    case 'nested':
+      return { type: 'nested', id: number('id'), inside: raw['inside'] === true, call: nestedCallFromJson(raw['call']) }
+    case 'nested_end': {
+      const outcome = nestedOutcomeFromJson(raw['outcome'])
+      const facts = { id: number('id'), inside: raw['inside'] === true, call: text('call'), now: number('now') }
+      return { type: 'nested_end', ...facts, outcome }
     }
     case 'cancel':
       return { type: 'cancel', reason: text('reason'), now: number('now') }
@@ -203,10 +239,9 @@ export function lastAuthority(entries: readonly JournalEntry[]): RunAuthority | 
   return last?.type === 'run' || last?.type === 'restore' ? (last.authority ?? null) : null
 }
 
-function recordOf(data: Plain): { readonly [name: string]: Plain } {
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new JournalFormatError('the globals of a journal are no record')
-  return data as { readonly [name: string]: Plain }
+function recordOf(data: unknown, what: string): { readonly [name: string]: unknown } {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new JournalFormatError(`no record: ${what}`)
+  return data as { readonly [name: string]: unknown }
 }
 
 function limitsOf(raw: unknown): Limits {
@@ -236,16 +271,17 @@ export function decodeJournal(text: string): JournalEntry[] {
 }
 
 function outcomeToJson(outcome: EffectOutcome): unknown {
-  const nested = outcome.nested === undefined ? {} : { nested: plainToJson(outcome.nested as unknown as Plain) }
-  if (outcome.ok) return { ok: true, value: plainToJson(outcome.value), ...nested }
+  if (outcome.ok) return { ok: true, value: plainToJson(outcome.value) }
   const { value, ...rest } = outcome.error
-  return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) }, ...nested }
+  return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) } }
 }
 
 function outcomeFromJson(json: unknown): EffectOutcome {
   const raw = json as { ok?: unknown; value?: unknown; error?: Record<string, unknown>; nested?: unknown } | null
-  const nested = raw?.nested === undefined ? {} : { nested: nestedFromJson(raw.nested) }
-  if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null), ...nested }
+  // Versions before wrote calls of tools by tools with the answer. Passing over them would give their budgets back.
+  if (raw?.nested !== undefined)
+    throw new JournalFormatError('the journal notes calls of tools by tools as older versions did: record the run again')
+  if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null) }
   const error = raw?.error
   const kind = error?.['kind']
   if (error === undefined || typeof error['message'] !== 'string' || !isErrorKind(kind))
@@ -259,19 +295,43 @@ function outcomeFromJson(json: unknown): EffectOutcome {
       ...(typeof error['code'] === 'string' ? { code: error['code'] } : {}),
       ...('value' in error ? { value: plainFromJson(error['value']) } : {}),
     },
-    ...nested,
   }
 }
 
-function nestedFromJson(json: unknown): readonly NestedCall[] {
-  const calls = plainFromJson(json) as unknown as readonly NestedCall[]
-  const isCall = (call: NestedCall | null): boolean =>
-    typeof call?.tool === 'string' &&
-    typeof call.id === 'string' &&
-    Array.isArray(call.grants) &&
-    typeof call.outcome === 'object'
-  if (!Array.isArray(calls) || !calls.every(isCall)) throw new JournalFormatError('journal outcome is malformed')
-  return calls
+function nestedOutcomeToJson(outcome: NestedOutcome): unknown {
+  if (outcome.ok) return outcome.value === undefined ? { ok: true } : { ok: true, value: plainToJson(outcome.value) }
+  const { details, ...rest } = outcome
+  return details === undefined ? rest : { ...rest, details: plainToJson(details) }
+}
+
+function nestedOutcomeFromJson(json: unknown): NestedOutcome {
+  const raw = recordOf(json, 'the outcome of a call by a tool')
+  if (raw['ok'] === true) return 'value' in raw ? { ok: true, value: plainFromJson(raw['value']) } : { ok: true }
+  const { code, message, denied } = raw
+  if (typeof code !== 'string' || typeof message !== 'string')
+    throw new JournalFormatError('journal entry "nested_end" has an outcome without its code or message')
+  const more = 'details' in raw ? { details: plainFromJson(raw['details']) } : {}
+  return { ok: false, code, message, ...more, denied: denied === true }
+}
+
+function nestedCallFromJson(json: unknown): NestedCall {
+  const raw = recordOf(json, 'a call by a tool')
+  const { id, tool, args, parent, task, startedMs } = raw
+  const counts = recordOf(raw['counts'], 'what a call by a tool counts')
+  if (typeof id !== 'string' || typeof tool !== 'string' || typeof task !== 'number' || typeof startedMs !== 'number')
+    throw new JournalFormatError('journal entry "nested" has a call without its id, tool, task or time')
+  // A negative count would give a budget back.
+  if (!Object.values(counts).every((amount) => typeof amount === 'number' && amount >= 0))
+    throw new JournalFormatError('journal entry "nested" has a count that is no amount')
+  return {
+    id,
+    tool,
+    args: plainFromJson(args ?? null),
+    parent: typeof parent === 'string' ? parent : null,
+    task,
+    counts: counts as { readonly [counter: string]: number },
+    startedMs,
+  }
 }
 
 function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'categorized' {

@@ -7,7 +7,8 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit, ScriptPlace } from '@bridle/vm'
-import { stuckFault } from './driver.js'
+import { leaveNested } from '../tools/dispatch/nested-calls.js'
+import { noteNested, stuckFault } from './driver.js'
 import type { AnswerEffect, DriveEnd, DrivenMachine } from './driver.js'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
@@ -125,6 +126,8 @@ class Replayer {
   private exitCode: number | null = null
   /** What the recorded run was allowed at this place; null: the recording does not say. */
   private authority: RunAuthority | null = null
+  /** By the journal. */
+  private clock = 0
   private output = ''
 
   constructor(options: ReplayOptions) {
@@ -153,6 +156,7 @@ class Replayer {
       if (this.divergence !== null) return { kind: 'diverged', divergence: this.divergence, output: this.output }
       const isOver = exit.kind !== 'suspended' && exit.kind !== 'yielded'
       if (this.stop !== null) return { kind: 'stopped', ...this.stop, machine: isOver ? null : this.machine, output: this.output }
+      this.enterNested(false)
       this.skipRestores()
       const next = this.peek()
       if (next === undefined && !isOver && this.options.isOpen === true)
@@ -179,6 +183,7 @@ class Replayer {
       this.machine = this.options.afterExit?.(this.machine, exit, answer) ?? this.machine
       const resume = next.id === null ? next : { ...next, outcome: this.outcomeOf(next.id, next.outcome!) }
       this.at++
+      this.clock = resume.now
       this.trace.add(resume)
       exit = this.machine.resume(resume.id === null ? null : { id: resume.id, outcome: resume.outcome! }, resume.now)
     }
@@ -218,6 +223,7 @@ class Replayer {
     }
     this.take(next)
     this.noteExit(effect.kind, effect.args)
+    this.enterNested(true)
     const behind = this.peek()
     if (behind?.type !== 'answer' || behind.id !== next.id) return null
     const outcome = this.outcomeOf(behind.id, behind.outcome)
@@ -238,7 +244,17 @@ class Replayer {
       for (let next = this.peek(); next?.type === 'effect' && pending.has(next.id); next = this.peek()) {
         this.noteExit(next.kind, next.args as Effect['args'])
         this.at++
+        this.enterNested(false)
       }
+    }
+  }
+
+  /** Calls that tools made of other tools: nothing is performed, and they count where they counted. */
+  private enterNested(inside: boolean): void {
+    for (let entry = this.peek(); entry?.type === 'nested' || entry?.type === 'nested_end'; entry = this.peek()) {
+      if (entry.inside !== inside) return
+      this.take(entry)
+      noteNested(this.machine, entry)
     }
   }
 
@@ -256,6 +272,7 @@ class Replayer {
 
   private take(entry: JournalEntry): void {
     this.at++
+    if ('now' in entry) this.clock = entry.now
     this.trace.add(entry)
   }
 
@@ -283,6 +300,8 @@ class Replayer {
   }
 
   private ended(end: DriveEnd): ReplayEnd {
+    const { clock } = this
+    this.machine.note?.((ctx) => leaveNested(ctx, clock))
     const trace = this.trace.finish(this.output)
     const last = this.peek()
     // All calls were the same, so it is the output that differs: the script prints something else than it did.

@@ -1,6 +1,7 @@
 // What answers the effects of one run: its providers behind the powers, the manifest and the dry run that it is held to. Apart from
 // run.ts because a run that asks for nothing needs none of it.
 
+import type { Effect } from '@bridle/vm'
 import { authorized, providerTable, refusal } from '../tools/policy/authority.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { dryRunning } from './dry-run.js'
@@ -14,6 +15,7 @@ import { withinManifest } from './manifest-guard.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import { answered, categorizedError, thrownError } from '../tools/executors/provider.js'
 import type { PerformEffect, Provider } from '../tools/executors/provider.js'
+import { secretsOfEffect } from './marked-secrets.js'
 import type { RunParts } from './run.js'
 import { grantsOf } from './run-authority.js'
 import { propagating } from './trace/propagate.js'
@@ -104,7 +106,8 @@ function performer(
     allowed,
   )
   const held = guard === null ? judged : withinManifest(guard, judged)
-  const perform = recorder === null ? held : kept(recorder, propagating(recorder, held))
+  const perform =
+    recorder === null ? held : kept(recorder, (effect) => secretsOfEffect(host, effect), propagating(recorder, held))
   if (!dryRun) return perform
   return dryRunning(
     perform,
@@ -119,10 +122,10 @@ function performer(
 }
 
 /** Where the trace is required nothing happens before it is written down. */
-function kept(recorder: TraceRecorder, perform: PerformEffect): PerformEffect {
+function kept(recorder: TraceRecorder, secretsOf: (effect: Effect) => readonly string[], perform: PerformEffect): PerformEffect {
   if (!recorder.isRequired) return perform
   return (effect, call) =>
-    recorder.intend(effect, call.id)
+    recorder.intend(effect, call.id, secretsOf(effect))
       ? perform(effect, call)
       : categorizedError('tool_rejected', `${effect.kind} is not made: the trace of this run is required and cannot be written`)
 }

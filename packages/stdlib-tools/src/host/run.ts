@@ -24,6 +24,7 @@ import type { RunAuthority } from './run-authority.js'
 import { openServices } from './run-services.js'
 import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
+import { secretsOfTool } from './marked-secrets.js'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import type { Journal } from './journal.js'
 import type { HashHex } from './journal-trace.js'
@@ -229,6 +230,9 @@ export class Run {
         effect: (id, effect) => {
           if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
         },
+        ...(recorder === null
+          ? {}
+          : { nested: (id, call) => recorder.intendNested(call, id, secretsOfTool(parts.host, call.tool)) }),
         outcome: (id, effect, outcome) => {
           if (this.isWatched)
             this.emit({

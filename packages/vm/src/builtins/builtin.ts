@@ -16,7 +16,6 @@
 
 import type { Entries } from '../few-map.js'
 import type { EffectAsCall, JudgeMode } from '../effects/judge.js'
-import type { NestedCall } from '../effects/tool-records.js'
 import type { RunBranch } from '../effects/run-branch.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
@@ -124,8 +123,6 @@ export interface EffectJudge {
   readonly describe: (effect: Pick<Effect, 'kind' | 'args'>) => EffectAsCall | null
   /** The error code of a category. */
   readonly codeOf: (category: string) => string
-  /** Counts and traces calls that came with an outcome; `parent` is the call around them. */
-  readonly book: (ctx: Context, nested: readonly NestedCall[], parent: string | null) => void
 }
 
 /** The function of an internal module that is the body of a builtin (interpreter/library.ts). */
@@ -187,6 +184,8 @@ export interface MachineAccess {
   readonly isStopping: boolean
   /** Ids of the permits that the machine can still reach; permits outside it are given back. Absent: none are. */
   reachablePermits?(): ReadonlySet<number>
+  /** Whether an effect was asked for and is not answered yet. */
+  isPending(effect: number): boolean
   /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
   repeated?(units: number): void
 }

@@ -3,7 +3,6 @@
 // world decides what a dry run performs, what a policy checks and what `bridle` shows a person. What it makes use of – addresses,
 // files, programs, keys – is declared beside it (effects/uses.ts) and judged by one gate, so no row is complete without it.
 
-import type { NestedCall } from './tool-records.js'
 import {
   asksModel,
   asksServer,
@@ -189,13 +188,7 @@ export interface EffectError {
   readonly value?: Plain
 }
 
-export type EffectOutcome = (
-  | { readonly ok: true; readonly value: Plain }
-  | { readonly ok: false; readonly error: EffectError }
-) & {
-  /** Calls of other tools that were made on the way. */
-  readonly nested?: readonly NestedCall[]
-}
+export type EffectOutcome = { readonly ok: true; readonly value: Plain } | { readonly ok: false; readonly error: EffectError }
 
 /** An effect that left the machine and was not answered yet. Ids count from 1 within a run. */
 export interface PendingEffect {

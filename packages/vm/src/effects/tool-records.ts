@@ -34,21 +34,25 @@ export interface ToolCallArgs {
   readonly grants?: Plain
 }
 
-/** A call that a tool of the host made of another one, under the gate of the machine (tools/dispatch/nested-calls.ts). */
+/** A call that a tool of the host makes of another one, under the gate of the machine (tools/dispatch/nested-calls.ts). */
 export interface NestedCall {
   /** `call_1/2`: the second one within `call_1`. */
   readonly id: string
-  /** Id of the tool that was called, whatever name was used. */
+  /** Id of the tool that is called, whatever name was used. */
   readonly tool: string
   readonly args: Plain
-  /** Counters that it uses up, by id of the grant. */
-  readonly grants: readonly string[]
+  /** The call that the task around it is part of. */
+  readonly parent: string | null
+  readonly task: number
+  /** What it uses up, by name of the counter. */
+  readonly counts: { readonly [counter: string]: number }
   readonly startedMs: number
-  readonly endedMs: number
-  readonly outcome:
-    | { readonly ok: true }
-    | { readonly ok: false; readonly code: string; readonly message: string; readonly denied: boolean }
 }
+
+export type NestedOutcome =
+  /** Without `value` where that is no data. */
+  | { readonly ok: true; readonly value?: Plain }
+  | { readonly ok: false; readonly code: string; readonly message: string; readonly details?: Plain; readonly denied: boolean }
 
 /** `code` is one of 05 §7; unknown ones are kept as they are and have category `generic`. */
 export interface ToolFailureRecord {

@@ -9,7 +9,7 @@ import { effectFault, outcomeUnits } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
 import { beginEffect, traceEffect } from '../scheduler/trace.js'
-import { bookCalls, requestCancel, wake } from '../scheduler/transitions.js'
+import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
 import { payBy } from '../values/meter.js'
@@ -141,7 +141,6 @@ export class MachineContext implements CallContext {
       if (this.m.isTraced) this.m.effectStarts.set(id, this.m.now)
       return this.ask({ kind: 'effect', id })
     }
-    bookCalls(this.m, this.m.running, outcome)
     const units = outcomeUnits(outcome, this.m.limits.heap)
     this.m.charge(Math.min(units >> ANSWER_BITS, this.m.limits.work), units)
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
@@ -214,6 +213,10 @@ export class MachineContext implements CallContext {
   }
 
   // ---- MachineAccess
+
+  isPending(effect: number): boolean {
+    return this.performing === effect || this.m.pending.has(effect)
+  }
 
   hostData<T>(slot: HostSlot<T>): T {
     return (this.m.options.hostData ?? NO_HOST_DATA).get(slot)

@@ -65,22 +65,11 @@ export function wake(m: Machine, key: string): void {
   for (const task of m.waits.on(key)) makeReady(m, task, { kind: 'again', timedOut: false })
 }
 
-/** Counts what tools did on the way, also where nobody waits for the answer any more. */
-export function bookCalls(m: Machine, task: Task | null, { nested }: EffectOutcome): void {
-  if (nested === undefined || nested.length === 0) return
-  const { running } = m
-  if (task !== null) m.running = task
-  const parent = task?.fields.get('tool.call')
-  m.options.judge?.book(m.context, nested, typeof parent === 'string' ? parent : null)
-  m.running = running
-}
-
 /** Gives the task that waits for it the answer to an effect; false when none does any more. */
 export function deliverAnswer(m: Machine, answer: Answer): boolean {
   const asked = m.pending.get(answer.id)
   const task = m.tasks.get(asked?.task ?? -1)
   m.pending.delete(answer.id)
-  bookCalls(m, task ?? null, answer.outcome)
   if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
   task.effectId = 0
   if (m.isTraced && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)

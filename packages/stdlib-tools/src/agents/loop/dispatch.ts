@@ -13,7 +13,7 @@ import {
   sortedJson,
   tryCallBack,
 } from '@bridle/vm/families'
-import type { HarnBuiltin, HarnClosure, Script, Value } from '@bridle/vm/families'
+import type { Context, HarnBuiltin, HarnClosure, Script, Value } from '@bridle/vm/families'
 import { callServer, identityAtServer } from './servers.js'
 import type { ConnectedServer } from './servers.js'
 import { beginCall, callIdOf, endCall, traceRefusal } from './call-trace.js'
@@ -24,8 +24,9 @@ import { RUNTIME_TOOLS } from './options.js'
 import type { LoopOptions } from './options.js'
 import { traceEvent, pause } from '../models/call.js'
 import { toolName } from '../models/tools.js'
-import { reserveBudgets } from '../../tools/policy/grants.js'
-import { grantPass } from '../../tools/policy/gate.js'
+import { grantsFor, recordOf, reserveBudgets, settle, smallestLimit } from '../../tools/policy/grants.js'
+import { factsOfEntry } from '../../tools/definitions/entry.js'
+import { beginAttempts, endAttempts, grantPass, isCounted, noteCounted } from '../../tools/policy/gate.js'
 import { normalizePlan, planEntries, renderPlan } from '../../tools/definitions/plan.js'
 import { isInterruption } from '../../library/tool-errors.js'
 import { handlerArguments } from '../../tools/dispatch/dispatch.js'
@@ -183,7 +184,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     if (inside) beginCall(ctx, id, call.name)
     return ctx.now
   })
-  const outcome = yield* execute(call, tool, allowed, context)
+  const outcome = yield* execute(call, tool, allowed, context, called)
   const endMs = yield* here((ctx) => {
     if (inside) endCall(ctx, { id, name: call.name, tool, args: allowed }, startMs, outcome)
     return ctx.now
@@ -375,16 +376,43 @@ function denialOf(tool: string, reason: string): Outcome {
   return { text: denial(tool, reason), rejected: true, category: 'permission_denied', plan: null }
 }
 
-function* execute(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
+/** How often grants let a failed call be tried again. An entry that says when to try again has used that up itself. */
+function retriesUnderGrants(ctx: Context, { identity }: CalledTool, tool: HarnDict | undefined): number {
+  const declared = tool === undefined ? null : factsOfEntry(tool).grants
+  const own = declared instanceof HarnDict ? [{ id: 'tool', scope: 'tool' as const, grant: recordOf(declared) }] : []
+  const applied = grantsFor(ctx, { named: identity, own })
+  const most = typeof applied === 'string' ? 0 : smallestLimit(applied, 'max_retries')
+  return most === null ? Infinity : tool !== undefined && tool.has('retry') ? 0 : most
+}
+
+function* execute(
+  call: ToolCall,
+  tool: HarnDict | undefined,
+  args: HarnDict,
+  context: DispatchContext,
+  called: CalledTool,
+): Script<Outcome> {
   const { options } = context
+  // One call, however often it is tried: it is counted once.
+  const attemptOf = yield* here((ctx) => beginAttempts(ctx))
   for (let made = 0; ; made++) {
-    const outcome = yield* executeOnce(call, tool, args, context)
-    if (outcome.category === null || outcome.rejected || made >= options.toolRetries) return outcome
+    const outcome = yield* executeOnce(call, tool, args, context, attemptOf)
+    const isFinal = outcome.category === null || outcome.rejected || made >= options.toolRetries
+    if (isFinal || made >= (yield* here((ctx) => retriesUnderGrants(ctx, called, tool)))) {
+      yield* here((ctx) => (endAttempts(ctx, attemptOf), null))
+      return outcome
+    }
     yield* pause(options.toolBackoffMs * 2 ** Math.min(made, 4))
   }
 }
 
-function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
+function* executeOnce(
+  call: ToolCall,
+  tool: HarnDict | undefined,
+  args: HarnDict,
+  context: DispatchContext,
+  attemptOf: number,
+): Script<Outcome> {
   const { name } = call
   const executor = tool === undefined ? null : textAt(tool, 'executor')
   if (executor === 'provider_native') {
@@ -395,15 +423,20 @@ function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict
     )
   }
   if (tool !== undefined && isElsewhere(tool)) {
-    return yield* outside(name, tool, args, context)
+    return yield* outside(name, tool, args, context, attemptOf)
   }
   if (RUNTIME_TOOLS.includes(name)) return yield* runtimeTool(name, args)
   const handler = tool === undefined ? null : present(tool, 'handler')
-  return isCallable(handler) ? yield* handled(name, tool!, handler, args) : rejection(name, unavailable(name))
+  return isCallable(handler) ? yield* handled(name, tool!, handler, args, attemptOf) : rejection(name, unavailable(name))
 }
 
 /** Lock file, grants and budgets, for a closure that the loop calls by itself: the arguments to call it with, or why it may not. */
-function* granted(name: string, tool: HarnDict, args: HarnDict): Script<HarnDict | { readonly refused: string }> {
+function* granted(
+  name: string,
+  tool: HarnDict,
+  args: HarnDict,
+  attemptOf: number,
+): Script<HarnDict | { readonly refused: string }> {
   return yield* here((ctx) => {
     const identity = insideIdentity('script', name, [nameOf(tool)])
     const facts = { tool: name, callId: null, attempt: 1 }
@@ -413,8 +446,13 @@ function* granted(name: string, tool: HarnDict, args: HarnDict): Script<HarnDict
     if (applied.length === 0) return args
     const checked = grantedArguments(ctx, applied, args, { identity, entry: tool, facts })
     if ('error' in checked) return refused(checked.error)
-    const exhausted = reserveBudgets(ctx, applied, facts)
-    return exhausted === null ? checked.args : refused(exhausted)
+    const counts = !isCounted(ctx, attemptOf)
+    const usd = counts ? factsOfEntry(tool).costUsd : 0
+    const exhausted = reserveBudgets(ctx, applied, facts, { counts, usd })
+    if (exhausted !== null) return refused(exhausted)
+    noteCounted(ctx, attemptOf)
+    if (usd > 0) settle(ctx, applied, { usd, tokens: 0 })
+    return checked.args
   })
 }
 
@@ -422,8 +460,14 @@ function unavailable(name: string): string {
   return `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`
 }
 
-function* handled(name: string, tool: HarnDict, handler: HarnClosure | HarnBuiltin, args: HarnDict): Script<Outcome> {
-  const allowed = yield* granted(name, tool, args)
+function* handled(
+  name: string,
+  tool: HarnDict,
+  handler: HarnClosure | HarnBuiltin,
+  args: HarnDict,
+  attemptOf: number,
+): Script<Outcome> {
+  const allowed = yield* granted(name, tool, args, attemptOf)
   if (!(allowed instanceof HarnDict)) return denialOf(name, allowed.refused)
   const value = yield* tryCallBack(handler, ...handlerArguments(tool, handler, allowed))
   return value instanceof Fault ? faultOutcome(value, name) : good(display(value))
@@ -450,14 +494,14 @@ function faultOutcome(fault: Fault, tool: string): Outcome {
 }
 
 /** Through the one dispatch of tools outside the script; the gate has spoken already. */
-function* outside(name: string, tool: HarnDict, args: HarnDict, context: DispatchContext): Script<Outcome> {
-  const served = yield* callServer(context.servers, tool, args)
+function* outside(name: string, tool: HarnDict, args: HarnDict, context: DispatchContext, attemptOf: number): Script<Outcome> {
+  const served = yield* callServer(context.servers, tool, args, attemptOf)
   if (served instanceof Fault) return faultOutcome(served, name)
   if (served !== undefined) return good(served === null ? '(no output)' : resultText(served))
   const handler = present(tool, 'handler')
-  if (isCallable(handler)) return yield* handled(name, tool, handler, args)
+  if (isCallable(handler)) return yield* handled(name, tool, handler, args, attemptOf)
   yield* here((ctx) => {
-    grantPass(ctx, tool, args)
+    grantPass(ctx, tool, args, attemptOf)
     return null
   })
   const result = yield* callBuiltin('__tool_try', null, tool, args)

@@ -156,10 +156,11 @@ export function* callServer(
   servers: readonly ConnectedServer[],
   tool: HarnDict,
   args: HarnDict,
+  attemptOf: number,
 ): Script<Value | Fault | undefined> {
   const server = serverOf(servers, tool)
   if (server === undefined) return undefined
   // The gate has judged the tool of this very connection.
-  yield* here((ctx) => (grantPass(ctx, server.client, args), null))
+  yield* here((ctx) => (grantPass(ctx, server.client, args, attemptOf), null))
   return yield* call('mcp_call', server.client, toolOfServer(tool), args)
 }

@@ -160,6 +160,9 @@ function entryInWords(entries: readonly JournalEntry[], at: number): string | nu
       return `the answer of ${called(entry.id)}`
     case 'resume':
       return entry.id === null ? 'a timer' : `the answer of ${called(entry.id)}`
+    case 'nested':
+    case 'nested_end':
+      return `the call of a tool by ${called(entry.id)}`
     case 'cancel':
       return 'the cancellation of the run'
     case 'end':

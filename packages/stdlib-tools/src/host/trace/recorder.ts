@@ -2,7 +2,7 @@
 // Recording never fails a call: a sink that throws is let go of, and the run is told once. Where the trace is required it is the other way
 // round: an effect is written down before it is performed (`call_intent`), and what cannot be written down does not happen.
 
-import type { Effect, MachineOptions, Plain, SpanMark, TraceRecord } from '@bridle/vm'
+import type { Effect, MachineOptions, NestedCall, Plain, SpanMark, TraceRecord } from '@bridle/vm'
 import { plainToJson } from '../journal-codec.js'
 import { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, sha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
@@ -109,10 +109,19 @@ export class TraceRecorder {
   }
 
   /** Writes down what is about to happen; false when that cannot be kept. */
-  intend(effect: Effect, id: number): boolean {
+  intend({ kind, args }: Effect, id: number, secret: readonly string[]): boolean {
+    return this.isKept(args, secret, { effect: id, kind })
+  }
+
+  /** The same for a call that a tool makes of another one while it answers the effect. */
+  intendNested({ id, tool, args }: NestedCall, effect: number, secret: readonly string[]): boolean {
+    return !this.isRequired || this.isKept(args, secret, { call: id, effect, kind: 'tool.call', tool })
+  }
+
+  private isKept(data: Plain, secret: readonly string[], facts: { readonly [key: string]: TraceJson }): boolean {
     if (this.isLost) return false
-    const args = this.part(this.redactor.clean(jsonOf(effect.args), []))
-    this.append('call_intent', { inputs_hash: args.hash, details: { args: this.inline(args), effect: id, kind: effect.kind } })
+    const args = this.part(this.redactor.clean(jsonOf(data), secret))
+    this.append('call_intent', { inputs_hash: args.hash, details: { args: this.inline(args), ...facts } })
     return !this.isLost
   }
 

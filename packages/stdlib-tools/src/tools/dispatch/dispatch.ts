@@ -58,7 +58,7 @@ import { driftOfResult, quarantineOf } from './drift.js'
 import { openedStream } from './streams.js'
 import { parseErrorOf } from '../definitions/model-arguments.js'
 import { normalizePlan } from '../definitions/plan.js'
-import { judgeAdded, quickVerdict, startGate, startPostHooks, takePass } from '../policy/gate.js'
+import { isCounted, judgeAdded, noteCounted, quickVerdict, startGate, startPostHooks, takePass } from '../policy/gate.js'
 import type { CalledTool } from './identity.js'
 import { admit, admitArguments, brokenGrant, entryOfHost, identityOfEntry, pinOf } from './gate.js'
 import type { GateCall } from './gate.js'
@@ -128,6 +128,8 @@ interface DispatchState extends FrameState {
   /** Whether its effects are left out of the trace. */
   covered: boolean
   attempt: number
+  /** The call of an agent loop that it is an attempt of (policy/gate.ts). */
+  attemptOf?: number
   /** Where its result is kept, for tools whose results are. */
   cacheKey?: string
   /** Whether the result is one that was kept. */
@@ -349,6 +351,7 @@ function outsideCall(
   executor: 'host_bridge' | 'mcp_server',
   args: Plain,
 ): Effect {
+  const { secrets } = factsOfEntry(entry)
   return {
     kind: 'tool.call',
     args: {
@@ -365,6 +368,7 @@ function outsideCall(
       idempotency_key: keyOfCall(ctx, state.callId),
       arg_hash: state.argHash,
       timeout_ms: attemptLimit(state, entry),
+      ...(secrets.length === 0 ? {} : { secrets }),
       ...(state.stream === true ? { stream: { op: 'open' } } : {}),
       ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
     },
@@ -561,7 +565,9 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
 // --- the frame ----------------------------------------------------------------------------------------------------------
 
 function begin(ctx: Context, state: DispatchState): Result {
-  const judged = takePass(ctx, state.tool, state.args)
+  const attemptOf = takePass(ctx, state.tool, state.args)
+  const judged = attemptOf !== null
+  if (attemptOf !== null) state.attemptOf = attemptOf
   const entry = resolve(ctx, state)
   if (typeof entry === 'string') {
     state.name = state.tool instanceof HarnDict ? '' : display(state.tool)
@@ -682,9 +688,12 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
     }
   }
   if (state.applied.length === 0) return attempt(ctx, state)
-  const usd = costOf(ctx, state)
-  const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { usd })
+  const { attemptOf = null } = state
+  const counts = !isCounted(ctx, attemptOf)
+  const usd = counts ? costOf(ctx, state) : 0
+  const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { counts, usd })
   if (exhausted !== null) return refuse(ctx, state, exhausted)
+  noteCounted(ctx, attemptOf)
   if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
   return attempt(ctx, state)
 }

@@ -1,81 +1,190 @@
 // Calls that a tool of the host makes of other tools while a run waits for it. Its code runs outside of the machine, so the machine is
-// asked to judge each of them, under the policies of the task that waits; asking changes nothing. What was made arrives with the outcome of
-// the call around it, which is in the journal: then it is counted and traced, so that a replay, which makes no calls, counts the same.
+// asked to judge each of them, under the policies of the task that waits; asking changes nothing. A call that was judged enters the run at
+// once, by entries of the journal of its own: its beginning, which counts it against every budget, and its end, which traces it. So what
+// becomes of the call around it makes no difference, and a replay, which makes no calls, counts the same at the same places.
+//
+// What such calls gave stays in the machine as long as the call around them is under way. When that is made again, in another process, each
+// of them is the same call as before: it is neither counted nor made a second time.
 //
 // Who would have to be asked, a person or a closure of the script, cannot be asked from there. Such a call is refused.
 
-import { HarnDict, display, fromPlain, toPlain } from '@bridle/vm/families'
-import type { Context, NestedCall, Plain } from '@bridle/vm/families'
-import { budgetProblem, grantIds, countNested } from '../policy/grants.js'
+import { HarnDict, display, family, fromPlain, sortedJson, toPlain } from '@bridle/vm/families'
+import type { Context, NestedCall, NestedOutcome, Plain } from '@bridle/vm/families'
+import { bookCounts, countsOfCall } from '../policy/grants.js'
 import { quickVerdict } from '../policy/gate.js'
-import { admit, grantedArguments, hostNamesOf, secretsOfHost } from './gate.js'
+import { factsOfEntry } from '../definitions/entry.js'
+import { admit, entryOfHost, grantedArguments, hostNamesOf, secretsOfHost } from './gate.js'
 import { hostIdentity } from './identity.js'
 
 export type NestedVerdict =
-  | { readonly ok: true; /** With what grants pin. */ readonly args: Plain; readonly grants: readonly string[] }
-  | { readonly ok: false; readonly code: string; readonly message: string; readonly details: Plain }
+  | {
+      readonly ok: true
+      /** With what grants pin. */ readonly call: NestedCall
+      /** What became of it before. */ readonly before: CallBefore
+    }
+  | { readonly ok: false; readonly call: NestedCall; readonly code: string; readonly message: string; readonly details: Plain }
 
-/** `made` are calls that were judged before and are not counted yet. */
-export function judgeNested(ctx: Context, name: string, args: Plain, made: readonly NestedCall[]): NestedVerdict {
+/** `none`: it is made for the first time; `begun`: nobody knows what became of it. */
+export type CallBefore = 'none' | 'begun' | NestedOutcome
+
+interface Noted {
+  readonly call: NestedCall
+  /** Null while it is under way. */
+  readonly outcome: NestedOutcome | null
+}
+
+/** By effect and id of the call. Dicts, so that the heap limit counts what is kept. */
+const nestedCalls = family('nested_calls', (): { readonly noted: Map<string, HarnDict> } => ({ noted: new Map() }))
+
+const keyOf = (effect: number, id: string): string => `${effect}:${id}`
+
+function keep(ctx: Context, effect: number, { call, outcome }: Noted): void {
+  const { args, ...facts } = call
+  // Part by part: data may be as deep as the edge allows.
+  const value = outcome?.ok === true && outcome.value !== undefined ? { value: fromPlain(outcome.value) } : {}
+  const { value: _, ...end } = { value: null, ...outcome }
+  ctx.state(nestedCalls).noted.set(
+    keyOf(effect, call.id),
+    HarnDict.of({
+      effect,
+      facts: fromPlain(facts),
+      args: fromPlain(args),
+      end: outcome === null ? null : fromPlain(end),
+      ...value,
+    }),
+  )
+}
+
+function read(dict: HarnDict): Noted {
+  const plain = (key: string): unknown => toPlain(dict.get(key) ?? null)
+  const end = plain('end') as NestedOutcome | null
+  return {
+    call: { ...(plain('facts') as Omit<NestedCall, 'args'>), args: plain('args') as Plain },
+    outcome: end?.ok === true && dict.has('value') ? { ok: true, value: plain('value') as Plain } : end,
+  }
+}
+
+function find(ctx: Context, effect: number, id: string): Noted | null {
+  const found = ctx.stateIfAny(nestedCalls)?.noted.get(keyOf(effect, id))
+  return found === undefined ? null : read(found)
+}
+
+/** Judges a call that is made while `effect` is answered, and says what it uses up; changes nothing. */
+export function judgeNested(
+  ctx: Context,
+  effect: number,
+  { id, tool: name, args, now }: { readonly id: string; readonly tool: string; readonly args: Plain; readonly now: number },
+): NestedVerdict {
   const identity = hostIdentity(name, hostNamesOf(ctx).aliases)
   const facts = { tool: identity.id, callId: null, attempt: 1 }
-  const refused = (error: HarnDict): NestedVerdict => ({
+  const parent = ctx.machine.task().fields.get('tool.call')
+  const call = {
+    id,
+    tool: identity.id,
+    args,
+    parent: typeof parent === 'string' ? parent : null,
+    task: ctx.machine.taskNumber,
+    counts: {},
+    startedMs: now,
+  }
+  const refused = (code: string, message: string, details: Plain = null): NestedVerdict => ({
     ok: false,
-    code: display(error.get('code') ?? null),
-    message: display(error.get('message') ?? null),
-    details: toPlain(error.get('details') ?? null),
+    call,
+    code,
+    message,
+    details,
   })
+  const refusedBy = (error: HarnDict): NestedVerdict =>
+    refused(display(error.get('code') ?? null), display(error.get('message') ?? null), toPlain(error.get('details') ?? null))
   const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
-  if (applied instanceof HarnDict) return refused(applied)
+  if (applied instanceof HarnDict) return refusedBy(applied)
   const given = fromPlain(args)
   const checked = grantedArguments(ctx, applied, given instanceof HarnDict ? given : new HarnDict(), {
     identity,
     entry: null,
     facts,
   })
-  if ('error' in checked) return refused(checked.error)
+  if ('error' in checked) return refusedBy(checked.error)
   const verdict = quickVerdict(ctx, { shown: identity.id, identity }, checked.args)
   if (verdict === 'ask')
-    return {
-      ok: false,
-      code: 'policy_violation',
-      message: `a policy of the run asks a person or a closure about '${identity.id}', which a call by a tool cannot wait for: call it from the script`,
-      details: null,
-    }
-  if (verdict !== 'pass')
-    return {
-      ok: false,
-      code: verdict.stage === 'approval' ? 'approval_denied' : 'policy_violation',
-      message: verdict.reason,
-      details: null,
-    }
-  const exhausted = budgetProblem(ctx, applied, facts, made)
-  if (exhausted !== null) return refused(exhausted)
-  return { ok: true, args: checked.args === given ? args : toPlain(checked.args), grants: grantIds(applied) }
+    return refused(
+      'policy_violation',
+      `a policy of the run asks a person or a closure about '${identity.id}', which a call by a tool cannot wait for: call it from the script`,
+    )
+  if (verdict !== 'pass') return refused(verdict.stage === 'approval' ? 'approval_denied' : 'policy_violation', verdict.reason)
+  const admitted = { ...call, args: checked.args === given ? args : toPlain(checked.args) }
+  const before = whatBecameOf(ctx, effect, admitted)
+  if (before !== 'none') return { ok: true, call: admitted, before }
+  const own = entryOfHost(ctx, identity)
+  const counts = countsOfCall(ctx, applied, facts, own === null ? 0 : factsOfEntry(own).costUsd)
+  if (counts instanceof HarnDict) return refusedBy(counts)
+  return { ok: true, call: { ...admitted, counts }, before }
 }
 
-/** Counts and traces calls that came with an outcome; `parent` is the call around them. */
-export function bookNested(ctx: Context, nested: readonly NestedCall[], parent: string | null): void {
-  countNested(ctx, nested)
-  const { traced } = ctx.machine
-  if (traced === null) return
-  for (const { tool, id, args, startedMs, endedMs, outcome } of nested) {
-    traced({
-      kind: 'tool_call',
-      tool,
-      alias: null,
-      version: null,
-      executor: 'host_bridge',
-      callId: id,
-      parent,
-      task: ctx.machine.taskNumber,
-      args,
-      policy: null,
-      secret: secretsOfHost(ctx, tool),
-      attempts: outcome.ok || !outcome.denied ? 1 : 0,
-      startedMs,
-      endedMs,
-      outcome: outcome.ok ? { ok: true, value: null } : outcome,
-    })
+/** A call of the same number is the same call if it is of the same tool with the same arguments. */
+function whatBecameOf(ctx: Context, effect: number, { id, tool, args }: NestedCall): CallBefore {
+  const noted = find(ctx, effect, id)
+  if (noted === null || noted.call.tool !== tool || !isSame(noted.call.args, args)) return 'none'
+  if (noted.outcome === null) return 'begun'
+  // It gave what is no data.
+  return noted.outcome.ok && noted.outcome.value === undefined ? 'begun' : noted.outcome
+}
+
+function isSame(a: Plain, b: Plain): boolean {
+  return sortedJson(fromPlain(a)) === sortedJson(fromPlain(b))
+}
+
+/** Counts a call that begins, and keeps it. */
+export function beginNested(ctx: Context, effect: number, call: NestedCall): void {
+  const state = ctx.state(nestedCalls)
+  for (const [key, dict] of state.noted) {
+    if (dict.get('end') !== null && !ctx.machine.isPending(Number(dict.get('effect')))) state.noted.delete(key)
   }
+  bookCounts(ctx, call.counts)
+  keep(ctx, effect, { call, outcome: null })
+}
+
+/** Keeps what became of a call, and traces it. */
+export function endNested(ctx: Context, effect: number, id: string, outcome: NestedOutcome, endedMs: number): void {
+  const noted = find(ctx, effect, id)
+  if (noted === null) return
+  if (!outcome.ok && outcome.denied) ctx.state(nestedCalls).noted.delete(keyOf(effect, id))
+  else keep(ctx, effect, { ...noted, outcome })
+  trace(ctx, noted.call, outcome, endedMs)
+}
+
+const UNSETTLED: NestedOutcome = {
+  ok: false,
+  code: 'cancelled',
+  message: 'the run ended first',
+  denied: false,
+}
+
+/** Traces the calls that the end of the run leaves behind: what never ended was made all the same. */
+export function leaveNested(ctx: Context, endedMs: number): void {
+  for (const dict of ctx.stateIfAny(nestedCalls)?.noted.values() ?? []) {
+    const { call, outcome } = read(dict)
+    if (outcome === null) trace(ctx, call, UNSETTLED, endedMs)
+  }
+}
+
+function trace(ctx: Context, call: NestedCall, outcome: NestedOutcome, endedMs: number): void {
+  const { tool, id, args, parent, task, startedMs } = call
+  ctx.machine.traced?.({
+    kind: 'tool_call',
+    tool,
+    alias: null,
+    version: null,
+    executor: 'host_bridge',
+    callId: id,
+    parent,
+    task,
+    args,
+    policy: null,
+    secret: secretsOfHost(ctx, tool),
+    attempts: outcome.ok || !outcome.denied ? 1 : 0,
+    startedMs,
+    endedMs,
+    outcome: outcome.ok ? { ok: true, value: outcome.value ?? null } : outcome,
+  })
 }

@@ -3,9 +3,10 @@
 
 import { HarnDict, display, typeName } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
-import { reserveBudgets, traceDenied } from '../policy/grants.js'
-import { quickVerdict, startGate, takePass } from '../policy/gate.js'
-import { admit, admitArguments, brokenGrant } from './gate.js'
+import { reserveBudgets, settle, traceDenied } from '../policy/grants.js'
+import { isCounted, noteCounted, quickVerdict, startGate, takePass } from '../policy/gate.js'
+import { factsOfEntry } from '../definitions/entry.js'
+import { admit, admitArguments, brokenGrant, entryOfHost } from './gate.js'
 import { toolError } from '../../library/tool-errors.js'
 import type { ToolIdentity } from './identity.js'
 import type { AppliedGrant } from '../policy/grants.js'
@@ -16,6 +17,8 @@ export interface OutsideCall {
   readonly applied: readonly AppliedGrant[]
   /** As they were given, unless something changed them. */
   readonly args: Value
+  /** The call of an agent loop that it is an attempt of (policy/gate.ts). */
+  readonly attemptOf: number | null
 }
 
 export type AtGate =
@@ -32,7 +35,7 @@ export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, ow
     callId: null,
     attempt: 1,
   }
-  const isPassed = owner !== null && takePass(ctx, owner, given)
+  const attemptOf = owner === null ? null : takePass(ctx, owner, given)
   const refused = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, identity, args, error)
   const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
   if (applied instanceof HarnDict) return refused(applied)
@@ -42,9 +45,9 @@ export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, ow
   const before = given instanceof HarnDict ? given : new HarnDict()
   const checked = admitArguments(ctx, applied, before, { identity, entry: null, facts })
   if ('error' in checked) return refused(checked.error, checked.args)
-  const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args }
+  const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args, attemptOf }
   const called = { shown: facts.tool, identity }
-  const verdict = isPassed ? 'pass' : quickVerdict(ctx, called, checked.args)
+  const verdict = attemptOf !== null ? 'pass' : quickVerdict(ctx, called, checked.args)
   if (verdict === 'pass') return pay(ctx, call)
   if (verdict !== 'ask') return refused(refusalOf(verdict.stage, verdict.reason, facts), checked.args)
   return { kind: 'asking', call, result: startGate(ctx, called, checked.args, new HarnDict()) }
@@ -68,10 +71,16 @@ export function leaveGate(ctx: Context, call: OutsideCall, verdict: HarnDict): A
 }
 
 function pay(ctx: Context, call: OutsideCall): AtGate {
-  const { identity, applied, args } = call
+  const { identity, applied, args, attemptOf } = call
   if (applied.length === 0) return { kind: 'passed', call }
-  const exhausted = reserveBudgets(ctx, applied, { tool: identity.id, callId: null, attempt: 1 })
-  return exhausted === null ? { kind: 'passed', call } : refuse(ctx, identity, args, exhausted)
+  const counts = !isCounted(ctx, attemptOf)
+  const own = entryOfHost(ctx, identity)
+  const usd = own === null || !counts ? 0 : factsOfEntry(own).costUsd
+  const exhausted = reserveBudgets(ctx, applied, { tool: identity.id, callId: null, attempt: 1 }, { counts, usd })
+  if (exhausted !== null) return refuse(ctx, identity, args, exhausted)
+  noteCounted(ctx, attemptOf)
+  if (usd > 0) settle(ctx, applied, { usd, tokens: 0 })
+  return { kind: 'passed', call }
 }
 
 function refusalOf(

@@ -5,8 +5,8 @@
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
-import type { Effect, EffectKind, EffectOutcome, NestedCall, Plain } from '@bridle/vm'
-import type { NestedVerdict } from '../dispatch/nested-calls.js'
+import type { Effect, EffectKind, EffectOutcome, NestedOutcome, Plain } from '@bridle/vm'
+import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 
 /** What a provider is told beside the effect. */
@@ -22,7 +22,7 @@ export interface EffectCall {
   readonly signal: AbortSignal
   /** Milliseconds since 1970 by the run's clock. */
   readonly now: number
-  /** Judges and notes calls that a tool makes of others on behalf of this effect; null outside of runs. */
+  /** Judges and counts calls that a tool makes of others on behalf of this effect; null outside of runs. */
   readonly nested?: NestedGate | null
   /** Ends the run with a status, as `exit(code)` asks. */
   readonly exit: (code: number) => void
@@ -30,13 +30,21 @@ export interface EffectCall {
 
 /** The gate in front of calls that tools make of other tools (tools/invoke.ts); the machine of the run judges them. */
 export interface NestedGate {
-  /** Null when the run does not wait for the tool any more. */
-  readonly judge: (name: string, args: Plain) => NestedVerdict | null
-  /** By the run's clock. */
-  readonly now: () => number
-  /** Keeps a call for the outcome of the effect; `settle` says how it ended. */
-  readonly begin: (call: Omit<NestedCall, 'endedMs' | 'outcome'>) => (outcome: NestedCall['outcome']) => void
+  /** Judges a call, counts it and writes it down; null when the run does not wait for the tool any more. */
+  readonly admit: (call: { readonly id: string; readonly tool: string; readonly args: Plain }) => AdmittedCall | null
 }
+
+export type AdmittedCall =
+  | {
+      readonly ok: true
+      /** With what grants pin. */
+      readonly args: Plain
+      /** What is known of the same call, where the call around it is made again. */
+      readonly before: CallBefore
+      /** Says how it ended. */
+      readonly settle: (outcome: NestedOutcome) => void
+    }
+  | { readonly ok: false; readonly code: string; readonly message: string; readonly details: Plain }
 
 export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome | Promise<EffectOutcome>
 

@@ -38,16 +38,8 @@ class GateOfRequest implements NestedGate {
     this.request = request
   }
 
-  judge(name: string, args: Plain): ReturnType<NestedGate['judge']> {
-    return this.request?.judge(name, args) ?? null
-  }
-
-  now(): number {
-    return this.request?.now() ?? 0
-  }
-
-  begin(call: Parameters<NestedGate['begin']>[0]): ReturnType<NestedGate['begin']> {
-    return this.request?.begin(call) ?? (() => {})
+  admit(call: Parameters<NestedGate['admit']>[0]): ReturnType<NestedGate['admit']> {
+    return this.request?.admit(call) ?? null
   }
 }
 

@@ -2,10 +2,11 @@
 // prepare step, the tool's own code (which may call other tools), the response format, the result against its schema. The
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
-import type { NestedCall, Plain } from '@bridle/vm'
+import type { NestedOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../../library/time/host-clock.js'
-import { Finished, Pending } from './define.js'
+import { Finished, Pending, isRepeatable } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
+import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { NestedGate } from '../executors/provider.js'
 import { NotDataError, plainFromHost } from './edge.js'
 import { ToolError, toolErrorData } from './errors.js'
@@ -358,7 +359,12 @@ class NestedCalls implements ToolCalls {
     if (tool === null) throw new ToolError('not_registered', `Tool '${name}' not found`)
     const id = `${outer.callId}/${number}`
     const gate = outer.nested ?? null
-    const admitted = gate === null ? { args, settle: () => {} } : admit(gate, { tool, id, args })
+    const admitted = gate === null ? null : admit(gate, { tool, id, args })
+    const { before = 'none' } = admitted ?? {}
+    if (typeof before === 'object') {
+      if (before.ok) return before.value
+      throw ToolError.of(before)
+    }
     const inner: Invocation = {
       runId: outer.runId,
       callId: id,
@@ -370,12 +376,10 @@ class NestedCalls implements ToolCalls {
       nested: gate,
       signal: outer.signal,
     }
-    const outcome = await limited(invoke(tool, admitted.args, inner, this.find, null, depth + 1), tool, null)
-    admitted.settle(
-      outcome.kind === 'failed'
-        ? { ok: false, code: outcome.error.code, message: outcome.error.message, denied: false }
-        : { ok: true },
-    )
+    const given = admitted?.args ?? args
+    const make = (): Ready<Invoked> => limited(invoke(tool, given, inner, this.find, null, depth + 1), tool, null)
+    const outcome = await (before === 'begun' ? makeAgain(tool, given, inner, make) : make())
+    admitted?.settle(settledAs(outcome))
     return valueOf(outcome)
   }
 
@@ -386,20 +390,59 @@ class NestedCalls implements ToolCalls {
   }
 }
 
-/** Through the gate of the run (vm: tools/dispatch/nested-calls.ts); throws ToolError for a call that it refuses. */
+/** Through the gate of the run (tools/dispatch/nested-calls.ts); throws ToolError for a call that it refuses. */
 function admit(
   gate: NestedGate,
   { tool, id, args }: { readonly tool: Tool; readonly id: string; readonly args: { readonly [key: string]: unknown } },
-): { readonly args: { readonly [key: string]: unknown }; readonly settle: (outcome: NestedCall['outcome']) => void } {
+): {
+  readonly args: { readonly [key: string]: unknown }
+  readonly before: CallBefore
+  readonly settle: (outcome: NestedOutcome) => void
+} {
   const given = plainFromHost(args)
-  const verdict = gate.judge(tool.name, given)
-  if (verdict === null) throw new ToolError('cancelled', `Tool '${tool.name}' was called for a call that nobody waits for`)
-  const grants = verdict.ok ? verdict.grants : []
-  const settle = gate.begin({ id, tool: tool.name, args: verdict.ok ? verdict.args : given, grants, startedMs: gate.now() })
-  if (verdict.ok) return { args: verdict.args === given ? args : (verdict.args as { readonly [key: string]: unknown }), settle }
-  const { code, message, details } = verdict
-  settle({ ok: false, code, message, denied: true })
-  throw ToolError.of({ code, message, details })
+  const admitted = gate.admit({ id, tool: tool.name, args: given })
+  if (admitted === null) throw new ToolError('cancelled', `Tool '${tool.name}' was called for a call that nobody waits for`)
+  if (!admitted.ok) throw ToolError.of(admitted)
+  const { before, settle } = admitted
+  return { args: admitted.args === given ? args : (admitted.args as { readonly [key: string]: unknown }), before, settle }
+}
+
+/** A call that was begun before, and of which nobody knows the end: as the tool allows (`recovery`). */
+async function makeAgain(
+  tool: Tool,
+  args: { readonly [key: string]: unknown },
+  call: Invocation,
+  make: () => Ready<Invoked>,
+): Promise<Invoked> {
+  const { recovery } = tool
+  if (isRepeatable(recovery)) return make()
+  const unknown = (why: string): Invoked => ({
+    kind: 'failed',
+    error: { code: 'unknown_outcome', message: `the outcome of ${tool.name} is unknown: ${why}` },
+  })
+  if (typeof recovery !== 'object') return unknown('its process ended after the call was begun')
+  try {
+    const found = await recovery.verify(call.idempotencyKey, args)
+    if (typeof found === 'object' && found !== null && 'done' in found)
+      return { kind: 'value', value: found.done, schema: undefined }
+    return found === 'not_done' ? await make() : unknown('the tool cannot tell')
+  } catch (cause) {
+    return unknown(messageOf(cause))
+  }
+}
+
+/** For the journal, which keeps data only. */
+function settledAs(outcome: Invoked): NestedOutcome {
+  if (outcome.kind === 'failed') {
+    const { code, message, details = null } = outcome.error
+    return { ok: false, code, message, ...(details === null ? {} : { details }), denied: false }
+  }
+  if (outcome.kind === 'pending') return { ok: true }
+  try {
+    return { ok: true, value: plainFromHost(outcome.value, outcome.schema) }
+  } catch {
+    return { ok: true }
+  }
 }
 
 /** The value of an outcome; throws ToolError for a failure. */

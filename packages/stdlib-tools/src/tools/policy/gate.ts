@@ -284,20 +284,49 @@ function verdictUnder(
  * Calls that passed the gate already, between the verdict and their dispatch. It lies here and not in an option of the call,
  * because options come from scripts, which must not say that a call was judged.
  */
-const passes = family<{ pass: { readonly tool: Value; readonly args: Value } | null }>('gate_passes', () => ({ pass: null }))
+const passes = family('call_attempts', (): { pass: Pass | null; calls: number; readonly counted: Map<number, true> } => ({
+  pass: null,
+  calls: 0,
+  counted: new Map(),
+}))
 
-/** The next dispatch of exactly this tool with exactly these arguments is not judged again. */
-export function grantPass(ctx: Context, tool: Value, args: Value): void {
-  ctx.state(passes).pass = { tool, args }
+interface Pass {
+  readonly tool: Value
+  readonly args: Value
+  /** The call that it is an attempt of. */
+  readonly call: number
 }
 
-/** Whether this call was judged; a pass is good once. */
-export function takePass(ctx: Context, tool: Value, args: Value): boolean {
+/** A call that may be tried several times, and is counted once; `endAttempts` forgets it. */
+export function beginAttempts(ctx: Context): number {
+  return ++ctx.state(passes).calls
+}
+
+export function endAttempts(ctx: Context, call: number): void {
+  ctx.state(passes).counted.delete(call)
+}
+
+/** Whether an attempt of the call was counted. Of a call that nobody began: no. */
+export function isCounted(ctx: Context, call: number | null): boolean {
+  return call !== null && ctx.stateIfAny(passes)?.counted.has(call) === true
+}
+
+export function noteCounted(ctx: Context, call: number | null): void {
+  if (call !== null) ctx.state(passes).counted.set(call, true)
+}
+
+/** The next dispatch of exactly this tool with exactly these arguments is not judged again. */
+export function grantPass(ctx: Context, tool: Value, args: Value, call: number): void {
+  ctx.state(passes).pass = { tool, args, call }
+}
+
+/** The call that was judged; null when this one was not. A pass is good once. */
+export function takePass(ctx: Context, tool: Value, args: Value): number | null {
   const state = ctx.stateIfAny(passes)
-  if (state === undefined) return false
+  if (state === undefined) return null
   const { pass } = state
   state.pass = null
-  return pass !== null && pass.tool === tool && pass.args === args
+  return pass !== null && pass.tool === tool && pass.args === args ? pass.call : null
 }
 
 /** What the dispatch added to arguments that were judged (pins, defaults) is judged too; hooks and permissions had their say. */

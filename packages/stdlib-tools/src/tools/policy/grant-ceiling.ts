@@ -5,7 +5,6 @@ import { hostSlot } from '@bridle/vm/families'
 import type { Context, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { codeOfCategory } from '../../library/tool-errors.js'
-import { bookNested } from '../dispatch/nested-calls.js'
 import { effectAsCall, faultOfEffect, limitOfGrants, withEffectPins } from './grants.js'
 import { scopesOf } from '@bridle/vm/families'
 import type { SecurityLevel } from './security-level.js'
@@ -38,5 +37,4 @@ export const EFFECT_JUDGE: EffectJudge = {
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? limitOfGrants(ctx, tool, argument) : Infinity),
   describe: (effect) => effectAsCall(effect),
   codeOf: (category) => codeOfCategory(category),
-  book: (ctx, nested, parent) => bookNested(ctx, nested, parent),
 }

@@ -299,36 +299,29 @@ export function reserveBudgets(
   return null
 }
 
-/** The budgets among grants whose calls are counted. */
-export function grantIds(applied: readonly AppliedGrant[]): readonly string[] {
-  return applied.flatMap(({ id, grant }) => (grant['max_calls'] === undefined ? [] : [id]))
-}
-
-/** The error when a budget is used up by the calls that were counted, and those that are not counted yet; counts nothing. */
-export function budgetProblem(
+/** What a call uses up, by name of the counter, or the error when a budget does not have it; counts nothing. */
+export function countsOfCall(
   ctx: Context,
   applied: readonly AppliedGrant[],
   facts: CallFacts,
-  made: readonly { readonly grants: readonly string[] }[],
-): HarnDict | null {
+  usd: number,
+): { readonly [counter: string]: number } | HarnDict {
   const { spent } = ctx.state(grantState)
-  const uncounted = (id: string): number => made.reduce((sum, { grants }) => sum + (grants.includes(id) ? 1 : 0), 0)
+  const counts: { [counter: string]: number } = {}
   for (const { id, grant, scope } of applied) {
     const calls = grant['max_calls']
-    if (calls === undefined || (spent.get(id) ?? 0) + uncounted(id) < Number(calls)) continue
-    return toolError(
-      'budget_exhausted',
-      `effect budget exceeded for '${facts.tool}': limit ${Number(calls)} reached`,
-      facts,
-      HarnDict.of({ effect: facts.tool, limit: fromPlain(Number(calls)), scope }),
-    )
+    if (calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return exhaustedError(facts, Number(calls), scope, '')
+    if (calls !== undefined) counts[id] = 1
+    for (const { key, counter } of SETTLED)
+      if (key === 'max_cost_usd' && grant[key] !== undefined) counts[`${id}${counter}`] = usd
   }
-  return reserveBudgets(ctx, applied, facts, { counts: false })
+  return reserveBudgets(ctx, applied, facts, { counts: false, usd }) ?? counts
 }
 
-export function countNested(ctx: Context, nested: readonly { readonly grants: readonly string[] }[]): void {
+/** Counts what `countsOfCall` gave. */
+export function bookCounts(ctx: Context, counts: { readonly [counter: string]: number }): void {
   const { spent } = ctx.state(grantState)
-  for (const { grants } of nested) for (const id of grants) spent.set(id, (spent.get(id) ?? 0) + 1)
+  for (const [counter, amount] of Object.entries(counts)) spent.set(counter, (spent.get(counter) ?? 0) + amount)
 }
 
 /** Books what a call costs that is about to be made, against the grants that apply to it. */
