@@ -31,7 +31,8 @@ import {
   toPlain,
 } from '@bridle/vm'
 import { guardBuiltin } from '../tools/policy/tool-policy.js'
-import { isSecurityLevel } from '../tools/policy/security-level.js'
+import { isSecurityLevel, levelOfRun } from '../tools/policy/security-level.js'
+import { checkLevel } from './level-guard.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { modelFixtures } from '../agents/models/mock.js'
 import type {
@@ -483,11 +484,14 @@ export class Runtime {
     return module
   }
 
+  /** Raises ToolError `security_violation` where the manifest of the program shows what `securityLevel` does not allow. */
   start(module: Module, options: StartOptions = {}): Run {
     const input = plainFromHost(options.input ?? null)
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const authority = this.authorityOf(options)
+    const level = levelOfRun(authority.scopes)
+    if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
     return this.launch(
       module,
       { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
+import type { ToolGrant } from '../../tools/policy/host-grants.js'
 import type { RuntimeOptions } from '../../host/runtime.js'
 import { answered } from '../../tools/executors/provider.js'
 import type { Provider } from '../../tools/executors/provider.js'
@@ -39,7 +40,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-async function attemptsOf(kind: Kind, grant: object, { retries = 2, calls = 1 } = {}): Promise<number> {
+async function attemptsOf(kind: Kind, grant: ToolGrant, { retries = 2, calls = 1 } = {}): Promise<number> {
   let made = 0
   const server: Provider = {
     kinds: ['mcp.connect', 'mcp.request', 'process.info'],

@@ -23,7 +23,11 @@ class Shop {
   /** What kept a relay's context, and calls later. */
   kept: ToolContext | null = null
 
-  constructor(private readonly recovery: Recovery = 'once') {}
+  private readonly recovery: Recovery
+
+  constructor(recovery: Recovery = 'once') {
+    this.recovery = recovery
+  }
 
   options(more: RuntimeOptions = {}): RuntimeOptions {
     const order = defineTool({

@@ -137,3 +137,65 @@ test('a snapshot keeps the level', async () => {
   expect((await runtime.resume(bytes, { securityLevel: 'privileged' }).result).output).toBe('security_violation\n')
   expect((await runtime.resume(bytes, { widen: true }).result).output).toBe('done\n')
 })
+
+describe('what the manifest shows is refused before the first instruction', () => {
+  const HELD: RuntimeOptions = { enforceManifest: true }
+  const started = (script: string, level: 'safe' | 'restricted', at: 'runtime' | 'start'): (() => unknown) => {
+    made.length = 0
+    const set = { securityLevel: level }
+    const runtime = createRuntime({ ...options(), ...HELD, ...(at === 'runtime' ? set : {}) })
+    const module = runtime.compile(`import { tool_call } from "std/tools"\nprintln("begun")\n${script}`)
+    return () => runtime.start(module, at === 'start' ? set : {})
+  }
+
+  for (const [level, script, what] of [
+    ['restricted', 'tool_call("shop.burn", {})', 'shop.burn'],
+    ['restricted', 'tool_call("shop.burn_too", {})', 'shop.burn_too'],
+    ['safe', 'tool_call("shop.order", {})', 'shop.order'],
+    ['restricted', 'host_call("shop.burn", {})', 'shop.burn'],
+    ['restricted', 'host_call("depot.open", {})', 'depot.open'],
+    ['restricted', 'host_tool_call("shop.burn", {})', 'shop.burn'],
+    [
+      'restricted',
+      'let r = tool_define(tool_registry(), "look", "", {executor: "host_bridge", host_capability: "shop.burn"})',
+      'shop.burn',
+    ],
+    ['safe', 'tool_call("fs.read", {path: "/note"})', 'fs.read'],
+    ['restricted', 'tool_call("process.exec", {program: "x"})', 'process.exec'],
+    ['safe', 'try { read_file("/note") } catch (e) {}', 'fs.read'],
+    ['restricted', 'fn f() { exec("echo") }\nif false { f() }', 'process.exec'],
+    ['safe', 'mcp_call(mcp_ensure_active("shop"), "order", {})', 'mcp.connect'],
+    [
+      'safe',
+      'let r = tool_define(tool_registry(), "look", "", {executor: "mcp_server", mcp_server: "shop", mcp_tool: "order"})',
+      'mcp:shop/order',
+    ],
+  ] as const) {
+    for (const at of ['runtime', 'start'] as const)
+      test(`${level}, set with the ${at}: ${script}`, () => {
+        const start = started(script, level, at)
+        expect(start).toThrow(
+          expect.objectContaining({ code: 'security_violation', message: expect.stringContaining(what) as string }),
+        )
+        expect(made).toEqual([])
+      })
+  }
+
+  test.each([
+    ['safe', 'tool_call("shop.look", {})'],
+    ['restricted', 'tool_call("shop.order", {})'],
+    ['restricted', 'println(read_file("/note"))'],
+    ['safe', 'println(1)\nlog_info("x")'],
+    // Known to the run only: the call is refused, not the program.
+    ['safe', 'let n = "shop." + "look"\ntool_call(n, {})'],
+    ['restricted', 'let n = "shop." + "burn"\ntry { tool_call(n, {}) } catch (e) {}'],
+    // A module of the host calls its tool by an entry.
+    ['restricted', 'import { burn } from "host/shop"\ntry { burn({}) } catch (e) {}'],
+    // What the host does not have it is not asked for.
+    ['safe', 'try { host_call("nobody.home", {}) } catch (e) {}'],
+  ] as const)('and what is within the level runs: %s, %s', async (level, script) => {
+    const run = started(script, level, 'start')() as ReturnType<ReturnType<typeof createRuntime>['start']>
+    expect((await run.result).status).toBe('done')
+    expect(made).not.toContain('shop.burn')
+  })
+})

@@ -32,6 +32,9 @@ export function levelOfRun(scopes: readonly { readonly level?: SecurityLevel }[]
   return lowest
 }
 
+type EffectKind = Effect['kind']
+type SideEffect = (typeof EFFECTS)[EffectKind]['sideEffect']
+
 const STANDARD_LEVELS: ReadonlyMap<string, SecurityLevel> = new Map(STANDARD_TOOLS.map(({ id, security }) => [id, security]))
 
 export function levelOfIdentity({ kind, id, server }: ToolIdentity, host: HostNames): SecurityLevel {
@@ -80,13 +83,28 @@ function impliedLevel(annotations: HarnDict): SecurityLevel {
 /** Of what a builtin does outside of the machine. Calls of tools are judged by their identity. */
 export function levelOfEffect(effect: Pick<Effect, 'kind' | 'args'>): SecurityLevel {
   const { kind } = effect
+  const own = levelOfKind(kind)
+  if (own === 'safe') return own
+  const powers = usesOf(effect).flatMap(({ power }) => (power === undefined ? [] : [EFFECTS[power].sideEffect]))
+  return highest([own, ...powers.map(levelOfSideEffect)])
+}
+
+/** What every effect of the kind needs, whatever its arguments are. */
+export function levelOfKind(kind: EffectKind): SecurityLevel {
   const { sideEffect, needsGrant } = EFFECTS[kind]
   // To ask a person does nothing by itself.
   if (!needsGrant || kind === 'approval.ask') return 'safe'
-  const powers = usesOf(effect).flatMap(({ power }) => (power === undefined ? [] : [EFFECTS[power].sideEffect]))
   // Whether a connection starts a program, its uses tell.
-  const all = [kind === 'mcp.connect' ? 'network' : sideEffect, ...powers]
-  return highest(all.map((each) => (each === 'none' ? 'safe' : each === 'process_exec' ? 'privileged' : 'restricted')))
+  return kind === 'mcp.connect' ? 'restricted' : levelOfSideEffect(sideEffect)
+}
+
+function levelOfSideEffect(sideEffect: SideEffect): SecurityLevel {
+  return sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
+}
+
+/** Of a standard tool; null for any other name. */
+export function levelOfStandard(id: string): SecurityLevel | null {
+  return STANDARD_LEVELS.get(id) ?? null
 }
 
 /** Why a run of this level makes no such call. */

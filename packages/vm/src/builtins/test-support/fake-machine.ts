@@ -223,6 +223,7 @@ function makeContext(
     builtinValue: (name) => new HarnBuiltin(name),
     source: { file: `${machine.directory}/main.harn`, directory: machine.directory, entry: `${machine.directory}/main.harn` },
     machine: {
+      isPending: () => false,
       spawn() {
         throw new Error('spawn is not supported here')
       },

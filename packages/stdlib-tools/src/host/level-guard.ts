@@ -1,0 +1,62 @@
+// Refuses a program before its first instruction where its manifest shows what the security level of the run does not allow. The check at
+// the call stays: a manifest says nothing about what only the run knows.
+
+import type { EffectManifest, ToolUse } from '@bridle/compiler'
+import { EFFECTS } from '@bridle/vm'
+import type { EffectKind } from '@bridle/vm'
+import { bridgedIdentity, mcpIdentity } from '../tools/dispatch/identity.js'
+import type { HostNames } from '../tools/dispatch/identity.js'
+import { ToolError } from '../tools/host-tools/errors.js'
+import { isAbove, levelOfIdentity, levelOfKind, levelOfStandard } from '../tools/policy/security-level.js'
+import type { SecurityLevel } from '../tools/policy/security-level.js'
+
+/** Raises ToolError `security_violation` with what the program can reach above the level. */
+export function checkLevel(manifest: EffectManifest, most: SecurityLevel, names: HostNames): void {
+  const { kinds, tools } = manifest.script
+  // Where a name is known to the run only, the manifest has the effects of every standard tool: those are told by the call.
+  const isOpen = tools.some(({ via, name }) => via === 'tool' && name === '*')
+  const needs: (readonly [what: string, level: SecurityLevel])[] = [
+    ...(isOpen ? [] : kinds.filter(isEffectKind).map((kind) => [kind, levelOfKind(kind)] as const)),
+    ...tools.flatMap((use) => levelsOf(use, names)),
+  ]
+  const above = needs.filter(([, level]) => isAbove(level, most))
+  if (above.length === 0) return
+  const shown = above.map(([what, level]) => `${what} (${level})`).join(', ')
+  throw new ToolError(
+    'security_violation',
+    `the program can reach ${shown}, and this run has the security level ${most}: the host sets it with securityLevel`,
+    { details: { violation: 'level', required: above[0]![1], granted: most, reaches: above.map(([what]) => what) } },
+  )
+}
+
+function isEffectKind(kind: string): kind is EffectKind {
+  return Object.hasOwn(EFFECTS, kind)
+}
+
+function levelsOf({ via, name, reaches }: ToolUse, names: HostNames): (readonly [string, SecurityLevel])[] {
+  if (name === '*') return []
+  if (reaches !== undefined) return reaches.flatMap((reach) => levelOfReach(reach, names))
+  // The effects of a server's tools are among the kinds.
+  if (via === 'mcp') return []
+  const standard = via === 'tool' && !isOfHost(name, names) ? levelOfStandard(name) : null
+  return standard === null ? levelOfHost(name, names) : [[name, standard]]
+}
+
+function levelOfReach(reach: string, names: HostNames): (readonly [string, SecurityLevel])[] {
+  if (reach.includes('*')) return []
+  if (reach.startsWith('host:')) return levelOfHost(reach.slice('host:'.length), names)
+  const slash = reach.lastIndexOf('/')
+  if (!reach.startsWith('mcp:') || slash < 0) return []
+  return [[reach, levelOfIdentity(mcpIdentity(reach.slice('mcp:'.length, slash), reach.slice(slash + 1)), names)]]
+}
+
+/** What the host does not have it cannot be asked for: a builtin, another host or nobody answers then, as the call tells. */
+function levelOfHost(name: string, names: HostNames): (readonly [string, SecurityLevel])[] {
+  if (!isOfHost(name, names)) return []
+  return [[name, levelOfIdentity(bridgedIdentity(names, { tool: name, capability: name }), names)]]
+}
+
+function isOfHost(name: string, names: HostNames): boolean {
+  const level = names.levelOf?.(names.aliases?.get(name) ?? name) ?? null
+  return level !== null || names.hasOperation(name)
+}
