@@ -220,6 +220,43 @@ function findRings(imports: ReadonlyMap<string, readonly string[]>): string[][] 
   return rings
 }
 
+/** Variables of modules in the machine that may change, each with its reason; a machine keeps its own state (docs/decisions/0016-meter.md). */
+const VARIABLES_OF_VM: Readonly<Record<string, string>> = {
+  'values/meter.ts current': 'nests as calls do; metered() restores it',
+  'interpreter/heap.ts measurement': 'numbers measurements, so that marks of an earlier one mean nothing',
+  'builtins/strings-case.ts segmenter': 'made when first used',
+  'builtins/strings-case.ts wordStart': 'made when first used',
+  'builtins/sorted-json.ts hexOfByte': 'made when first used',
+  'builtins/sorted-json.ts unprintable': 'made when first used',
+  'builtins/sorted-json.ts asked': 'which characters are printable',
+  'builtins/codecs-alphabets.ts ascii': 'made when first used',
+  'builtins/codecs-alphabets.ts utf8': 'made when first used',
+  'builtins/codecs-alphabets.ts scratch': 'written to and never read',
+  'compiled/from-text.ts canGenerate': 'asked once of the engine',
+}
+
+function checkStateOfVm(): Complaint[] {
+  const folder = 'packages/vm/src/'
+  const found = shipped
+    .filter((path) => path.startsWith(folder))
+    .flatMap((path) =>
+      [...withoutComments(read(path)).matchAll(/^(?:export )?(?:let|var) (\w+)/gm)].map(
+        (match) => `${path.slice(folder.length)} ${match[1]}`,
+      ),
+    )
+  return [
+    ...found
+      .filter((name) => !(name in VARIABLES_OF_VM))
+      .map(
+        (name) =>
+          `${folder}${name} is state of a module; put it into the machine, or say in VARIABLES_OF_VM why no run can see it`,
+      ),
+    ...Object.keys(VARIABLES_OF_VM)
+      .filter((name) => !found.includes(name))
+      .map((name) => `${folder}${name} is no variable any more: take it out of VARIABLES_OF_VM`),
+  ]
+}
+
 function checkDeclaredDependencies(): Complaint[] {
   const complaints: Complaint[] = []
   for (const path of shipped) {
@@ -487,6 +524,7 @@ const checks: Record<string, Check> = {
   'import direction': checkImportDirection,
   rooms: checkRooms,
   'rings of imports': checkRings,
+  'state of the machine': checkStateOfVm,
   'declared dependencies': checkDeclaredDependencies,
   'browser safety': checkBrowserSafety,
   determinism: checkDeterminism,

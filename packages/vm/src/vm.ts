@@ -12,7 +12,7 @@ import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
 import { HarnDict } from './values/dict.js'
-import { payBy } from './values/meter.js'
+import { Meter, metered } from './values/meter.js'
 import { EdgeError } from './values/plain.js'
 import { typeName } from './values/value.js'
 import { control } from './interpreter/activations.js'
@@ -119,6 +119,7 @@ export class Machine implements MachineOfParts {
   private hostNow = 0
   private answer: Answer | null = null
   readonly waits = new Waits()
+  private readonly meter = new Meter(this)
   /** The task whose code runs. */
   running: Task = null as never
 
@@ -369,9 +370,10 @@ export class Machine implements MachineOfParts {
 
   /** Runs a task until it blocks, ends, its slice is used up, or the machine has to stop. */
   private advance(task: Task): void {
-    const payer = payBy(this)
     try {
-      if (deliver(this, task)) execute(this, task)
+      metered(this.meter, () => {
+        if (deliver(this, task)) execute(this, task)
+      })
     } catch (cause) {
       if (cause instanceof LimitReached) return
       if (cause instanceof EdgeError || isStackOverflow(cause)) {
@@ -383,8 +385,6 @@ export class Machine implements MachineOfParts {
       if (!(cause instanceof RangeError) || !TOO_LONG.test(cause.message)) throw cause
       // Nothing foresaw how long the result of an operation would be.
       this.hitLimit('heap', `out of memory: a text or list is too long: ${cause.message}`)
-    } finally {
-      payBy(payer)
     }
   }
 

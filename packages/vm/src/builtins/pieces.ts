@@ -4,7 +4,7 @@
 // them, too: a host that takes a snapshot now and then must not wait for all of them at once.
 
 import { frame } from './builtin.js'
-import { metered, meteredAndPaid, payBy, visit, work } from '../values/meter.js'
+import { unitsDone, unitsPaid, unmetered, visit, work } from '../values/meter.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -30,8 +30,8 @@ const AT_ONCE = 16
 
 /** Takes off what was metered since `before` and `paidBefore`. */
 function takeMetered(budget: Budget, before: number, paidBefore: number): void {
-  budget.left -= metered() - before
-  budget.paid += meteredAndPaid() - paidBefore
+  budget.left -= unitsDone() - before
+  budget.paid += unitsPaid() - paidBefore
 }
 
 /**
@@ -48,8 +48,8 @@ export function eachOf(
     step: (ctx, budget) => {
       while (at < length) {
         if (budget.left <= 0) return undefined
-        const before = metered()
-        const paidBefore = meteredAndPaid()
+        const before = unitsDone()
+        const paidBefore = unitsPaid()
         const to = Math.min(length, at + AT_ONCE)
         let early: Result | undefined
         while (at < to && early === undefined && budget.left > 0) early = visit(at++, budget)
@@ -75,8 +75,8 @@ export function inSteps(steps: Steps): Work {
   return {
     step: (ctx, budget) => {
       while (budget.left > 0) {
-        const before = metered()
-        const paidBefore = meteredAndPaid()
+        const before = unitsDone()
+        const paidBefore = unitsPaid()
         const next = steps.next()
         takeMetered(budget, before, paidBefore)
         if (next.done === true) return next.value(ctx)
@@ -140,14 +140,14 @@ const MOST_AGAIN_BITS = 20
  */
 function doAgain(ctx: Context, begun: Begun, state: PiecesState): Result | undefined {
   const to = Math.min(state.done, begun.done + (1 << Math.min(state.restored ?? 0, MOST_AGAIN_BITS)))
-  const payer = payBy(null)
-  let early: Result | undefined
-  while (begun.done < to && early === undefined) {
-    early = begun.work.step(ctx, freshBudget())
-    begun.done += 1
-  }
-  payBy(payer)
-  return early
+  return unmetered(() => {
+    let early: Result | undefined
+    while (begun.done < to && early === undefined) {
+      early = begun.work.step(ctx, freshBudget())
+      begun.done += 1
+    }
+    return early
+  })
 }
 
 const freshBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
@@ -164,9 +164,7 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
         let begun = halfDone.get(state.args)
         if (begun === undefined) {
           state.restored = (state.restored ?? 0) + 1
-          const payer = payBy(null)
-          begun = { work: begin(state.args), done: 0 }
-          payBy(payer)
+          begun = unmetered(() => ({ work: begin(state.args), done: 0 }))
           halfDone.set(state.args, begun)
         }
         if (begun.done < state.done) {

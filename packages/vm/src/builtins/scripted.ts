@@ -9,7 +9,7 @@ import { frame } from './builtin.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Effect } from '../effects/effect.js'
 import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
-import { payBy } from '../values/meter.js'
+import { unmetered } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 type Ask =
@@ -142,13 +142,11 @@ export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop
         live.set(state, script)
         if (state.begun) {
           // What is done again was paid for.
-          const payer = payBy(null)
-          try {
-            script.next()
-            for (const told of state.answers) script.next(told)
-          } finally {
-            payBy(payer)
-          }
+          const again = script
+          unmetered(() => {
+            again.next()
+            for (const told of state.answers) again.next(told)
+          })
         }
       }
       if (state.begun) state.answers.push(answer)

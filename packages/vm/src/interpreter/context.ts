@@ -12,7 +12,7 @@ import { beginEffect, traceEffect } from '../scheduler/trace.js'
 import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
-import { payBy } from '../values/meter.js'
+import { unmetered } from '../values/meter.js'
 import { fromPlain } from '../values/plain.js'
 import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
@@ -151,13 +151,11 @@ export class MachineContext implements CallContext {
   private performNow(effect: Effect, id: number): EffectOutcome | null {
     const { perform } = this.m.options
     if (perform === undefined) return null
-    const payer = payBy(null)
     this.performing = id
     try {
-      return perform(effect, id)
+      return unmetered(() => perform(effect, id))
     } finally {
       this.performing = 0
-      payBy(payer)
     }
   }
 

@@ -50,25 +50,26 @@ export function passesQuickly(value: Value, quick: number): boolean {
   }
 }
 
-/** Values that the check under way has looked at: annotations such as `list<list<int>>` are walks. */
-let visited = 0
-
 /** Elements that are looked at for a step of other walks, as a power of two. */
 const LOOKED_BITS = 3
 
-function look(elements: number): void {
-  visited = visit(visited, 1 + (elements >> LOOKED_BITS))
+/** One check: annotations such as `list<list<int>>` are walks. */
+class Walk {
+  private visited = 0
+
+  look(elements: number): void {
+    this.visited = visit(this.visited, 1 + (elements >> LOOKED_BITS))
+  }
 }
 
 /** The fault of an argument that does not fit, null for one that does. */
 export function checkParameter(value: Value, parameter: ParameterCheck): Fault | null {
   const { name, check } = parameter
-  visited = 0
   if (check.kind === 'interface') {
     if (value instanceof HarnStruct) return null
     return typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
   }
-  const complaint = complaintOf(value, name, check)
+  const complaint = complaintOf(new Walk(), value, name, check)
   if (complaint === null) return null
   return isObjectLike(check) ? typeFault(complaint) : runtimeFault(`TypeError: ${complaint}`)
 }
@@ -80,22 +81,22 @@ type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
  * with the path of the field as the name of the parameter; inside lists all failures are collected, each with a place such as
  * `root[0].k`.
  */
-function complaintOf(value: Value, path: string, check: RuntimeCheck): string | null {
+function complaintOf(walk: Walk, value: Value, path: string, check: RuntimeCheck): string | null {
   switch (check.kind) {
     case 'shape':
     case 'dict':
-      return complaintOfObject(value, path, check)
+      return complaintOfObject(walk, value, path, check)
     case 'prim':
       if (check.name === 'dict') return fieldsOf(value) === null ? notObject(value, path) : null
-      return fits(value, check) ? null : mismatch(value, path, check)
+      return fits(walk, value, check) ? null : mismatch(value, path, check)
     case 'union':
-      return fits(value, check) ? null : mismatch(value, path, check)
+      return fits(walk, value, check) ? null : mismatch(value, path, check)
     case 'list':
     case 'enum':
     case 'const': {
-      if (!hasBaseType(value, check)) return mismatch(value, path, check)
+      if (!hasBaseType(walk, value, check)) return mismatch(value, path, check)
       const findings: string[] = []
-      collect(value, 'root', check, findings)
+      collect(walk, value, 'root', check, findings)
       return findings.length === 0 ? null : `parameter '${path}': ${findings.join('; ').replace(/^at root: /, '')}`
     }
     case 'interface':
@@ -105,59 +106,59 @@ function complaintOf(value: Value, path: string, check: RuntimeCheck): string | 
 
 type DictCheck = Extract<RuntimeCheck, { kind: 'dict' }>
 
-function complaintOfObject(value: Value, path: string, check: ShapeCheck | DictCheck): string | null {
+function complaintOfObject(walk: Walk, value: Value, path: string, check: ShapeCheck | DictCheck): string | null {
   const fields = fieldsOf(value)
   if (fields === null) return notObject(value, path)
   if (check.kind === 'dict') {
     // Keys are put in order only for the sake of the message.
-    if (fits(value, check)) return null
+    if (fits(walk, value, check)) return null
     for (const key of fields.keys()) {
-      look(24)
-      const complaint = complaintOfField(fields.get(key)!, path, key, check.value)
+      walk.look(24)
+      const complaint = complaintOfField(walk, fields.get(key)!, path, key, check.value)
       if (complaint !== null) return complaint
     }
     return null
   }
-  look(8 * check.fields.length)
+  walk.look(8 * check.fields.length)
   for (const field of check.fields) {
     if (field.optional || fields.has(field.name)) continue
-    const near = nearKey(field.name, fields.keys())
+    const near = nearKey(walk, field.name, fields.keys())
     const hint = near === null ? '' : `, did you mean '${near}'?`
     return `parameter '${path}': missing field '${field.name}' (${show(field.check)})${hint}`
   }
   for (const field of inNameOrder(check)) {
     const item = fields.get(field.name)
-    const complaint = item === undefined ? null : complaintOfField(item, path, field.name, field.check)
+    const complaint = item === undefined ? null : complaintOfField(walk, item, path, field.name, field.check)
     if (complaint !== null) return complaint
   }
   return null
 }
 
-function complaintOfField(item: Value, path: string, key: string, check: RuntimeCheck): string | null {
+function complaintOfField(walk: Walk, item: Value, path: string, key: string, check: RuntimeCheck): string | null {
   if (isObjectLike(check)) {
     if (fieldsOf(item) === null) return `parameter '${path}': field '${key}' expected dict or struct, got ${typeName(item)}`
-  } else if (check.kind !== 'union' && !hasBaseType(item, check)) {
+  } else if (check.kind !== 'union' && !hasBaseType(walk, item, check)) {
     return `parameter '${path}': field '${key}' expected ${show(check)}, got ${seenType(item)}`
   }
-  return complaintOf(item, `${path}.${key}`, check)
+  return complaintOf(walk, item, `${path}.${key}`, check)
 }
 
 /** Adds everything that is wrong with a value inside a list; what has the wrong type is not looked into. */
-function collect(value: Value, place: string, check: RuntimeCheck, findings: string[]): void {
-  if (fits(value, check)) return
+function collect(walk: Walk, value: Value, place: string, check: RuntimeCheck, findings: string[]): void {
+  if (fits(walk, value, check)) return
   if (check.kind === 'const') {
     findings.push(`at ${place}: expected constant ${check.value}, got ${display(value)}`)
   } else if (check.kind === 'union') {
     findings.push(`at ${place}: value did not match any union branch`)
-  } else if (!hasBaseType(value, check)) {
+  } else if (!hasBaseType(walk, value, check)) {
     findings.push(`at ${place}: expected type '${show(check)}', got '${seenType(value)}'`)
   } else if (check.kind === 'enum') {
     findings.push(`at ${place}: value must be one of [${check.values.join(', ')}]`)
   } else if (check.kind === 'list' && value instanceof HarnList) {
-    for (const [at, item] of value.view().entries()) collect(item, `${place}[${at}]`, check.element, findings)
+    for (const [at, item] of value.view().entries()) collect(walk, item, `${place}[${at}]`, check.element, findings)
   } else if (check.kind === 'dict') {
     const fields = fieldsOf(value)!
-    for (const key of fields.keys()) collect(fields.get(key)!, `${place}.${key}`, check.value, findings)
+    for (const key of fields.keys()) collect(walk, fields.get(key)!, `${place}.${key}`, check.value, findings)
   } else if (check.kind === 'shape') {
     const fields = fieldsOf(value)!
     for (const field of check.fields) {
@@ -165,7 +166,7 @@ function collect(value: Value, place: string, check: RuntimeCheck, findings: str
     }
     for (const field of inNameOrder(check)) {
       const item = fields.get(field.name)
-      if (item !== undefined) collect(item, `${place}.${field.name}`, field.check, findings)
+      if (item !== undefined) collect(walk, item, `${place}.${field.name}`, field.check, findings)
     }
   }
 }
@@ -188,7 +189,7 @@ function seenType(value: Value): string {
 }
 
 /** Whether a value has the type that `show` names; of a list, shape or literal this is the part before the details. */
-function hasBaseType(value: Value, check: RuntimeCheck): boolean {
+function hasBaseType(walk: Walk, value: Value, check: RuntimeCheck): boolean {
   switch (check.kind) {
     case 'list':
       return value instanceof HarnList
@@ -197,9 +198,9 @@ function hasBaseType(value: Value, check: RuntimeCheck): boolean {
       return fieldsOf(value) !== null
     case 'enum':
     case 'const':
-      return fits(value, { kind: 'prim', name: check.base })
+      return fits(walk, value, { kind: 'prim', name: check.base })
     default:
-      return fits(value, check)
+      return fits(walk, value, check)
   }
 }
 
@@ -212,10 +213,10 @@ function isObjectLike(check: RuntimeCheck): boolean {
 }
 
 /** A present key with the same first letter within edit distance 1 (names up to four characters) or 2. */
-function nearKey(name: string, keys: Iterable<string>): string | null {
+function nearKey(walk: Walk, name: string, keys: Iterable<string>): string | null {
   const limit = name.length <= 4 ? 1 : 2
   const all = [...keys]
-  look(all.length << LOOKED_BITS)
+  walk.look(all.length << LOOKED_BITS)
   let best: string | null = null
   let bestDistance = limit + 1
   for (const key of all.filter((each) => each[0] === name[0] && Math.abs(each.length - name.length) <= limit).sort()) {
@@ -228,7 +229,7 @@ function nearKey(name: string, keys: Iterable<string>): string | null {
   return best
 }
 
-function fits(value: Value, check: RuntimeCheck): boolean {
+function fits(walk: Walk, value: Value, check: RuntimeCheck): boolean {
   switch (check.kind) {
     case 'prim':
       switch (check.name) {
@@ -255,30 +256,30 @@ function fits(value: Value, check: RuntimeCheck): boolean {
       return false
     case 'shape': {
       const fields = fieldsOf(value)
-      look(8 * check.fields.length)
+      walk.look(8 * check.fields.length)
       return (
         fields !== null &&
         check.fields.every((field) => {
           const item = fields.get(field.name)
-          return item === undefined ? field.optional : fits(item, field.check)
+          return item === undefined ? field.optional : fits(walk, item, field.check)
         })
       )
     }
     case 'list': {
       if (!(value instanceof HarnList)) return false
-      look(value.length)
-      return value.view().every((item) => fits(item, check.element))
+      walk.look(value.length)
+      return value.view().every((item) => fits(walk, item, check.element))
     }
     case 'dict': {
       const fields = fieldsOf(value)
       if (fields === null) return false
-      look(fields.size)
-      for (const item of fields.values()) if (!fits(item, check.value)) return false
+      walk.look(fields.size)
+      for (const item of fields.values()) if (!fits(walk, item, check.value)) return false
       return true
     }
     case 'union':
-      look(check.members.length)
-      return check.members.some((member) => fits(value, member))
+      walk.look(check.members.length)
+      return check.members.some((member) => fits(walk, value, member))
     case 'enum':
       return check.values.some((literal) => isLiteral(value, check.base, literal))
     case 'const':

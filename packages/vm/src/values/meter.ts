@@ -1,9 +1,13 @@
 // Who pays for walks over values. Display, equality, order, structural keys and data at the edge visit every value inside a value,
 // once for each way that leads to it: forty lists, each of which holds the one before twice, are a short program and 2^40 visits.
-// Walks are called from everywhere, with nothing in hand but the value, so the machine that runs puts itself here while it runs;
-// it is synchronous, so that there is never more than one.
+//
+// Walks are called from everywhere, with nothing in hand but the value. So the machine that runs makes its meter the current one, for
+// exactly as long as it runs (`metered`): a machine inside another (a host that answers an effect by running a second script) puts the
+// outer meter back when it returns or throws. All counts lie in the meter of a machine, so that machines in one process never see each
+// other's (meter.test.ts; docs/decisions/0016-meter.md).
 
-export interface Meter {
+/** What a machine does when its meter has something to charge. */
+export interface Payer {
   /** So many more values were visited, `total` by this walk. May throw to end it. */
   walked(more: number, total: number): void
   /** So many units of work are about to be done. May throw. */
@@ -12,35 +16,56 @@ export interface Meter {
   keep(heap: number): void
 }
 
-let paying: Meter | null = null
+/** Counts of one machine; they only grow, and mean something as differences. */
+export class Meter {
+  /** Null where nobody pays: results on their way to the host, and work that was paid for before. */
+  readonly payer: Payer | null
+  /** Values that walks visited. */
+  visited = 0
+  /** Those of them that were paid when they were visited; the rest are small walks, part of the operations that made them. */
+  paid = 0
+  /** Units of scans and other work. */
+  charged = 0
 
-/** Answers who paid before, to be put back. */
-export function payBy(meter: Meter | null): Meter | null {
-  const before = paying
-  paying = meter
-  return before
+  constructor(payer: Payer | null) {
+    this.payer = payer
+  }
+}
+
+let current = new Meter(null)
+
+/** Does something at the cost of `meter`. */
+export function metered<T>(meter: Meter, act: () => T): T {
+  const outer = current
+  current = meter
+  try {
+    return act()
+  } finally {
+    current = outer
+  }
+}
+
+/** Does something that nobody pays for. */
+export function unmetered<T>(act: () => T): T {
+  return metered(new Meter(null), act)
+}
+
+/** Units of all walks, scans and other work so far, paid or not: for who does much of it in pieces. */
+export function unitsDone(): number {
+  return current.visited + current.charged
+}
+
+/** What of `unitsDone` was paid when it was done. */
+export function unitsPaid(): number {
+  return current.paid + current.charged
+}
+
+/** Values that walks visited and that were part of the operations that made them. */
+export function smallVisits(): number {
+  return current.visited - current.paid
 }
 
 const STEP_BITS = 10
-
-let visited = 0
-let paid = 0
-let charged = 0
-
-/** Units of all walks, scans and other work of this process so far, paid or not: for who does much of it in pieces. */
-export function metered(): number {
-  return visited + charged
-}
-
-/** What of `metered` was paid when it was done; the rest are small walks, which are part of the operations that made them. */
-export function meteredAndPaid(): number {
-  return paid + charged
-}
-
-/** Values that walks of this process visited and that were part of the operations that made them. */
-export function smallVisits(): number {
-  return visited - paid
-}
 
 /** Where no machine runs: results on their way to the host. */
 const MOST_UNPAID = 1 << 24
@@ -51,11 +76,12 @@ const MOST_UNPAID = 1 << 24
  */
 export function visit(before: number, more: number): number {
   const total = before + more
-  visited += more
+  const meter = current
+  meter.visited += more
   const steps = (total >> STEP_BITS) - (before >> STEP_BITS)
   if (steps > 0) {
-    paid += steps << STEP_BITS
-    if (paying !== null) paying.walked(steps << STEP_BITS, total)
+    meter.paid += steps << STEP_BITS
+    if (meter.payer !== null) meter.payer.walked(steps << STEP_BITS, total)
     else if (total > MOST_UNPAID) throw new Error(`the value has more than ${MOST_UNPAID} parts`)
   }
   return total
@@ -77,11 +103,11 @@ export const UNITS_A_THROW = 100
 
 /** To be called for what a walk makes outside the machine's own count, in heap units: copies, texts. */
 export function keep(heap: number): void {
-  if (heap > 0) paying?.keep(heap)
+  if (heap > 0) current.payer?.keep(heap)
 }
 
 /** To be called before work that is neither a walk nor a scan. */
 export function work(units: number): void {
-  charged += units
-  paying?.charge(units)
+  current.charged += units
+  current.payer?.charge(units)
 }
