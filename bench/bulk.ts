@@ -26,7 +26,7 @@ interface Operation {
 }
 
 /** A fixed sequence that looks random: the same data in every run and every process. */
-function scattered(size: number): number[] {
+function scatter(size: number): number[] {
   let state = 12_345
   return Array.from({ length: size }, () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
@@ -34,13 +34,13 @@ function scattered(size: number): number[] {
   })
 }
 
-const words = (size: number): string[] => scattered(size).map((n) => `w${n.toString(36)}`)
+const words = (size: number): string[] => scatter(size).map((n) => `w${n.toString(36)}`)
 const records = (size: number): { id: number; name: string; tags: string[]; score: number }[] =>
-  scattered(size).map((n, id) => ({ id, name: `name ${n}`, tags: ['a', `t${n % 7}`], score: n / 8 + 0.25 }))
+  scatter(size).map((n, id) => ({ id, name: `name ${n}`, tags: ['a', `t${n % 7}`], score: n / 8 + 0.25 }))
 
 /** A dict with so many keys, in no order. */
 const table = (size: number, letter: string): Record<string, number> =>
-  Object.fromEntries(scattered(size).map((n, at) => [`${letter}${n.toString(36)}${at}`, n]))
+  Object.fromEntries(scatter(size).map((n, at) => [`${letter}${n.toString(36)}${at}`, n]))
 
 const csv = (size: number): string =>
   `id,name,score\n${records(size)
@@ -48,7 +48,7 @@ const csv = (size: number): string =>
     .join('')}`
 
 /** What a careful script would do: cells by one regular expression, quoted or not. */
-function rowsOf(text: string): string[][] {
+function makeRows(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
   for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n)/g)) {
@@ -67,7 +67,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'sort ints': {
     script: 'data.sort()[0]',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => [...xs].sort((a, b) => a - b)[0]!,
   },
   'sort strings': {
@@ -77,7 +77,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'sort_by a closure': {
     script: 'data.sort_by({ x -> 0 - x })[0]',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => {
       const keyed = xs.map((x) => ({ key: 0 - x, x }))
       return keyed.sort((a, b) => a.key - b.key)[0]!.x
@@ -85,32 +85,32 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'map by a closure': {
     script: 'len(data.map({ x -> x * 2 }))',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => xs.map((x) => x * 2).length,
   },
   'filter by a closure': {
     script: 'len(data.filter({ x -> x % 2 == 0 }))',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => xs.filter((x) => x % 2 === 0).length,
   },
   'reduce by a closure': {
     script: 'data.reduce(0, { sum, x -> sum + x })',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => xs.reduce((sum, x) => sum + x, 0),
   },
   unique: {
     script: 'data.unique()[-1]',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => Array.from(new Set(xs)).at(-1)!,
   },
   'set from a list': {
     script: 'len(set(data))',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => new Set(xs).size,
   },
   is_subset: {
     script: 'set(data.a).is_subset(set(data.b)) ? 1 : 0',
-    data: (size) => ({ a: scattered(size), b: scattered(size) }),
+    data: (size) => ({ a: scatter(size), b: scatter(size) }),
     js: ({ a, b }: { a: number[]; b: number[] }) => {
       const all = new Set(b)
       for (const x of new Set(a)) if (!all.has(x)) return 0
@@ -119,7 +119,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   group_by: {
     script: 'len(data.group_by({ x -> x % 100 }))',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => {
       const groups = new Map<string, number[]>()
       for (const x of xs) {
@@ -171,7 +171,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'join ints': {
     script: 'len(data.join(", "))',
-    data: scattered,
+    data: scatter,
     js: (xs: number[]) => xs.join(', ').length,
   },
   'split and join': {
@@ -211,7 +211,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     script: 'len(csv_parse(data, {headers: true}))',
     data: csv,
     js: (text: string) => {
-      const [names, ...rows] = rowsOf(text)
+      const [names, ...rows] = makeRows(text)
       return rows.map((cells) => Object.fromEntries(cells.map((cell, at) => [names![at]!, cell]))).length
     },
     most: 100_000,

@@ -40,13 +40,13 @@ export function step_${k}(input: { size: number; name: string }[], limit = ${k})
 
 `
 
-function programOf(part: (k: number) => string): string {
+function makeProgram(part: (k: number) => string): string {
   return Array.from({ length: FUNCTIONS }, (_, k) => part(k)).join('')
 }
 
 /** `folder` is that of the benchmarks. */
 export function checkingTimes(folder: string): Figures {
-  const text = programOf(HARN)
+  const text = makeProgram(HARN)
   const file = new SourceFile('steps.harn', text)
   const { program } = parse(file)
   if (program === null) throw new Error('the generated program does not parse')
@@ -73,7 +73,7 @@ function asProcesses(folder: string, text: string): readonly [check: number, tsc
   const at = mkdtempSync(join(tmpdir(), 'bridle-bench-'))
   try {
     writeFileSync(join(at, 'steps.harn'), text)
-    writeFileSync(join(at, 'steps.ts'), programOf(TYPESCRIPT))
+    writeFileSync(join(at, 'steps.ts'), makeProgram(TYPESCRIPT))
     const modules = join(folder, '..', 'node_modules')
     const time = (command: string, words: readonly string[]): number =>
       milliseconds(() => {

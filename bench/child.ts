@@ -25,7 +25,7 @@ import {
 } from './system.js'
 import { toolCalls } from './tools.js'
 import type { MixedTimes } from './samples.js'
-import { timed, timesInTurn } from './timing.js'
+import { measureTiming, timesInTurn } from './timing.js'
 import { WORKLOADS } from './workloads.js'
 import type { Workload } from './workloads.js'
 
@@ -44,7 +44,7 @@ function load(engine: Engine, workload: Workload, compiles: boolean): Loaded {
 }
 
 /** Every program first, twice; then the times of those that are asked for, in both tiers and in plain JavaScript. */
-function mixed(): Record<string, MixedTimes> {
+function measureMixed(): Record<string, MixedTimes> {
   const compiled = new Engine()
   const base = new Engine()
   const loaded = WORKLOADS.map((workload) => ({
@@ -82,10 +82,10 @@ async function answer(): Promise<unknown> {
       const [only] = wanted
       if (only === undefined) throw new Error(`no workload ${names.join(' ')}`)
       const { run } = load(new Engine(), only, task === 'script')
-      return { engine: timed(run), js: timed(() => void only.js()) }
+      return { engine: measureTiming(run), js: measureTiming(() => void only.js()) }
     }
     case 'mixed':
-      return mixed()
+      return measureMixed()
     case 'host calls':
       return hostCalls()
     case 'waiting scripts':

@@ -22,7 +22,7 @@ const INFERRED = ['fib', 'int_loop', 'float_loop', 'nbody', 'spectral_norm']
 type Yardstick = 'js' | 'lua'
 
 /** Geometric mean over programs of the ratio to a yardstick, a value a round. */
-function mean(tier: 'engine' | 'base', yardstick: Yardstick, names?: readonly string[]) {
+function readMean(tier: 'engine' | 'base', yardstick: Yardstick, names?: readonly string[]) {
   return ({ mixed, scripts }: Samples): number[] => {
     const programs = Object.keys(mixed).filter((name) => names === undefined || names.includes(name))
     const rounds = programs.length === 0 ? 0 : mixed[programs[0]!]!.length
@@ -38,7 +38,7 @@ function mean(tier: 'engine' | 'base', yardstick: Yardstick, names?: readonly st
 }
 
 /** The program that does worst in a ratio, a value a round. */
-function worst(ratio: (samples: Samples, name: string, round: number) => number) {
+function findWorst(ratio: (samples: Samples, name: string, round: number) => number) {
   return (samples: Samples): number[] => {
     const names = Object.keys(samples.mixed)
     const worstOf = names.map((name) => samples.mixed[name]!.map((_, round) => ratio(samples, name, round)))
@@ -46,18 +46,18 @@ function worst(ratio: (samples: Samples, name: string, round: number) => number)
   }
 }
 
-function of(table: string, label: string) {
+function readFigure(table: string, label: string) {
   return (samples: Samples): number[] => (samples.system[table] ?? []).map((figures) => figures[label] ?? Number.NaN)
 }
 
-function worstOf(table: string) {
+function readWorst(table: string) {
   return (samples: Samples): number[] =>
     (samples.system[table] ?? []).map((figures) =>
       Math.max(...Object.entries(figures).flatMap(([label, value]) => (label.endsWith('ms') ? [value] : []))),
     )
 }
 
-function againstPeer(peer: string) {
+function readPeerRatio(peer: string) {
   return (samples: Samples): number[] => {
     const ratio = meanRatio(samples, 'base', peer)
     return ratio === null ? [] : [ratio.median, ratio.high]
@@ -65,113 +65,129 @@ function againstPeer(peer: string) {
 }
 
 const GOALS: readonly Goal[] = [
-  { what: 'compiled tier, × Lua 5.4', bound: 0.45, stretch: 0.3, values: mean('engine', 'lua') },
-  { what: 'compiled tier, × JavaScript', bound: 4, stretch: 3, values: mean('engine', 'js') },
+  { what: 'compiled tier, × Lua 5.4', bound: 0.45, stretch: 0.3, values: readMean('engine', 'lua') },
+  { what: 'compiled tier, × JavaScript', bound: 4, stretch: 3, values: readMean('engine', 'js') },
   {
     what: `compiled tier, × Lua 5.4, types inferred (${INFERRED.join(', ')})`,
     bound: 0.2,
-    values: mean('engine', 'lua', INFERRED),
+    values: readMean('engine', 'lua', INFERRED),
   },
   {
     what: 'the same, × JavaScript',
     bound: 1.5,
     stretch: 1.25,
-    values: mean('engine', 'js', INFERRED),
+    values: readMean('engine', 'js', INFERRED),
     obstacle: 'every call, store and turn of a loop is counted and may be left, which plain JavaScript need not see to',
   },
   {
     what: 'slowest program of the compiled tier, × base tier, mixed',
     bound: 1.05,
-    values: worst(({ mixed }, name, round) => mixed[name]![round]!.engine / mixed[name]![round]!.base),
+    values: findWorst(({ mixed }, name, round) => mixed[name]![round]!.engine / mixed[name]![round]!.base),
     obstacle: '`string` is work of builtins, the same in both tiers',
   },
   {
     what: 'slowest program of the compiled tier, × base tier, cold',
     bound: 1.2,
-    values: worst((samples, name, round) => {
+    values: findWorst((samples, name, round) => {
       const { engine, base } = samples.scripts[name]![round]!
       return engine.cold / base.cold
     }),
     obstacle: 'the text is made and compiled in the run that it ought to speed up',
   },
-  { what: 'base tier, × Lua 5.4', bound: 3, stretch: 2.2, values: mean('base', 'lua') },
-  { what: 'base tier, × quickjs-emscripten', bound: 1, values: againstPeer('quickjs-emscripten') },
-  { what: 'base tier, × monty', bound: 1, values: againstPeer('monty') },
-  { what: 'base tier, × wasmoon (stretch only)', bound: 1, values: againstPeer('wasmoon') },
-  { what: 'pure host call, ns', bound: 25, stretch: 10, values: of('host calls', 'pure host function, ns') },
+  { what: 'base tier, × Lua 5.4', bound: 3, stretch: 2.2, values: readMean('base', 'lua') },
+  { what: 'base tier, × quickjs-emscripten', bound: 1, values: readPeerRatio('quickjs-emscripten') },
+  { what: 'base tier, × monty', bound: 1, values: readPeerRatio('monty') },
+  { what: 'base tier, × wasmoon (stretch only)', bound: 1, values: readPeerRatio('wasmoon') },
+  { what: 'pure host call, ns', bound: 25, stretch: 10, values: readFigure('host calls', 'pure host function, ns') },
   {
     what: 'pure host call in the base tier, ns',
     bound: 100,
     stretch: 50,
-    values: of('host calls', 'pure host function in the base tier, ns'),
+    values: readFigure('host calls', 'pure host function in the base tier, ns'),
   },
   {
     what: 'call that waits for the host, one call deep, ns',
     bound: 500,
-    values: of('host calls', 'effect with suspend and resume, ns'),
+    values: readFigure('host calls', 'effect with suspend and resume, ns'),
   },
-  { what: 'throw caught one frame up, ns', bound: 40, values: of('exceptions', 'caught one frame up, ns') },
+  { what: 'throw caught one frame up, ns', bound: 40, values: readFigure('exceptions', 'caught one frame up, ns') },
   {
     what: 'throw through ten frames in the base tier, ns',
     bound: 150,
-    values: of('exceptions', 'through ten frames, base tier, ns'),
+    values: readFigure('exceptions', 'through ten frames, base tier, ns'),
   },
   {
     what: 'machine for a compiled program, run of ten lines, µs',
     bound: 30,
     stretch: 10,
-    values: of('fresh machine', 'run on a fresh machine, µs'),
+    values: readFigure('fresh machine', 'run on a fresh machine, µs'),
   },
-  { what: 'compile and run ten lines, µs', bound: 250, values: of('fresh machine', 'compile and run, µs') },
-  { what: 'idle machine, KiB', bound: 6, stretch: 4, values: of('idle machines', 'resident memory of one, KiB') },
+  { what: 'compile and run ten lines, µs', bound: 250, values: readFigure('fresh machine', 'compile and run, µs') },
+  { what: 'idle machine, KiB', bound: 6, stretch: 4, values: readFigure('idle machines', 'resident memory of one, KiB') },
   {
     what: 'start of `bridle run`, × bare Node',
     bound: 1.3,
-    values: of('process start', 'bridle run of hello, × bare Node'),
+    values: readFigure('process start', 'bridle run of hello, × bare Node'),
     obstacle: 'reading and evaluating the core of the bundle',
   },
   ...[10, 100, 1000].map((size): Goal => ({
     what: `parsing ${size} KB, MB/s`,
     bound: 5,
     atLeast: true,
-    values: of('compile', `text to syntax tree of ${size} KB, MB/s`),
+    values: readFigure('compile', `text to syntax tree of ${size} KB, MB/s`),
     obstacle: 'garbage collection: the tree of a large file survives to the old generation',
   })),
-  { what: 'snapshot of a script that waits for a tool, bytes', bound: 1024, values: of('snapshot', 'one variable: bytes') },
-  { what: 'writing it, µs', bound: 20, stretch: 10, values: of('snapshot', 'one variable: write, µs') },
+  {
+    what: 'snapshot of a script that waits for a tool, bytes',
+    bound: 1024,
+    values: readFigure('snapshot', 'one variable: bytes'),
+  },
+  { what: 'writing it, µs', bound: 20, stretch: 10, values: readFigure('snapshot', 'one variable: write, µs') },
   {
     what: 'restoring it and going on, µs',
     bound: 25,
     stretch: 15,
-    values: of('snapshot', 'one variable: restore and resume, µs'),
+    values: readFigure('snapshot', 'one variable: restore and resume, µs'),
   },
-  { what: 'writing 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: write, µs') },
-  { what: 'restoring 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: restore and resume, µs') },
-  { what: 'defining a tool, µs', bound: 50, values: of('tool calls', 'defining a tool, µs') },
-  { what: 'whole catalogue as host tools, ms', bound: 5, values: of('tool calls', 'whole catalogue as host tools, ms') },
-  { what: 'call of a host tool, µs', bound: 20, values: of('tool calls', 'host tool that answers at once, µs') },
+  { what: 'writing 100,000 records, µs', bound: 100_000, values: readFigure('snapshot', '100,000 records: write, µs') },
+  {
+    what: 'restoring 100,000 records, µs',
+    bound: 100_000,
+    values: readFigure('snapshot', '100,000 records: restore and resume, µs'),
+  },
+  { what: 'defining a tool, µs', bound: 50, values: readFigure('tool calls', 'defining a tool, µs') },
+  { what: 'whole catalogue as host tools, ms', bound: 5, values: readFigure('tool calls', 'whole catalogue as host tools, ms') },
+  { what: 'call of a host tool, µs', bound: 20, values: readFigure('tool calls', 'host tool that answers at once, µs') },
   {
     what: 'the same with a journal in a file, µs',
     bound: 500,
-    values: of('tool calls', 'the same with a journal in a file, µs'),
+    values: readFigure('tool calls', 'the same with a journal in a file, µs'),
   },
-  { what: 'digest from script to tool and back, µs', bound: 50, values: of('tool calls', 'digest by hash_calculator, µs') },
+  {
+    what: 'digest from script to tool and back, µs',
+    bound: 50,
+    values: readFigure('tool calls', 'digest by hash_calculator, µs'),
+  },
   {
     what: 'policy, approval policy and hooks on it, % more',
     bound: 5,
-    values: of('tool calls', 'the same under policy, approval policy and hooks, % more'),
+    values: readFigure('tool calls', 'the same under policy, approval policy and hooks, % more'),
     obstacle: 'the difference of two times of some 18 µs, of which rounds differ by as much',
   },
-  { what: 'file of 1 KB within a sandbox, µs', bound: 300, values: of('tool calls', 'file of 1 KB within a sandbox, µs') },
+  {
+    what: 'file of 1 KB within a sandbox, µs',
+    bound: 300,
+    values: readFigure('tool calls', 'file of 1 KB within a sandbox, µs'),
+  },
   {
     what: 'question to a document, µs',
     bound: 100,
-    values: of('tool calls', 'question to a document of 50 rows by json_processor, µs'),
+    values: readFigure('tool calls', 'question to a document of 50 rows by json_processor, µs'),
   },
   {
     what: 'longest pause under default limits, ms',
     bound: 50,
-    values: worstOf('longest pause'),
+    values: readWorst('longest pause'),
     obstacle: 'single operations on the largest data that is allowed, and the garbage that they leave',
   },
 ]

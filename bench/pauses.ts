@@ -76,7 +76,7 @@ export async function longestPauses(): Promise<Figures> {
 const SLOWEST = 5
 
 /** The labels that a table shows: the slowest scripts by the median of the rounds, those in SHOWN, and what is no script. */
-export function shownPauses(rounds: readonly Figures[]): readonly string[] {
+export function choosePauses(rounds: readonly Figures[]): readonly string[] {
   const [first = {}] = rounds
   const scripts = Object.keys(HOSTILE).map((name) => `${name}, ms`)
   const longest = (label: string): number => median(rounds.map((figures) => figures[label] ?? Number.NaN))

@@ -30,12 +30,12 @@ export interface Embedding {
   readonly freshUs: number
 }
 
-function versionOf(command: string, args: readonly string[], pattern: RegExp): string | null {
+function readVersion(command: string, args: readonly string[], pattern: RegExp): string | null {
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1] ?? null
 }
 
-function embedded(name: string, library: string, language: Peer['language']): Peer {
+function makeEmbeddedPeer(name: string, library: string, language: Peer['language']): Peer {
   return {
     name,
     language,
@@ -51,20 +51,20 @@ const PEERS: readonly Peer[] = [
   {
     name: 'LuaJIT',
     language: 'lua',
-    version: () => versionOf('luajit', ['-v'], /^LuaJIT (\S+)/),
+    version: () => readVersion('luajit', ['-v'], /^LuaJIT (\S+)/),
     command: (bench, source) => ['luajit', join(bench, 'scripts', 'measure.lua'), source],
   },
   {
     name: 'CPython',
     language: 'py',
-    version: () => versionOf('python3', ['--version'], /^Python (\S+)/),
+    version: () => readVersion('python3', ['--version'], /^Python (\S+)/),
     command: (bench, source) => ['python3', join(bench, 'peers', 'measure.py'), source],
   },
-  embedded('quickjs-emscripten', 'quickjs-emscripten', 'js'),
-  embedded('wasmoon', 'wasmoon', 'lua'),
-  embedded('fengari', 'fengari', 'lua'),
-  embedded('monty', '@pydantic/monty', 'py'),
-  embedded('isolated-vm', 'isolated-vm', 'js'),
+  makeEmbeddedPeer('quickjs-emscripten', 'quickjs-emscripten', 'js'),
+  makeEmbeddedPeer('wasmoon', 'wasmoon', 'lua'),
+  makeEmbeddedPeer('fengari', 'fengari', 'lua'),
+  makeEmbeddedPeer('monty', '@pydantic/monty', 'py'),
+  makeEmbeddedPeer('isolated-vm', 'isolated-vm', 'js'),
 ]
 
 /** Engines that are here; `note` is told of the others. */
@@ -105,7 +105,7 @@ export function measurePeer(
     note(`bench: ${name} cannot run ${program}: ${reason(stderr)}`)
     return null
   }
-  const { result, cold, warm } = stdout.startsWith('{') ? (JSON.parse(stdout) as Answer) : answerOfLines(stdout)
+  const { result, cold, warm } = stdout.startsWith('{') ? (JSON.parse(stdout) as Answer) : parseAnswer(stdout)
   if (result !== wanted) {
     note(`bench: ${name} gives ${result} for ${program}, not ${wanted}`)
     return null
@@ -117,7 +117,7 @@ interface Answer extends Timing {
   readonly result: string
 }
 
-function answerOfLines(stdout: string): Answer {
+function parseAnswer(stdout: string): Answer {
   const [result = '', cold = '', warm = ''] = stdout.split('\n')
   return { result, cold: Number(cold), warm: Number(warm) }
 }

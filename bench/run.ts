@@ -13,7 +13,7 @@ import { BULK_REMARKS, bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
 import { growthTable } from './growth.js'
 import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers } from './peers.js'
-import { shownPauses } from './pauses.js'
+import { choosePauses } from './pauses.js'
 import { REGEX_REMARKS, REGEX_SIZES } from './regexes.js'
 import { noSamples } from './samples.js'
 import { figure, geometricMean, median, spread } from './stats.js'
@@ -55,7 +55,7 @@ const LONG_TABLES: ReadonlySet<string> = new Set(['longest pause'])
 const LONG_ROUNDS = 2
 const folder = join(root, 'bench')
 // Where the one library that cannot be bundled is found.
-const builtIn = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
+const locateBuild = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
 /** Also by a word in another number: `tools` are `tool calls`. */
 const isWanted = (name: string): boolean => [options.filter, options.filter.replace(/s$/, '')].some((text) => name.includes(text))
 const chosen = WORKLOADS.filter(({ name }) => isWanted(name))
@@ -97,7 +97,7 @@ const hasPeers = options.peers || isFull
 
 /** One file, since code that is loaded as hundreds of modules runs the same but starts several times slower. */
 async function bundle(checkout: string): Promise<string> {
-  const built = builtIn(checkout)
+  const built = locateBuild(checkout)
   mkdirSync(built, { recursive: true })
   const outfile = join(built, 'child.mjs')
   await build({
@@ -119,7 +119,7 @@ async function bundle(checkout: string): Promise<string> {
 
 /** The plain JavaScript twins as one text. */
 async function bundleJavaScript(): Promise<string> {
-  const outfile = join(builtIn(root), 'programs.js')
+  const outfile = join(locateBuild(root), 'programs.js')
   await build({
     entryPoints: [join(folder, 'js-programs.ts')],
     outfile,
@@ -232,14 +232,14 @@ async function main(): Promise<void> {
       note(`bench: round ${round} of ${rounds} is done`)
     }
   } finally {
-    rmSync(builtIn(root), { recursive: true, force: true })
+    rmSync(locateBuild(root), { recursive: true, force: true })
     if (checkout !== null) removeCheckout(checkout)
   }
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ machine: machineLines(lua), rounds, samples }, null, 2)}\n`)
     return
   }
-  const report = reportOf(samples, lua, peers)
+  const report = renderReport(samples, lua, peers)
   process.stdout.write(report)
   if (isFull) writeFileSync(join(folder, 'results.md'), report)
 }
@@ -258,7 +258,7 @@ function machineLines(lua: string | null): string[] {
   ]
 }
 
-function reportOf(samples: Samples, lua: string | null, peers: readonly PresentPeer[]): string {
+function renderReport(samples: Samples, lua: string | null, peers: readonly PresentPeer[]): string {
   const lines = [
     '# Benchmarks',
     '',
@@ -277,7 +277,7 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
   if (Object.keys(samples.embedding).length > 0)
     lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding, ownEmbedding(samples)), '')
   for (const [name, figures] of Object.entries(samples.system)) {
-    const labels = name === 'longest pause' ? shownPauses(figures) : undefined
+    const labels = name === 'longest pause' ? choosePauses(figures) : undefined
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures, labels), '')
   }
   if (hasBulk) lines.push('## Builtins over many elements', '', BULK_REMARKS, '', ...bulkTable(medianBulk(samples.bulk)), '')
@@ -321,11 +321,11 @@ function programTable(samples: Samples): string[] {
     const cold = rows.map(({ engine, base }) => engine.cold / base.cold)
     for (const [at, ratios] of [toJs, toLua, toBase, cold, baseToJs, baseToLua].entries())
       if (ratios.length > 0) means[at]!.push(median(ratios))
-    const shown = (ratios: readonly number[]): string => (ratios.length === 0 ? '–' : withQuartiles(ratios))
+    const format = (ratios: readonly number[]): string => (ratios.length === 0 ? '–' : withQuartiles(ratios))
     lines.push(
-      `| ${name} | ${figure(median(mixed.map(({ engine }) => engine)))} | ${shown(toJs)} | ${shown(toLua)} | ${shown(toBase)} | ${shown(cold)} | ` +
-        `${figure(median(mixed.map(({ base: alone }) => alone)))} | ${shown(baseToJs)} | ${shown(baseToLua)} | ` +
-        `${shown(mixed.map(({ engine }, round) => engine / rows[round]!.engine.warm))} |`,
+      `| ${name} | ${figure(median(mixed.map(({ engine }) => engine)))} | ${format(toJs)} | ${format(toLua)} | ${format(toBase)} | ${format(cold)} | ` +
+        `${figure(median(mixed.map(({ base: alone }) => alone)))} | ${format(baseToJs)} | ${format(baseToLua)} | ` +
+        `${format(mixed.map(({ engine }, round) => engine / rows[round]!.engine.warm))} |`,
     )
   }
   const [js, lua, base, cold, baseJs, baseLua] = means.map((ratios) =>

@@ -32,7 +32,7 @@ export const hostFamily: BuiltinFamily = {
   ],
 }
 
-function loopOf(body: string): string {
+function makeLoop(body: string): string {
   return `pipeline main() {\n  var n = 0\n  while n < ${CALLS} {\n    n = ${body}\n  }\n  println(n)\n}\n`
 }
 
@@ -69,9 +69,9 @@ async function jsAwaits(): Promise<number> {
 
 export async function hostCalls(): Promise<Figures> {
   const engine = new Engine([hostFamily])
-  const empty = engine.load(loopOf('n + 1'))
-  const pure = engine.load(loopOf('__bench_pure(n, 1)'))
-  const asking = engine.load(loopOf('__bench_ask(n)'))
+  const empty = engine.load(makeLoop('n + 1'))
+  const pure = engine.load(makeLoop('__bench_pure(n, 1)'))
+  const asking = engine.load(makeLoop('__bench_ask(n)'))
   const deep = engine.load(
     `fn down(depth) {\n  if depth > 0 {\n    let n = down(depth - 1)\n    return n\n  }\n  var n = 0\n  while n < ${CALLS} {\n    n = __bench_ask(n)\n  }\n  return n\n}\npipeline main() {\n  println(down(20))\n}\n`,
   )
@@ -104,7 +104,7 @@ export function waitingScripts(): Figures {
   const program = engine.load('pipeline main() {\n  var n = 0\n  while n < 10 {\n    n = __bench_ask(n)\n  }\n  println(n)\n}\n')
   const count = 1000
   const work = (): void => {
-    const machines = Array.from({ length: count }, () => suspended(engine, program))
+    const machines = Array.from({ length: count }, () => suspendRun(engine, program))
     for (let turn = 1; turn <= 10; turn++) {
       for (const machine of machines) {
         const [pending] = machine.pendingEffects()
@@ -181,7 +181,7 @@ export function freshMachine(): Figures {
 const COMPILER_WARM_UP = 4000
 
 /** Functions with loops, calls, dicts and text, about `size` bytes. */
-export function sourceOf(size: number): string {
+export function makeSource(size: number): string {
   const parts: string[] = []
   let length = 0
   for (let k = 0; length < size; k++) {
@@ -205,7 +205,7 @@ export function compileTimes(): Figures {
   const figures: Figures = {}
   const parsing: Figures = {}
   for (const kilobytes of [1, 10, 100, 1000]) {
-    const source = sourceOf(kilobytes * 1024)
+    const source = makeSource(kilobytes * 1024)
     const cold = milliseconds(() => engine.load(source))
     if (kilobytes === 1) for (let k = 0; k < COMPILER_WARM_UP; k++) engine.load(source)
     figures[`${kilobytes} KB, ms`] = warmTime(() => engine.load(source))
@@ -262,7 +262,7 @@ const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
   ),
 }
 
-export function suspended(engine: Engine, program: LinkedProgram): Machine {
+export function suspendRun(engine: Engine, program: LinkedProgram): Machine {
   const machine = engine.machine(program)
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)
@@ -275,7 +275,7 @@ export function snapshots(): Figures {
   const figures: Figures = {}
   for (const [state, source] of Object.entries(SNAPSHOT_STATES)) {
     const program = engine.load(source)
-    const machine = suspended(engine, program)
+    const machine = suspendRun(engine, program)
     const bytes = machine.snapshot()
     const many = bytes.length > 1_000_000 ? 1 : bytes.length > 10_000 ? 5 : 100
     const restored = MachineClass.restore(bytes, program, { hashHex })
@@ -306,10 +306,10 @@ export function idleMachines(): Figures {
   const program = engine.load('pipeline main() {\n  let name = "ada"\n  let n = 1\n  println("${name} ${__bench_ask(n)}")\n}\n')
   const count = 10_000
   const alive: Machine[] = []
-  for (let k = 0; k < 100; k++) alive.push(suspended(engine, program))
+  for (let k = 0; k < 100; k++) alive.push(suspendRun(engine, program))
   collect()
   const before = process.memoryUsage()
-  for (let k = 0; k < count; k++) alive.push(suspended(engine, program))
+  for (let k = 0; k < count; k++) alive.push(suspendRun(engine, program))
   collect()
   const after = process.memoryUsage()
   const { id } = alive[count]!.pendingEffects()[0]!

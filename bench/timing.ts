@@ -21,7 +21,7 @@ export function milliseconds(work: () => void): number {
   return (user + system) / 1000
 }
 
-export function timed(work: () => void): Timing {
+export function measureTiming(work: () => void): Timing {
   const cold = milliseconds(work)
   for (let run = 0; run < WARM_UP_RUNS; run++) work()
   return { cold, warm: warmTime(work) }

@@ -25,7 +25,7 @@ function compareAt(source: string, slices: number, exits: number): boolean {
   const runner = new Runner(linked, { sliceFuel: Math.max(1, Math.floor(fuel / slices)), tier: null })
   for (let at = 0; at < exits; at++) if (!runner.advance()) return false
   if (!runner.stopped) return false
-  const begun = runner.begun()
+  const begun = runner.exportState()
   const here = runToEnd(new Runner(linked, { tier: null }, begun))
   expect(difference(here, other.goOn(source, begun))).toBe(null)
   return true

@@ -36,8 +36,8 @@ export function runCampaign(campaign: Campaign): Finding[] {
     let message = verdictOn(target, seed, index, input)
     const tookMs = Math.max(made - before, (hang?.now() ?? 0) - made)
     if (message === null && hang !== undefined && tookMs > hang.afterMs) message = `hang: one input took ${Math.round(tookMs)} ms`
-    if (message === null || kinds.has(kindOf(message))) continue
-    kinds.set(kindOf(message), { target: target.name, seed, index, message, input: reduce(campaign, index, input, message) })
+    if (message === null || kinds.has(readKind(message))) continue
+    kinds.set(readKind(message), { target: target.name, seed, index, message, input: reduce(campaign, index, input, message) })
   }
   return [...kinds.values()]
 }
@@ -54,7 +54,7 @@ export function verdictOn(target: Target, seed: number, index: number, input: st
   }
 }
 
-function kindOf(message: string): string {
+function readKind(message: string): string {
   return message
     .replace(/\d+/g, 'N')
     .replace(/"[^"]*"|'[^']*'/g, 'T')
@@ -66,10 +66,10 @@ const MOST_TRIES = 400
 
 /** A smaller input with the same kind of finding: lines first, then words, are left out as long as it still fails. */
 function reduce({ target, seed }: Campaign, index: number, input: string, message: string): string {
-  const kind = kindOf(message)
+  const kind = readKind(message)
   if (message.startsWith('hang') || input.startsWith('{"')) return input
   let tries = 0
-  const fails = (text: string): boolean => tries++ < MOST_TRIES && kindOf(verdictOn(target, seed, index, text) ?? '') === kind
+  const fails = (text: string): boolean => tries++ < MOST_TRIES && readKind(verdictOn(target, seed, index, text) ?? '') === kind
   let smallest = input
   for (const separator of ['\n', ' ', '']) {
     for (let size = Math.ceil(smallest.split(separator).length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

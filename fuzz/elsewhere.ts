@@ -56,7 +56,7 @@ async function here(): Promise<void> {
   let snapshots = 0
   let bytes = 0
   for (const test of tests) {
-    const batch = await suspensionsOf(test.file)
+    const batch = await listSuspensions(test.file)
     if (batch.snapshots.length === 0) continue
     snapshots += batch.snapshots.length
     for (const each of batch.snapshots) bytes += each.length
@@ -79,7 +79,7 @@ async function here(): Promise<void> {
 }
 
 /** Runs a script; what does not compile has no suspensions. */
-async function suspensionsOf(path: string): Promise<Batch> {
+async function listSuspensions(path: string): Promise<Batch> {
   const file = realpathSync(path)
   const snapshots: Uint8Array[] = []
   try {

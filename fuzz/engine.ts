@@ -142,13 +142,13 @@ export class Runner {
     const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier, onEffect } = options
     this.mostExits = options.mostExits ?? MOST_EXITS
     this.program = program
-    const asked = (effect: Effect, id: number): EffectOutcome | null => {
+    const askHost = (effect: Effect, id: number): EffectOutcome | null => {
       onEffect?.(effect)
       return perform(effect, id)
     }
     this.options = {
       hashHex,
-      perform: onEffect === undefined ? perform : asked,
+      perform: onEffect === undefined ? perform : askHost,
       limits: { ...LIMITS, sliceFuel, heap },
       ...(tier === undefined ? {} : { tier }),
     }
@@ -166,7 +166,7 @@ export class Runner {
   }
 
   /** What another process or engine needs to go on; only where the run has stopped. */
-  begun(): Begun {
+  exportState(): Begun {
     const { exit, output, exits, now } = this
     if (exit.kind !== 'suspended' && exit.kind !== 'yielded') throw new Error(`a run that is ${exit.kind} cannot go on`)
     return { snapshot: this.machine.snapshot(), kind: exit.kind, output, exits, now }

@@ -198,8 +198,8 @@ class HotGenerator {
     if (depth > 0) {
       kinds.push(
         () => this.conditional(depth),
-        () => this.counted(depth),
-        () => this.counted(depth),
+        () => this.writeCounted(depth),
+        () => this.writeCounted(depth),
         () => this.iteration(depth),
         () => this.iteration(depth),
         () => this.attempt(depth),
@@ -304,7 +304,7 @@ class HotGenerator {
     }
   }
 
-  private counted(depth: number): void {
+  private writeCounted(depth: number): void {
     const name = `v${this.names++}`
     this.write(`var ${name} = 0`)
     this.counters.push(name)

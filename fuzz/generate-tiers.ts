@@ -92,12 +92,14 @@ class TiersGenerator {
   private drive(callable: Callable): void {
     const { random, g } = this
     const [first] = callable.params
-    const of = (kind: Kind): string => g.operand(kind, 1)
-    const args = Array.from({ length: random.between(2, 5) }, () => (random.oneIn(9) ? of(random.pick(KINDS)) : of(first!)))
+    const writeOperand = (kind: Kind): string => g.operand(kind, 1)
+    const args = Array.from({ length: random.between(2, 5) }, () =>
+      random.oneIn(9) ? writeOperand(random.pick(KINDS)) : writeOperand(first!),
+    )
     g.block(`for each in [${args.join(', ')}]`, () => {
-      g.write(`let a = ${g.hidden('each')}`)
+      g.write(`let a = ${g.hideType('each')}`)
       const rest = callable.params.slice(1, callable.params.length - (random.oneIn(3) ? callable.optional : 0))
-      const call = `${callable.name}(${['a', ...rest.map((kind) => (random.oneIn(3) ? of(kind) : g.expr(kind, 0)))].join(', ')})`
+      const call = `${callable.name}(${['a', ...rest.map((kind) => (random.oneIn(3) ? writeOperand(kind) : g.expr(kind, 0)))].join(', ')})`
       g.write(random.oneIn(6) ? `println(${call})` : `println(try { ${call} } catch (e) { "! \${e}" })`)
     })
   }

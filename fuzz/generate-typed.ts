@@ -234,15 +234,15 @@ class TypedGenerator {
       const constants = ARGUMENTS[type]
       return random.pick(this.careful && type === 'float' ? constants.filter((each) => each.includes('.')) : constants)
     }
-    const of = (other: Plain): string => this.expr(other, scope, depth - 1)
-    if (random.oneIn(8)) return `same(${of(type)})`
-    if (random.oneIn(12)) return `pick(${of(type)}, ${of(type)})`
+    const writeOther = (other: Plain): string => this.expr(other, scope, depth - 1)
+    if (random.oneIn(8)) return `same(${writeOther(type)})`
+    if (random.oneIn(12)) return `pick(${writeOther(type)}, ${writeOther(type)})`
     if (random.oneIn(8)) {
       // Branches of two types make a union, and operators do not look at unions.
-      const condition = of('bool')
+      const condition = writeOther('bool')
       const before = this.careful
       this.careful = true
-      const ternary = `(${condition} ? ${of(type)} : ${of(type)})`
+      const ternary = `(${condition} ? ${writeOther(type)} : ${writeOther(type)})`
       this.careful = before
       return ternary
     }
@@ -254,22 +254,22 @@ class TypedGenerator {
       case 'int':
         return random.oneIn(8)
           ? `(-${random.pick(ARGUMENTS.int)})`
-          : `(${of('int')} ${random.pick(['+', '-', '*'])} ${of('int')})`
+          : `(${writeOther('int')} ${random.pick(['+', '-', '*'])} ${writeOther('int')})`
       case 'float':
-        return `(${of(random.oneIn(3) ? 'int' : 'float')} ${random.pick(['+', '-', '*'])} ${of('float')})`
+        return `(${writeOther(random.oneIn(3) ? 'int' : 'float')} ${random.pick(['+', '-', '*'])} ${writeOther('float')})`
       case 'string':
         return random.oneIn(4)
-          ? `(${of('string')} * 2)`
+          ? `(${writeOther('string')} * 2)`
           : random.oneIn(4)
-            ? `to_string(${of(random.pick(PLAIN))})`
-            : `(${of('string')} + ${of('string')})`
+            ? `to_string(${writeOther(random.pick(PLAIN))})`
+            : `(${writeOther('string')} + ${writeOther('string')})`
       case 'bool': {
         const operand = random.pick(['int', 'float', 'string'] as const)
         return random.oneIn(3)
-          ? `(${of('bool')} ${random.pick(['&&', '||'])} ${of('bool')})`
+          ? `(${writeOther('bool')} ${random.pick(['&&', '||'])} ${writeOther('bool')})`
           : random.oneIn(4)
-            ? `!${of('bool')}`
-            : `(${of(operand)} ${random.pick(['<', '>=', '==', '!='])} ${of(operand)})`
+            ? `!${writeOther('bool')}`
+            : `(${writeOther(operand)} ${random.pick(['<', '>=', '==', '!='])} ${writeOther(operand)})`
       }
     }
   }

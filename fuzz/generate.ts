@@ -134,7 +134,7 @@ class Generator {
         () => this.records(),
         () => this.fn(depth),
         () => this.fn(depth),
-        () => this.timed(depth),
+        () => this.writeTimed(depth),
       )
     }
     if (this.inLoop && random.oneIn(3)) {
@@ -524,10 +524,10 @@ class Generator {
     const callable = { name, params, result }
     // A function of a block is not known to the checker in closures further in, so only the block itself calls it.
     if (this.indent === 0) this.functions.push(callable)
-    else this.write(`println(${this.callOf(callable)})`)
+    else this.write(`println(${this.writeCall(callable)})`)
   }
 
-  private timed(depth: number): void {
+  private writeTimed(depth: number): void {
     const { random } = this
     switch (random.below(3)) {
       case 0:
@@ -568,7 +568,7 @@ class Generator {
     }
   }
 
-  private callOf({ name, params }: Callable): string {
+  private writeCall({ name, params }: Callable): string {
     return `${name}(${params.map((each) => this.expr(each, 1)).join(', ')})`
   }
 
@@ -580,7 +580,7 @@ class Generator {
     }
     const own = (of: Type): string => this.expr(of, depth - 1)
     const callee = this.functions.filter((each) => each.result === type)
-    if (callee.length > 0 && random.oneIn(3)) return this.callOf(random.pick(callee))
+    if (callee.length > 0 && random.oneIn(3)) return this.writeCall(random.pick(callee))
     // Parentheses: a branch that begins with a bracket would be read as an index.
     if (random.oneIn(10)) return `(${own('bool')} ? (${own(type)}) : (${own(type)}))`
     if (random.oneIn(14)) return `(if ${own('bool')} { ${own(type)} } else { ${own(type)} })`

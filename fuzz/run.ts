@@ -152,7 +152,7 @@ function runJob(child: ChildProcess, job: Job, note: string): Promise<{ findings
       if (lost) child.kill('SIGKILL')
       resolve({ findings, lost })
     }
-    const lost = (message: string): void => {
+    const reportLost = (message: string): void => {
       const index = underWay()
       done(
         [
@@ -169,11 +169,11 @@ function runJob(child: ChildProcess, job: Job, note: string): Promise<{ findings
     }
     const watch = setInterval(() => {
       const now = underWay()
-      if (now === seen) lost(`hang: the input did not end within ${STUCK_MS / 1000} s`)
+      if (now === seen) reportLost(`hang: the input did not end within ${STUCK_MS / 1000} s`)
       seen = now
     }, STUCK_MS)
     child.once('message', (findings) => done(findings as Finding[], false))
-    child.once('exit', (code, signal) => lost(`the process died (${signal ?? `exit code ${code}`})`))
+    child.once('exit', (code, signal) => reportLost(`the process died (${signal ?? `exit code ${code}`})`))
     child.send(job)
   })
 }

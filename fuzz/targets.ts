@@ -40,13 +40,13 @@ export interface Target {
 }
 
 export const TARGETS: readonly Target[] = [
-  { name: 'parser', share: 50, make: changedScript, check: checkParser },
-  { name: 'layout', share: 25, make: changedScript, check: checkLayout },
-  { name: 'grammar', share: 34, make: changedTokens, check: (text) => void compareParsers(text) },
+  { name: 'parser', share: 50, make: changeScript, check: checkParser },
+  { name: 'layout', share: 25, make: changeScript, check: checkLayout },
+  { name: 'grammar', share: 34, make: changeTokens, check: (text) => void compareParsers(text) },
   {
     name: 'program',
     share: 25,
-    make: (random) => (random.oneIn(3) ? generateProgram(random) : changedScript(random)),
+    make: (random) => (random.oneIn(3) ? generateProgram(random) : changeScript(random)),
     check: checkProgram,
   },
   {
@@ -55,17 +55,17 @@ export const TARGETS: readonly Target[] = [
     make: anyProgram,
     check: checkTiers,
   },
-  { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
-  { name: 'snapshot', share: 10, make: changedSnapshot, check: checkSnapshot },
-  { name: 'checker', share: 40, make: changedScript, check: checkChecker },
+  { name: 'chunk', share: 15, make: changeChunk, check: checkChunk },
+  { name: 'snapshot', share: 10, make: changeSnapshot, check: checkSnapshot },
+  { name: 'checker', share: 40, make: changeScript, check: checkChecker },
   { name: 'types', share: 40, make: generateTyped, check: checkTypes },
   {
     name: 'effects',
     share: 40,
-    make: (random) => (random.oneIn(3) ? changedScript(random) : generateEffects(random)),
+    make: (random) => (random.oneIn(3) ? changeScript(random) : generateEffects(random)),
     check: checkManifest,
   },
-  { name: 'planted', share: 0, make: changedScript, check: checkPlanted },
+  { name: 'planted', share: 0, make: changeScript, check: checkPlanted },
 ]
 
 export function targetNamed(name: string): Target | undefined {
@@ -76,7 +76,7 @@ function anyScript(random: Random): string {
   return random.pick(corpus()).text
 }
 
-function changedScript(random: Random): string {
+function changeScript(random: Random): string {
   const text = random.oneIn(10) ? generateProgram(random) : anyScript(random)
   return mutateSource(random, text, anyScript(random))
 }
@@ -122,24 +122,24 @@ function checkParser(text: string): void {
 // ---- grammar
 
 /** A script with single tokens taken out, doubled or exchanged: most stay within a rule or two of being right. */
-function changedTokens(random: Random): string {
-  if (random.oneIn(3)) return changedScript(random)
+function changeTokens(random: Random): string {
+  if (random.oneIn(3)) return changeScript(random)
   const text = anyScript(random)
   const { starts, ends } = lex(text)
   if (starts.length === 0) return text
-  const pieceOf = (token: number): string => text.slice(starts[token], ends[token])
+  const cutPiece = (token: number): string => text.slice(starts[token], ends[token])
   let result = text
   for (let changes = random.between(1, 3); changes > 0; changes -= 1) {
     const token = random.between(0, starts.length - 1)
     // Offsets shift with each change; a place that no longer fits only makes the change a wilder one.
     const [start, end] = [starts[token]!, ends[token]!]
-    const other = pieceOf(random.between(0, starts.length - 1))
+    const other = cutPiece(random.between(0, starts.length - 1))
     const put = random.pick([
       '',
-      `\n${pieceOf(token)}`,
-      `${pieceOf(token)} ${pieceOf(token)}`,
+      `\n${cutPiece(token)}`,
+      `${cutPiece(token)} ${cutPiece(token)}`,
       ` ${other} `,
-      ` ${other} ${pieceOf(token)} `,
+      ` ${other} ${cutPiece(token)} `,
     ])
     result = result.slice(0, start) + put + result.slice(end)
   }
@@ -221,7 +221,7 @@ function anyProgram(random: Random): string {
     const kind = random.below(16)
     const text =
       kind < 3
-        ? changedLiterals(random, anyScript(random))
+        ? changeLiterals(random, anyScript(random))
         : kind < 5
           ? generateProgram(random)
           : kind < 6
@@ -232,7 +232,7 @@ function anyProgram(random: Random): string {
 }
 
 /** A script with some numbers, texts and operators exchanged for others of their kind: most still run, and do something else. */
-function changedLiterals(random: Random, text: string): string {
+function changeLiterals(random: Random, text: string): string {
   const { starts, ends } = lex(text)
   const places: { readonly at: number; readonly options: readonly string[] }[] = []
   for (let at = 0; at < starts.length; at++) {
@@ -293,7 +293,7 @@ function heapDifference(one: Runner, other: Runner): string | null {
 
 // ---- chunk
 
-function changedChunk(random: Random): string {
+function changeChunk(random: Random): string {
   for (;;) {
     const { program } = compile(random.oneIn(6) ? generateProgram(random) : anyScript(random))
     if (program === null) continue
@@ -350,7 +350,7 @@ interface SnapshotInput {
   readonly forged: boolean
 }
 
-function changedSnapshot(random: Random): string {
+function changeSnapshot(random: Random): string {
   for (;;) {
     const source = random.oneIn(6) ? generateProgram(random) : anyScript(random)
     const { program } = compile(source)

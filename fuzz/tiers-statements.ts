@@ -394,7 +394,7 @@ export const FAMILIES: readonly Family[] = [
     rows: [
       row((g) =>
         g.write(
-          `println(${g.hidden(g.random.pick(['nil', '[1, 2]', '{a: 3}', g.expr('list', 1)]))}?[${g.random.pick(['0', '"a"', '-1'])}])`,
+          `println(${g.hideType(g.random.pick(['nil', '[1, 2]', '{a: 3}', g.expr('list', 1)]))}?[${g.random.pick(['0', '"a"', '-1'])}])`,
         ),
       ),
       row((g) =>
@@ -402,7 +402,7 @@ export const FAMILIES: readonly Family[] = [
           `println([${g.helper('E')}.C(...${g.expr('list', 1)}), max(...[1, ${g.expr('int', 1)}]), ${g.helper('last')}(...${g.expr('list', 1)}, 1)])`,
         ),
       ),
-      row((g) => g.write(`println([1, 2].slice(...[${g.expr('int', 0)}]) + [${g.hidden('"a,b"')}.split(...[","])])`)),
+      row((g) => g.write(`println([1, 2].slice(...[${g.expr('int', 0)}]) + [${g.hideType('"a,b"')}.split(...[","])])`)),
       row((g) => {
         const name = g.name()
         if (g.indent !== 0) return g.write(`println(${g.expr('int', 1)} |> ${g.helper('half')})`)
@@ -564,7 +564,7 @@ export const FAMILIES: readonly Family[] = [
           ]),
         )
         g.block(`for ${item} in [${values.join(', ')}]`, () => {
-          g.block(`${name} = match ${g.hidden(item)}`, () => {
+          g.block(`${name} = match ${g.hideType(item)}`, () => {
             g.write(`E.A(n) ${random.oneIn(3) ? 'if n == 1 ' : ''}-> { n + ${name} }`)
             g.write(`F.A(n) -> { n - ${name} }`)
             g.write(`E.C(x, _) -> { x }`)
@@ -612,7 +612,7 @@ export const FAMILIES: readonly Family[] = [
         }
         g.block(`fn ${called}(x)`, () => g.block('match x', () => arms((text) => `return ${text}`)))
         g.block(`for ${item} in [${values.join(', ')}]`, () => {
-          g.write(`${name} = ${name} + (try { ${called}(${g.hidden(item)}) ?? 1 } catch (e) { len("\${e}") })`)
+          g.write(`${name} = ${name} + (try { ${called}(${g.hideType(item)}) ?? 1 } catch (e) { len("\${e}") })`)
           if (random.oneIn(2))
             g.block(
               'try',
@@ -646,7 +646,7 @@ export const FAMILIES: readonly Family[] = [
         })
         const list = (): string => Array.from({ length: random.between(2, 4) }, some).join(', ')
         g.block(`for ${one} in [${list()}]`, () =>
-          g.block(`for ${other} in [${list()}]`, () => g.write(`println(${called}(${one}, ${g.hidden(other)}))`)),
+          g.block(`for ${other} in [${list()}]`, () => g.write(`println(${called}(${one}, ${g.hideType(other)}))`)),
         )
       }),
     ],

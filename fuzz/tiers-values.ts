@@ -154,7 +154,7 @@ export class Scribe {
 
   declare(kind: Kind, value: string, mutable = !this.random.oneIn(4)): string {
     const name = this.name()
-    this.write(`${mutable ? 'var' : 'let'} ${name} = ${this.random.oneIn(3) ? this.hidden(value) : value}`)
+    this.write(`${mutable ? 'var' : 'let'} ${name} = ${this.random.oneIn(3) ? this.hideType(value) : value}`)
     this.variables.push({ name, kind, mutable })
     return name
   }
@@ -177,7 +177,7 @@ export class Scribe {
   }
 
   /** Through a function, which hides the type from the checker and from the compiled tier's facts. */
-  hidden(text: string): string {
+  hideType(text: string): string {
     return `${this.helper('id')}(${text})`
   }
 
@@ -210,7 +210,7 @@ export class Scribe {
       const other = random.pick(OTHERS)
       if (other.startsWith('E')) this.helper('E')
       const counter = this.counters.at(-1)
-      const text = random.oneIn(3) ? this.any() : this.hidden(other)
+      const text = random.oneIn(3) ? this.any() : this.hideType(other)
       return counter === undefined || random.oneIn(3)
         ? text
         : `(${counter} == ${random.between(1, 6)} ? (${text}) : ${this.expr(kind, depth)})`
@@ -280,7 +280,7 @@ export class Scribe {
   }
 
   /** A call of a function that is a value; only names can be called. */
-  private applied(depth: number): string {
+  private writeApply(depth: number): string {
     const name = this.variable('fn')
     if (name !== null && this.random.oneIn(2)) return `${name}(${this.number(depth)})`
     return `${this.helper('apply')}(${this.expr('fn', depth)}, ${this.number(depth)})`
@@ -307,11 +307,11 @@ export class Scribe {
       case 0:
         return `len(${this.operand(random.pick(['list', 'reals', 'string', 'dict']), depth)})`
       case 1:
-        return this.hidden(
+        return this.hideType(
           `${this.expr('list', depth)}[${random.pick(['0', '-1', '1', this.expr('int', 0)])}] ?? ${this.literal('int')}`,
         )
       case 2:
-        return this.hidden(`${this.expr('dict', depth)}.${random.pick(KEYS)} ?? ${this.literal('int')}`)
+        return this.hideType(`${this.expr('dict', depth)}.${random.pick(KEYS)} ?? ${this.literal('int')}`)
       case 3:
         return `(-${this.operand('int', depth)})`
       case 4:
@@ -345,15 +345,15 @@ export class Scribe {
         return `sqrt(${this.number(depth)})`
       case 1:
       case 2:
-        return this.hidden(`${this.expr('reals', depth)}[${random.pick(['0', '-1', this.expr('int', 0)])}]`)
+        return this.hideType(`${this.expr('reals', depth)}[${random.pick(['0', '-1', this.expr('int', 0)])}]`)
       case 3:
-        return this.hidden(`${this.expr('item', depth)}.${random.pick(['x', 'y'])}`)
+        return this.hideType(`${this.expr('item', depth)}.${random.pick(['x', 'y'])}`)
       case 4:
-        return this.hidden(
+        return this.hideType(
           `${this.expr('item', depth)}.${random.pick(['plus', 'deep'])}(${random.pick(['1', '2', '0.5', this.number(depth)])})`,
         )
       case 5:
-        return this.applied(depth)
+        return this.writeApply(depth)
       case 6:
         return `${this.helper('checked')}(${this.operand('int', depth)}${random.oneIn(2) ? `, ${this.number(depth)}` : ''})`
       case 7:

@@ -7,7 +7,7 @@ import type { PromiseId } from './promises.js'
 import type { World } from './world.js'
 
 /** Status, output and message of a run, as one text. */
-export async function told(source: string, options: RuntimeOptions, start: StartOptions = {}): Promise<string> {
+export async function runToText(source: string, options: RuntimeOptions, start: StartOptions = {}): Promise<string> {
   const runtime = createRuntime({ enforceManifest: false, ...options })
   const result = await runtime.start(runtime.compile(source, { strict: false }), start).result
   const more = result.status === 'failed' ? result.error.message : result.status === 'limit' ? result.limit : ''
@@ -18,7 +18,7 @@ export function must(holds: boolean, complaint: string): void {
   if (!holds) throw new Error(complaint)
 }
 
-export function named(
+export function makeCases(
   promise: PromiseId,
   attacks: Readonly<Record<string, (world: World) => Promise<void>>>,
 ): readonly CodeCase[] {
@@ -26,6 +26,6 @@ export function named(
 }
 
 /** The options of a runtime with the tools of a world. */
-export function hostOf({ tools, capabilities }: World, providers: readonly Provider[] = []): RuntimeOptions {
+export function makeHostOptions({ tools, capabilities }: World, providers: readonly Provider[] = []): RuntimeOptions {
   return { tools, capabilities, providers, grants: ['*'] }
 }

@@ -83,10 +83,10 @@ export async function runThroughCommand(
     words.map((word) => word.replaceAll('{file}', file).replaceAll('{root}', world.root)),
     world,
   )
-  return { verdict: verdictOf(code, stderr), detail: String(code), output: stdout, message: stderr }
+  return { verdict: judgeExit(code, stderr), detail: String(code), output: stdout, message: stderr }
 }
 
-function verdictOf(code: number, stderr: string): Verdict {
+function judgeExit(code: number, stderr: string): Verdict {
   if (code === 0) return 'done'
   if (/^error: (?:out of|.*\bthe limit is\b)/m.test(stderr)) return 'limit'
   return 'failed'

@@ -80,7 +80,7 @@ export function parseCase(name: string, source: string): ScriptCase {
   const complain = (what: string): never => {
     throw new Error(`hostile case ${name}: ${what}`)
   }
-  const values = headerOf(source, complain)
+  const values = readHeader(source, complain)
   const single = (key: string): string | null => {
     const all = values.get(key) ?? []
     return all.length > 1 ? complain(`"${key}" is given twice`) : (all[0] ?? null)
@@ -114,7 +114,7 @@ export function parseCase(name: string, source: string): ScriptCase {
   }
 }
 
-function headerOf(source: string, complain: (what: string) => never): ReadonlyMap<string, readonly string[]> {
+function readHeader(source: string, complain: (what: string) => never): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>()
   let last: string[] | null = null
   for (const line of source.split('\n')) {

@@ -155,7 +155,7 @@ class Maker {
     const around = chance.oneIn(3) ? chance.pick(UNITS) : ''
     const size = Math.ceil(chance.pick(SIZES) / unit.length)
     const middle = `"${unit}" * ${size}`
-    return this.named(chance.oneIn(2) ? `"${around}" + ${middle}` : `${middle} + "${around}"`)
+    return this.defineName(chance.oneIn(2) ? `"${around}" + ${middle}` : `${middle} + "${around}"`)
   }
 
   private list(depth: number): string {
@@ -164,15 +164,15 @@ class Maker {
       case 0:
         return '[]'
       case 1:
-        return this.named(`(1 to ${chance.pick([10, 1000, 50_000])}).to_list()`)
+        return this.defineName(`(1 to ${chance.pick([10, 1000, 50_000])}).to_list()`)
       case 2:
-        return this.named(
+        return this.defineName(
           `(1 to ${chance.pick([10, 1000, 20_000])}).to_list().map({ i -> {name: "n\${i}", id: i, tags: ["a"]} })`,
         )
       case 3:
         return this.deep()
       case 4:
-        return this.named(
+        return this.defineName(
           `(1 to ${chance.pick([10, 3000])}).to_list().map({ i -> ${chance.pick(UNITS.map((unit) => `"${unit}"`))} * i })`,
         )
       default:
@@ -209,7 +209,7 @@ class Maker {
     return name
   }
 
-  private named(expression: string): string {
+  private defineName(expression: string): string {
     const name = this.fresh()
     this.prelude += `let ${name} = ${expression}\n`
     return name

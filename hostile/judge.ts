@@ -59,7 +59,7 @@ export async function judge(input: Input, runtime: Runtime, watchdog: Watchdog):
       const timer = setTimeout(() => run.cancel('long enough'), LONG_ENOUGH_MS)
       const result = await run.result
       clearTimeout(timer)
-      const message = result.status === 'failed' ? result.error.message : result.status === 'done' ? textOf(result.value) : ''
+      const message = result.status === 'failed' ? result.error.message : result.status === 'done' ? readText(result.value) : ''
       const found = OF_JAVASCRIPT.exec(message)
       return { status: result.status, complaint: found === null ? null : `says ${around(message, found.index)}` }
     } catch (cause) {
@@ -76,7 +76,7 @@ export async function judge(input: Input, runtime: Runtime, watchdog: Watchdog):
 }
 
 /** The text that a script would see of a caught error; results of other kinds are no messages. */
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' && value.startsWith('caught ') ? value.slice(0, 4000) : ''
 }
 

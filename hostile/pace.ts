@@ -56,7 +56,7 @@ const registry = createRegistry([
 ])
 const signatures = signaturesOf(registry)
 
-function paceOf(name: string, call: string): Pace | null {
+function measurePace(name: string, call: string): Pace | null {
   const text = `${prelude(elements, characters)}__pace_begins()\ntry { ${call} } catch (e) { }\nnil`
   const resolve = (path: string) => ({ kind: 'error' as const, message: `no module ${path}` })
   const { program } = compileProgram({ key: 'main.harn', text }, { signatures, globals: ['__pace_begins'], resolve })
@@ -70,9 +70,9 @@ function paceOf(name: string, call: string): Pace | null {
 const perUnit = ({ ms, units }: Pace): number => (ms * 1e6) / Math.max(units, 1)
 
 function quickest(name: string, call: string): Pace | null {
-  let best = paceOf(name, call)
+  let best = measurePace(name, call)
   for (let run = 1; run < RUNS && best !== null && best.ms >= LEAST_MS; run++) {
-    const next = paceOf(name, call)
+    const next = measurePace(name, call)
     if (next !== null && perUnit(next) < perUnit(best)) best = next
   }
   return best

@@ -16,19 +16,19 @@ const start = text.indexOf('## What holds')
 const promised = text.slice(start, text.indexOf('\n## ', start)).split(/^- /m).slice(1)
 
 /** What stands as [`…`] in a text. */
-function citedIn(part: string): readonly string[] {
+function listCited(part: string): readonly string[] {
   return [...part.matchAll(/\[`([^`]+)`\]/g)].map(([, cited]) => cited!)
 }
 
 test('every promise of SECURITY.md says what keeps it', () => {
-  expect(promised.filter((each) => citedIn(each).length === 0)).toEqual([])
+  expect(promised.filter((each) => listCited(each).length === 0)).toEqual([])
 })
 
 test('what it cites is a promise of the table, or tests that there are', () => {
   const isThere = (cited: string): boolean => isPromise(cited) || (cited.endsWith('.test.ts') && existsSync(new URL(cited, root)))
-  expect(citedIn(text).filter((cited) => !isThere(cited))).toEqual([])
+  expect(listCited(text).filter((cited) => !isThere(cited))).toEqual([])
 })
 
 test('each promise that it cites is attacked', () => {
-  expect(citedIn(text).filter((id) => isPromise(id) && !attacked.has(id))).toEqual([])
+  expect(listCited(text).filter((id) => isPromise(id) && !attacked.has(id))).toEqual([])
 })

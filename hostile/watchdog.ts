@@ -32,7 +32,7 @@ export class Watchdog {
   private readonly worker: Worker
   private readonly timer: NodeJS.Timeout
   private beatAt = now()
-  private waitedAt = waited()
+  private waitedAt = readProcessorWait()
   private longest = 0
 
   constructor({ hangMs = Number.POSITIVE_INFINITY, endAfterHang = false }: WatchdogOptions = {}) {
@@ -69,7 +69,7 @@ export class Watchdog {
 
   private beat(): void {
     const at = now()
-    const waitedNow = waited()
+    const waitedNow = readProcessorWait()
     this.longest = Math.max(this.longest, at - this.beatAt - (waitedNow - this.waitedAt))
     this.beatAt = at
     this.waitedAt = waitedNow
@@ -83,7 +83,7 @@ function now(): number {
 }
 
 /** Milliseconds for which this thread was ready to run and did not get a processor; 0 where nothing says it, as in threads of Node. */
-function waited(): number {
+function readProcessorWait(): number {
   if (!isMainThread) return 0
   try {
     const [, delay = '0'] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { timed } from '../timing.js'
+import { measureTiming } from '../timing.js'
 import { runPlainStack } from './plain-stack.js'
 import { linkProgram } from '@bridle/vm'
 import type { Engine } from '../engine.js'
@@ -21,7 +21,10 @@ export function measureShapes(engine: Engine, folder: string): Record<string, Sh
     const wanted = engine.run(program)
     const output = runPlainStack(compiled)
     if (output !== wanted) throw new Error(`${name}: the plain switch printed ${output}, the engine ${wanted}`)
-    times[name] = { plain: timed(() => void runPlainStack(compiled)), linked: timed(() => void engine.run(program)) }
+    times[name] = {
+      plain: measureTiming(() => void runPlainStack(compiled)),
+      linked: measureTiming(() => void engine.run(program)),
+    }
   }
   return times
 }

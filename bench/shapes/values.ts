@@ -64,15 +64,15 @@ const bigints: Operators = {
   modulo: (x, y) => (typeof x === 'bigint' && typeof y === 'bigint' ? x % y : refuse()),
 }
 
-function taggedOf(x: Cell, y: Cell, value: (a: number, b: number) => number): Tagged {
+function makeTagged(x: Cell, y: Cell, value: (a: number, b: number) => number): Tagged {
   if (!(x instanceof Tagged) || !(y instanceof Tagged) || x.tag !== y.tag) return refuse()
   return new Tagged(x.tag, value(x.value, y.value))
 }
 
 const tagged: Operators = {
-  add: (x, y) => taggedOf(x, y, (a, b) => a + b),
-  multiply: (x, y) => taggedOf(x, y, (a, b) => a * b),
-  modulo: (x, y) => taggedOf(x, y, (a, b) => a % b),
+  add: (x, y) => makeTagged(x, y, (a, b) => a + b),
+  multiply: (x, y) => makeTagged(x, y, (a, b) => a * b),
+  modulo: (x, y) => makeTagged(x, y, (a, b) => a % b),
 }
 
 const raw: Operators = {

@@ -2,13 +2,13 @@
 
 import { answered, createRuntime, defineTool } from '@bridle/stdlib-tools'
 import type { Budgets, Provider } from '@bridle/stdlib-tools'
-import { hostOf, must, named, told } from '../../attempt.js'
+import { makeHostOptions, must, makeCases, runToText } from '../../attempt.js'
 import type { World } from '../../world.js'
 
 const HEAD = 'import "std/tools"\n'
 
-async function carriedOut(world: World, body: string, budgets: Budgets): Promise<number> {
-  await told(`${HEAD}${body}`, hostOf(world), { budgets })
+async function countOrders(world: World, body: string, budgets: Budgets): Promise<number> {
+  await runToText(`${HEAD}${body}`, makeHostOptions(world), { budgets })
   return world.performed.filter((what) => what.endsWith('shop.order')).length
 }
 
@@ -37,13 +37,13 @@ async function asks(
 ): Promise<number> {
   const { provider, asked } = model(usage)
   const source = `parallel each (1 to 40).to_list() { n -> try { llm_call("hi", nil, ${options}) } catch (e) { } }`
-  await told(source, { providers: [provider], grants: ['*'] }, { budgets })
+  await runToText(source, { providers: [provider], grants: ['*'] }, { budgets })
   return asked()
 }
 
-export const cases = named('budgets-are-reserved', {
+export const cases = makeCases('budgets-are-reserved', {
   'forty calls at once of a budget of one': async (world) => {
-    const count = await carriedOut(world, `parallel each (1 to 40).to_list() { n -> ${call('shop.order')} }`, {
+    const count = await countOrders(world, `parallel each (1 to 40).to_list() { n -> ${call('shop.order')} }`, {
       'shop.order': { calls: 1 },
     })
     must(count === 1, `${count} calls ran`)
@@ -55,18 +55,18 @@ export const cases = named('budgets-are-reserved', {
       'try { host_tool_call("buy", {}) } catch (e) { }',
       'try { host_call("shop.order", {}) } catch (e) { }',
     ]
-    const count = await carriedOut(world, body.join('\n'), { 'shop.order': { calls: 2 } })
+    const count = await countOrders(world, body.join('\n'), { 'shop.order': { calls: 2 } })
     must(count === 2, `${count} calls ran`)
   },
   'an entry of its own spends the budget of what it leads to': async (world) => {
     const entry = '{name: "notes.read", executor: "host_bridge", host_capability: "shop.order"}'
-    const count = await carriedOut(world, `for i in 1 to 5 { try { tool_call(${entry}, {item: "a"}) } catch (e) { } }`, {
+    const count = await countOrders(world, `for i in 1 to 5 { try { tool_call(${entry}, {item: "a"}) } catch (e) { } }`, {
       'shop.order': { calls: 1 },
     })
     must(count === 1, `${count} calls ran`)
   },
   'a budget of none': async (world) => {
-    const count = await carriedOut(world, call('shop.order'), { 'shop.order': { calls: 0 } })
+    const count = await countOrders(world, call('shop.order'), { 'shop.order': { calls: 0 } })
     must(count === 0, `${count} calls ran`)
   },
   'calls that fail are spent': async (world) => {
@@ -78,16 +78,16 @@ export const cases = named('budgets-are-reserved', {
         throw new Error('no')
       },
     })
-    await told(
+    await runToText(
       `${HEAD}for i in 1 to 9 { try { tool_call("shop.fail", {}) } catch (e) { } }`,
-      { ...hostOf(world), tools: [tool] },
+      { ...makeHostOptions(world), tools: [tool] },
       { budgets: { 'shop.fail': { calls: 2 } } },
     )
     must(tried === 2, `${tried} calls ran`)
   },
   'a snapshot does not give it back': async (world) => {
     const budgets = { 'shop.order': { calls: 1 } }
-    const host = createRuntime({ ...hostOf(world), enforceManifest: false })
+    const host = createRuntime({ ...makeHostOptions(world), enforceManifest: false })
     const run = host.start(host.compile(`${HEAD}${call('shop.order')}\nsleep(1ms)\n${call('shop.order')}\n${call('buy')}`), {
       budgets,
     })

@@ -30,7 +30,7 @@ const callable = [...registry.builtins.values()].filter(
     !name.startsWith('__') && effects !== 'pure' && effects.some((kind) => kind in EFFECTS && !FREE.test(kind)),
 )
 
-function argumentsOf(signature: string, arity: number): string {
+function makeArguments(signature: string, arity: number): string {
   const inside = signature.slice(signature.indexOf('(') + 1)
   const parts = inside.split(/,\s*(?=\.{0,3}[a-z_]+\??:)/)
   return Array.from({ length: arity }, (_, at) => {
@@ -43,7 +43,7 @@ export const cases = rows(
   'nothing-without-grant',
   callable.map(({ name, signature, arity }) => ({
     name,
-    source: `try {\n  ${name}(${argumentsOf(signature, arity)})\n} catch (e) {\n  println("refused")\n}\n`,
+    source: `try {\n  ${name}(${makeArguments(signature, arity)})\n} catch (e) {\n  println("refused")\n}\n`,
     runtime: { enforceManifest: false, start: { deadlineMs: 200 } },
   })),
 )

@@ -1,7 +1,7 @@
 // Keys of the host, by scripts that name another place for them; and prompts, which go where the script says or nowhere.
 
 import { llmProvider, memoryProcess } from '@bridle/stdlib-tools'
-import { must, named, told } from '../../attempt.js'
+import { must, makeCases, runToText } from '../../attempt.js'
 
 const KEYS = {
   ANTHROPIC_API_KEY: 'sk-anthropic-1',
@@ -17,7 +17,7 @@ interface Sent {
 }
 
 /** Every request that the real client sent while the script ran, and what the run told. */
-async function sentBy(
+async function captureRequests(
   source: string,
   env: Readonly<Record<string, string>> = KEYS,
 ): Promise<{ sent: readonly Sent[]; text: string }> {
@@ -29,7 +29,7 @@ async function sentBy(
     await Promise.resolve()
     return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } })
   }
-  const text = await told(source, { providers: [llmProvider({ env, fetch: send }), memoryProcess({ env })], grants: ['*'] })
+  const text = await runToText(source, { providers: [llmProvider({ env, fetch: send }), memoryProcess({ env })], grants: ['*'] })
   return { sent, text }
 }
 
@@ -68,13 +68,13 @@ const PROMPTS: Readonly<
 }
 
 export const cases = [
-  ...named(
+  ...makeCases(
     'keys-stay-with-origin',
     Object.fromEntries(
       Object.entries(THEFTS).map(([name, source]) => [
         name,
         async () => {
-          const { sent, text } = await sentBy(source)
+          const { sent, text } = await captureRequests(source)
           const lost = sent.filter(({ origin, all }) => {
             const isHome = ['https://api.openai.com', 'https://api.anthropic.com'].includes(origin)
             return !isHome && Object.values(KEYS).some((key) => all.includes(key))
@@ -85,13 +85,13 @@ export const cases = [
       ]),
     ),
   ),
-  ...named(
+  ...makeCases(
     'prompts-go-where-said',
     Object.fromEntries(
       Object.entries(PROMPTS).map(([name, [options, origin, env]]) => [
         name,
         async () => {
-          const { sent, text } = await sentBy(ask(options), env)
+          const { sent, text } = await captureRequests(ask(options), env)
           const reached = [...new Set(sent.map((each) => each.origin))]
           must(
             reached.join() === (origin ?? ''),

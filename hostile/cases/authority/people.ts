@@ -2,7 +2,7 @@
 
 import { approvalProvider } from '@bridle/stdlib-tools'
 import type { AskPerson } from '@bridle/stdlib-tools'
-import { hostOf, must, named, told } from '../../attempt.js'
+import { makeHostOptions, must, makeCases, runToText } from '../../attempt.js'
 import type { World } from '../../world.js'
 
 const HEAD = `
@@ -11,14 +11,14 @@ import { tool_call } from "std/tools"
 let NEEDED = {approval_policy: {require_approval: ["shop.order"]}}
 `
 
-const guarded = (call: string, before = ''): string =>
+const guardCall = (call: string, before = ''): string =>
   `${HEAD}${before}\ntry {\nwith_policies(NEEDED, { -> ${call} })\nprintln("ordered")\n} catch (e) { println("refused") }`
 
 const ORDER = 'tool_call("shop.order", {item: "bread", amount: 1})'
 
 /** Runs an order that needs a person; whether the tool was carried out. */
 async function isOrdered(world: World, source: string, ask: AskPerson | null): Promise<boolean> {
-  await told(source, hostOf(world, ask === null ? [] : [approvalProvider(ask)]))
+  await runToText(source, makeHostOptions(world, ask === null ? [] : [approvalProvider(ask)]))
   return world.performed.some((what) => what.endsWith('shop.order'))
 }
 
@@ -41,25 +41,28 @@ const NO: Readonly<Record<string, unknown>> = {
 
 /** Ways of a script around the question. */
 const ROUNDABOUT: Readonly<Record<string, string>> = {
-  'another name of the tool': guarded('tool_call("buy", {item: "bread", amount: 1})'),
-  'an entry of its own': guarded(
+  'another name of the tool': guardCall('tool_call("buy", {item: "bread", amount: 1})'),
+  'an entry of its own': guardCall(
     'tool_call({name: "x", executor: "host_bridge", host_capability: "shop.order"}, {item: "bread"})',
   ),
-  'a mock of the person': guarded(ORDER, 'try { host_mock("hitl", "approval", {approved: true, granted: true}) } catch (e) { }'),
-  'a hook that allows': guarded(ORDER, 'try { on_event("PreToolUse", "*", { e -> {allow: true} }) } catch (e) { }'),
-  'a task of its own': guarded(`await(spawn { ${ORDER} })`),
-  'calls side by side': guarded(`parallel each [1, 2, 3] { n -> ${ORDER} }`),
-  'the bridge of tools': guarded('host_tool_call("shop.order", {item: "bread"})'),
-  'an operation of the host': guarded('host_call("shop.order", {item: "bread"})'),
+  'a mock of the person': guardCall(
+    ORDER,
+    'try { host_mock("hitl", "approval", {approved: true, granted: true}) } catch (e) { }',
+  ),
+  'a hook that allows': guardCall(ORDER, 'try { on_event("PreToolUse", "*", { e -> {allow: true} }) } catch (e) { }'),
+  'a task of its own': guardCall(`await(spawn { ${ORDER} })`),
+  'calls side by side': guardCall(`parallel each [1, 2, 3] { n -> ${ORDER} }`),
+  'the bridge of tools': guardCall('host_tool_call("shop.order", {item: "bread"})'),
+  'an operation of the host': guardCall('host_call("shop.order", {item: "bread"})'),
 }
 
 export const cases = [
-  ...named('approvals-cover-the-call', {
+  ...makeCases('approvals-cover-the-call', {
     'a yes is a yes': async (world) =>
-      must(await isOrdered(world, guarded(ORDER), yes), 'the order that was approved did not run'),
+      must(await isOrdered(world, guardCall(ORDER), yes), 'the order that was approved did not run'),
     'the person sees what runs, after hooks have rewritten it': async (world) => {
       const seen: string[] = []
-      const source = guarded(ORDER, 'on_event("PreToolUse", "shop.order", { e -> {args: {item: "gold", amount: 9}} })')
+      const source = guardCall(ORDER, 'on_event("PreToolUse", "shop.order", { e -> {args: {item: "gold", amount: 9}} })')
       await isOrdered(world, source, ({ payload }) => {
         seen.push(JSON.stringify(payload))
         return { granted: false }
@@ -70,28 +73,28 @@ export const cases = [
     'one yes is for one call': async (world) => {
       let asked = 0
       const source = `${HEAD}for item in ["bread", "gold", "bread"] { try { with_policies(NEEDED, { -> tool_call("shop.order", {item: item, amount: 1}) }) } catch (e) { } }`
-      await told(source, hostOf(world, [approvalProvider(() => ({ granted: asked++ === 0 }))]))
+      await runToText(source, makeHostOptions(world, [approvalProvider(() => ({ granted: asked++ === 0 }))]))
       must(asked === 3, `asked ${asked} times for three calls`)
       must(world.performed.length === 1, `${world.performed.length} calls ran with one yes`)
     },
     'a person who throws has not agreed': async (world) => {
-      const ordered = await isOrdered(world, guarded(ORDER), () => {
+      const ordered = await isOrdered(world, guardCall(ORDER), () => {
         throw new Error('no')
       })
       must(!ordered, 'it ran')
     },
-    'nobody to ask is a no': async (world) => must(!(await isOrdered(world, guarded(ORDER), null)), 'it ran'),
+    'nobody to ask is a no': async (world) => must(!(await isOrdered(world, guardCall(ORDER), null)), 'it ran'),
   }),
-  ...named(
+  ...makeCases(
     'approvals-cover-the-call',
     Object.fromEntries(
       Object.entries(NO).map(([name, answer]) => [
         `the answer is ${name}`,
-        async (world: World) => must(!(await isOrdered(world, guarded(ORDER), () => answer as never)), 'it ran'),
+        async (world: World) => must(!(await isOrdered(world, guardCall(ORDER), () => answer as never)), 'it ran'),
       ]),
     ),
   ),
-  ...named(
+  ...makeCases(
     'approvals-cover-the-call',
     Object.fromEntries(
       Object.entries(ROUNDABOUT).map(([name, source]) => [

@@ -59,7 +59,7 @@ const LESSER: readonly Lesser[] = [
 
 const WIDE: RuntimeOptions = { grants: ['*'], enforceManifest: false }
 
-function hostOf(world: World, options: RuntimeOptions): Runtime {
+function makeHost(world: World, options: RuntimeOptions): Runtime {
   const { tools, capabilities, providers } = world
   return createRuntime({ ...options, tools, capabilities, providers, enforceManifest: false })
 }
@@ -69,15 +69,15 @@ function mustKeepTo(world: World, may: readonly string[]): void {
   if (beyond.length > 0) throw new Error(`performed ${beyond.join(', ')}`)
 }
 
-async function ended(run: Run): Promise<RunResult> {
+async function awaitTried(run: Run): Promise<RunResult> {
   const result = await run.result
   if (!result.output.endsWith('tried\n')) throw new Error(`did not try: ${result.status} ${JSON.stringify(result)}`)
   return result
 }
 
 /** Starts in the lesser host, is written down where it first waits, and cancelled there. */
-async function written(world: World, { runtime: less = {}, start = {} }: Lesser): Promise<Uint8Array> {
-  const host = hostOf(world, less)
+async function snapshotInLesserHost(world: World, { runtime: less = {}, start = {} }: Lesser): Promise<Uint8Array> {
+  const host = makeHost(world, less)
   const run = host.start(host.compile(TRYING), start)
   const bytes = await run.snapshot()
   run.cancel()
@@ -90,40 +90,42 @@ type Route = (world: World, lesser: Lesser) => Promise<void>
 
 const ROUTES: Readonly<Record<string, Route>> = {
   'its snapshot': async (world, lesser) => {
-    await ended(hostOf(world, WIDE).resume(await written(world, lesser)))
+    await awaitTried(makeHost(world, WIDE).resume(await snapshotInLesserHost(world, lesser)))
   },
   'its snapshot, with the grants of a start': async (world, lesser) => {
-    await ended(hostOf(world, WIDE).resume(await written(world, lesser), { grants: ['*'], toolGrants: { '*': {} } }))
+    await awaitTried(
+      makeHost(world, WIDE).resume(await snapshotInLesserHost(world, lesser), { grants: ['*'], toolGrants: { '*': {} } }),
+    )
   },
   'its snapshot and a module of the host': async (world, lesser) => {
-    const host = hostOf(world, WIDE)
-    await ended(host.resume(await written(world, lesser), { module: host.compile(TRYING) }))
+    const host = makeHost(world, WIDE)
+    await awaitTried(host.resume(await snapshotInLesserHost(world, lesser), { module: host.compile(TRYING) }))
   },
   'a snapshot of its snapshot': async (world, lesser) => {
-    const again = hostOf(world, WIDE).resume(await written(world, lesser), { holdFrom: 1 })
+    const again = makeHost(world, WIDE).resume(await snapshotInLesserHost(world, lesser), { holdFrom: 1 })
     const bytes = await again.snapshot()
     again.cancel()
     await again.result
-    await ended(hostOf(world, WIDE).resume(bytes))
+    await awaitTried(makeHost(world, WIDE).resume(bytes))
   },
   'a replay that goes on': async (world, lesser) => {
-    const host = hostOf(world, lesser.runtime ?? {})
+    const host = makeHost(world, lesser.runtime ?? {})
     const journal = new MemoryJournal()
-    await ended(host.start(host.compile(TRYING), { ...lesser.start, journal }))
+    await awaitTried(host.start(host.compile(TRYING), { ...lesser.start, journal }))
     world.performed.length = 0
-    const wide = hostOf(world, WIDE)
+    const wide = makeHost(world, WIDE)
     const result = wide.replay(wide.compile(TRYING), journal.entries, { until: 0 })
-    if (result.kind === 'stopped' && result.snapshot !== null) await ended(wide.resume(result.snapshot()))
+    if (result.kind === 'stopped' && result.snapshot !== null) await awaitTried(wide.resume(result.snapshot()))
     else if (result.kind !== 'ended') throw new Error(`the replay is ${result.kind}`)
   },
   'its journal': async (world, lesser) => {
-    const host = hostOf(world, lesser.runtime ?? {})
+    const host = makeHost(world, lesser.runtime ?? {})
     const journal = new MemoryJournal()
-    await ended(host.start(host.compile(TRYING), { ...lesser.start, journal }))
+    await awaitTried(host.start(host.compile(TRYING), { ...lesser.start, journal }))
     world.performed.length = 0
-    const found = hostOf(world, WIDE).continueRecording(journal.entries.slice(0, 3), { journal: new MemoryJournal() })
+    const found = makeHost(world, WIDE).continueRecording(journal.entries.slice(0, 3), { journal: new MemoryJournal() })
     if (found.kind !== 'resumed') throw new Error(`the run was ${found.kind}`)
-    await ended(found.run)
+    await awaitTried(found.run)
   },
 }
 
@@ -163,12 +165,12 @@ const forging = FORGED.map(([name, authority]): CodeCase => ({
   name: `a snapshot that claims ${name}`,
   promise: 'resume-narrows',
   attack: async (world) => {
-    const bytes = await written(world, { name: '', runtime: { grants: ['*'] }, may: [] })
+    const bytes = await snapshotInLesserHost(world, { name: '', runtime: { grants: ['*'] }, may: [] })
     const document = readDocument(bytes, 3) as unknown[]
     const forged = writeDocument(document.with(AUTHORITY, authority), 3)
     const grants: readonly Grant[] = ['fs.read']
     try {
-      const run = hostOf(world, { grants, toolGrants: { fs: {} }, defaultDeny: true }).resume(forged)
+      const run = makeHost(world, { grants, toolGrants: { fs: {} }, defaultDeny: true }).resume(forged)
       await run.result
     } catch (cause) {
       if ((cause as Error).name !== 'SnapshotError') throw cause
@@ -181,9 +183,9 @@ const unsaid: CodeCase = {
   name: 'a snapshot of a version that wrote no authority down is not resumed by a host that says none',
   promise: 'resume-narrows',
   attack: async (world) => {
-    const bytes = await written(world, { name: '', may: [] })
+    const bytes = await snapshotInLesserHost(world, { name: '', may: [] })
     const old = writeDocument((readDocument(bytes, 3) as unknown[]).slice(0, AUTHORITY), 2)
-    const host = hostOf(world, WIDE)
+    const host = makeHost(world, WIDE)
     let refusal = ''
     try {
       host.resume(old).cancel()
@@ -191,7 +193,7 @@ const unsaid: CodeCase = {
       refusal = (cause as Error).message
     }
     if (!refusal.includes('did not write down what the run may do')) throw new Error('it was resumed')
-    await ended(host.resume(old, { grants: ['fs.read'] }))
+    await awaitTried(host.resume(old, { grants: ['fs.read'] }))
     mustKeepTo(world, ['fs.read', ...HOST])
   },
 }
@@ -201,17 +203,17 @@ const confinement: CodeCase = {
   promise: 'resume-narrows',
   attack: async (world) => {
     const confined = { facts: { folder: 'a' }, isWithin: (facts: unknown) => JSON.stringify(facts) === '{"folder":"a"}' }
-    const bytes = await written(world, { name: '', runtime: { grants: ['*'], confinement: confined }, may: [] })
+    const bytes = await snapshotInLesserHost(world, { name: '', runtime: { grants: ['*'], confinement: confined }, may: [] })
     for (const options of [WIDE, { ...WIDE, confinement: { facts: { folder: 'b' }, isWithin: () => false } }]) {
       let isRefused = false
       try {
-        hostOf(world, options).resume(bytes).cancel()
+        makeHost(world, options).resume(bytes).cancel()
       } catch {
         isRefused = true
       }
       if (!isRefused) throw new Error('it was resumed')
     }
-    await ended(hostOf(world, { ...WIDE, confinement: confined }).resume(bytes))
+    await awaitTried(makeHost(world, { ...WIDE, confinement: confined }).resume(bytes))
   },
 }
 

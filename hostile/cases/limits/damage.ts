@@ -16,12 +16,12 @@ println(seen)
 return seen
 `
 
-function runtimeOf(world: World): ReturnType<typeof createRuntime> {
+function makeRuntime(world: World): ReturnType<typeof createRuntime> {
   return createRuntime({ tools: world.tools, limits: { fuel: 1_000_000, heap: 50_000_000 } })
 }
 
-async function snapshotOf(world: World): Promise<Uint8Array> {
-  const runtime = runtimeOf(world)
+async function makeSnapshot(world: World): Promise<Uint8Array> {
+  const runtime = makeRuntime(world)
   const run = runtime.start(runtime.compile(SOURCE))
   const bytes = await run.snapshot()
   run.cancel()
@@ -67,9 +67,9 @@ const snapshots: readonly CodeCase[] = Object.entries(CHANGES).flatMap(([what, c
     name: `a snapshot with ${what}, ${seed}`,
     promise: 'damage-is-refused' as const,
     attack: async (world: World) => {
-      const bytes = change(await snapshotOf(world), new Random(seed, what, 0))
+      const bytes = change(await makeSnapshot(world), new Random(seed, what, 0))
       try {
-        const run = runtimeOf(world).resume(bytes, { signal: AbortSignal.timeout(500) })
+        const run = makeRuntime(world).resume(bytes, { signal: AbortSignal.timeout(500) })
         await run.result
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
@@ -105,7 +105,7 @@ const journals: readonly CodeCase[] = Object.entries(TEXT_CHANGES).flatMap(([wha
     name: `a journal with ${what}, ${seed}`,
     promise: 'damage-is-refused' as const,
     attack: async (world: World) => {
-      const runtime = runtimeOf(world)
+      const runtime = makeRuntime(world)
       const journal = new MemoryJournal()
       await runtime.start(runtime.compile(SOURCE), { journal }).result
       const before = world.performed.length

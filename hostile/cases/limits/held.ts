@@ -2,7 +2,7 @@
 // has its turn.
 
 import { MemoryFs, MemoryStore, createRuntime, memoryProcess, scriptedHttp } from '@bridle/stdlib-tools'
-import { must, named } from '../../attempt.js'
+import { must, makeCases } from '../../attempt.js'
 
 const LIMITS = { heap: 8_000_000, fuel: 1_000_000_000 }
 
@@ -14,7 +14,7 @@ const providers = () => [
 ]
 
 /** The limit that ended the run; `done` and `failed` where none did. */
-async function endOf(source: string): Promise<string> {
+async function findLimit(source: string): Promise<string> {
   const runtime = createRuntime({ grants: ['*'], enforceManifest: false, limits: LIMITS, providers: providers() })
   const result = await runtime.start(runtime.compile(source, { strict: false })).result
   return result.status === 'limit'
@@ -58,19 +58,19 @@ const KEPT: Readonly<Record<string, string>> = {
 }
 
 export const cases = [
-  ...named(
+  ...makeCases(
     'thread-is-free',
     Object.fromEntries(
       Object.entries(LONG).map(([name, source]) => [
         name,
         async () => {
-          const end = await endOf(source)
+          const end = await findLimit(source)
           must(['work', 'heap', 'fuel'].includes(end), `ended as ${end}`)
         },
       ]),
     ),
   ),
-  ...named('thread-is-free', {
+  ...makeCases('thread-is-free', {
     'a timer of the host goes off beside a loop without end': async () => {
       const runtime = createRuntime()
       const run = runtime.start(runtime.compile('while true { }'))
@@ -80,14 +80,14 @@ export const cases = [
       must(status === 'cancelled', `ended as ${status}`)
     },
   }),
-  ...named(
+  ...makeCases(
     'memory-is-metered',
     Object.fromEntries(
       Object.entries(KEPT).map(([name, source]) => [
         name,
         async () => {
           const before = process.memoryUsage.rss()
-          const end = await endOf(source)
+          const end = await findLimit(source)
           // Gross: were it kept, it would be a gigabyte and more.
           must(process.memoryUsage.rss() - before < GROSS_GROWTH, `${end}: the process grew`)
           must(['heap', 'work', 'done'].includes(end) || end.includes('No space left'), `ended as ${end}`)

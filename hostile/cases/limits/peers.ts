@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRuntime } from '@bridle/stdlib-tools'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
-import { must, named } from '../../attempt.js'
+import { must, makeCases } from '../../attempt.js'
 
 type Answer = (method: string, params: Readonly<Record<string, unknown>>) => unknown
 
@@ -47,7 +47,7 @@ async function listing(answer: Answer, script: string): Promise<string> {
 
 const tool = (name: string, inputSchema: unknown): unknown => ({ name, inputSchema })
 
-function nested(depth: number): unknown {
+function nest(depth: number): unknown {
   let schema: unknown = { type: 'string' }
   for (let level = 0; level < depth; level++) schema = { type: 'object', properties: { a: schema } }
   return schema
@@ -78,7 +78,7 @@ const LISTS: Readonly<Record<string, Answer>> = {
   'a schema of itself': () => ({
     tools: [tool('a', { type: 'object', properties: { a: { $ref: '#' } }, allOf: [{ $ref: '#' }] })],
   }),
-  'a schema nested too deep': () => ({ tools: [tool('a', nested(5000))] }),
+  'a schema nested too deep': () => ({ tools: [tool('a', nest(5000))] }),
   'a pattern that goes back': () => ({
     tools: [tool('a', { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } })],
   }),
@@ -86,7 +86,7 @@ const LISTS: Readonly<Record<string, Answer>> = {
 }
 
 export const cases = [
-  ...named(
+  ...makeCases(
     'peers-are-bounded',
     Object.fromEntries(
       Object.entries(LISTS).map(([name, answer]) => [
@@ -98,7 +98,7 @@ export const cases = [
       ]),
     ),
   ),
-  ...named(
+  ...makeCases(
     'peers-are-bounded',
     Object.fromEntries(
       Object.entries(LISTS)

@@ -2,7 +2,7 @@
 
 import { answered, createRuntime, defineTool } from '@bridle/stdlib-tools'
 import type { Provider } from '@bridle/stdlib-tools'
-import { must, named } from '../../attempt.js'
+import { must, makeCases } from '../../attempt.js'
 
 /** Each must come back as it went: `echo` answers what it was given, and the script compares. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -61,9 +61,12 @@ agent_loop("go", nil, {tools: tools, provider: "openai", model: "gpt-4o", tool_f
 }
 
 export const cases = [
-  ...named(
+  ...makeCases(
     'arguments-arrive-unchanged',
     Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [name, () => cameBack(value)])),
   ),
-  ...named('arguments-arrive-unchanged', Object.fromEntries(BAD.map((text) => [`a model wrote ${text}`, () => mayNotRun(text)]))),
+  ...makeCases(
+    'arguments-arrive-unchanged',
+    Object.fromEntries(BAD.map((text) => [`a model wrote ${text}`, () => mayNotRun(text)])),
+  ),
 ]

@@ -14,8 +14,8 @@ import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram, type CheckLimits } from './types/check.js'
 import { interfaceOf } from './types/module-interface.js'
-import { declaredInterfaces, runtimeParamCheck } from './types/runtime-check.js'
-import { jsonSchemaOfType, schemaAliases, schemaOfType } from './types/schema-of-type.js'
+import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
+import { jsonSchemaOfType, schemaAliases, lowerType } from './types/schema-of-type.js'
 import type { ResolvedImport } from './emit/module.js'
 import type { LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
@@ -108,14 +108,14 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
   const { order, files } = loaded.graph
   const grants = new Map(order.map((module) => [module.key, module.grants]))
   const interfaces = new Map<string, ImportedInterface>()
-  const importsOf =
+  const makeImports =
     (module: LoadedModule) =>
     (path: string): ImportedInterface | null => {
       const found = module.imports.get(path)
       return found === undefined || found.kind === 'error' ? null : (interfaces.get(found.key) ?? EMPTY_INTERFACE)
     }
   for (const module of order)
-    if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
+    if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, makeImports(module)))
   const main = order.at(-1)!
   const effects = new EffectAnalysis(order, main, {
     signatures: options.signatures,
@@ -127,7 +127,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...loaded.diagnostics,
     ...checkProgram(main.program, {
       file,
-      imports: importsOf(main),
+      imports: makeImports(main),
       ...(options.types === undefined ? {} : { signatures: options.types }),
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
@@ -194,7 +194,7 @@ function emitModule(
         wildcard: wildcardNames(loaded, chunk),
       })
   }
-  const interfaces = declaredInterfaces(module.program)
+  const interfaces = listInterfaces(module.program)
   const aliases = schemaAliases(module.program)
   const json = (data: unknown): string | null => (data === null ? null : JSON.stringify(data))
   return emitProgram(module.program, {
@@ -206,7 +206,7 @@ function emitModule(
     imports,
     signatures: options.signatures,
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
-    schemaOf: (type: TypeExpr) => json(schemaOfType(type, aliases)),
+    schemaOf: (type: TypeExpr) => json(lowerType(type, aliases)),
     toolSchemaOf: (type: TypeExpr) => json(jsonSchemaOfType(type)),
   })
 }

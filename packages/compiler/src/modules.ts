@@ -126,11 +126,11 @@ class Loader {
     for (const item of program.items) {
       if (!isImport(item) || imports.has(item.path)) continue
       const found = this.resolve(item.path, file.name)
-      const given = found.kind === 'source' ? this.givenFor(item.path, found.key, file.name) : null
+      const given = found.kind === 'source' ? this.findGivenCeiling(item.path, found.key, file.name) : null
       const own = declared.ceilings.get(item.path)
       const added = [...(own === undefined ? [] : [own]), ...(given === null ? [] : [{ ceiling: given, span: null }])]
       if (added.length > 0) narrowed.set(item.path, added)
-      const under = joined(
+      const under = joinCeilings(
         ceilings,
         added.map(({ ceiling }) => ceiling),
       )
@@ -141,7 +141,7 @@ class Loader {
     return declared.diagnostics
   }
 
-  private givenFor(path: string, key: string, from: string): ImportCeiling | null {
+  private findGivenCeiling(path: string, key: string, from: string): ImportCeiling | null {
     const { imports } = this.options
     if (imports === undefined || from.startsWith('<')) return null
     const name = Object.hasOwn(imports, path) ? path : key
@@ -149,10 +149,10 @@ class Loader {
   }
 
   /** The key of a module under ceilings: its own for those that come first. */
-  private instanceOf(source: string, ceilings: readonly ImportCeiling[]): string {
+  private nameInstance(source: string, ceilings: readonly ImportCeiling[]): string {
     let known = this.instances.get(source)
     if (known === undefined) this.instances.set(source, (known = new Map()))
-    const under = textOf(ceilings)
+    const under = formatCeilings(ceilings)
     let key = known.get(under)
     if (key === undefined) known.set(under, (key = this.state.has(source) ? `${source}#${known.size + 1}` : source))
     return key
@@ -160,7 +160,7 @@ class Loader {
 
   private loadImport(found: Resolution, ceilings: readonly ImportCeiling[]): LoadedImport {
     if (found.kind === 'error') return found
-    const key = this.instanceOf(found.key, ceilings)
+    const key = this.nameInstance(found.key, ceilings)
     const known = this.state.get(key)
     if (known === 'loading') return { kind: 'cycle', key }
     if (known === 'loaded') return { kind: 'module', key }
@@ -169,13 +169,13 @@ class Loader {
     const { program, diagnostics } = parse(file, found.key.startsWith('std/') ? {} : this.options)
     const lowered = program === null ? null : lowerGrants(program, found.text, this.options)
     const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
-    if (lowered === null || error !== undefined) return this.failed(key, error?.message ?? 'unreadable module')
+    if (lowered === null || error !== undefined) return this.failImport(key, error?.message ?? 'unreadable module')
     // A ceiling that cannot be understood must not be a missing one.
     const wrong = this.load(key, file, lowered, ceilings).find((each) => each.severity === 'error')
-    return wrong === undefined ? { kind: 'module', key } : this.failed(key, wrong.message)
+    return wrong === undefined ? { kind: 'module', key } : this.failImport(key, wrong.message)
   }
 
-  private failed(key: string, text: string): LoadedImport {
+  private failImport(key: string, text: string): LoadedImport {
     const message = `Import ${/^(Unexpected character|Unterminated)/.test(text) ? 'lex' : 'parse'} error: ${text}`
     this.state.set(key, { message })
     return { kind: 'error', message }
@@ -183,14 +183,14 @@ class Loader {
 }
 
 /** The same ceiling twice on one way says no more than once, so that cycles of imports come to an end. */
-function joined(outer: readonly ImportCeiling[], added: readonly ImportCeiling[]): readonly ImportCeiling[] {
+function joinCeilings(outer: readonly ImportCeiling[], added: readonly ImportCeiling[]): readonly ImportCeiling[] {
   return added.reduce<readonly ImportCeiling[]>(
-    (all, each) => (all.some((known) => textOf([known]) === textOf([each])) ? all : [...all, each]),
+    (all, each) => (all.some((known) => formatCeilings([known]) === formatCeilings([each])) ? all : [...all, each]),
     outer,
   )
 }
 
-function textOf(ceilings: readonly ImportCeiling[]): string {
+function formatCeilings(ceilings: readonly ImportCeiling[]): string {
   return JSON.stringify(ceilings)
 }
 

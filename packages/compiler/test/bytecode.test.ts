@@ -34,7 +34,7 @@ function compile(text: string): CompiledProgram {
   return program
 }
 
-const chunkOf = (text: string): ModuleChunk => compile(text).modules[0]!
+const compileChunk = (text: string): ModuleChunk => compile(text).modules[0]!
 
 const SAMPLES: readonly (readonly [name: string, text: string])[] = [
   ['a recursive function', 'fn fib(n) {\n  if n < 2 { return n }\n  return fib(n - 1) + fib(n - 2)\n}\nprintln(fib(10))'],
@@ -56,8 +56,8 @@ const SAMPLES: readonly (readonly [name: string, text: string])[] = [
 ]
 
 describe.each(SAMPLES)('%s', (_, text) => {
-  test('disassembles as before', () => expect(disassemble(chunkOf(text))).toMatchSnapshot())
-  test('verifies', () => expect(verify(chunkOf(text))).toEqual([]))
+  test('disassembles as before', () => expect(disassemble(compileChunk(text))).toMatchSnapshot())
+  test('verifies', () => expect(verify(compileChunk(text))).toEqual([]))
   test('comes back from its bytes', () => {
     const program = compile(text)
     expect(deserialize(serialize(program))).toEqual(program)
@@ -108,7 +108,7 @@ describe('damage', () => {
     ['code that runs off its end', (code) => code.splice(0, code.length, 2), /falls off the end/],
     ['two depths at one place', (code) => code.splice(0, code.length, 3, 52, 4, 2, 2, 111), /depth/],
   ])('%s', (_, harm, problem) => {
-    const chunk = chunkOf('println(1)')
+    const chunk = compileChunk('println(1)')
     const code = [...chunk.functions[0]!.code]
     harm(code)
     const harmed = { ...chunk, functions: [{ ...chunk.functions[0]!, code, handlers: [] }] }

@@ -26,7 +26,7 @@ function compile(text: string): string {
   return program === null ? (diagnostics.find((one) => one.severity === 'error')?.message ?? 'no reason') : 'compiled'
 }
 
-const nested = (opening: string, core: string, closing: string, times: number, before = ''): string =>
+const nest = (opening: string, core: string, closing: string, times: number, before = ''): string =>
   before + opening.repeat(times) + core + closing.repeat(times)
 
 test.each([
@@ -49,10 +49,10 @@ test.each([
   ['spawn { ', '1', ' }'],
   ['A { x: ', '1', ' }', 'struct A { x: any }\nlet v = '],
 ])('%s at the limit and far beyond it', (opening, core, closing, before = '') => {
-  const text = nested(opening, core, closing, DEEP, before)
+  const text = nest(opening, core, closing, DEEP, before)
   expect(compile(text)).toBe('compiled')
   expect(print(parse(new SourceFile('x', text)).program!)).not.toBe('')
-  expect(compile(nested(opening, core, closing, 10_000, before))).toMatch(/^Nesting deeper than/)
+  expect(compile(nest(opening, core, closing, 10_000, before))).toMatch(/^Nesting deeper than/)
 })
 
 test.each([

@@ -13,12 +13,12 @@
 import { isWordToken, TOKEN_SPELLINGS } from '../src/tokens.js'
 import {
   ALL,
-  allowed,
+  listAllowedTokens,
   arity,
   type Beginning,
   beginnings,
   END,
-  membersOf,
+  listMembers,
   NONE,
   type Peg,
   type Rules,
@@ -236,11 +236,11 @@ class TokenTests {
   private readonly tables = new Map<TokenSet, string>()
 
   /** Conditions on `token`, an expression that is evaluated once: that it is of the set, and that it is not. */
-  of(set: TokenSet, token: string): TokenTest {
-    const runs = runsOf(set)
+  testToken(set: TokenSet, token: string): TokenTest {
+    const runs = splitIntoRuns(set)
     const [only] = runs
     if (runs.length === 1 && only !== undefined && only.from === only.to) {
-      return { setup: null, holds: `${token} === ${named(only.from)}`, fails: `${token} !== ${named(only.from)}` }
+      return { setup: null, holds: `${token} === ${formatToken(only.from)}`, fails: `${token} !== ${formatToken(only.from)}` }
     }
     if (runs.length > 2) {
       const table = this.tables.get(set) ?? `SET_${this.tables.size}`
@@ -248,7 +248,7 @@ class TokenTests {
       return { setup: null, holds: `${table}[${token}] === 1`, fails: `${table}[${token}] !== 1` }
     }
     const each = (same: string, range: (from: string, to: string) => string): string[] =>
-      runs.map(({ from, to }) => (from === to ? `kind ${same} ${named(from)}` : range(named(from), named(to))))
+      runs.map(({ from, to }) => (from === to ? `kind ${same} ${formatToken(from)}` : range(formatToken(from), formatToken(to))))
     return {
       setup: `const kind = ${token}`,
       holds: each('===', (from, to) => `(kind >= ${from} && kind <= ${to})`).join(' || '),
@@ -258,7 +258,7 @@ class TokenTests {
 
   declarations(): string {
     return [...this.tables]
-      .map(([set, name]) => `const ${name} = setOf(${membersOf(set).join(', ')})\n`)
+      .map(([set, name]) => `const ${name} = setOf(${listMembers(set).join(', ')})\n`)
       .concat(
         this.tables.size === 0
           ? []
@@ -271,9 +271,9 @@ class TokenTests {
   }
 }
 
-function runsOf(set: TokenSet): { from: number; to: number }[] {
+function splitIntoRuns(set: TokenSet): { from: number; to: number }[] {
   const runs: { from: number; to: number }[] = []
-  for (const token of membersOf(set)) {
+  for (const token of listMembers(set)) {
     const last = runs.at(-1)
     if (last?.to === token - 1) last.to = token
     else runs.push({ from: token, to: token })
@@ -282,7 +282,7 @@ function runsOf(set: TokenSet): { from: number; to: number }[] {
 }
 
 /** A token's number, with its spelling for the reader. */
-function named(token: number): string {
+function formatToken(token: number): string {
   const spelling = TOKEN_SPELLINGS[token]
   if (spelling === undefined) return 'END'
   const shown = spelling === '\n' ? '\\n' : spelling.replaceAll('*/', '* /')
@@ -436,7 +436,7 @@ class RuleEmitter {
   private choice(peg: Peg, parts: readonly Peg[], fail: string, known: TokenSet, wanted: boolean): string[] {
     const results = Array.from({ length: wanted ? arity(peg) : 0 }, () => this.fresh('r'))
     for (const result of results) this.line(`let ${result} = EMPTY`)
-    const groups = this.groupsOf(parts, known)
+    const groups = this.groupAlternatives(parts, known)
     const label = this.fresh('choice')
     const attempt = (members: readonly number[], set: TokenSet): void => {
       members.forEach((member, at) => {
@@ -454,7 +454,7 @@ class RuleEmitter {
       })
     }
     this.open(`${label}: {`)
-    const common = groups.reduce((a, b) => (membersOf(b.set).length > membersOf(a.set).length ? b : a))
+    const common = groups.reduce((a, b) => (listMembers(b.set).length > listMembers(a.set).length ? b : a))
     if (groups.length === 1) {
       attempt(common.members, known)
     } else {
@@ -462,10 +462,10 @@ class RuleEmitter {
       this.open(`switch (${TOKEN_HERE}) {`)
       for (const group of groups) {
         if (group === common) continue
-        const cases = membersOf(group.set)
+        const cases = listMembers(group.set)
         cases.forEach((token, at) => {
-          if (at < cases.length - 1) this.line(`case ${named(token)}:`)
-          else this.open(`case ${named(token)}: {`)
+          if (at < cases.length - 1) this.line(`case ${formatToken(token)}:`)
+          else this.open(`case ${formatToken(token)}: {`)
         })
         attempt(group.members, group.set)
         this.line(`break ${label}`)
@@ -492,10 +492,13 @@ class RuleEmitter {
   }
 
   /** The tokens, parted by which alternatives can begin with them. */
-  private groupsOf(parts: readonly Peg[], known: TokenSet): { readonly members: readonly number[]; readonly set: TokenSet }[] {
-    const sets = parts.map((part) => allowed(this.beginningOf(part)) & known)
+  private groupAlternatives(
+    parts: readonly Peg[],
+    known: TokenSet,
+  ): { readonly members: readonly number[]; readonly set: TokenSet }[] {
+    const sets = parts.map((part) => listAllowedTokens(this.beginningOf(part)) & known)
     const groups = new Map<string, { members: readonly number[]; set: TokenSet }>()
-    for (const token of membersOf(known)) {
+    for (const token of listMembers(known)) {
       const bit = 1n << BigInt(token)
       const members = sets.flatMap((set, at) => ((set & bit) === NONE ? [] : [at]))
       if (members.length === 0) continue
@@ -538,7 +541,7 @@ class RuleEmitter {
     if (width > 0) this.line(`const ${base} = this.waiting`)
     const here = this.fresh('here')
     const label = this.fresh('loop')
-    const { setup, fails } = this.tests.of(takes, TOKEN_HERE)
+    const { setup, fails } = this.tests.testToken(takes, TOKEN_HERE)
     this.open(`${label}: for (;;) {`)
     if (setup !== null) this.line(setup)
     this.line(`if (${fails}) break`)
@@ -563,7 +566,7 @@ class RuleEmitter {
     }
     const positive = part.op === 'not'
     const looked = part.op === 'not' ? part.part : part
-    const set = allowed(this.beginningOf(looked))
+    const set = listAllowedTokens(this.beginningOf(looked))
     if (positive && looked.op === 'token') {
       this.require(set, fail, known)
       return
@@ -586,8 +589,8 @@ class RuleEmitter {
   private require(set: TokenSet, fail: string, known: TokenSet): void {
     if ((known & ~set) === NONE) return
     const complement = ALL & ~set
-    const inverse = runsOf(complement).length < runsOf(set).length
-    const { setup, holds, fails } = this.tests.of(inverse ? complement : set, TOKEN_HERE)
+    const inverse = splitIntoRuns(complement).length < splitIntoRuns(set).length
+    const { setup, holds, fails } = this.tests.testToken(inverse ? complement : set, TOKEN_HERE)
     const refused = inverse ? holds : fails
     if (setup === null) this.line(`if (${refused}) ${fail}`)
     else this.line(`{ ${setup}; if (${refused}) ${fail} }`)
@@ -599,7 +602,7 @@ class RuleEmitter {
       this.open('{')
       return
     }
-    const { setup, holds } = this.tests.of(set, TOKEN_HERE)
+    const { setup, holds } = this.tests.testToken(set, TOKEN_HERE)
     if (setup === null) {
       this.open(`if (${holds}) {`)
       return

@@ -96,7 +96,7 @@ export interface Beginning {
 /** Computes the beginnings of all rules together, since they mention each other; the function tells that of any expression. */
 export function beginnings(rules: Rules): (peg: Peg) => Beginning {
   const known = new Map<string, Beginning>()
-  const of = (peg: Peg): Beginning => {
+  const computeBeginning = (peg: Peg): Beginning => {
     switch (peg.op) {
       case 'token':
         return { takes: peg.set, empty: NONE }
@@ -105,20 +105,20 @@ export function beginnings(rules: Rules): (peg: Peg) => Beginning {
       case 'app':
         return known.get(peg.rule) ?? { takes: NONE, empty: NONE }
       case 'alt':
-        return peg.parts.map(of).reduce((a, b) => ({ takes: a.takes | b.takes, empty: a.empty | b.empty }))
+        return peg.parts.map(computeBeginning).reduce((a, b) => ({ takes: a.takes | b.takes, empty: a.empty | b.empty }))
       case 'seq':
         return peg.parts
-          .map(of)
+          .map(computeBeginning)
           .reduce((a, b) => ({ takes: a.takes | (a.empty & b.takes), empty: a.empty & b.empty }), { takes: NONE, empty: ALL })
       case 'opt':
       case 'star':
-        return { takes: of(peg.part).takes, empty: ALL }
+        return { takes: computeBeginning(peg.part).takes, empty: ALL }
       case 'plus':
-        return of(peg.part)
+        return computeBeginning(peg.part)
       case 'not': {
         const inner = peg.part
         if (inner.op === 'token') return { takes: NONE, empty: ALL & ~inner.set }
-        if (inner.op === 'not') return { takes: NONE, empty: allowed(of(inner.part)) }
+        if (inner.op === 'not') return { takes: NONE, empty: listAllowedTokens(computeBeginning(inner.part)) }
         return { takes: NONE, empty: ALL }
       }
     }
@@ -126,23 +126,23 @@ export function beginnings(rules: Rules): (peg: Peg) => Beginning {
   for (let changed = true; changed;) {
     changed = false
     for (const [name, body] of rules.bodies) {
-      const now = of(body)
+      const now = computeBeginning(body)
       const before = known.get(name)
       if (before?.takes === now.takes && before.empty === now.empty) continue
       known.set(name, now)
       changed = true
     }
   }
-  return of
+  return computeBeginning
 }
 
 /** The tokens at which an expression may match at all. */
-export function allowed({ takes, empty }: Beginning): TokenSet {
+export function listAllowedTokens({ takes, empty }: Beginning): TokenSet {
   return takes | empty
 }
 
 /** The members of a set, ascending. */
-export function membersOf(set: TokenSet): number[] {
+export function listMembers(set: TokenSet): number[] {
   const members: number[] = []
   for (let token = 0; token <= END; token += 1) if ((set & (1n << BigInt(token))) !== 0n) members.push(token)
   return members

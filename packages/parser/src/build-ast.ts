@@ -4,13 +4,13 @@
 import type { Binding, Block, Expr, Name, Program, SelectArm, Stmt } from './ast.js'
 import {
   type BuildContext,
-  builtOf,
+  buildEach,
   children,
   nameAt,
   nodeSpan,
   optional,
   type Problem,
-  spanOf,
+  trimSpan,
   textAt,
 } from './build-context.js'
 import { buildAttribute, buildDeclaration, type Heading, NO_HEADING, takesAttributes } from './build-declarations.js'
@@ -48,7 +48,7 @@ export class ProgramBuilder implements ItemTaker {
     this.items.push(buildTopItem(this.context, item.child(0)))
   }
 
-  built(): Built<Program> {
+  finish(): Built<Program> {
     const tree: Program = { kind: 'Program', span: { start: 0, end: this.text.length }, items: this.items.slice() }
     return { tree, problems: this.context.problems }
   }
@@ -87,7 +87,7 @@ function buildBody(context: BuildContext, node: ParseNode): readonly Stmt[] {
   const first = node.child(1)
   if (first.count === 0) return []
   const stmt = (inner: ParseNode): Stmt => buildStmt(context, inner, false)
-  return builtOf(node.child(3).child(0), stmt, stmt(first.child(0)))
+  return buildEach(node.child(3).child(0), stmt, stmt(first.child(0)))
 }
 
 function buildTopItem(context: BuildContext, node: ParseNode): Stmt {
@@ -290,5 +290,5 @@ function buildSelect(context: BuildContext, node: ParseNode): Stmt {
   const first = arms.findIndex((arm) => arm.kind !== 'receive')
   const clash = arms.findIndex((arm, at) => at > first && arm.kind !== 'receive' && arm.kind !== arms[first]?.kind)
   if (clash >= 0) context.problems.push({ code: 'P010', token: node.end })
-  return { kind: 'Select', span: spanOf(context, node.start, node.end), arms }
+  return { kind: 'Select', span: trimSpan(context, node.start, node.end), arms }
 }

@@ -39,7 +39,7 @@ export interface BuildContext {
 }
 
 /** Span of the tokens from `start` to before `end`, without line breaks at either side. */
-export function spanOf(context: BuildContext, start: number, end: number): Span {
+export function trimSpan(context: BuildContext, start: number, end: number): Span {
   const { starts, ends, units } = context.tokens
   let first = start
   let last = end - 1
@@ -50,7 +50,7 @@ export function spanOf(context: BuildContext, start: number, end: number): Span 
 }
 
 export function nodeSpan(context: BuildContext, node: ParseNode): Span {
-  return spanOf(context, node.start, node.end)
+  return trimSpan(context, node.start, node.end)
 }
 
 export function unitAt(context: BuildContext, token: number): number {
@@ -69,7 +69,7 @@ export function wordAt(context: BuildContext, token: number): string {
 
 /** The name that is token `token`. */
 export function nameAt(context: BuildContext, token: number): Name {
-  return new NameNode(spanOf(context, token, token + 1), wordAt(context, token))
+  return new NameNode(trimSpan(context, token, token + 1), wordAt(context, token))
 }
 
 /** Value of the text literal that is token `token`. */
@@ -86,7 +86,7 @@ export function children(iteration: ParseNode): ParseNode[] {
 }
 
 /** What `build` makes of each child of a repetition, behind `first` if that is given. The list has no room to spare, as one that grew has. */
-export function builtOf<T>(iteration: ParseNode, build: (node: ParseNode) => T, first?: T): readonly T[] {
+export function buildEach<T>(iteration: ParseNode, build: (node: ParseNode) => T, first?: T): readonly T[] {
   const offset = first === undefined ? 0 : 1
   const { count } = iteration
   const result = new Array<T>(count + offset)
@@ -101,7 +101,7 @@ export function optional<T>(iteration: ParseNode, build: (node: ParseNode) => T)
 }
 
 /** Items of a rule of the form `item (sep item)* sep?`. */
-export function separated(list: ParseNode): ParseNode[] {
+export function listSeparated(list: ParseNode): ParseNode[] {
   return [list.child(0), ...children(list.child(2))]
 }
 

@@ -16,7 +16,17 @@ import type {
   ToolDecl,
   TypeExpr,
 } from './ast.js'
-import { type BuildContext, children, nameAt, nodeSpan, optional, separated, spanOf, stringAt, textAt } from './build-context.js'
+import {
+  type BuildContext,
+  children,
+  nameAt,
+  nodeSpan,
+  optional,
+  listSeparated,
+  trimSpan,
+  stringAt,
+  textAt,
+} from './build-context.js'
 import { buildExpr, buildLiteral, buildParams } from './build-expressions.js'
 import { buildAnnotation, buildType, buildTypeParams } from './build-types.js'
 import type { ParseNode } from './parse-tree.js'
@@ -49,14 +59,14 @@ export function buildDeclaration(
     case 'toolDecl':
       return buildTool(context, node, base)
     case 'skillDecl':
-      return { kind: 'SkillDecl', ...base, name: nameOf(context, node), fields: buildSkillFields(context, node) }
+      return { kind: 'SkillDecl', ...base, name: readName(context, node), fields: buildSkillFields(context, node) }
     case 'evalPackDecl':
       return buildEvalPack(context, node, base, stmt)
     case 'pipelineDecl':
       return {
         kind: 'PipelineDecl',
         ...base,
-        name: nameOf(context, node),
+        name: readName(context, node),
         params: buildNames(context, node.child(5)),
         returns: optional(node.child(8), (type) => buildAnnotation(context, type)),
         parent: optional(node.child(9), (parent) => nameAt(context, parent.child(2).start)),
@@ -66,7 +76,7 @@ export function buildDeclaration(
       return {
         kind: 'OverrideDecl',
         ...base,
-        name: nameOf(context, node),
+        name: readName(context, node),
         params: buildNames(context, node.child(5)),
         body: context.block(node.child(8)),
       }
@@ -76,7 +86,7 @@ export function buildDeclaration(
       return {
         kind: 'TypeDecl',
         ...base,
-        name: nameOf(context, node),
+        name: readName(context, node),
         typeParams: buildTypeParams(context, node.child(3)),
         type: buildType(context, node.child(6)),
       }
@@ -84,7 +94,7 @@ export function buildDeclaration(
       return {
         kind: 'EnumDecl',
         ...base,
-        name: nameOf(context, node),
+        name: readName(context, node),
         typeParams: buildTypeParams(context, node.child(3)),
         variants: children(node.child(7)).map((variant) => ({
           name: nameAt(context, variant.start),
@@ -95,7 +105,7 @@ export function buildDeclaration(
       return {
         kind: 'StructDecl',
         ...base,
-        name: nameOf(context, node),
+        name: readName(context, node),
         typeParams: buildTypeParams(context, node.child(3)),
         fields: children(node.child(7)).map((field) => ({
           name: nameAt(context, field.start),
@@ -166,7 +176,7 @@ type Base = Pick<Declaration, 'span' | 'isPublic' | 'attributes' | 'doc'>
 
 function declBase(context: BuildContext, node: ParseNode, heading: Heading): Base {
   const span = nodeSpan(context, node)
-  const start = heading.attributeStart === null ? span.start : spanOf(context, heading.attributeStart, node.end).start
+  const start = heading.attributeStart === null ? span.start : trimSpan(context, heading.attributeStart, node.end).start
   const docs = [...heading.docTokens, node.start].flatMap((token) => context.tokens.docs.get(token) ?? [])
   return {
     span: { start, end: span.end },
@@ -177,7 +187,7 @@ function declBase(context: BuildContext, node: ParseNode, heading: Heading): Bas
 }
 
 /** Most declarations are a keyword, an optional line break and the name. */
-function nameOf(context: BuildContext, node: ParseNode): Name {
+function readName(context: BuildContext, node: ParseNode): Name {
   return nameAt(context, node.child(2).start)
 }
 
@@ -196,7 +206,7 @@ function buildFn(context: BuildContext, outer: ParseNode, heading: Heading, isSt
   return {
     kind: 'FnDecl',
     ...declBase(context, outer, heading),
-    name: nameOf(context, node),
+    name: readName(context, node),
     isStream,
     typeParams: buildTypeParams(context, node.child(3)),
     params: buildParams(context, node.child(6)),
@@ -210,16 +220,16 @@ function buildTool(context: BuildContext, node: ParseNode, base: Base): ToolDecl
   return {
     kind: 'ToolDecl',
     ...base,
-    name: nameOf(context, node),
+    name: readName(context, node),
     params: buildParams(context, node.child(5)),
     returns: optional(node.child(8), (type) => buildAnnotation(context, type)),
     description: optional(node.child(12), (line) => stringAt(context, line.child(2).start)),
-    body: { kind: 'Block', span: spanOf(context, node.child(10).start, node.end), body: context.body(node.child(13)) },
+    body: { kind: 'Block', span: trimSpan(context, node.child(10).start, node.end), body: context.body(node.child(13)) },
   }
 }
 
 function buildSkillFields(context: BuildContext, node: ParseNode): readonly { readonly name: Name; readonly value: Expr }[] {
-  const fields = optional(node.child(6), separated) ?? []
+  const fields = optional(node.child(6), listSeparated) ?? []
   return fields.map((field) => ({ name: nameAt(context, field.start), value: buildExpr(context, field.child(2)) }))
 }
 
@@ -228,17 +238,17 @@ function buildEvalPack(context: BuildContext, node: ParseNode, base: Base, stmt:
   const isNamed = head.rule === 'evalPackNamed'
   const idToken = isNamed ? optional(head.child(1), (id) => id.start) : head.start
   const id = idToken === null ? null : stringAt(context, idToken)
-  const name: Name = isNamed ? nameAt(context, head.start) : { text: bindingOfId(id ?? ''), span: nodeSpan(context, head) }
+  const name: Name = isNamed ? nameAt(context, head.start) : { text: bindId(id ?? ''), span: nodeSpan(context, head) }
   const fields: { name: Name; value: Expr }[] = []
   const body: Stmt[] = []
   let summarize: EvalPackDecl['summarize'] = null
-  for (const item of optional(node.child(5), separated) ?? []) {
+  for (const item of optional(node.child(5), listSeparated) ?? []) {
     const inner = item.child(0)
     if (inner.rule === 'evalField') {
       fields.push({ name: nameAt(context, inner.start), value: buildExpr(context, inner.child(3)) })
     } else if (inner.rule === 'summarize') {
       if (summarize !== null) context.problems.push({ code: 'P011', token: inner.start })
-      summarize = { kind: 'Block', span: spanOf(context, inner.start + 1, inner.end), body: context.body(inner.child(2)) }
+      summarize = { kind: 'Block', span: trimSpan(context, inner.start + 1, inner.end), body: context.body(inner.child(2)) }
     } else {
       body.push(stmt(inner))
     }
@@ -247,7 +257,7 @@ function buildEvalPack(context: BuildContext, node: ParseNode, base: Base, stmt:
 }
 
 /** The name that an eval pack with only an id is bound to. */
-export function bindingOfId(id: string): string {
+export function bindId(id: string): string {
   return id.toLowerCase().replace(/[^\p{Alphabetic}\p{N}_]/gu, '_')
 }
 
@@ -255,7 +265,7 @@ function buildImport(context: BuildContext, node: ParseNode, base: Base): Declar
   const isSelective = node.rule === 'importNames'
   const pathToken = isSelective ? node.child(7).start : node.child(1).start
   const path = stringAt(context, pathToken)
-  const pathSpan = spanOf(context, pathToken, pathToken + 1)
+  const pathSpan = trimSpan(context, pathToken, pathToken + 1)
   const names = isSelective ? children(node.child(3)).map((item) => nameAt(context, item.start)) : null
   return { kind: 'ImportDecl', ...base, name: { text: path, span: pathSpan }, path, pathSpan, names }
 }
@@ -267,12 +277,12 @@ function buildInterface(context: BuildContext, node: ParseNode, base: Base): Int
     const inner = item.child(0).child(0)
     if (inner.rule === 'assocType') {
       assocTypes.push({
-        name: nameOf(context, inner),
+        name: readName(context, inner),
         type: optional(inner.child(3), (value) => buildType(context, value.child(1))),
       })
     } else {
       methods.push({
-        name: nameOf(context, inner),
+        name: readName(context, inner),
         typeParams: buildTypeParams(context, inner.child(3)),
         params: buildParams(context, inner.child(6)),
         returns: optional(inner.child(9), (type) => buildAnnotation(context, type)),
@@ -283,7 +293,7 @@ function buildInterface(context: BuildContext, node: ParseNode, base: Base): Int
   return {
     kind: 'InterfaceDecl',
     ...base,
-    name: nameOf(context, node),
+    name: readName(context, node),
     typeParams: buildTypeParams(context, node.child(3)),
     assocTypes,
     methods,
@@ -295,7 +305,7 @@ function buildImpl(context: BuildContext, node: ParseNode, base: Base): ImplDecl
     const isPublic = method.child(0).count > 0
     return buildFn(context, method.child(1), { ...NO_HEADING, isPublic, docTokens: isPublic ? [method.start] : [] }, false)
   })
-  return { kind: 'ImplDecl', ...base, name: nameOf(context, node), methods }
+  return { kind: 'ImplDecl', ...base, name: readName(context, node), methods }
 }
 
 /** Whether a statement may carry attributes: the declarations, but for imports and overrides. */

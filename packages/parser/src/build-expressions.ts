@@ -6,13 +6,13 @@
 import type { Argument, BinaryOperator, Block, CatchClause, DictEntry, Expr, IfExpr, MatchArm, Name, Param } from './ast.js'
 import {
   type BuildContext,
-  builtOf,
+  buildEach,
   checkChain,
   children,
   nameAt,
   nodeSpan,
   optional,
-  spanOf,
+  trimSpan,
   stringAt,
   textAt,
   unitAt,
@@ -126,7 +126,7 @@ function buildUnary(context: BuildContext, node: ParseNode): Expr {
   }
   for (let at = prefixes.count - 1; at >= 0; at -= 1) {
     const mark = prefixes.child(at).start
-    const span = { start: spanOf(context, mark, mark + 1).start, end: operand.span.end }
+    const span = { start: trimSpan(context, mark, mark + 1).start, end: operand.span.end }
     operand = { kind: 'Unary', span, operator: unitAt(context, mark) === TOKEN['!'] ? '!' : '-', operand }
   }
   return operand
@@ -214,7 +214,7 @@ function buildCallee(context: BuildContext, node: ParseNode): Name {
 /** Repetition of rule `arg`. */
 function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] {
   const named: DictEntry[] = []
-  const built = builtOf(list, (item): Argument | null => {
+  const built = buildEach(list, (item): Argument | null => {
     const inner = item.child(0)
     if (inner.rule === 'spread')
       return { spread: true, value: buildExpr(context, inner.child(1)), span: nodeSpan(context, inner) }
@@ -258,11 +258,11 @@ export function buildControl(context: BuildContext, node: ParseNode): Expr {
 
 function buildIf(context: BuildContext, node: ParseNode): IfExpr {
   const end = nodeSpan(context, node).end
-  let otherwise: Block | IfExpr | null = blockOfEnd(context, node.child(4))
+  let otherwise: Block | IfExpr | null = buildEndBlock(context, node.child(4))
   const branches = children(node.child(3))
   checkChain(context, node.child(3))
   for (const branch of branches.toReversed()) {
-    const start = spanOf(context, branch.child(2).start, branch.end).start
+    const start = trimSpan(context, branch.child(2).start, branch.end).start
     otherwise = {
       kind: 'If',
       span: { start, end },
@@ -281,7 +281,7 @@ function buildIf(context: BuildContext, node: ParseNode): IfExpr {
 }
 
 /** Option of `ifEnd` or `tryEnd`: the block of `else` or `finally`. */
-function blockOfEnd(context: BuildContext, option: ParseNode): Block | null {
+function buildEndBlock(context: BuildContext, option: ParseNode): Block | null {
   const end = option.count === 0 ? null : option.child(0).child(0)
   return end === null || end.rule === 'skippedBreak' ? null : context.block(end.child(2))
 }
@@ -302,7 +302,7 @@ function buildTry(context: BuildContext, node: ParseNode, span: Span): Expr {
     span,
     body: context.block(node.child(1)),
     handler: optional(node.child(2), (handler) => buildCatch(context, handler)),
-    finalizer: blockOfEnd(context, node.child(3)),
+    finalizer: buildEndBlock(context, node.child(3)),
   }
 }
 
@@ -338,14 +338,14 @@ function buildParallel(context: BuildContext, node: ParseNode, span: Span): Expr
     subject: buildExpr(context, node.child(2)),
     maxConcurrent: limits.length === 0 ? null : buildExpr(context, limits.at(-1)!.child(3)),
     variable: optional(node.child(7), (variable) => nameAt(context, variable.start)),
-    body: new BlockNode(spanOf(context, node.child(5).start, node.child(10).end), context.body(node.child(8))),
+    body: new BlockNode(trimSpan(context, node.child(5).start, node.child(10).end), context.body(node.child(8))),
     asStream: asStream.count > 0,
   }
 }
 
 /** Repetition of rule `dictItem`. */
 function buildEntries(context: BuildContext, list: ParseNode): readonly DictEntry[] {
-  return builtOf(list, (item) => buildEntry(context, item.child(0)))
+  return buildEach(list, (item) => buildEntry(context, item.child(0)))
 }
 
 function buildEntry(context: BuildContext, node: ParseNode): DictEntry {
@@ -354,7 +354,7 @@ function buildEntry(context: BuildContext, node: ParseNode): DictEntry {
     case 'namedEntry':
       return new NamedEntryNode(span, nameAt(context, node.start), false, buildExpr(context, node.child(3)))
     case 'stringEntry': {
-      const keySpan = spanOf(context, node.start, node.start + 1)
+      const keySpan = trimSpan(context, node.start, node.start + 1)
       const value = buildExpr(context, node.child(3))
       const key = buildLiteral(context, node.start, keySpan)
       if (key.kind === 'String') return new NamedEntryNode(span, new NameNode(keySpan, key.value), true, value)
@@ -374,7 +374,7 @@ export function buildParams(
   order: 'defaultsLast' | 'anyDefaults' = 'defaultsLast',
 ): readonly Param[] {
   const list = node.child(0)
-  const params = builtOf(list, (item): Param => {
+  const params = buildEach(list, (item): Param => {
     const param = item.child(1)
     return new ParamNode(
       nodeSpan(context, param),

@@ -1,7 +1,7 @@
 // Parse nodes of the grants extension (grant-syntax.ts) → UseTool, Grant, BindEffect.
 
 import type { GrantEntry, GrantStmt, GrantValue, Name } from './ast.js'
-import { type BuildContext, children, nameAt, nodeSpan, optional, spanOf, stringAt, textAt, unitAt } from './build-context.js'
+import { type BuildContext, children, nameAt, nodeSpan, optional, trimSpan, stringAt, textAt, unitAt } from './build-context.js'
 import type { ParseNode } from './parse-tree.js'
 import { readInt } from './literals.js'
 import { TOKEN } from './tokens.js'
@@ -19,23 +19,23 @@ export function buildGrantStmt(context: BuildContext, node: ParseNode): GrantStm
         span,
         tool: isServer
           ? { text: stringAt(context, target.child(1).start), span: nodeSpan(context, target) }
-          : dotted(context, target.child(0)),
+          : joinDotted(context, target.child(0)),
         server: isServer,
         version: isServer ? null : optional(target.child(1), (version) => versionText(context, version.child(1).child(0))),
         alias: unitAt(context, alias) === TOKEN['*'] ? null : nameAt(context, alias),
       }
     }
     case 'grant': {
-      return { kind: 'Grant', span, alias: dotted(context, node.child(1)), entries: entriesOf(context, node.child(2)) }
+      return { kind: 'Grant', span, alias: joinDotted(context, node.child(1)), entries: buildEntries(context, node.child(2)) }
     }
     case 'bindEffect':
-      return { kind: 'BindEffect', span, effect: dotted(context, node.child(2)), alias: dotted(context, node.child(4)) }
+      return { kind: 'BindEffect', span, effect: joinDotted(context, node.child(2)), alias: joinDotted(context, node.child(4)) }
     default:
       return null
   }
 }
 
-function dotted(context: BuildContext, node: ParseNode): Name {
+function joinDotted(context: BuildContext, node: ParseNode): Name {
   const span = nodeSpan(context, node)
   let text = ''
   for (let at = node.start; at < node.end; at++) text += textAt(context, at)
@@ -43,10 +43,10 @@ function dotted(context: BuildContext, node: ParseNode): Name {
 }
 
 function versionText(context: BuildContext, node: ParseNode): string {
-  return node.rule === 'string' ? stringAt(context, node.start) : dotted(context, node).text
+  return node.rule === 'string' ? stringAt(context, node.start) : joinDotted(context, node).text
 }
 
-function entriesOf(context: BuildContext, body: ParseNode): readonly GrantEntry[] {
+function buildEntries(context: BuildContext, body: ParseNode): readonly GrantEntry[] {
   const first = body.child(0)
   if (first.rule === 'grantFields') {
     return children(first.child(2)).map((field) => entry(context, field, field.child(0).start, field.child(3)))
@@ -62,21 +62,21 @@ function entriesOf(context: BuildContext, body: ParseNode): readonly GrantEntry[
 function entry(context: BuildContext, node: ParseNode, key: number, value: ParseNode): GrantEntry {
   return {
     key: nameAt(context, key),
-    value: valueOf(context, value),
+    value: buildValue(context, value),
     valueSpan: nodeSpan(context, value),
-    span: spanOf(context, key, node.end),
+    span: trimSpan(context, key, node.end),
   }
 }
 
 /** Node of rule `grantValue` or `grantScalar`. */
-function valueOf(context: BuildContext, node: ParseNode): GrantValue {
+function buildValue(context: BuildContext, node: ParseNode): GrantValue {
   switch (node.rule) {
     case 'grantValue':
-      return valueOf(context, node.child(0))
+      return buildValue(context, node.child(0))
     case 'grantList':
-      return children(node.child(2)).map((item) => valueOf(context, item.child(0)))
+      return children(node.child(2)).map((item) => buildValue(context, item.child(0)))
     case 'grantNegative':
-      return negated(scalar(context, node.end - 1))
+      return negate(scalar(context, node.end - 1))
     default:
       return scalar(context, node.start)
   }
@@ -105,7 +105,7 @@ function scalar(context: BuildContext, token: number): GrantValue {
   }
 }
 
-function negated(value: GrantValue): GrantValue {
+function negate(value: GrantValue): GrantValue {
   if (typeof value === 'number') return -value
   return typeof value === 'object' && 'float' in value ? { float: -value.float } : value
 }

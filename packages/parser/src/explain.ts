@@ -17,7 +17,7 @@ export function explain(units: string, start: StartRule, from: number): MatchFai
   const search = new Search(tail)
   if (search.run(start)) return null
   const position = search.rightmost
-  return { position: from + position, expected: () => search.wantedAt(start, position).flatMap(readWanted) }
+  return { position: from + position, expected: () => search.listWanted(start, position).flatMap(readWanted) }
 }
 
 type Peg =
@@ -67,7 +67,7 @@ class Search {
     return this.match({ op: 'app', rule: start }) && this.match({ op: 'end' })
   }
 
-  wantedAt(start: StartRule, place: number): [key: string, optional: boolean][] {
+  listWanted(start: StartRule, place: number): [key: string, optional: boolean][] {
     this.place = place
     this.wanted = new Map()
     this.run(start)
@@ -147,7 +147,7 @@ class Search {
     const result: Remembered = {
       length: found ? this.at - start : -1,
       rightmost: this.rightmost,
-      wanted: copyOf(this.wanted),
+      wanted: copyWanted(this.wanted),
     }
     known.set(rule, result)
     if (rule.description !== null) {
@@ -155,7 +155,7 @@ class Search {
       this.wanted = wanted
       if (!found) this.fail(start, `d:${rule.description}`)
       result.rightmost = this.rightmost
-      result.wanted = copyOf(this.wanted)
+      result.wanted = copyWanted(this.wanted)
     }
     this.rightmost = Math.max(this.rightmost, rightmost)
     return found
@@ -189,7 +189,7 @@ function merge(into: Wanted, more: Wanted, copying: boolean): void {
   for (const [key, one] of more) note(into, key, one, copying)
 }
 
-function copyOf(wanted: Wanted | null): Wanted | null {
+function copyWanted(wanted: Wanted | null): Wanted | null {
   return wanted === null ? null : new Map([...wanted].map(([key, one]) => [key, { ...one }]))
 }
 

@@ -6,14 +6,14 @@ import { SourceFile } from './source.js'
 
 const PRAGMA = '// @bridle grants\n'
 
-function itemsOf(text: string, extensions: readonly 'grants'[] = []): readonly Stmt[] {
+function parseItems(text: string, extensions: readonly 'grants'[] = []): readonly Stmt[] {
   const { program, diagnostics } = parse(new SourceFile('t.harn', text), { extensions })
   expect(diagnostics.map(({ message }) => message)).toEqual([])
   return program!.items
 }
 
 function only(text: string): Omit<GrantStmt, 'span'> {
-  const items = itemsOf(PRAGMA + text)
+  const items = parseItems(PRAGMA + text)
   expect(items).toHaveLength(1)
   return plain(items[0]) as GrantStmt
 }
@@ -88,19 +88,19 @@ describe('statements', () => {
   })
 
   test('a statement after the lines of a grant is not part of it', () => {
-    const items = itemsOf(`${PRAGMA}grant Fetch\n  domain "a.com"\nprintln(1)\nlet x = 1`)
+    const items = parseItems(`${PRAGMA}grant Fetch\n  domain "a.com"\nprintln(1)\nlet x = 1`)
     expect(items.map(({ kind }) => kind)).toEqual(['Grant', 'ExprStmt', 'Let'])
   })
 
   test('inside a function', () => {
-    const [, fn] = itemsOf(
+    const [, fn] = parseItems(
       `${PRAGMA}use tool http.get as Fetch\nfn f() {\n  grant Fetch domain "a.com"\n  return Fetch(url: "x", n: 1)\n}`,
     )
     expect(fn).toMatchObject({ kind: 'FnDecl', body: { body: [{ kind: 'Grant' }, { kind: 'Return' }] } })
   })
 
   test('named arguments are the fields of one dict', () => {
-    const items = itemsOf(`${PRAGMA}use tool http.get as Fetch\nFetch(\n  url: "x",\n  headers: {a: 1},\n)`)
+    const items = parseItems(`${PRAGMA}use tool http.get as Fetch\nFetch(\n  url: "x",\n  headers: {a: 1},\n)`)
     expect(items[1]).toMatchObject({
       value: {
         kind: 'Call',
@@ -110,12 +110,12 @@ describe('statements', () => {
   })
 
   test('inside a string too', () => {
-    const items = itemsOf(`${PRAGMA}use tool http.get as Fetch\n"${'${Fetch(url: "x").body}'}"`)
+    const items = parseItems(`${PRAGMA}use tool http.get as Fetch\n"${'${Fetch(url: "x").body}'}"`)
     expect(JSON.stringify(items[1])).toContain('"kind":"Dict"')
   })
 
   test('next to `as *` any call may have them, and what only looks like a call has not', () => {
-    const items = itemsOf(
+    const items = parseItems(
       `${PRAGMA}use tool http as *\nenum E {\n  A(x: int)\n  B(y: int)\n}\nfn f(a: int) { return get(url: "x") }\ntool g(a: int) -> int {\n  a\n}\n@note(a: 1)\nfn h() { }`,
     )
     expect(items.map(({ kind }) => kind)).toEqual(['UseTool', 'EnumDecl', 'FnDecl', 'ToolDecl', 'FnDecl'])
@@ -140,11 +140,11 @@ describe('files that do not ask for it', () => {
   const names = 'let use = 1\nlet grant = use\nlet bind = {effect: grant}\nprintln(use + grant, bind.effect)\nuse = 2'
 
   test('the words are names', () => {
-    expect(itemsOf(names.replaceAll('let use', 'var use'))).toHaveLength(5)
+    expect(parseItems(names.replaceAll('let use', 'var use'))).toHaveLength(5)
   })
 
   test('the words stay names in a file that asks, elsewhere', () => {
-    expect(itemsOf(names, ['grants']).map(({ kind }) => kind)).not.toContain('Grant')
+    expect(parseItems(names, ['grants']).map(({ kind }) => kind)).not.toContain('Grant')
   })
 
   test.each([

@@ -36,7 +36,7 @@ export interface Marked {
 /** `tokens` are those of the whole file. */
 export function markGrants(text: string, tokens: TokenStream): Marked {
   const { starts, ends } = tokens
-  const marked = unitsOf(tokens)
+  const marked = listUnits(tokens)
   const word = (at: number): string => text.slice(starts[at], ends[at])
   const isName = (at: number): boolean => isIdentifierUnit(marked[at] ?? 0)
   const aliases = new Set<string>()
@@ -67,11 +67,11 @@ export function markGrants(text: string, tokens: TokenStream): Marked {
   }
   return {
     tokens: withArguments(tokens, marked),
-    expression: (stream) => (aliases.size === 0 ? stream : withArguments(stream, unitsOf(stream))),
+    expression: (stream) => (aliases.size === 0 ? stream : withArguments(stream, listUnits(stream))),
   }
 }
 
-const unitsOf = ({ units }: TokenStream): number[] => Array.from({ length: units.length }, (_, at) => units.charCodeAt(at))
+const listUnits = ({ units }: TokenStream): number[] => Array.from({ length: units.length }, (_, at) => units.charCodeAt(at))
 
 const BEFORE_STATEMENTS: ReadonlySet<number> = new Set((['\n', ';', '{', '{->', '->'] as const).map((name) => TOKEN[name]))
 
@@ -95,7 +95,7 @@ const NOT_CALLED: ReadonlySet<number> = new Set(
 /** Marks `name` in `Alias(name: value, …)`. */
 function markArguments(units: number[], isAlias: (at: number) => boolean): void {
   for (let at = 0; at + 1 < units.length; at++) {
-    if (units[at] === TOKEN.enum) at = endOfBlock(units, at)
+    if (units[at] === TOKEN.enum) at = findBlockEnd(units, at)
     if (units[at + 1] !== TOKEN['('] || !isAlias(at)) continue
     const before = units[at - 1]
     if (before !== undefined && NOT_CALLED.has(before)) continue
@@ -111,7 +111,7 @@ function markArguments(units: number[], isAlias: (at: number) => boolean): void 
 }
 
 /** Of the first `{` behind a place: variants of an enum look like calls. */
-function endOfBlock(units: readonly number[], from: number): number {
+function findBlockEnd(units: readonly number[], from: number): number {
   let depth = 0
   for (let at = from; at < units.length; at++) {
     if (units[at] === TOKEN['{'] || units[at] === TOKEN['{->']) depth++

@@ -45,4 +45,13 @@ export { isSameProgram } from './format/same-program.js'
 export { printType } from './format/types.js'
 export { tokenize, type Token } from './tokenize.js'
 export { lex, MAX_NESTING, type Comment, type TokenStream } from './lexer.js'
-export { boundNames, childrenOf, forEachChild, forEachTypeName, isDeclaration, isStatement, walk, type Visitor } from './visit.js'
+export {
+  boundNames,
+  listChildren,
+  forEachChild,
+  forEachTypeName,
+  isDeclaration,
+  isStatement,
+  walk,
+  type Visitor,
+} from './visit.js'

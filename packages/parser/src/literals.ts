@@ -99,20 +99,20 @@ export function commonIndent(lines: readonly string[]): number | null {
   let smallest: number | null = null
   for (const line of lines) {
     if (isBlank(line)) continue
-    const indent = indentOf(line)
+    const indent = measureIndent(line)
     if (smallest === null || indent < smallest) smallest = indent
   }
   return smallest
 }
 
-function indentOf(line: string): number {
+function measureIndent(line: string): number {
   let at = 0
   while (line[at] === ' ' || line[at] === '\t') at += 1
   return at
 }
 
 function dropIndent(line: string, width: number): string {
-  return line.slice(Math.min(width, indentOf(line)))
+  return line.slice(Math.min(width, measureIndent(line)))
 }
 
 function isBlank(text: string): boolean {

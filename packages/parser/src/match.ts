@@ -31,7 +31,7 @@ class LazyFailure implements MatchFailure {
   private readonly start: StartRule
   private readonly restart: number
   private found: MatchFailure | null = null
-  readonly expected: MatchFailure['expected'] = () => this.explained().expected()
+  readonly expected: MatchFailure['expected'] = () => this.explainFailure().expected()
 
   constructor(units: string, start: StartRule, restart: number) {
     this.units = units
@@ -40,10 +40,10 @@ class LazyFailure implements MatchFailure {
   }
 
   get position(): number {
-    return this.explained().position
+    return this.explainFailure().position
   }
 
-  private explained(): MatchFailure {
+  private explainFailure(): MatchFailure {
     this.found ??= explain(this.units, this.start, this.restart)
     if (this.found === null) throw new Error('the generated parser refuses what harn.ohm accepts')
     return this.found

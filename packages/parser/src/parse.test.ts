@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parse, parseExpression } from './parse.js'
 import { SourceFile } from './source.js'
 import { dump } from './test-support/dump.js'
-import { childrenOf, walk } from './visit.js'
+import { listChildren, walk } from './visit.js'
 import type { Node, Program } from './ast.js'
 
 const program = (text: string): Program => {
@@ -451,7 +451,7 @@ test('children come in source order, and walk visits all of them', () => {
     'j',
   ])
   for (const node of seen) {
-    const starts = childrenOf(node).map((child) => child.span.start)
+    const starts = listChildren(node).map((child) => child.span.start)
     expect(starts).toEqual(starts.toSorted((a, b) => a - b))
   }
 })

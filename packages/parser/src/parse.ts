@@ -67,15 +67,15 @@ export function parseExpression(text: string, name = '<expression>'): ParsedExpr
 const EXPRESSION_EXPECTED = [{ what: { kind: 'described', text: 'expression' }, optional: false }] as const
 
 function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
-  const failed = (diagnostic: Diagnostic): ParseResult => ({ program: null, diagnostics: [diagnostic] })
+  const failParse = (diagnostic: Diagnostic): ParseResult => ({ program: null, diagnostics: [diagnostic] })
   const { characters = PARSE_LIMITS.characters, tokens: mostTokens = PARSE_LIMITS.tokens } = options.limits ?? {}
   const tooLarge = (found: number, limit: number, what: string): ParseResult =>
-    failed(diagnose('P016', { start: 0, end: Math.min(1, source.text.length) }, { found, limit, what }))
+    failParse(diagnose('P016', { start: 0, end: Math.min(1, source.text.length) }, { found, limit, what }))
   if (source.text.length > characters) return tooLarge(source.text.length, characters, 'characters')
   const lexed = lex(source.text)
   if (lexed.units.length > mostTokens) return tooLarge(lexed.units.length, mostTokens, 'tokens')
-  if (lexed.error !== null) return failed(lexDiagnostic(source, lexed.error))
-  if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
+  if (lexed.error !== null) return failParse(lexDiagnostic(source, lexed.error))
+  if (lexed.tooDeep !== null) return failParse(nestingDiagnostic(source, lexed.tooDeep))
   const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
   const marked = extended ? markGrants(source.text, lexed) : null
   const { tokens, built, failure } = matchProgram(source, marked?.tokens ?? lexed, marked)
@@ -152,7 +152,7 @@ function matchProgram(source: SourceFile, lexed: TokenStream, marked: Marked | n
     const outcome = matchStream(tokens, 'program', builder)
     const failure = outcome.ok ? null : outcome.failure
     if (failure === null || breaks === MAX_HIDDEN_BREAKS || !endsAtHiddenBreak(source, tokens, failure))
-      return { tokens, built: builder.built(), failure }
+      return { tokens, built: builder.finish(), failure }
     tokens = withBreak(tokens, failure.position)
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { SourceFile } from './source.js'
 
 /** Lines and columns by counting characters from the beginning. */
-function counted(text: string, offset: number): { readonly line: number; readonly column: number } {
+function countPosition(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1
   let column = 1
   for (let at = 0; at < offset && at < text.length;) {
@@ -23,7 +23,7 @@ describe('positions', () => {
     for (const text of texts) {
       const source = new SourceFile('t.harn', text)
       for (let offset = 0; offset <= text.length + 2; offset++)
-        expect([text, offset, source.position(offset)]).toEqual([text, offset, counted(text, offset)])
+        expect([text, offset, source.position(offset)]).toEqual([text, offset, countPosition(text, offset)])
     }
   })
 

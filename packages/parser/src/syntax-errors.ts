@@ -55,7 +55,7 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   }
   const span = tokenSpan(tokens, failure.position)
   const got = describeToken(source.text, tokens, failure.position, wantsName(what))
-  const hint = foreignWordHint(source.text, tokens, failure.position, what) ?? expectedHint(expected, what)
+  const hint = foreignWordHint(source.text, tokens, failure.position, what) ?? hintExpected(expected, what)
   return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint })
 }
 
@@ -123,7 +123,7 @@ function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: T
   const required = expected.filter((one) => !one.optional)
   if (atEnd)
     return (
-      namedAtEnd(expected) ??
+      findNameAtEnd(expected) ??
       closerIn(required) ??
       nameIn(required) ??
       tokenIn(required) ??
@@ -150,7 +150,7 @@ function nameIn(expected: readonly Expected[]): string | null {
 /** Where the text is over, these are asked for rather than the bracket behind them. */
 const NAMED_AT_END: ReadonlySet<string> = new Set(['attribute argument value', 'skill field name'])
 
-function namedAtEnd(expected: readonly Expected[]): string | null {
+function findNameAtEnd(expected: readonly Expected[]): string | null {
   return nameIn(expected.filter(({ what }) => what.kind === 'described' && NAMED_AT_END.has(what.text)))
 }
 
@@ -257,7 +257,7 @@ function foreignWordHint(text: string, tokens: TokenStream, position: number, wh
 }
 
 /** What else would have fitted, when that is few enough to read. */
-function expectedHint(expected: readonly Expected[], what: string): string | undefined {
+function hintExpected(expected: readonly Expected[], what: string): string | undefined {
   if (what === 'expression' || what.endsWith('newline)')) return undefined
   const names = new Set(expected.map((one) => (one.what.kind === 'token' ? showExpected(one.what.name) : one.what.text)))
   names.delete(what)

@@ -12,7 +12,7 @@ export interface Token {
 export function tokenize(text: string): readonly Token[] {
   const stream = lex(text)
   const tokens: Token[] = Array.from(stream.starts, (start, at) => ({
-    kind: kindOf(stream.units.charCodeAt(at)),
+    kind: readKind(stream.units.charCodeAt(at)),
     span: { start, end: stream.ends[at] ?? start },
   }))
   const comments = stream.comments.map((comment): Token => ({
@@ -22,7 +22,7 @@ export function tokenize(text: string): readonly Token[] {
   return [...tokens, ...comments].toSorted((a, b) => a.span.start - b.span.start)
 }
 
-function kindOf(unit: number): Token['kind'] {
+function readKind(unit: number): Token['kind'] {
   if (isIdentifierUnit(unit)) return 'identifier'
   if (unit === TOKEN['<argument>']) return 'identifier'
   if (isKeywordUnit(unit) || isExtensionUnit(unit)) return 'keyword'

@@ -4,7 +4,7 @@
 import type { Argument, Binding, Declaration, DictEntry, Name, Node, Param, Stmt, TypeExpr } from './ast.js'
 
 /** Direct children in source order. */
-export function childrenOf(node: Node): Node[] {
+export function listChildren(node: Node): Node[] {
   const found: Node[] = []
   forEachChild(node, (child) => found.push(child))
   return found
@@ -29,7 +29,7 @@ export function walk(root: Node, visitor: Visitor): void {
     const goOn = visitor.enter(node, parent)
     work.push({ left: node })
     if (goOn === false) continue
-    for (const child of childrenOf(node).toReversed()) work.push({ node: child, parent: node })
+    for (const child of listChildren(node).toReversed()) work.push({ node: child, parent: node })
   }
 }
 

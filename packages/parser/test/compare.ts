@@ -1,7 +1,7 @@
 // Compares the generated parser with Ohm on one text: both accept or both refuse, with the same tree or the same reasons.
 
 import { explain } from '../src/explain.js'
-import { separated } from '../src/build-context.js'
+import { listSeparated } from '../src/build-context.js'
 import { markGrants, pragmaExtensions } from '../src/grant-syntax.js'
 import { type InterpolationSource, lex, MAX_NESTING, type TokenStream } from '../src/lexer.js'
 import { type Expected, type ParseNode, type StartRule, TooDeep } from '../src/parse-tree.js'
@@ -37,7 +37,7 @@ export function compareUnits(units: string, start: StartRule): Verdict {
   const ours = attempt(units, start)
   if (ours === null) return 'not compared'
   try {
-    return compared(units, start, ours)
+    return compareVerdicts(units, start, ours)
   } catch (error) {
     // Ohm and the explanation recurse; a tree near the limit of nesting may be more than the stack holds.
     if (error instanceof RangeError) return 'not compared'
@@ -45,7 +45,7 @@ export function compareUnits(units: string, start: StartRule): Verdict {
   }
 }
 
-function compared(units: string, start: StartRule, ours: ReturnType<typeof parseTokens>): Verdict {
+function compareVerdicts(units: string, start: StartRule, ours: ReturnType<typeof parseTokens>): Verdict {
   const theirs = matchWithOhm(units, start)
   if (theirs.ok !== ours.root >= 0) throw new Error(`Ohm ${theirs.ok ? 'accepts' : 'refuses'}, the generated parser does not`)
   if (theirs.ok) {
@@ -67,7 +67,7 @@ function compared(units: string, start: StartRule, ours: ReturnType<typeof parse
 /** The items as they are handed over one by one, each before the next is parsed over it. */
 function compareItems(units: string, program: ParseNode): void {
   const option = program.child(1)
-  const wanted = option.count === 0 ? [] : separated(option.child(0))
+  const wanted = option.count === 0 ? [] : listSeparated(option.child(0))
   let count = 0
   const take = (tape: Int32Array, item: number): void => {
     const other = wanted[count]

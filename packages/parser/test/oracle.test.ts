@@ -15,14 +15,14 @@ import { compareParsers, compareUnits, type Verdict } from './compare.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-function filesOf(folder: string, ending: string): readonly string[] {
+function listFiles(folder: string, ending: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending) && !entry.parentPath.includes('node_modules'))
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-const scripts = ['conformance', 'examples', 'bench', 'packages'].flatMap((folder) => filesOf(folder, '.harn'))
-const documents = [...filesOf('docs', '.md'), join(root, 'README.md'), join(root, 'CHANGELOG.md')]
+const scripts = ['conformance', 'examples', 'bench', 'packages'].flatMap((folder) => listFiles(folder, '.harn'))
+const documents = [...listFiles('docs', '.md'), join(root, 'README.md'), join(root, 'CHANGELOG.md')]
 const blocks = documents.flatMap((path) =>
   [...readFileSync(path, 'utf8').matchAll(/^```harn[^\n]*\n([\s\S]*?)^```/gm)].map(([, text = '']) => text),
 )

@@ -170,20 +170,20 @@ class Flow {
   private meet(at: number, state: State): void {
     const known = this.states.get(at)
     if (known === undefined) {
-      this.states.set(at, { stack: state.stack.map(settled), slots: [...state.slots] })
+      this.states.set(at, { stack: state.stack.map(settleEntry), slots: [...state.slots] })
       this.work.push(at)
       return
     }
     let news = false
     state.stack.forEach((entry, depth) => {
       const before = known.stack[depth]!
-      const kind = joined(before.kind, entry.kind)
+      const kind = joinKinds(before.kind, entry.kind)
       if (kind === before.kind) return
       known.stack[depth] = { kind, slot: -1, test: null }
       news = true
     })
     state.slots.forEach((kind, slot) => {
-      const both = joined(known.slots[slot]!, kind)
+      const both = joinKinds(known.slots[slot]!, kind)
       if (both === known.slots[slot]) return
       known.slots[slot] = both
       news = true
@@ -217,7 +217,7 @@ class Flow {
   private step(at: number, name: OpcodeName, row: OpcodeRow, operands: readonly number[], state: State): boolean {
     const { stack, slots } = state
     const target = operands[row.operands.indexOf('label')] ?? -1
-    const allowed = (entry: Entry, kinds: number): boolean => {
+    const isAllowed = (entry: Entry, kinds: number): boolean => {
       const wrong = entry.kind & ~kinds
       if (wrong === 0) return true
       this.fail(at, `${name} meets ${NAMES.find(([kind]) => (wrong & kind) !== 0)?.[1] ?? 'nothing'}`)
@@ -225,13 +225,13 @@ class Flow {
     }
     const pop = (kinds: number): Entry | null => {
       const entry = stack.pop()!
-      return allowed(entry, kinds) ? entry : null
+      return isAllowed(entry, kinds) ? entry : null
     }
     switch (name) {
       case 'DUP': {
         const top = stack.at(-1)!
         // Two hold it now.
-        const kind = shared(top.kind)
+        const kind = markShared(top.kind)
         stack[stack.length - 1] = { ...top, kind }
         stack.push({ ...top, kind })
         return true
@@ -239,14 +239,14 @@ class Flow {
       case 'LOAD':
       case 'LOAD_SHARED': {
         const slot = operands[0]!
-        if (!allowed(plain(slots[slot]!), ANYTHING)) return false
+        if (!isAllowed(plain(slots[slot]!), ANYTHING)) return false
         stack.push({ kind: slots[slot]!, slot, test: null })
         return true
       }
       case 'STORE': {
         const entry = pop(ANYTHING)
         if (entry === null) return false
-        this.write(state, operands[0]!, shared(entry.kind))
+        this.write(state, operands[0]!, markShared(entry.kind))
         return true
       }
       case 'NEW_CELL':
@@ -254,8 +254,8 @@ class Flow {
         return true
       case 'SET_CELL': {
         const entry = pop(ANY_VALUE)
-        if (entry === null || !allowed(plain(slots[operands[0]!]!), CELL)) return false
-        stack.push(plain(shared(entry.kind)))
+        if (entry === null || !isAllowed(plain(slots[operands[0]!]!), CELL)) return false
+        stack.push(plain(markShared(entry.kind)))
         return true
       }
       case 'LOAD_CAPTURE': {
@@ -264,12 +264,12 @@ class Flow {
         return true
       }
       case 'CLOSURE':
-        return this.closure(at, operands, state, allowed)
+        return this.closure(at, operands, state, isAllowed)
       case 'DEFINE_IMPL':
         for (let count = operands[2]!; count > 0; count--) if (pop(CLOSURE) === null) return false
         return true
       case 'CHECK_PARAM':
-        return allowed(plain(slots[operands[0]!]!), ANY_VALUE)
+        return isAllowed(plain(slots[operands[0]!]!), ANY_VALUE)
       case 'JUMP_IF_PASSED': {
         const slot = operands[0]!
         this.meet(target, { stack, slots: slots.with(slot, slots[slot]! & ~UNSET || VALUE) })
@@ -334,7 +334,7 @@ class Flow {
     for (let which = count - 1; which >= 0; which--) {
       const entry = stack.pop()!
       if (!allowed(entry, ANY_VALUE | CELL)) return false
-      const kind = joined(known[which]!, shared(entry.kind))
+      const kind = joinKinds(known[which]!, markShared(entry.kind))
       if (kind === known[which]) continue
       known[which] = kind
       this.madeClosures.add(made)
@@ -357,17 +357,17 @@ function plain(kind: number): Entry {
   return { kind, slot: -1, test: null }
 }
 
-function settled(entry: Entry): Entry {
+function settleEntry(entry: Entry): Entry {
   return plain(entry.kind)
 }
 
 /** What was new may be held by two. */
-function shared(kind: number): number {
+function markShared(kind: number): number {
   return (kind & ~(NEW_LIST | NEW_DICT)) | ((kind & NEW_LIST) === 0 ? 0 : LIST) | ((kind & NEW_DICT) === 0 ? 0 : DICT)
 }
 
 /** A list here and a dict there is a value of which nothing is known; NIL stays apart, because a test can take it away again. */
-function joined(x: number, y: number): number {
+function joinKinds(x: number, y: number): number {
   if (x === y) return x
   const both = x | y
   const known = both & (LIST | DICT | ENUM | CLOSURE | NEW_LIST | NEW_DICT)

@@ -73,7 +73,7 @@ function isConstant(constant: unknown): boolean {
     case 'duration':
       return typeof constant['ms'] === 'bigint' ? isLongInt(constant['ms']) : Number.isSafeInteger(constant['ms'])
     case 'data':
-      return typeof constant['json'] === 'string' && parsed(constant['json']) !== undefined
+      return typeof constant['json'] === 'string' && parseJson(constant['json']) !== undefined
     case 'struct':
       return typeof constant['name'] === 'string' && (constant['fields'] === null || isTexts(constant['fields']))
     default:
@@ -106,7 +106,7 @@ export function constantFits(name: OpcodeName, operands: readonly number[], cons
       return constant === null || typeof constant === 'string'
   }
   if (typeof constant !== 'object' || constant === null || constant.tag !== 'data') return false
-  const data = parsed(constant.json)
+  const data = parseJson(constant.json)
   switch (name) {
     case 'DEFINE_IMPL':
       return isTexts(data) && data.length === operands[2]
@@ -151,7 +151,7 @@ function isLiteral(value: unknown): boolean {
 }
 
 /** undefined for a text that is no JSON. */
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {

@@ -23,7 +23,7 @@ export function verify(chunk: ModuleChunk, origin: ChunkOrigin = 'compiler'): st
   const report = (index: number, at: number, text: string): void => {
     problems.push(`function ${index} (${chunk.functions[index]!.name}) at ${at}: ${text}`)
   }
-  chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, limitsOf(chunk, fn), (at, text) => report(index, at, text)))
+  chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, readLimits(chunk, fn), (at, text) => report(index, at, text)))
   if (problems.length === 0 && origin === 'foreign') checkFlow(chunk, report)
   return problems
 }
@@ -86,7 +86,7 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, r
 type Limits = Readonly<Record<OperandKind, number>>
 
 /** The limits of one function; those of the chunk are the same for all. */
-function limitsOf(chunk: ModuleChunk, fn: FunctionChunk): Limits {
+function readLimits(chunk: ModuleChunk, fn: FunctionChunk): Limits {
   return {
     const: chunk.constants.length,
     slot: fn.slots,

@@ -7,10 +7,10 @@ import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { checkCeiling, checkEffects, checkImport } from './check.js'
 import { collectModule, type ModuleNames } from './collect.js'
-import { boundEffects, grantsOf } from './declared.js'
+import { boundEffects, listGrants } from './declared.js'
 import { type Cause, Inference } from './infer.js'
-import { ceilingEffectOf, effectOf } from './kinds.js'
-import { type EffectManifest, manifestOf } from './report.js'
+import { decodeCeilingEffect, decodeEffect } from './kinds.js'
+import { type EffectManifest, makeManifest } from './report.js'
 import { emptyWorld, type Tracked, type Unit, type World } from './units.js'
 
 interface AnalysisOptions {
@@ -47,7 +47,7 @@ export class EffectAnalysis {
 
   get manifest(): EffectManifest {
     const { world, inference, entries } = this.work()
-    this.shown ??= manifestOf({ world, inference, main: this.main.file, entries, grants: grantsOf(this.main.grants) })
+    this.shown ??= makeManifest({ world, inference, main: this.main.file, entries, grants: listGrants(this.main.grants) })
     return this.shown
   }
 
@@ -56,7 +56,7 @@ export class EffectAnalysis {
     const { world, inference } = this.work()
     const { aliases: declared } = this.main.grants
     const aliases = new Map(declared.map(({ name, tool }) => [name, tool]))
-    return checkEffects({ world, inference, main: this.main.key, grants: grantsOf(this.main.grants), aliases, strict })
+    return checkEffects({ world, inference, main: this.main.key, grants: listGrants(this.main.grants), aliases, strict })
   }
 
   /** Imports of the main file that can do more than their ceilings leave them: what it names of them, and what loading them does. */
@@ -88,7 +88,7 @@ export class EffectAnalysis {
     const { inference, entries } = this.work()
     const causes = new Map<string, Cause>()
     for (const [token, cause] of inference.reachable(entries).tokens) {
-      const effect = ceilingEffectOf(token)
+      const effect = decodeCeilingEffect(token)
       if (effect !== null && !causes.has(effect)) causes.set(effect, this.ownCause(effect) ?? cause)
     }
     return checkCeiling(causes, ceiling)
@@ -97,8 +97,8 @@ export class EffectAnalysis {
   /** A place in the main file that brings the effect: where it is asked for, rather than where somebody is called who does. */
   private ownCause(effect: string): Cause | null {
     const { world, inference } = this.work()
-    const causes = world.units.flatMap((unit) => (unit.module === this.main.key ? [...inference.of(unit).tokens] : []))
-    const found = causes.flatMap(([token, cause]) => (effectOf(token) === effect ? [cause] : []))
+    const causes = world.units.flatMap((unit) => (unit.module === this.main.key ? [...inference.inferUnit(unit).tokens] : []))
+    const found = causes.flatMap(([token, cause]) => (decodeEffect(token) === effect ? [cause] : []))
     return found.find((cause) => this.options.signatures.has(cause.callee)) ?? found[0] ?? null
   }
 

@@ -7,12 +7,12 @@ import { leavesEffect } from '../grants/ceilings.js'
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { checkGrant } from '../grants/constraints.js'
 import type { ConstraintRules } from '../grants/constraints.js'
-import { exceededImport, refusedInImport } from '../grants/imports.js'
+import { findExceededImport, findRefusalInImport } from '../grants/imports.js'
 import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
-import { boundEffects, declaredRow, type Grant } from './declared.js'
+import { boundEffects, readDeclaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { ceilingEffectOf, effectOf, nameOfKind, needsGrant } from './kinds.js'
+import { decodeCeilingEffect, decodeEffect, nameOfKind, needsGrant } from './kinds.js'
 import type { Site, Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -46,11 +46,11 @@ const NONDETERMINISTIC: ReadonlySet<string> = new Set([
 export function checkEffects({ world, inference, main, grants, aliases, strict }: EffectCheck): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   const own = world.units.filter((unit) => unit.module === main && unit.kind !== 'module')
-  undefinedTools(world, inference, findings)
+  reportUndefinedTools(world, inference, findings)
   const bound = new Set(boundEffects(world).map(({ effect }) => effect))
   for (const unit of own) {
     const causes = causesByEffect(inference, unit)
-    const row = declaredRow(unit)
+    const row = readDeclaredRow(unit)
     if (row !== null) checkRow(unit, row, causes, { world, inference, strict }, findings)
     if (grants.length > 0) checkGrants(unit, causes, { grants, bound, aliases, world }, findings)
     if (strict && isDeterministic(unit)) {
@@ -96,22 +96,22 @@ export function checkImport({
   const findings: Diagnostic[] = []
   for (const [fn, unit] of units) {
     const seen = new Set<string>()
-    for (const site of reached(world, unit).flatMap(({ sites }) => sites)) {
-      const refusal = refusedLiteral(ceiling, site, rules)
+    for (const site of listReached(world, unit).flatMap(({ sites }) => sites)) {
+      const refusal = findRefusedLiteral(ceiling, site, rules)
       if (refusal === null || seen.has(refusal.reason)) continue
       seen.add(refusal.reason)
-      findings.push(refusedInImport(declared ?? span, { module: ceiling.module, fn, ...refusal }))
+      findings.push(findRefusalInImport(declared ?? span, { module: ceiling.module, fn, ...refusal }))
     }
-    for (const each of handedOut(world, unit)) {
-      for (const [token, cause] of inference.of(each).tokens) {
-        const named = ceilingEffectOf(token)
+    for (const each of listHandedOut(world, unit)) {
+      for (const [token, cause] of inference.inferUnit(each).tokens) {
+        const named = decodeCeilingEffect(token)
         const name = named ?? nameOfKind(token)
         if (name === null || seen.has(name)) continue
         // Reading alone is told from kinds; a name without one is given the benefit of the doubt, since the run decides in the end.
         if (leavesEffect(ceiling, name, named === null ? token : null)) continue
         if (named === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
         seen.add(name)
-        findings.push(exceededImport(declared ?? span, { module: ceiling.module, fn, effect: name, cause: cause.text }))
+        findings.push(findExceededImport(declared ?? span, { module: ceiling.module, fn, effect: name, cause: cause.text }))
       }
     }
   }
@@ -119,10 +119,10 @@ export function checkImport({
 }
 
 /** A unit with everything that it hands out or calls by its name, whoever is called in turn. */
-function reached(world: World, unit: Unit): readonly Unit[] {
+function listReached(world: World, unit: Unit): readonly Unit[] {
   const found = new Set([unit])
   for (const each of found) {
-    for (const other of handedOut(world, each)) found.add(other)
+    for (const other of listHandedOut(world, each)) found.add(other)
     for (const { target } of each.sites) if (target.kind === 'unit') found.add(target.unit)
   }
   return [...found]
@@ -142,7 +142,7 @@ function literalCall({
 }
 
 /** Why a ceiling refuses a call whatever the run does; null when it may pass. */
-function refusedLiteral(
+function findRefusedLiteral(
   ceiling: ImportCeiling,
   site: Site,
   rules: ConstraintRules | null,
@@ -162,7 +162,7 @@ function refusedLiteral(
 }
 
 /** A unit and the functions that its code makes or names. */
-function handedOut(world: World, unit: Unit): ReadonlySet<Unit> {
+function listHandedOut(world: World, unit: Unit): ReadonlySet<Unit> {
   const found = new Set([unit])
   for (const each of found) {
     for (const { value, owner } of world.mentions) if (owner === each && value.kind === 'unit') found.add(value.unit)
@@ -173,8 +173,8 @@ function handedOut(world: World, unit: Unit): ReadonlySet<Unit> {
 /** Each effect of a unit with the first place that brings it. */
 export function causesByEffect(inference: Inference, unit: Unit): ReadonlyMap<string, Cause> {
   const causes = new Map<string, Cause>()
-  for (const [token, cause] of inference.of(unit).tokens) {
-    const effect = effectOf(token)
+  for (const [token, cause] of inference.inferUnit(unit).tokens) {
+    const effect = decodeEffect(token)
     if (effect !== null && !causes.has(effect)) causes.set(effect, cause)
   }
   return causes
@@ -189,24 +189,24 @@ function checkRow(
 ): void {
   for (const [effect, cause] of causes) {
     if (row.includes(effect)) continue
-    const contract = contractOf(cause, world)
+    const contract = describeContract(cause, world)
     if (contract === null) addFinding(findings, 'E001', cause.span, { fn: unit.name, effect, cause: cause.text })
     else addFinding(findings, 'E002', cause.span, { fn: unit.name, effect, callee: contract })
   }
-  const { unknown } = inference.of(unit)
+  const { unknown } = inference.inferUnit(unit)
   if (unknown !== null) addFinding(findings, 'E006', unknown.span, { fn: unit.name, cause: unknown.text })
   if (!strict) return
   for (const effect of row) {
-    if (!causes.has(effect) && unknown === null && inference.of(unit).called.size === 0) {
+    if (!causes.has(effect) && unknown === null && inference.inferUnit(unit).called.size === 0) {
       addFinding(findings, 'E007', unit.span, { fn: unit.name, effect })
     }
   }
 }
 
 /** How messages name a callee that promises its effects: a tool, or a function with a row; null for any other. */
-function contractOf(cause: Cause, world: World): string | null {
+function describeContract(cause: Cause, world: World): string | null {
   if (cause.callee.startsWith('tool ')) return cause.callee
-  const callee = world.units.find((unit) => unit.name === cause.callee && declaredRow(unit) !== null)
+  const callee = world.units.find((unit) => unit.name === cause.callee && readDeclaredRow(unit) !== null)
   return callee === undefined ? null : `'${callee.name}'`
 }
 
@@ -226,7 +226,8 @@ function checkGrants(
   if (inScope.every(({ effects }) => effects === null)) return
   for (const [effect, cause] of causes) {
     if (!needsGrant(effect) || bound.has(effect)) continue
-    if (inScope.some(({ tool, effects }) => covers(effect, effects ?? effectsOfTool(aliases.get(tool) ?? tool, world)))) continue
+    if (inScope.some(({ tool, effects }) => covers(effect, effects ?? listToolEffects(aliases.get(tool) ?? tool, world))))
+      continue
     addFinding(findings, 'E003', cause.span, { fn: unit.name, effect })
   }
 }
@@ -236,7 +237,7 @@ const EVERYTHING = '*'
 const covers = (effect: string, granted: readonly string[]): boolean => granted.includes(effect) || granted.includes(EVERYTHING)
 
 /** What a grant without an effect clause allows: the effects that its tool declares, and nothing else. */
-function effectsOfTool(id: string, world: World): readonly string[] {
+function listToolEffects(id: string, world: World): readonly string[] {
   if (id === EVERYTHING) return [EVERYTHING]
   const declared = world.tools.get(id)?.effects
   if (declared !== undefined && declared !== null) return declared
@@ -244,10 +245,10 @@ function effectsOfTool(id: string, world: World): readonly string[] {
   return needsGrant(family) ? [family] : ['external']
 }
 
-function undefinedTools(world: World, inference: Inference, findings: Diagnostic[]): void {
+function reportUndefinedTools(world: World, inference: Inference, findings: Diagnostic[]): void {
   const known = new Set(world.tools.keys())
   for (const unit of world.units) {
-    for (const { use } of inference.of(unit).tools.values()) known.add(use.alias ?? use.name)
+    for (const { use } of inference.inferUnit(unit).tools.values()) known.add(use.alias ?? use.name)
   }
   if (world.dynamicTools.size > 0 || known.has('*')) return
   for (const { tool, span } of boundEffects(world)) {

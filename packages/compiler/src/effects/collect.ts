@@ -3,7 +3,7 @@
 // escaped when it is not: put into data, returned, or given to a builtin that keeps it. What escaped may be called by anybody.
 
 import {
-  childrenOf,
+  listChildren,
   isStatement,
   type Attribute,
   type Block,
@@ -18,7 +18,7 @@ import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { boundNames } from '../types/infer.js'
 import { patternNames } from '../types/exhaustive.js'
-import { joinedDefinition, toolDefinition } from './tools.js'
+import { joinDefinitions, toolDefinition } from './tools.js'
 import { type Site, type Target, type ToolDefinition, type Tracked, type Unit, type World } from './units.js'
 
 const DATA: Tracked = { kind: 'data' }
@@ -349,13 +349,13 @@ class Collector {
       case 'Spawn':
       case 'Parallel':
         this.construct(names, 'async', expr.kind === 'Spawn' ? 'spawn' : 'parallel', expr.span)
-        return this.scoped(expr, names)
+        return this.trackScoped(expr, names)
       case 'Deadline':
         this.construct(names, 'async', 'deadline', expr.span)
-        return this.scoped(expr, names)
+        return this.trackScoped(expr, names)
       case 'Try':
       case 'Match':
-        return this.scoped(expr, names)
+        return this.trackScoped(expr, names)
       default:
         this.children(expr, names)
         return UNKNOWN
@@ -363,7 +363,7 @@ class Collector {
   }
 
   /** Constructs that bind names of their own. */
-  private scoped(expr: ExprOf<'Spawn' | 'Parallel' | 'Deadline' | 'Try' | 'Match'>, names: Names): Tracked {
+  private trackScoped(expr: ExprOf<'Spawn' | 'Parallel' | 'Deadline' | 'Try' | 'Match'>, names: Names): Tracked {
     const inner = names.inner()
     switch (expr.kind) {
       case 'Parallel':
@@ -396,7 +396,7 @@ class Collector {
   }
 
   private children(node: Node, names: Names): void {
-    for (const child of childrenOf(node)) {
+    for (const child of listChildren(node)) {
       if (child.kind === 'Block') this.block(child, names)
       else if (isStatement(child)) this.statement(child, names, null)
       else if (child.kind !== 'Program') this.visit(child, names)
@@ -522,7 +522,7 @@ class Collector {
   }
 
   private addTool(definition: ToolDefinition): void {
-    this.world.tools.set(definition.name, joinedDefinition(this.world.tools.get(definition.name), definition))
+    this.world.tools.set(definition.name, joinDefinitions(this.world.tools.get(definition.name), definition))
   }
 
   private defineTool(name: string, handler: Tracked, span: Span): void {

@@ -9,7 +9,7 @@ import { normalEffect } from './kinds.js'
 import type { Unit, World } from './units.js'
 
 /** The row written on a unit: lower-case names, sorted, `pure` dropped; null without one. */
-export function declaredRow(unit: Unit): readonly string[] | null {
+export function readDeclaredRow(unit: Unit): readonly string[] | null {
   const rows = unit.attributes.filter((attribute) => attribute.name.text === 'effects')
   if (rows.length === 0) return null
   return [...new Set(rows.flatMap((row) => row.args.flatMap(({ value }) => namesIn(value))))].sort()
@@ -28,12 +28,12 @@ export interface Grant {
 }
 
 /** The grants of a file: those of its aliases, which hold everywhere, and those of a declaration. */
-export function grantsOf({ aliases, scoped }: GrantDeclarations): readonly Grant[] {
-  const ofAliases = aliases.flatMap(({ name, grant }) => (Object.keys(grant).length === 0 ? [] : [grantOf(name, grant, null)]))
-  return [...ofAliases, ...scoped.map(({ tool, grant, within }) => grantOf(tool, grant, within))]
+export function listGrants({ aliases, scoped }: GrantDeclarations): readonly Grant[] {
+  const ofAliases = aliases.flatMap(({ name, grant }) => (Object.keys(grant).length === 0 ? [] : [makeGrant(name, grant, null)]))
+  return [...ofAliases, ...scoped.map(({ tool, grant, within }) => makeGrant(tool, grant, within))]
 }
 
-function grantOf(tool: string, record: GrantRecord, within: string | null): Grant {
+function makeGrant(tool: string, record: GrantRecord, within: string | null): Grant {
   const { effect, effects, ...constraints } = record
   const clauses = [effect, effects].filter((clause) => clause !== undefined)
   return {
@@ -54,14 +54,14 @@ export function boundEffects(world: World): readonly Bound[] {
   return world.units.flatMap((unit) =>
     unit.attributes.flatMap((attribute) => {
       if (attribute.name.text !== 'bind_effect') return []
-      const effect = normalEffect(textOf(attribute, 'effect') ?? positional(attribute, 0) ?? '')
-      const tool = textOf(attribute, 'tool') ?? positional(attribute, 1)
+      const effect = normalEffect(readText(attribute, 'effect') ?? positional(attribute, 0) ?? '')
+      const tool = readText(attribute, 'tool') ?? positional(attribute, 1)
       return effect === null || tool === null ? [] : [{ effect, tool, span: attribute.span }]
     }),
   )
 }
 
-function textOf(attribute: Attribute, name: string): string | null {
+function readText(attribute: Attribute, name: string): string | null {
   const value = attribute.args.find((arg) => arg.name?.text === name)?.value
   return typeof value === 'string' ? value : null
 }

@@ -9,9 +9,9 @@ import { STANDARD_TOOL_BUILTINS } from '../grants/standard.js'
 import type { StandardToolId } from '../grants/standard.js'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
 import type { ToolAlias } from '../grants/lower.js'
-import { declaredRow } from './declared.js'
-import { effectsByPrefix, effectsOfBuiltin, entailedEffect, isKind, namedEffect, normalEffect } from './kinds.js'
-import { SEVERAL, effectsOfExecutor } from './tools.js'
+import { readDeclaredRow } from './declared.js'
+import { effectsByPrefix, listBuiltinEffects, encodeEntailedEffect, isKind, encodeEffect, normalEffect } from './kinds.js'
+import { SEVERAL, listExecutorEffects } from './tools.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
 /** Why an effect is in a row: a position in the unit's own source, and what stands there. */
@@ -72,7 +72,7 @@ const BY_BINDING: ReadonlySet<string> = new Set(['__tool_alias_call', '__tool_se
 const LOOPS: ReadonlySet<string> = new Set(['agent_loop', 'sub_agent_run'])
 
 /** An operation of the host that is named in the text is not the one that starts programs, unless it says so. */
-function tokensOf(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
+function adjustTokens(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
   const [operation] = args
   if (builtin !== 'host_call' || operation?.kind !== 'text' || operation.text.startsWith('process.')) return tokens
   return tokens.filter((token) => !token.startsWith('process.'))
@@ -119,7 +119,7 @@ export class Inference {
     this.solve()
   }
 
-  of(unit: Unit): Facts {
+  inferUnit(unit: Unit): Facts {
     if (this.reader !== null) {
       const readers = this.readers.get(unit.id)
       if (readers === undefined) this.readers.set(unit.id, new Set([this.reader]))
@@ -134,7 +134,7 @@ export class Inference {
     const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
     const reached = new Set(entries)
     for (const unit of reached) {
-      this.merge(all, this.of(unit), start)
+      this.merge(all, this.inferUnit(unit), start)
       for (const { target } of unit.sites) {
         if (target.kind === 'unit') reached.add(target.unit)
         const named =
@@ -173,7 +173,7 @@ export class Inference {
     const { target, args, span } = site
     switch (target.kind) {
       case 'construct':
-        this.addToken(facts, namedEffect(target.effect), { text: `\`${target.what}\``, span, callee: target.what })
+        this.addToken(facts, encodeEffect(target.effect), { text: `\`${target.what}\``, span, callee: target.what })
         return
       case 'unit':
         this.callUnit(facts, target.unit, args, span, 0)
@@ -191,7 +191,7 @@ export class Inference {
         const found = this.named.get(target.name) ?? []
         for (const callee of found) this.callUnit(facts, callee, args, span, 0)
         for (const effect of found.length === 0 ? effectsByPrefix(target.name) : []) {
-          this.addToken(facts, namedEffect(effect), callTo(target.name, span))
+          this.addToken(facts, encodeEffect(effect), callTo(target.name, span))
         }
         return
       }
@@ -206,10 +206,10 @@ export class Inference {
   private callUnit(facts: Facts, callee: Unit, args: readonly Tracked[], span: Span, offset: number): void {
     const name = callee.name === '' ? 'a closure' : callee.name
     const cause = callTo(name, span)
-    const theirs = this.of(callee)
+    const theirs = this.inferUnit(callee)
     this.merge(facts, theirs, cause, callee)
     // A row is what callers go by, also where the body does less.
-    for (const effect of declaredRow(callee) ?? []) this.addToken(facts, namedEffect(effect), cause)
+    for (const effect of readDeclaredRow(callee) ?? []) this.addToken(facts, encodeEffect(effect), cause)
     for (const param of [...theirs.called.values()]) {
       if (param.unit !== callee.id) continue
       const arg = args[param.index - offset]
@@ -240,14 +240,14 @@ export class Inference {
   private invoke(facts: Facts, value: Tracked, cause: Cause): void {
     switch (value.kind) {
       case 'unit':
-        this.merge(facts, this.of(value.unit), cause, value.unit)
+        this.merge(facts, this.inferUnit(value.unit), cause, value.unit)
         // With arguments that nobody sees: a parameter that names a tool may name any.
-        for (const { param, via } of [...this.of(value.unit).naming.values()]) {
+        for (const { param, via } of [...this.inferUnit(value.unit).naming.values()]) {
           if (param.unit === value.unit.id) this.useTool(facts, via, UNKNOWN, cause.span, cause)
         }
         return
       case 'builtin':
-        this.addBuiltin(facts, value.name, this.effectsOf(value.name).tokens, cause)
+        this.addBuiltin(facts, value.name, this.readEffects(value.name).tokens, cause)
         if (TOOL_ARGUMENT.has(value.name)) this.useTool(facts, TOOL_ARGUMENT.get(value.name)!.via, UNKNOWN, cause.span, cause)
         return
       case 'param':
@@ -288,9 +288,9 @@ export class Inference {
   }
 
   private callBuiltin(facts: Facts, name: string, args: readonly Tracked[], span: Span): void {
-    const effects = this.effectsOf(name)
+    const effects = this.readEffects(name)
     const cause = callTo(name, span)
-    this.addBuiltin(facts, name, tokensOf(name, effects.tokens, args), cause)
+    this.addBuiltin(facts, name, adjustTokens(name, effects.tokens, args), cause)
     if (SYNTHESIZES.has(name)) {
       for (const via of ['host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
     }
@@ -308,10 +308,10 @@ export class Inference {
 
   private addBuiltin(facts: Facts, name: string, tokens: readonly string[], cause: Cause): void {
     for (const token of tokens) if (isKind(token)) this.addToken(facts, token, cause)
-    for (const effect of effectsOfBuiltin(name, tokens)) this.addToken(facts, namedEffect(effect), cause)
+    for (const effect of listBuiltinEffects(name, tokens)) this.addToken(facts, encodeEffect(effect), cause)
   }
 
-  private effectsOf(builtin: string): BuiltinEffects {
+  private readEffects(builtin: string): BuiltinEffects {
     return this.options.signatures.effects(builtin) ?? NOTHING
   }
 
@@ -320,7 +320,7 @@ export class Inference {
   /** An alias of a server calls any of its tools; an alias of a tool has the effects that the file binds to it. */
   private callAlias(facts: Facts, alias: ToolAlias, span: Span): void {
     const cause: Cause = { text: `tool call '${alias.name}'`, span, callee: `tool ${alias.name}` }
-    this.addBuiltin(facts, '__tool_alias_call', this.effectsOf('__tool_alias_call').tokens, cause)
+    this.addBuiltin(facts, '__tool_alias_call', this.readEffects('__tool_alias_call').tokens, cause)
     const name = alias.server ? '*' : alias.tool
     const key = `tool:${name}:${alias.name}`
     if (!facts.tools.has(key)) {
@@ -331,7 +331,7 @@ export class Inference {
       this.toolEffects(facts, alias.server ? null : alias.tool, cause, alias.server ? 'mcp' : 'external')
     else {
       this.entail(facts, alias.server ? null : alias.tool, cause, alias.server ? 'mcp' : 'external')
-      for (const effect of alias.effects) this.addToken(facts, namedEffect(normalEffect(effect) ?? effect), cause)
+      for (const effect of alias.effects) this.addToken(facts, encodeEffect(normalEffect(effect) ?? effect), cause)
     }
   }
 
@@ -356,7 +356,7 @@ export class Inference {
     this.entail(facts, name, cause, otherwise)
     const bound = name === null ? undefined : this.options.bound.get(name)
     if (bound !== undefined) {
-      this.addToken(facts, namedEffect(bound), cause)
+      this.addToken(facts, encodeEffect(bound), cause)
       // The name is what is promised; the kinds are what the run will ask for.
       if (!this.world.tools.has(name!)) this.standardKinds(facts, name, cause)
       return
@@ -364,12 +364,12 @@ export class Inference {
     const definition = name === null ? undefined : this.world.tools.get(name)
     if (definition === undefined && this.standardEffects(facts, name, cause)) return
     if (definition?.effects !== null && definition?.effects !== undefined) {
-      for (const effect of definition.effects) this.addToken(facts, namedEffect(effect), cause)
+      for (const effect of definition.effects) this.addToken(facts, encodeEffect(effect), cause)
     } else if (definition?.executor === 'harn' && definition.handler !== null) {
       this.invoke(facts, definition.handler, cause)
     } else {
       if (definition?.executor === SEVERAL && definition.handler !== null) this.invoke(facts, definition.handler, cause)
-      this.addToken(facts, namedEffect(otherwise), cause)
+      this.addToken(facts, encodeEffect(otherwise), cause)
     }
   }
 
@@ -381,11 +381,11 @@ export class Inference {
     const builtin = isStandard ? STANDARD_TOOL_BUILTINS[id as StandardToolId] : null
     const entailed =
       definition !== undefined
-        ? effectsOfExecutor(definition.executor)
+        ? listExecutorEffects(definition.executor)
         : builtin !== null
-          ? effectsOfBuiltin(builtin, this.effectsOf(builtin).tokens)
+          ? listBuiltinEffects(builtin, this.readEffects(builtin).tokens)
           : [otherwise]
-    for (const effect of entailed) this.addToken(facts, entailedEffect(effect), cause)
+    for (const effect of entailed) this.addToken(facts, encodeEntailedEffect(effect), cause)
   }
 
   /** Whether the name, or the alias, is one of a standard tool; its effects are those of the builtin behind it. */
@@ -396,7 +396,7 @@ export class Inference {
       return false
     }
     const builtin = STANDARD_TOOL_BUILTINS[id as StandardToolId] // own key
-    this.addBuiltin(facts, builtin, this.effectsOf(builtin).tokens, cause)
+    this.addBuiltin(facts, builtin, this.readEffects(builtin).tokens, cause)
     return true
   }
 
@@ -405,7 +405,7 @@ export class Inference {
     const id = name === null ? null : (this.options.aliases.get(name) ?? name)
     for (const [tool, builtin] of Object.entries(STANDARD_TOOL_BUILTINS)) {
       if (id !== null && id !== tool) continue
-      for (const token of this.effectsOf(builtin).tokens) if (isKind(token)) this.addToken(facts, token, cause)
+      for (const token of this.readEffects(builtin).tokens) if (isKind(token)) this.addToken(facts, token, cause)
     }
   }
 

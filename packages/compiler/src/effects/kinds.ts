@@ -82,16 +82,16 @@ const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
 const HIDES_ENV: ReadonlySet<string> = new Set(['fs', 'http', 'external', 'process'])
 
 /** Effect names of a builtin that asks for `tokens`; empty when it asks for nothing. */
-export function effectsOfBuiltin(name: string, tokens: readonly string[]): readonly string[] {
+export function listBuiltinEffects(name: string, tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0) return []
   const family = BY_PREFIX.find(([prefix]) => name.startsWith(prefix))
   if (family !== undefined) return tokens.includes('fs.write') ? [family[1], 'fs'] : [family[1]]
-  const found = new Set(tokens.flatMap((token) => folded(token) ?? []))
+  const found = new Set(tokens.flatMap((token) => foldToken(token) ?? []))
   if ([...found].some((effect) => HIDES_ENV.has(effect))) found.delete('env')
   return [...found]
 }
 
-function folded(token: string): string | null {
+function foldToken(token: string): string | null {
   if (Object.hasOwn(FOLDED_KINDS, token)) return FOLDED_KINDS[token] ?? null
   const dot = token.indexOf('.')
   const area = dot < 0 ? token : token.slice(0, dot)
@@ -100,7 +100,7 @@ function folded(token: string): string | null {
 
 /** The effect name that a kind of the machine folds into; null for one that is no effect to speak of. */
 export function nameOfKind(kind: string): string | null {
-  return kind.includes('.') ? folded(kind) : null
+  return kind.includes('.') ? foldToken(kind) : null
 }
 
 /** Effect names of a builtin that this host does not have, so that a manifest names what a fuller host would be asked. */
@@ -111,25 +111,25 @@ export function effectsByPrefix(name: string): readonly string[] {
 // Facts about a unit are texts: an effect name behind this mark, or a kind of effect as it is.
 const BY_NAME = 'name:'
 
-export function namedEffect(name: string): string {
+export function encodeEffect(name: string): string {
   return `${BY_NAME}${name}`
 }
 
 /** The effect name that a fact is; null for a kind. */
-export function effectOf(token: string): string | null {
+export function decodeEffect(token: string): string | null {
   return token.startsWith(BY_NAME) ? token.slice(BY_NAME.length) : null
 }
 
 // What carrying out a tool entails, whatever a definition or a binding says about it: ceilings count it, rows of functions do not.
 const BY_EXECUTOR = 'entailed:'
 
-export function entailedEffect(name: string): string {
+export function encodeEntailedEffect(name: string): string {
   return `${BY_EXECUTOR}${name}`
 }
 
 /** The effect name that a fact is for whoever sets a ceiling; null for a kind. */
-export function ceilingEffectOf(token: string): string | null {
-  return token.startsWith(BY_EXECUTOR) ? token.slice(BY_EXECUTOR.length) : effectOf(token)
+export function decodeCeilingEffect(token: string): string | null {
+  return token.startsWith(BY_EXECUTOR) ? token.slice(BY_EXECUTOR.length) : decodeEffect(token)
 }
 
 /** Whether a token is a kind of the vm's table, rather than a mark or a name. */

@@ -3,9 +3,9 @@
 // and what a run is held to: it is never less than what can happen.
 
 import type { SourceFile } from '@bridle/parser'
-import { declaredRow, type Grant } from './declared.js'
+import { readDeclaredRow, type Grant } from './declared.js'
 import type { Facts, Inference, ToolUse } from './infer.js'
-import { effectOf, isKind } from './kinds.js'
+import { decodeEffect, isKind } from './kinds.js'
 import type { Unit, World } from './units.js'
 
 /** A grant: alias or tool id, constraints, effects that it is limited to (null: all), declaration (null: the whole file). */
@@ -54,13 +54,13 @@ export interface ManifestParts {
   readonly grants: readonly Grant[]
 }
 
-export function manifestOf({ world, inference, main, entries, grants }: ManifestParts): EffectManifest {
+export function makeManifest({ world, inference, main, entries, grants }: ManifestParts): EffectManifest {
   const own = world.units.filter((unit) => unit.module === main.name)
   const functions = own.filter((unit) => isShown(unit)).sort((one, other) => one.span.start - other.span.start)
   const all = inference.reachable(entries)
   return {
     file: main.name,
-    functions: functions.map((unit) => functionEffects(unit, inference.of(unit), grants, main)),
+    functions: functions.map((unit) => functionEffects(unit, inference.inferUnit(unit), grants, main)),
     script: {
       effects: effectsIn(all),
       kinds: [...all.tokens.keys()].filter(isKind).sort(),
@@ -84,7 +84,7 @@ function functionEffects(unit: Unit, facts: Facts, grants: readonly Grant[], mai
     kind: unit.kind === 'module' ? 'fn' : unit.kind,
     line: main.lineAt(unit.span.start),
     effects: effectsIn(facts),
-    declared: declaredRow(unit),
+    declared: readDeclaredRow(unit),
     tools,
     grants: grants.filter((grant) => grant.within === unit.name),
     callsParameters: [...facts.called.values()].flatMap((param) => {
@@ -97,7 +97,7 @@ function functionEffects(unit: Unit, facts: Facts, grants: readonly Grant[], mai
 export function effectsIn(facts: Facts): readonly string[] {
   const names = new Set<string>()
   for (const token of facts.tokens.keys()) {
-    const effect = effectOf(token)
+    const effect = decodeEffect(token)
     if (effect !== null) names.add(effect)
   }
   return [...names].sort()

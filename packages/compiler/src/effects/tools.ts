@@ -12,16 +12,16 @@ export function toolDefinition(
 ): Pick<ToolDefinition, 'executor' | 'handler' | 'effects' | 'reaches'> {
   // A key that only the run knows may be any, and take the place of one that stands there.
   const isOpen = config?.kind === 'Dict' && !isPlainDict(config)
-  const handler = entryOf(config, 'handler')
-  const executor = textOf(entryOf(config, 'executor'))
-  const declared = listOf(entryOf(config, 'effects'))
-  const level = textOf(entryOf(entryOf(config, 'annotations'), 'side_effect_level'))
+  const handler = findEntry(config, 'handler')
+  const executor = readText(findEntry(config, 'executor'))
+  const declared = readList(findEntry(config, 'effects'))
+  const level = readText(findEntry(findEntry(config, 'annotations'), 'side_effect_level'))
   const implied = level === null ? null : effectsOfLevel(level)
   return {
     executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : 'harn')),
     handler: handler === undefined ? null : track(handler),
     effects: declared?.flatMap((name) => normalEffect(name) ?? []) ?? implied ?? (executor === 'mcp_server' ? ['mcp'] : null),
-    reaches: isPlainDict(config) ? reachedBy(name, config) : ['*'],
+    reaches: isPlainDict(config) ? listReach(name, config) : ['*'],
   }
 }
 
@@ -34,29 +34,29 @@ function isPlainDict(config: Expr | undefined): boolean {
 }
 
 /** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for what only the run knows; none for a handler. */
-function reachedBy(name: string, config: Expr | undefined): readonly string[] {
-  const said = (key: string, otherwise: string): string => {
-    const value = entryOf(config, key)
-    return value === undefined || value.kind === 'Nil' ? otherwise : (textOf(value) ?? '*')
+function listReach(name: string, config: Expr | undefined): readonly string[] {
+  const readConfig = (key: string, otherwise: string): string => {
+    const value = findEntry(config, key)
+    return value === undefined || value.kind === 'Nil' ? otherwise : (readText(value) ?? '*')
   }
-  const marked = entryOf(config, '_mcp_server') === undefined ? 'host_bridge' : 'mcp_server'
-  switch (said('executor', entryOf(config, 'handler') === undefined ? marked : 'harn')) {
+  const marked = findEntry(config, '_mcp_server') === undefined ? 'host_bridge' : 'mcp_server'
+  switch (readConfig('executor', findEntry(config, 'handler') === undefined ? marked : 'harn')) {
     case 'harn':
     case 'harn_builtin':
     case 'builtin':
     case 'provider_native':
       return []
     case 'host_bridge':
-      return [`host:${said('host_capability', name)}`]
+      return [`host:${readConfig('host_capability', name)}`]
     case 'mcp_server':
-      return [`mcp:${said('mcp_server', said('_mcp_server', '*'))}/${said('mcp_tool', name)}`]
+      return [`mcp:${readConfig('mcp_server', readConfig('_mcp_server', '*'))}/${readConfig('mcp_tool', name)}`]
     default:
       return ['*']
   }
 }
 
 /** Of one name that is defined twice: whichever of them a call finds. */
-export function joinedDefinition(before: ToolDefinition | undefined, definition: ToolDefinition): ToolDefinition {
+export function joinDefinitions(before: ToolDefinition | undefined, definition: ToolDefinition): ToolDefinition {
   if (before === undefined) return definition
   return {
     ...definition,
@@ -66,7 +66,7 @@ export function joinedDefinition(before: ToolDefinition | undefined, definition:
 }
 
 /** What an executor reaches, whatever the entry says about itself; an executor that only the run knows may be any. */
-export function effectsOfExecutor(executor: string | null): readonly string[] {
+export function listExecutorEffects(executor: string | null): readonly string[] {
   switch (executor) {
     case 'harn':
     case 'harn_builtin':
@@ -84,17 +84,17 @@ export function effectsOfExecutor(executor: string | null): readonly string[] {
 /** Of a name under which a program defines several tools. */
 export const SEVERAL = 'several'
 
-function entryOf(dict: Expr | undefined, key: string): Expr | undefined {
+function findEntry(dict: Expr | undefined, key: string): Expr | undefined {
   if (dict?.kind !== 'Dict') return undefined
   const found = dict.entries.find((entry) => entry.kind === 'named' && entry.key.text === key)
   return found?.value
 }
 
-function textOf(expr: Expr | undefined): string | null {
+function readText(expr: Expr | undefined): string | null {
   return expr?.kind === 'String' ? expr.value : null
 }
 
-function listOf(expr: Expr | undefined): readonly string[] | null {
+function readList(expr: Expr | undefined): readonly string[] | null {
   if (expr?.kind !== 'List') return null
   return expr.items.flatMap((item) => (item.value.kind === 'String' && !item.spread ? [item.value.value] : []))
 }

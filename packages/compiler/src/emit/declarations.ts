@@ -10,7 +10,7 @@ import { emitBlock, emitBody } from './statements.js'
 import type { FunctionEmitter } from './function.js'
 
 /** Names that a statement binds in the scope it stands in. */
-export function declaredNames(stmt: Stmt): readonly string[] {
+export function listDeclaredNames(stmt: Stmt): readonly string[] {
   switch (stmt.kind) {
     case 'Let':
       return bindingNames(stmt.binding)
@@ -108,7 +108,7 @@ function rejectAttributes(decl: Declaration): void {
   }
 }
 
-function namedArgument(attribute: Attribute, name: string): string | null {
+function findNamedArgument(attribute: Attribute, name: string): string | null {
   const value = attribute.args.find((arg) => arg.name?.text === name)?.value
   return typeof value === 'string' ? value : null
 }
@@ -143,7 +143,7 @@ function requireScalars(attribute: Attribute): void {
 function emitAcpTool(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, loadFunction: () => void): void {
   requireScalars(attribute)
   callBuiltin(fn, 'tool_registry', 0)
-  fn.emit('CONST', fn.module.constant(namedArgument(attribute, 'name') ?? decl.name.text))
+  fn.emit('CONST', fn.module.constant(findNamedArgument(attribute, 'name') ?? decl.name.text))
   fn.emit('CONST', fn.module.constant(''))
   fn.emit('CONST', fn.module.constant('handler'))
   loadFunction()
@@ -158,7 +158,7 @@ function emitAcpTool(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, lo
 function emitAcpSkill(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, loadFunction: () => void): void {
   requireScalars(attribute)
   callBuiltin(fn, 'skill_registry', 0)
-  fn.emit('CONST', fn.module.constant(namedArgument(attribute, 'name') ?? decl.name.text))
+  fn.emit('CONST', fn.module.constant(findNamedArgument(attribute, 'name') ?? decl.name.text))
   const count = emitAttributeArgs(fn, attribute)
   fn.emit('CONST', fn.module.constant('on_activate'))
   loadFunction()

@@ -355,12 +355,12 @@ export function emitIf(fn: FunctionEmitter, expr: ExprOf<'If'>, wanted: boolean)
 
 // ---- access and calls
 
-function enumOf(fn: FunctionEmitter, object: Expr): string | null {
+function findEnum(fn: FunctionEmitter, object: Expr): string | null {
   return object.kind === 'Identifier' && fn.module.enumNames.has(object.name) ? object.name : null
 }
 
 function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>): void {
-  const enumName = expr.optional ? null : enumOf(fn, expr.object)
+  const enumName = expr.optional ? null : findEnum(fn, expr.object)
   if (enumName !== null) return fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(expr.property.text), 0)
   emitBorrowed(fn, expr.object)
   fn.at(expr.span)
@@ -379,7 +379,7 @@ export function emitArgs(fn: FunctionEmitter, args: readonly Argument[], shared 
 
 function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
   const method = expr.method.text
-  const enumName = expr.optional ? null : enumOf(fn, expr.object)
+  const enumName = expr.optional ? null : findEnum(fn, expr.object)
   if (enumName !== null) {
     const count = emitArgs(fn, expr.args)
     if (count < 0) fn.emit('BUILD_ENUM_LIST', fn.module.name(enumName), fn.module.name(method))

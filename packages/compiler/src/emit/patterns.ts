@@ -130,7 +130,7 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
       if (variable !== null) fn.bindTop(variable)
     })
   }
-  const enumPattern = enumPatternOf(fn, pattern)
+  const enumPattern = findEnumPattern(fn, pattern)
   if (enumPattern !== null) {
     fn.emit('LOAD', subject)
     fn.emit('IS_ENUM', fn.module.name(enumPattern.enumName), fn.module.name(enumPattern.variant))
@@ -198,7 +198,7 @@ function emitComparison(fn: FunctionEmitter, read: () => void, value: Expr, miss
   fn.asm.jump('JUMP_IF_FALSE', miss)
 }
 
-function enumPatternOf(
+function findEnumPattern(
   fn: FunctionEmitter,
   pattern: Expr,
 ): { enumName: string; variant: string; fields: readonly (Expr | null)[] } | null {

@@ -2,7 +2,7 @@
 
 import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
 import { emitMutex, emitSelect } from './concurrency.js'
-import { declaredNames, emitDeclaration } from './declarations.js'
+import { listDeclaredNames, emitDeclaration } from './declarations.js'
 import {
   emitBorrowed,
   emitCall,
@@ -30,7 +30,7 @@ export function emitBlock(fn: FunctionEmitter, block: Block, wanted: boolean): v
 
 /** Statements in the current scope. */
 export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boolean): void {
-  fn.prepareLate(body, declaredNames)
+  fn.prepareLate(body, listDeclaredNames)
   body.forEach((stmt, at) => {
     const isLast = at === body.length - 1
     if (isLast && wanted && stmt.kind === 'ExprStmt') {

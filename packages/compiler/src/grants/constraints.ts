@@ -73,7 +73,7 @@ export function keyKind(key: string): KeyKind {
 const isWhole = (value: GrantValue): boolean =>
   typeof value === 'bigint' ? value >= 0n : typeof value === 'number' && Number.isInteger(value) && value >= 0
 
-function textsOf(value: GrantValue): readonly string[] | null {
+function readTexts(value: GrantValue): readonly string[] | null {
   const items = Array.isArray(value) ? (value as readonly GrantScalar[]) : [value as GrantScalar]
   return items.every((item) => typeof item === 'string') ? items : null
 }
@@ -84,17 +84,17 @@ export function constraintProblem(key: string, value: GrantValue, rules: Constra
   if (rule !== undefined) return rule.problem(value)
   switch (keyKind(key)) {
     case 'domain': {
-      const patterns = textsOf(value)
+      const patterns = readTexts(value)
       if (patterns === null) return 'constraint must be a string'
       for (const pattern of patterns) {
         const problem = domainProblem(pattern)
-        if (problem !== null) return `pattern ${shown(pattern)} ${problem}`
+        if (problem !== null) return `pattern ${formatValue(pattern)} ${problem}`
       }
       return patterns.length === 0 ? 'constraint must not be empty' : null
     }
     case 'path':
     case 'effects':
-      return textsOf(value) === null ? 'constraint must be a string or a list of strings' : null
+      return readTexts(value) === null ? 'constraint must be a string or a list of strings' : null
     case 'version':
       return typeof value === 'string' ? null : 'constraint must be a string'
     case 'limit':
@@ -113,12 +113,12 @@ export function constraintProblem(key: string, value: GrantValue, rules: Constra
   }
 }
 
-const listOf = (value: GrantValue): readonly GrantScalar[] =>
+const toList = (value: GrantValue): readonly GrantScalar[] =>
   Array.isArray(value) ? (value as readonly GrantScalar[]) : [value as GrantScalar]
 
 const union = (a: GrantValue, b: GrantValue): GrantValue => {
-  const all = [...listOf(a)]
-  for (const item of listOf(b)) if (!all.some((known) => same(known, item))) all.push(item)
+  const all = [...toList(a)]
+  for (const item of toList(b)) if (!all.some((known) => same(known, item))) all.push(item)
   return all.length === 1 && !Array.isArray(a) ? all[0]! : all
 }
 
@@ -163,13 +163,13 @@ export function addConstraint(
 }
 
 /** A key of which two scopes leave nothing, as far as that shows from the grants; null when something may remain. */
-export function emptiedKey(outer: GrantRecord, inner: GrantRecord, rules: ConstraintRules = NO_RULES): string | null {
+export function findEmptiedKey(outer: GrantRecord, inner: GrantRecord, rules: ConstraintRules = NO_RULES): string | null {
   for (const [key, value] of Object.entries(inner)) {
     const given = outer[key]
     if (given === undefined || rules.has(key)) continue
     const kind = keyKind(key)
-    if (kind === 'pin' && !listOf(given).some((item) => listOf(value).some((each) => same(item, each)))) return key
-    if (kind === 'domain' && !listOf(given).some((a) => listOf(value).some((b) => overlap(String(a), String(b))))) return key
+    if (kind === 'pin' && !toList(given).some((item) => toList(value).some((each) => same(item, each)))) return key
+    if (kind === 'domain' && !toList(given).some((a) => toList(value).some((b) => overlap(String(a), String(b))))) return key
   }
   return null
 }
@@ -216,7 +216,7 @@ export function pinnedArguments(
   for (const [key, value] of Object.entries(grant)) {
     const kind = keyKind(key)
     if ((kind !== 'pin' && kind !== 'limit') || rules.has(key) || Object.hasOwn(args, key) || !tool.knows(key)) continue
-    const [only, more] = listOf(value)
+    const [only, more] = toList(value)
     if (only !== undefined && more === undefined) added[key] = only
   }
   return added
@@ -263,48 +263,53 @@ function checkRule(
 }
 
 function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments, tool: GrantedTool): GrantViolation | null {
-  const broken = (value: unknown, reason: string): GrantViolation => ({ constraint: key, value, allowed, reason })
+  const makeViolation = (value: unknown, reason: string): GrantViolation => ({ constraint: key, value, allowed, reason })
   const problem = constraintProblem(key, allowed)
-  if (problem !== null) return broken(undefined, `${key} ${problem}`)
+  if (problem !== null) return makeViolation(undefined, `${key} ${problem}`)
   switch (keyKind(key)) {
     case 'domain': {
       const { url } = args
       const hidden = tool.unknown?.['url']
-      if (hidden !== undefined) return broken(url, `the address cannot be judged: ${hidden}`)
-      if (typeof url !== 'string') return broken(url, "domain policy requires string 'url' argument")
-      const patterns = textsOf(allowed)!
+      if (hidden !== undefined) return makeViolation(url, `the address cannot be judged: ${hidden}`)
+      if (typeof url !== 'string') return makeViolation(url, "domain policy requires string 'url' argument")
+      const patterns = readTexts(allowed)!
       const urls = [url, ...(tool.urlArguments ?? []).map((name) => args[name]).filter((each) => typeof each === 'string')]
       const outside = urls.find((each) => !patterns.some((pattern) => matchDomain(pattern, each)))
       return outside === undefined
         ? null
-        : broken(outside, `domain ${patterns.map(shown).join(', ')} does not allow ${shown(outside)}`)
+        : makeViolation(outside, `domain ${patterns.map(formatValue).join(', ')} does not allow ${formatValue(outside)}`)
     }
     case 'path': {
-      const roots = textsOf(allowed)!
+      const roots = readTexts(allowed)!
       const names = new Set([...PATH_ARGUMENTS, ...(tool.pathArguments ?? [])])
       const paths = [...names].flatMap((name) => (Object.hasOwn(args, name) ? args[name] : []) as unknown)
-      if (paths.length === 0) return broken(undefined, `${key} policy requires a path argument`)
+      if (paths.length === 0) return makeViolation(undefined, `${key} policy requires a path argument`)
       const outside = paths.find((path) => typeof path !== 'string' || !roots.some((root) => allowsPath(root, path, tool.base)))
-      return outside === undefined ? null : broken(outside, `path ${shown(outside)} is not below ${roots.map(shown).join(', ')}`)
+      return outside === undefined
+        ? null
+        : makeViolation(outside, `path ${formatValue(outside)} is not below ${roots.map(formatValue).join(', ')}`)
     }
     case 'limit': {
       const value = args[key]
       const why = tool.unknown?.[key]
-      if (why !== undefined) return broken(undefined, `argument '${key}' cannot be judged: ${why}`)
+      if (why !== undefined) return makeViolation(undefined, `argument '${key}' cannot be judged: ${why}`)
       if (value === undefined || value === null) return null
-      if (typeof value !== 'number' && typeof value !== 'bigint') return broken(value, `${key} ${shown(value)} is not a number`)
-      return value > (allowed as number) ? broken(value, `${key} ${String(value)} exceeds allowed ${String(allowed)}`) : null
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        return makeViolation(value, `${key} ${formatValue(value)} is not a number`)
+      return value > (allowed as number)
+        ? makeViolation(value, `${key} ${String(value)} exceeds allowed ${String(allowed)}`)
+        : null
     }
     case 'pin': {
       const value = args[key]
       const why = tool.unknown?.[key]
-      if (why !== undefined) return broken(undefined, `argument '${key}' cannot be judged: ${why}`)
+      if (why !== undefined) return makeViolation(undefined, `argument '${key}' cannot be judged: ${why}`)
       if (value === undefined)
         return tool.isEffect === true
-          ? broken(undefined, `argument '${key}' must be ${requiredText(allowed)}, and the call does not say it`)
+          ? makeViolation(undefined, `argument '${key}' must be ${formatRequired(allowed)}, and the call does not say it`)
           : null
-      if (listOf(allowed).some((item) => same(item, value))) return null
-      return broken(value, `argument '${key}' value ${jsonText(value)} violates required ${requiredText(allowed)}`)
+      if (toList(allowed).some((item) => same(item, value))) return null
+      return makeViolation(value, `argument '${key}' value ${jsonText(value)} violates required ${formatRequired(allowed)}`)
     }
     case 'budget':
     case 'version':
@@ -313,8 +318,8 @@ function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments,
   }
 }
 
-function requiredText(allowed: GrantValue): string {
-  return Array.isArray(allowed) ? listOf(allowed).map(jsonText).join(' or ') : jsonText(allowed)
+function formatRequired(allowed: GrantValue): string {
+  return Array.isArray(allowed) ? toList(allowed).map(jsonText).join(' or ') : jsonText(allowed)
 }
 
 /** Equal as JSON data: 1, 1n and 1.0 are one number. */
@@ -326,7 +331,7 @@ function normal(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : jsonText(value)
 }
 

@@ -17,17 +17,17 @@ const STANDARD = Object.keys(STANDARD_TOOL_BUILTINS).flatMap((id) => {
 })
 
 /** The standard tools of a family; none when there is no such family. */
-export function toolsOfFamily(family: string): readonly FamilyTool[] {
+export function listFamilyTools(family: string): readonly FamilyTool[] {
   return STANDARD.filter((tool) => tool.family === family)
 }
 
 /** Names of all families, the host's too. */
-export function familiesOf(hostFamilies: Iterable<string> = []): readonly string[] {
+export function listFamilies(hostFamilies: Iterable<string> = []): readonly string[] {
   return [...new Set([...STANDARD.map(({ family }) => family), ...hostFamilies])].sort()
 }
 
 /** Names that a file gives at its top level, by whatever declaration. */
-export function declaredNames(items: readonly Stmt[]): ReadonlySet<string> {
+export function listDeclaredNames(items: readonly Stmt[]): ReadonlySet<string> {
   const names = new Set<string>()
   for (const item of items) {
     switch (item.kind) {

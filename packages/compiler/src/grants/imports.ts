@@ -49,7 +49,7 @@ const ALL = 'all'
 
 const ALL_EFFECTS = Object.keys(EFFECT_NAMES)
 
-function capabilityOf(name: string): Capability | null {
+function findCapability(name: string): Capability | null {
   const own = OTHER_SPELLINGS[name] ?? name
   return CAPABILITIES[own] ?? (Object.hasOwn(EFFECT_NAMES, own) ? { effects: [own] } : null)
 }
@@ -66,7 +66,7 @@ export function importCeilings(program: Program): {
     if (!('attributes' in item)) continue
     for (const attribute of item.attributes) {
       if (attribute.name.text !== 'grant_import') continue
-      const path = moduleOf(attribute)
+      const path = readModule(attribute)
       if (path === null) {
         found.push(
           report(GRANT_CATALOG, 'G003', attribute.span, {
@@ -84,7 +84,7 @@ export function importCeilings(program: Program): {
       }
     }
   }
-  const ceilings = new Map([...drafts].map(([path, draft]) => [path, { ceiling: ceilingOf(path, draft), span: draft.span }]))
+  const ceilings = new Map([...drafts].map(([path, draft]) => [path, { ceiling: makeCeiling(path, draft), span: draft.span }]))
   return { ceilings, diagnostics: found }
 }
 
@@ -99,7 +99,7 @@ interface Draft {
 const isModule = (arg: Attribute['args'][number], at: number): boolean =>
   arg.name === null ? at === 0 : arg.name.text === 'module'
 
-function moduleOf(attribute: Attribute): string | null {
+function readModule(attribute: Attribute): string | null {
   const value = attribute.args.find(isModule)?.value
   return typeof value === 'string' ? value : null
 }
@@ -109,7 +109,7 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
     if (isModule(arg, at)) continue
     const written = arg.name?.text ?? ALL
     const key = OTHER_SPELLINGS[written] ?? written
-    const capability = key === ALL ? null : capabilityOf(key)
+    const capability = key === ALL ? null : findCapability(key)
     const wrong = (problem: string): void => {
       found.push(report(GRANT_CATALOG, 'G003', attribute.span, { alias: path, key: written, problem }))
     }
@@ -118,9 +118,9 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
       wrong(`is nothing that an import can be given${near === null ? '' : `; did you mean '${near}'?`}`)
       continue
     }
-    const level = levelOf(arg.value, capability)
+    const level = readLevel(arg.value, capability)
     if (level === null) {
-      wrong(`must be ${expected(key, capability)}`)
+      wrong(`must be ${describeExpected(key, capability)}`)
       continue
     }
     const before = levels.get(key)
@@ -134,16 +134,16 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
         report(GRANT_CATALOG, 'G004', attribute.span, {
           alias: path,
           key: written,
-          before: shownLevel(before),
-          now: shownLevel(level),
+          before: formatLevel(before),
+          now: formatLevel(level),
         }),
       )
   }
 }
 
-const shownLevel = (level: Level): string => (typeof level === 'string' ? level : JSON.stringify(level))
+const formatLevel = (level: Level): string => (typeof level === 'string' ? level : JSON.stringify(level))
 
-function expected(key: string, capability: Capability | null): string {
+function describeExpected(key: string, capability: Capability | null): string {
   if (key === ALL) return 'none, read_only or full'
   const levels = ['none', ...(capability?.readOnly === true ? ['read_only'] : [])]
   switch (capability?.restricts?.key) {
@@ -158,7 +158,7 @@ function expected(key: string, capability: Capability | null): string {
   }
 }
 
-function levelOf(value: AttributeValue, capability: Capability | null): Level | null {
+function readLevel(value: AttributeValue, capability: Capability | null): Level | null {
   if (value === 'none' || value === 'full') return value
   if (value === 'read_only') return capability === null || capability.readOnly === true ? value : null
   if (capability?.restricts === undefined) return null
@@ -166,7 +166,7 @@ function levelOf(value: AttributeValue, capability: Capability | null): Level | 
   return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string') ? value : null
 }
 
-function ceilingOf(module: string, { levels }: Draft): ImportCeiling {
+function makeCeiling(module: string, { levels }: Draft): ImportCeiling {
   const left = new Set(FREE_EFFECTS)
   const rest = levels.get(ALL)
   if (rest === 'full') for (const name of ALL_EFFECTS) left.add(name)
@@ -174,7 +174,7 @@ function ceilingOf(module: string, { levels }: Draft): ImportCeiling {
   let grants: { [tool: string]: GrantRecord } = {}
   for (const [key, level] of levels) {
     if (key === ALL) continue
-    const { effects, restricts } = capabilityOf(key)!
+    const { effects, restricts } = findCapability(key)!
     for (const name of effects) left.delete(name)
     if (key === 'fs') left.delete('fs.read')
     if (level === 'none') continue
@@ -190,7 +190,7 @@ function ceilingOf(module: string, { levels }: Draft): ImportCeiling {
 }
 
 /** A call inside an imported module whose literal arguments its import does not allow. */
-export function refusedInImport(
+export function findRefusalInImport(
   span: Span,
   args: { readonly module: string; readonly fn: string; readonly tool: string; readonly reason: string },
 ): Diagnostic {
@@ -198,7 +198,7 @@ export function refusedInImport(
 }
 
 /** What the inferred effects of an import exceed, in the words of the catalogue. */
-export function exceededImport(
+export function findExceededImport(
   span: Span,
   args: { readonly module: string; readonly fn: string; readonly effect: string; readonly cause: string },
 ): Diagnostic {

@@ -12,7 +12,7 @@ export { allowedEffects, isCeiling, isEffectName, leavesEffect } from './ceiling
 export type { ImportCeiling } from './ceilings.js'
 export { effectsOfLevel, nameOfKind, normalEffect } from '../effects/kinds.js'
 export { satisfiesVersion } from './version.js'
-export { addConstraint, checkGrant, constraintProblem, emptiedKey, keyKind, pinnedArguments } from './constraints.js'
+export { addConstraint, checkGrant, constraintProblem, findEmptiedKey, keyKind, pinnedArguments } from './constraints.js'
 export type {
   ConstrainedCall,
   ConstraintRule,

@@ -27,10 +27,10 @@ import type {
 } from '@bridle/parser'
 import { GRANT_CATALOG } from './catalog.js'
 import type { GrantCode } from './catalog.js'
-import { addConstraint, checkGrant, constraintProblem, emptiedKey } from './constraints.js'
+import { addConstraint, checkGrant, constraintProblem, findEmptiedKey } from './constraints.js'
 import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue } from './constraints.js'
 import { isWideDomain } from './domain.js'
-import { declaredNames, familiesOf, toolsOfFamily } from './families.js'
+import { listDeclaredNames, listFamilies, listFamilyTools } from './families.js'
 
 /** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
 function budgetKey(attribute: string, key: Name): Name {
@@ -119,7 +119,7 @@ class Lowering {
   }
 
   program(program: Program): Lowered {
-    const written = this.expanded(program.items)
+    const written = this.expandFamilies(program.items)
     for (const item of written) if (item.kind === 'UseTool') this.declare(item)
     let installed: GrantRecords = {}
     for (const item of written) {
@@ -141,7 +141,7 @@ class Lowering {
       if (item.kind === 'Grant' && this.isToolKey(item.alias)) {
         const all = installed
         installed = {}
-        return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push', [recordOf(all, item.span)], item.span))]
+        return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push', [makeRecord(all, item.span)], item.span))]
       }
       return isGrantStmt(item) ? this.topLevel(item) : [this.rewrite(item, scopes, null) as Stmt]
     })
@@ -153,7 +153,7 @@ class Lowering {
           tool: alias.tool,
           server: alias.server,
           version: alias.version,
-          effects: effectsOf(alias),
+          effects: readEffects(alias),
           grant: alias.grant,
           span: alias.span,
         })),
@@ -166,10 +166,10 @@ class Lowering {
   // ---- declarations ------------------------------------------------------------------------------------------------------
 
   /** `use tool FAMILY as *` as one `use tool` for each tool. What the file names itself keeps its name. */
-  private expanded(items: readonly Stmt[]): readonly Stmt[] {
+  private expandFamilies(items: readonly Stmt[]): readonly Stmt[] {
     const stars = items.filter((item): item is UseTool => item.kind === 'UseTool' && item.alias === null)
     if (stars.length === 0) return items
-    const own = declaredNames(items)
+    const own = listDeclaredNames(items)
     return items.flatMap((item) => (item.kind === 'UseTool' && item.alias === null ? this.family(item, own) : [item]))
   }
 
@@ -182,7 +182,7 @@ class Lowering {
       this.report('G008', item.span, { what, instead })
       return []
     }
-    const tools = toolsOfFamily(family)
+    const tools = listFamilyTools(family)
     if (this.hostFamilies?.has(family) ?? tools.length === 0) {
       this.families.add(family)
       this.hasModules = true
@@ -190,7 +190,7 @@ class Lowering {
     }
     if (tools.length === 0) {
       this.hasModules = true // one error is enough
-      const known = familiesOf(this.hostFamilies)
+      const known = listFamilies(this.hostFamilies)
       this.report('G011', span, { family, known, suggestion: suggest(family, known) })
       return []
     }
@@ -232,17 +232,17 @@ class Lowering {
   }
 
   private bind(item: Extract<GrantStmt, { kind: 'BindEffect' }>): void {
-    const alias = this.aliasOf(item.alias)
+    const alias = this.findAlias(item.alias)
     const root = item.effect.text.split('.')[0]!.toLowerCase()
     if (alias !== null && !alias.effects.includes(root)) alias.effects.push(root)
   }
 
   private narrowAlias(item: Extract<GrantStmt, { kind: 'Grant' }>): void {
-    const alias = this.aliasOf(item.alias)
+    const alias = this.findAlias(item.alias)
     if (alias !== null) alias.grant = this.constrain(alias.grant, item.alias.text, item.entries)
   }
 
-  private aliasOf(name: Name): Alias | null {
+  private findAlias(name: Name): Alias | null {
     const alias = this.aliases.get(name.text)
     if (alias === undefined)
       this.report('G001', name.span, { alias: name.text, suggestion: suggest(name.text, this.aliases.keys()) })
@@ -257,7 +257,7 @@ class Lowering {
   private constrain(grant: GrantRecord, alias: string, entries: readonly Constraint[]): GrantRecord {
     let merged = grant
     for (const { key, value: written, valueSpan } of entries) {
-      const value = plainOf(written)
+      const value = toPlain(written)
       const problem =
         value === null ? 'constraint must be a scalar or a list of scalars' : constraintProblem(key.text, value, this.rules)
       if (value === null || problem !== null) {
@@ -271,7 +271,12 @@ class Lowering {
       merged = added.grant
       const { conflict } = added
       if (conflict !== null)
-        this.report('G004', valueSpan, { alias, key: key.text, before: textOf(conflict.before), now: textOf(conflict.now) })
+        this.report('G004', valueSpan, {
+          alias,
+          key: key.text,
+          before: formatText(conflict.before),
+          now: formatText(conflict.now),
+        })
     }
     return merged
   }
@@ -298,7 +303,7 @@ class Lowering {
     }
     const alias = this.aliases.get(item.alias.text)!
     if (alias.span !== item.span) return []
-    const effects = effectsOf(alias)
+    const effects = readEffects(alias)
     const spec = dict(span, {
       alias: literal(alias.name.text, span),
       tool: literal(alias.tool, span),
@@ -307,7 +312,7 @@ class Lowering {
       effects: effects === null ? literal(null, span) : list(effects, span),
       grants: { kind: 'List', span, items: [argument(recordFields(alias.grant, span))] },
     })
-    return [hiddenLet(alias.name, call('__tool_binding', [spec], span), span), aliasLet(alias.name, span)]
+    return [makeHiddenLet(alias.name, call('__tool_binding', [spec], span), span), aliasLet(alias.name, span)]
   }
 
   // ---- the rest of the file -----------------------------------------------------------------------------------------------
@@ -324,13 +329,13 @@ class Lowering {
     if (kind === 'FnDecl' || kind === 'ToolDecl' || kind === 'PipelineDecl') return this.declaration(node as FunctionDecl, scopes)
     if (kind === 'Closure') {
       const closure = node as Extract<Expr, { kind: 'Closure' }>
-      return this.copied(closure, 'body', this.block(closure.body, scopes, within, true, []), scopes, within)
+      return this.copyNode(closure, 'body', this.block(closure.body, scopes, within, true, []), scopes, within)
     }
     if (kind === 'Block') return this.block(node as Block, scopes, within, false, [])
-    return this.copied(node as object, null, null, scopes, within)
+    return this.copyNode(node as object, null, null, scopes, within)
   }
 
-  private copied<T extends object>(node: T, done: string | null, made: unknown, scopes: Scopes, within: string | null): T {
+  private copyNode<T extends object>(node: T, done: string | null, made: unknown, scopes: Scopes, within: string | null): T {
     const changes: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(node) as [string, unknown][]) {
       if (typeof value !== 'object' || value === null || /span$/i.test(key)) continue
@@ -348,9 +353,9 @@ class Lowering {
       for (const [tool, grant] of Object.entries(records))
         this.scoped.push({ tool, within: decl.name.text, grant, span: decl.span })
       if (isGenerator(decl)) this.report('G008', decl.span, { what: 'a grant for a generator' })
-      else start.push(...pushed(records, decl.span))
+      else start.push(...pushRecords(records, decl.span))
     }
-    return this.copied(
+    return this.copyNode(
       decl,
       'body',
       this.block(decl.body, scopes, decl.name.text, !isGenerator(decl), start),
@@ -391,7 +396,7 @@ class Lowering {
       if (this.isToolKey(item.alias)) {
         if (whole) ids = this.add(ids, item)
         else this.report('G008', item.span, { what: `a grant of the tool id '${item.alias.text}' inside a nested block` })
-      } else if (this.aliasOf(item.alias) !== null) {
+      } else if (this.findAlias(item.alias) !== null) {
         own.set(item.alias.text, this.constrain(own.get(item.alias.text) ?? {}, item.alias.text, item.entries))
       }
     }
@@ -399,20 +404,20 @@ class Lowering {
     const start: Stmt[] = [...before]
     if (Object.keys(ids).length > 0) {
       for (const [tool, grant] of Object.entries(ids)) this.scoped.push({ tool, within, grant, span: block.span })
-      start.push(...pushed(ids, block.span))
+      start.push(...pushRecords(ids, block.span))
     }
     for (const [name, grant] of own) {
       const outer = scopes.get(name) ?? []
       const stmt = block.body.find((item) => item.kind === 'Grant' && item.alias.text === name)!
       for (const each of outer) {
-        const key = emptiedKey(each, grant, this.rules)
+        const key = findEmptiedKey(each, grant, this.rules)
         if (key !== null) this.report('G005', stmt.span, { alias: name, key })
       }
       inner.set(name, [...outer, grant])
       const { name: declared } = this.aliases.get(name)!
       const { span } = stmt
-      const narrowed = call('__tool_narrowed', [variable(hidden(declared.text), span), recordFields(grant, span)], span)
-      start.push(hiddenLet(declared, narrowed, span), aliasLet(declared, span))
+      const narrowed = call('__tool_narrowed', [variable(hideAlias(declared.text), span), recordFields(grant, span)], span)
+      start.push(makeHiddenLet(declared, narrowed, span), aliasLet(declared, span))
     }
     const body = block.body.flatMap((item): readonly Stmt[] =>
       isGrantStmt(item) ? [] : [this.rewrite(item, inner, within) as Stmt],
@@ -432,7 +437,7 @@ class Lowering {
     const args: Record<string, unknown> = {}
     const places = new Map<string, Span>()
     const give = (name: string, value: Expr): void => {
-      args[name] = constantOf(value)
+      args[name] = readConstant(value)
       places.set(name, value.span)
     }
     if (first.value.kind === 'Dict') {
@@ -501,7 +506,7 @@ function isJudged(key: string, known: Readonly<Record<string, unknown>>): boolea
   return Object.hasOwn(known, key)
 }
 
-function effectsOf(alias: Alias): readonly string[] | null {
+function readEffects(alias: Alias): readonly string[] | null {
   if (alias.effects.length > 0) return alias.effects
   const named = [alias.grant['effect'], alias.grant['effects']].flatMap((value) => (value === undefined ? [] : [value].flat()))
   const roots = named.flatMap((text) => String(text).split(',')).map((text) => text.trim().split('.')[0]!.toLowerCase())
@@ -509,7 +514,7 @@ function effectsOf(alias: Alias): readonly string[] | null {
 }
 
 /** Null for what no constraint can be: nil and nested lists. */
-function plainOf(value: WrittenValue | AttributeValue): GrantValue | null {
+function toPlain(value: WrittenValue | AttributeValue): GrantValue | null {
   const scalar = (item: WrittenValue | AttributeValue): GrantScalar | null => {
     if (item === null || Array.isArray(item)) return null
     return typeof item === 'object' ? ((item as { readonly float: number }).float ?? null) : item
@@ -525,7 +530,7 @@ const FIRST_PARAMETER: ReadonlyMap<string, string> = new Map([
   ['env', 'name'],
 ])
 
-function constantOf(value: Expr): unknown {
+function readConstant(value: Expr): unknown {
   switch (value.kind) {
     case 'String':
     case 'Int':
@@ -537,11 +542,11 @@ function constantOf(value: Expr): unknown {
   }
 }
 
-const textOf = (value: GrantValue): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))
+const formatText = (value: GrantValue): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))
 
 // ---- nodes -----------------------------------------------------------------------------------------------------------------
 
-const hidden = (alias: string): string => `__alias_${alias}`
+const hideAlias = (alias: string): string => `__alias_${alias}`
 
 const variable = (name: string, span: Span): Expr => ({ kind: 'Identifier', span, name })
 
@@ -567,14 +572,14 @@ function letStmt(name: string, value: Expr, span: Span): Stmt {
   }
 }
 
-const hiddenLet = (alias: Name, value: Expr, span: Span): Stmt => letStmt(hidden(alias.text), value, span)
+const makeHiddenLet = (alias: Name, value: Expr, span: Span): Stmt => letStmt(hideAlias(alias.text), value, span)
 
 const aliasLet = (alias: Name, span: Span): Stmt =>
-  letStmt(alias.text, call('__tool_alias', [variable(hidden(alias.text), span)], span), span)
+  letStmt(alias.text, call('__tool_alias', [variable(hideAlias(alias.text), span)], span), span)
 
-function pushed(records: GrantRecords, span: Span): readonly Stmt[] {
+function pushRecords(records: GrantRecords, span: Span): readonly Stmt[] {
   const pop: Block = { kind: 'Block', span, body: [statement(call('__grants_pop', [], span))] }
-  return [statement(call('__grants_push', [recordOf(records, span)], span)), { kind: 'Defer', span, body: pop }]
+  return [statement(call('__grants_push', [makeRecord(records, span)], span)), { kind: 'Defer', span, body: pop }]
 }
 
 function literal(value: GrantScalar | null, span: Span): Expr {
@@ -617,6 +622,6 @@ function recordFields(grant: GrantRecord, span: Span): Expr {
   return dict(span, Object.fromEntries(fields))
 }
 
-function recordOf(records: GrantRecords, span: Span): Expr {
+function makeRecord(records: GrantRecords, span: Span): Expr {
   return dict(span, Object.fromEntries(Object.entries(records).map(([tool, grant]) => [tool, recordFields(grant, span)])))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addConstraint, checkGrant, constraintProblem, emptiedKey, pinnedArguments } from './constraints.js'
+import { addConstraint, checkGrant, constraintProblem, findEmptiedKey, pinnedArguments } from './constraints.js'
 import type { GrantRecord, GrantedTool } from './constraints.js'
 import { domainProblem, isWideDomain, matchDomain } from './domain.js'
 import { allowsPath } from './paths.js'
@@ -208,5 +208,5 @@ test.each<[GrantRecord, GrantRecord, string | null]>([
   [{ model: 'm1' }, { model: ['m2', 'm3'] }, 'model'],
   [{ model: 'm1' }, { temperature: 1 }, null],
 ])('%j under %j leaves nothing of: %s', (outer, inner, key) => {
-  expect(emptiedKey(outer, inner)).toBe(key)
+  expect(findEmptiedKey(outer, inner)).toBe(key)
 })

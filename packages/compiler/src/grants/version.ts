@@ -6,7 +6,7 @@ type Parts = readonly [number, number, number]
 export function satisfiesVersion(found: string, required: string): boolean {
   const wanted = required.trim()
   if (wanted === '' || wanted === '*' || wanted === found) return true
-  const version = partsOf(found)
+  const version = parseParts(found)
   if (version === null || /-/.test(found)) return false
   return wanted.split('||').some((range) => {
     const terms = range.trim().split(/\s+/)
@@ -14,7 +14,7 @@ export function satisfiesVersion(found: string, required: string): boolean {
   })
 }
 
-function partsOf(text: string): { readonly full: Parts; readonly given: number } | null {
+function parseParts(text: string): { readonly full: Parts; readonly given: number } | null {
   const match = /^v?(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?(?:[-+].*)?$/.exec(text)
   if (match === null) return null
   const given = match.slice(1).filter((part) => part !== undefined && part !== 'x').length
@@ -28,7 +28,7 @@ function compare(a: Parts, b: Parts): number {
 
 function satisfiesTerm(version: Parts, term: string): boolean {
   const match = /^(\^|~|>=|<=|>|<|=)?(.+)$/.exec(term)
-  const base = match === null ? null : partsOf(match[2]!)
+  const base = match === null ? null : parseParts(match[2]!)
   if (base === null) return false
   const { full, given } = base
   const order = compare(version, full)

@@ -39,7 +39,7 @@ const MOST_STEPS = 1_000_000
 
 /** A matcher of whole texts. */
 export function compileWildcards(pattern: string, rules: WildcardRules): (text: string) => boolean {
-  const tokens = tokensOf(pattern, rules)
+  const tokens = tokenize(pattern, rules)
   const separator = rules.separator === null ? -1 : rules.separator.codePointAt(0)!
   if (separator < 0 && tokens.every(({ kind }) => kind === 'char' || kind === 'run')) return (text) => matchStars(pattern, text)
   const { most = Infinity } = rules
@@ -93,7 +93,7 @@ export function matchComponents(pattern: readonly string[], path: readonly strin
   return true
 }
 
-function tokensOf(pattern: string, rules: WildcardRules): readonly Token[] {
+function tokenize(pattern: string, rules: WildcardRules): readonly Token[] {
   const { separator, one = false, deep, sets = false, anywhere = false } = rules
   const tokens: Token[] = []
   // Two of a kind say no more than one, and would only be walked.

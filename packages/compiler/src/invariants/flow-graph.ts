@@ -75,7 +75,7 @@ export class FlowGraph {
         return this.add(`assign ${target}`, node.span, this.node(node.value, from), { assigned: { target, stmt: node } })
       }
       case 'Assign': {
-        const target = pathOf(node.target) ?? '<computed>'
+        const target = readPath(node.target) ?? '<computed>'
         return this.add(`assign ${target}`, node.span, this.node(node.value, from), { assigned: { target, stmt: node } })
       }
       case 'Return':
@@ -178,19 +178,19 @@ export class FlowGraph {
 }
 
 /** `a.b.c` of names; null for a path that is computed. */
-export function pathOf(expr: Expr): string | null {
+export function readPath(expr: Expr): string | null {
   if (expr.kind === 'Identifier') return expr.name
   if (expr.kind !== 'Member') return null
-  const object = pathOf(expr.object)
+  const object = readPath(expr.object)
   return object === null ? null : `${object}.${expr.property.text}`
 }
 
 /** The tool that `mcp_call(client, "tool", …)` or `host_tool_call("tool", …)` names by a literal. */
 export function toolName(call: ExprOf<'Call'>): string | null {
   const arg = call.callee.text === 'mcp_call' ? call.args[1] : call.callee.text === 'host_tool_call' ? call.args[0] : undefined
-  return arg === undefined ? null : textOf(arg)
+  return arg === undefined ? null : readText(arg)
 }
 
-export function textOf({ spread, value }: Argument): string | null {
+export function readText({ spread, value }: Argument): string | null {
   return !spread && value.kind === 'String' ? value.value : null
 }

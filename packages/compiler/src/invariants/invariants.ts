@@ -19,7 +19,7 @@ import type {
 import { compileWildcards } from '../grants/wildcards.js'
 import { bareSpan } from '../lint/context.js'
 import { INVARIANT_CATALOG, type InvariantCode } from './catalog.js'
-import { FlowGraph, type FlowNode, pathOf, textOf, toolName } from './flow-graph.js'
+import { FlowGraph, type FlowNode, readPath, readText, toolName } from './flow-graph.js'
 
 export interface Violation {
   readonly handler: string
@@ -77,7 +77,7 @@ export function handlersOf(program: Program): readonly Handler[] {
 export function declaredInvariants(handler: Handler): readonly string[] {
   return handler.attributes.flatMap((attribute) => {
     if (attribute.name.text !== 'invariant') return []
-    const name = argumentsOf(attribute)?.name ?? null
+    const name = readArguments(attribute)?.name ?? null
     const canonical = name === null ? null : canonicalInvariant(name)
     return canonical === null ? [] : [canonical]
   })
@@ -90,11 +90,11 @@ interface InvariantArguments {
 }
 
 /** null when an argument is a list. */
-function argumentsOf(attribute: Attribute): InvariantArguments | null {
+function readArguments(attribute: Attribute): InvariantArguments | null {
   const positional: string[] = []
   const named = new Map<string, string>()
   for (const { name, value } of attribute.args) {
-    const text = textOfValue(value)
+    const text = formatAttributeValue(value)
     if (text === null) return null
     if (name === null) positional.push(text)
     else named.set(name.text, text)
@@ -105,7 +105,7 @@ function argumentsOf(attribute: Attribute): InvariantArguments | null {
     : { name: explicit, positional, named }
 }
 
-function textOfValue(value: AttributeValue): string | null {
+function formatAttributeValue(value: AttributeValue): string | null {
   if (value === null) return 'nil'
   if (typeof value !== 'object') return String(value)
   return 'float' in value ? String(value.float) : null
@@ -122,7 +122,7 @@ function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file
     const diagnostic = report(INVARIANT_CATALOG, code, span, args, { related })
     return { handler: handler.name.text, invariant: INVARIANT_CATALOG[code].invariant, diagnostic, steps: steps ?? [] }
   }
-  const args = argumentsOf(attribute)
+  const args = readArguments(attribute)
   if (args === null) {
     const start = file.text.indexOf('[', attribute.span.start)
     return [violation('I032', { start, end: file.text.indexOf(']', start) + 1 }, {})]
@@ -136,7 +136,7 @@ function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file
       if (globs.length === 0) return [violation('I003', attribute.span, {})]
       const patterns = globs.map(globPattern)
       return nodes.flatMap(([at, node]) => {
-        const write = node.call === null ? null : writeOf(node.call.call)
+        const write = node.call === null ? null : findWrite(node.call.call)
         if (write === null) return []
         if (write.path === null) return [violation('I002', node.span, { call: node.call!.name, globs }, graph.wayTo(at))]
         const { path } = write
@@ -177,7 +177,7 @@ const WRITES: Readonly<Record<string, number | undefined>> = {
 const WRITING_TOOL = /write|edit|delete|move|rename|patch/
 
 /** Whether a call writes, and to which path; a path that is computed is null. */
-function writeOf(call: ExprOf<'Call'>): { readonly path: string | null } | null {
+function findWrite(call: ExprOf<'Call'>): { readonly path: string | null } | null {
   const tool = toolName(call)
   if (tool !== null) {
     if (!WRITING_TOOL.test(tool)) return null
@@ -193,7 +193,7 @@ function writeOf(call: ExprOf<'Call'>): { readonly path: string | null } | null 
 
 /** A name stands for itself: `write_file(out, …)` is allowed by the glob `out`. */
 function pathArgument(arg: Argument): string | null {
-  return textOf(arg) ?? (arg.value.kind === 'Identifier' ? arg.value.name : null)
+  return readText(arg) ?? (arg.value.kind === 'Identifier' ? arg.value.name : null)
 }
 
 const PATH_FIELDS = ['path', 'dst', 'destination', 'target']
@@ -218,8 +218,8 @@ function neverGrows(stmt: Stmt, target: string): boolean {
   if (stmt.kind !== 'Assign' && stmt.kind !== 'Let') return false
   const { value } = stmt
   if (value.kind === 'Call') return value.callee.text === 'llm_budget_remaining'
-  if (value.kind === 'Binary') return value.operator === '-' && pathOf(value.left) === target
-  return pathOf(value) === target
+  if (value.kind === 'Binary') return value.operator === '-' && readPath(value.left) === target
+  return readPath(value) === target
 }
 
 // ---- side effects --------------------------------------------------------------------------------------------------

@@ -3,18 +3,18 @@
 
 import { type Block, forEachChild, type Node } from '@bridle/parser'
 
-export function complexityOf(body: Block): number {
+export function measureComplexity(body: Block): number {
   let score = 1
   const visit = (node: Node): void => {
     if (node.kind === 'FnDecl' || node.kind === 'ToolDecl') return
-    score += branchesOf(node)
+    score += countBranches(node)
     forEachChild(node, visit)
   }
   visit(body)
   return score
 }
 
-function branchesOf(node: Node): number {
+function countBranches(node: Node): number {
   switch (node.kind) {
     case 'If':
     case 'For':

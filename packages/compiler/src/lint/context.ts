@@ -42,7 +42,7 @@ export function lintReporter(
   }
 }
 
-export function textOf(context: LintContext, span: Span): string {
+export function readText(context: LintContext, span: Span): string {
   return context.file.text.slice(span.start, span.end)
 }
 
@@ -51,7 +51,7 @@ export function textOf(context: LintContext, span: Span): string {
  * postfix operator gets its own.
  */
 export function operandText(context: LintContext, expr: Expr): string {
-  const text = textOf(context, expr.span)
+  const text = readText(context, expr.span)
   return ATOMS.has(expr.kind) ? text : `(${text})`
 }
 
@@ -74,7 +74,7 @@ const ATOMS: ReadonlySet<Expr['kind']> = new Set([
  * last operand are outside of it.
  */
 export function replace(context: LintContext, span: Span, text: string): readonly Edit[] | null {
-  return isBalanced(textOf(context, span)) ? [{ span, text }] : null
+  return isBalanced(readText(context, span)) ? [{ span, text }] : null
 }
 
 function isBalanced(text: string): boolean {

@@ -2,7 +2,7 @@
 
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
 import { stringAddFix } from '../types/fixes.js'
-import { type Edit, fingerprint, isPure, isSameTree, type LintContext, operandText, replace, textOf } from './context.js'
+import { type Edit, fingerprint, isPure, isSameTree, type LintContext, operandText, replace, readText } from './context.js'
 
 export function lintExpression(expr: Expr, context: LintContext): void {
   switch (expr.kind) {
@@ -32,7 +32,7 @@ export function lintExpression(expr: Expr, context: LintContext): void {
 function lintClones(args: readonly Argument[], method: string, context: LintContext): void {
   for (const { value, spread } of args) {
     if (spread || value.kind !== 'MethodCall' || value.method.text !== 'clone' || value.args.length > 0) continue
-    context.report('L030', value.span, { method }, replace(context, value.span, textOf(context, value.object.span)))
+    context.report('L030', value.span, { method }, replace(context, value.span, readText(context, value.object.span)))
   }
 }
 
@@ -54,7 +54,9 @@ function lintCast(call: ExprOf<'Call'>, context: LintContext): void {
   const isSame = value.kind === 'Call' && value.callee.text === name && value.args.length === 1
   if (!isSame && !cast.literals.includes(value.kind)) return
   const article = cast.kind === 'int' ? 'an' : 'a'
-  context.report('L031', call.span, { name, kind: cast.kind, article }, [{ span: call.span, text: textOf(context, value.span) }])
+  context.report('L031', call.span, { name, kind: cast.kind, article }, [
+    { span: call.span, text: readText(context, value.span) },
+  ])
 }
 
 const RAW_SOURCES: ReadonlySet<string> = new Set(

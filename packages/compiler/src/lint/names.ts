@@ -1,7 +1,7 @@
 // Rules about names of the whole file. They go by the name alone and not by scope, so a name that is used anywhere is used
 // everywhere: such a rule is silent too often and never wrong.
 
-import { toolsOfFamily } from '../grants/families.js'
+import { listFamilyTools } from '../grants/families.js'
 import {
   type Declaration,
   type Expr,
@@ -21,7 +21,7 @@ import {
 import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { closest } from '../types/suggest.js'
-import { bareSpan, type Edit, type LintContext, textOf } from './context.js'
+import { bareSpan, type Edit, type LintContext, readText } from './context.js'
 
 export interface NameOptions {
   readonly signatures: BuiltinSignatures
@@ -105,7 +105,7 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
   const known = new Set(names.declared)
   for (const item of program.items) {
     if (item.kind === 'UseTool' && item.alias === null) {
-      const tools = toolsOfFamily(item.tool.text)
+      const tools = listFamilyTools(item.tool.text)
       if (tools.length === 0) return // a family of some host, or reported elsewhere
       for (const { name } of tools) known.add(name)
     }
@@ -151,7 +151,7 @@ class Names {
       case 'Let':
         return this.binding(stmt)
       case 'Assign': {
-        const root = rootOf(stmt.target)
+        const root = findRoot(stmt.target)
         if (root !== null) this.assigned.add(root)
         break
       }
@@ -240,7 +240,7 @@ class Names {
         return
       case 'Interpolation':
         // Code in strings is not looked into, but each word of it counts.
-        for (const part of node.parts) if (typeof part !== 'string') this.words(textOf(this.context, part.span))
+        for (const part of node.parts) if (typeof part !== 'string') this.words(readText(this.context, part.span))
         return
       case 'Call':
         this.used.add(node.callee.text)
@@ -328,7 +328,7 @@ class Names {
 }
 
 /** The variable that an assignment changes, as in `a.b[0] = 1`. */
-function rootOf(target: Expr): string | null {
+function findRoot(target: Expr): string | null {
   let at = target
   while (at.kind === 'Member' || at.kind === 'Index') at = at.object
   return at.kind === 'Identifier' ? at.name : null

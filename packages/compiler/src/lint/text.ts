@@ -31,13 +31,13 @@ const DOC_WIDTH = 100
 function lintDocumentation(items: readonly Stmt[], context: LintContext, nested = false): void {
   for (const item of items) {
     if (!isDeclaration(item) || item.kind === 'ImportDecl') continue
-    if (item.attributes.length === 0 && (!nested || item.isPublic)) lintDocumentationOf(item, context)
+    if (item.attributes.length === 0 && (!nested || item.isPublic)) lintItemDocumentation(item, context)
     if (item.kind === 'ImplDecl') lintDocumentation(item.methods, context, true)
     else if ('body' in item && item.kind !== 'EvalPackDecl') lintDocumentation(item.body.body, context, true)
   }
 }
 
-function lintDocumentationOf(item: Stmt, context: LintContext): void {
+function lintItemDocumentation(item: Stmt, context: LintContext): void {
   const { file, comments } = context
   const run: Comment[] = []
   let line = file.lineAt(item.span.start)
@@ -99,7 +99,7 @@ function lintEmptyLines({ items }: Program, context: LintContext): void {
     if (before === undefined || !isItem(before) || !isItem(item)) continue
     if (before.kind === 'ImportDecl' && item.kind === 'ImportDecl') continue
     const end = before.span.end
-    let start = startOfItem(item, file)
+    let start = findItemStart(item, file)
     // Comments on the lines directly above belong to the item.
     for (let index = indexBefore(comments, start); index >= 0; index -= 1) {
       const comment = comments[index]!
@@ -122,7 +122,7 @@ function isItem(stmt: Stmt): boolean {
 }
 
 /** `pub` stands before the span. */
-function startOfItem(item: Stmt, file: SourceFile): number {
+function findItemStart(item: Stmt, file: SourceFile): number {
   const { start } = item.span
   const before = file.text.slice(Math.max(0, start - 100), start)
   return start - (/\bpub\s*$/.exec(before)?.[0].length ?? 0)
@@ -185,12 +185,12 @@ function lintImportOrder({ items }: Program, context: LintContext): void {
   const sorted = imports.toSorted(compareImports)
   const [first] = imports
   if (first === undefined || sorted.every((item, at) => item === imports[at])) return
-  context.report('L004', first.span, {}, orderedImports(imports, context))
+  context.report('L004', first.span, {}, orderImports(imports, context))
 }
 
 /** The block as the formatter would write it. Comments above the first import stay where they are. */
-function orderedImports(imports: readonly Stmt[], context: LintContext): readonly Edit[] | null {
-  const span = { start: startOfItem(imports[0]!, context.file), end: imports.at(-1)!.span.end }
+function orderImports(imports: readonly Stmt[], context: LintContext): readonly Edit[] | null {
+  const span = { start: findItemStart(imports[0]!, context.file), end: imports.at(-1)!.span.end }
   const result = format(new SourceFile(context.file.name, context.file.text.slice(span.start, span.end)))
   return result.kind === 'failed' ? null : [{ span, text: result.text.trimEnd() }]
 }

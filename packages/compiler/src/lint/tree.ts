@@ -17,8 +17,8 @@ import type {
 } from '@bridle/parser'
 import { boundNames, forEachChild, type Program } from '@bridle/parser'
 import { stmtExits } from '../types/exits.js'
-import { bareSpan, isPure, type LintContext, textOf } from './context.js'
-import { complexityOf } from './complexity.js'
+import { bareSpan, isPure, type LintContext, readText } from './context.js'
+import { measureComplexity } from './complexity.js'
 import { connectorReason, isConnectorExport } from './connector.js'
 import { lintExpression } from './expressions.js'
 import { checkLongRunning, checkPullRequests } from './flows.js'
@@ -59,7 +59,7 @@ class TreeWalk {
         reported = true
       }
       if (before?.kind === 'Let' && stmt.kind === 'Return') this.letThenReturn(before, stmt)
-      if (stmt.kind === 'ExprStmt' && isCallOf(stmt.value, 'request_approval') && !(kind === 'try' && at === body.length - 1)) {
+      if (stmt.kind === 'ExprStmt' && isCallTo(stmt.value, 'request_approval') && !(kind === 'try' && at === body.length - 1)) {
         this.context.report('L023', stmt.value.span, {})
       }
       this.stmt(stmt)
@@ -112,7 +112,7 @@ class TreeWalk {
         return lintNaming(stmt, context)
       case 'Let':
         this.declare(stmt.binding, stmt.mutable, stmt.span)
-        if (stmt.binding.kind === 'NameBinding') this.eager(stmt.value, collectionOf(stmt.binding.type))
+        if (stmt.binding.kind === 'NameBinding') this.eager(stmt.value, readCollection(stmt.binding.type))
         break
       case 'Return':
         if (stmt.value !== null) this.eager(stmt.value, this.around.returns)
@@ -156,16 +156,16 @@ class TreeWalk {
     const span = bareSpan(decl, context)
     lintNaming(decl, context)
     if (isFn && decl.isPublic && !isDocumented(span.start, context)) context.report('L012', span, { name: decl.name.text })
-    const isAllowed = decl.attributes.some((attribute) => isComplexityAllowed(textOf(context, attribute.span)))
-    const score = complexityOf(decl.body)
+    const isAllowed = decl.attributes.some((attribute) => isComplexityAllowed(readText(context, attribute.span)))
+    const score = measureComplexity(decl.body)
     if (score > context.complexityThreshold && !isAllowed)
       context.report('L013', span, { name: decl.name.text, score, threshold: context.complexityThreshold })
     checkLongRunning(decl.body, context)
     checkPullRequests(decl.body, context)
     for (const param of decl.params) if (param.defaultValue !== null) this.expr(param.defaultValue)
     const connector = isFn && isConnectorExport(decl.name.text) ? decl.name.text : null
-    this.within({ ...OUTSIDE, connector, returns: collectionOf(decl.returns) }, () => {
-      this.shadowedParams(
+    this.within({ ...OUTSIDE, connector, returns: readCollection(decl.returns) }, () => {
+      this.lintShadowedParams(
         decl.params.map((param) => param.name),
         span,
       )
@@ -246,7 +246,7 @@ class TreeWalk {
         break
       case 'Closure':
         for (const param of expr.params) if (param.defaultValue !== null) this.expr(param.defaultValue)
-        this.shadowedParams(
+        this.lintShadowedParams(
           expr.params.map((param) => param.name),
           expr.span,
         )
@@ -331,7 +331,7 @@ class TreeWalk {
     }
   }
 
-  private shadowedParams(names: readonly Name[], span: Span): void {
+  private lintShadowedParams(names: readonly Name[], span: Span): void {
     for (const { text } of names) {
       const hidden = this.scopes.findLast((scope) => scope.has(text))?.get(text)
       if (text !== '_' && hidden !== undefined) this.bindsAgain(text, span, false, hidden)
@@ -343,7 +343,7 @@ class TreeWalk {
   }
 }
 
-function isCallOf(expr: Expr, name: string): boolean {
+function isCallTo(expr: Expr, name: string): boolean {
   return expr.kind === 'Call' && expr.callee.text === name
 }
 
@@ -362,7 +362,7 @@ function isComplexityAllowed(attribute: string): boolean {
 }
 
 /** `list`, `set` or `dict` when the type is one, with or without arguments. */
-function collectionOf(type: TypeExpr | null): string | null {
+function readCollection(type: TypeExpr | null): string | null {
   if (type === null) return null
   if (type.kind === 'ListType') return 'list'
   return type.kind === 'NamedType' && ['list', 'set', 'dict'].includes(type.name.text) ? type.name.text : null

@@ -2,7 +2,7 @@
 // aliases finite. A union given to a generic alias distributes: `Box<"a" | "b">` is `Box<"a"> | Box<"b">`.
 
 import type { AliasInfo, Scope } from './scope.js'
-import { substitute, type Type, unionOf } from './type.js'
+import { substitute, type Type, makeUnion } from './type.js'
 
 /** More instances than this of one distributed alias are not built; the name stays. */
 const MAX_INSTANCES = 512
@@ -24,7 +24,7 @@ export function resolveHead(type: Type, scope: Scope): Type {
 }
 
 /** The members of a union with each member's head resolved; null when the type is no union. */
-export function resolvedMembers(type: Type, scope: Scope): readonly Type[] | null {
+export function resolveMembers(type: Type, scope: Scope): readonly Type[] | null {
   const head = resolveHead(type, scope)
   return head.kind === 'union' ? head.members.map((member) => resolveHead(member, scope)) : null
 }
@@ -40,7 +40,7 @@ function instantiate(type: Extract<Type, { kind: 'named' | 'applied' }>, alias: 
   if (count > MAX_INSTANCES) return null
   let combinations: Type[][] = [[]]
   for (const members of choices) combinations = combinations.flatMap((row) => members.map((member) => [...row, member]))
-  return unionOf(
+  return makeUnion(
     combinations.map((args) => {
       return substitute(alias.body, new Map(alias.params.map((param, at) => [param, args[at] ?? type])))
     }),

@@ -131,12 +131,13 @@ export function deprecations(program: Program): ReadonlyMap<string, Deprecation>
   for (const item of program.items) {
     if (item.kind !== 'FnDecl') continue
     const attribute = item.attributes.find((candidate) => candidate.name.text === 'deprecated')
-    if (attribute !== undefined) found.set(item.name.text, { since: textOf(attribute, 'since'), use: textOf(attribute, 'use') })
+    if (attribute !== undefined)
+      found.set(item.name.text, { since: readText(attribute, 'since'), use: readText(attribute, 'use') })
   }
   return found
 }
 
-function textOf(attribute: Attribute, name: string): string | null {
+function readText(attribute: Attribute, name: string): string | null {
   const value = attribute.args.find((arg) => arg.name?.text === name)?.value
   return typeof value === 'string' ? value : null
 }

@@ -68,7 +68,7 @@ function isKnownTarget(name: string, scope: Scope, context: CheckContext): boole
 
 function* callCandidates(scope: Scope, imported: ReadonlySet<string>): Generator<string> {
   for (const name of scope.builtins.keys()) if (!name.includes('.')) yield name
-  yield* scope.namesOf('functions')
+  yield* scope.listNames('functions')
   yield* [...imported].sort()
 }
 
@@ -90,7 +90,7 @@ function checkUnreachable(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
 
 /** Tests of an `unknown` variable that exclude some types but not all are reported where control should not arrive. */
 export function checkNarrowed(site: string, span: Span, scope: Scope, context: CheckContext): void {
-  for (const name of scope.ruledOutNames()) {
+  for (const name of scope.listRuledOut()) {
     const variable = scope.variable(name)
     if (variable === undefined || variable.ruledOut.length === 0 || !isNamed(variable.type, 'unknown')) continue
     const missing = CONCRETE_TYPES.filter((typeName) => !variable.ruledOut.includes(typeName))

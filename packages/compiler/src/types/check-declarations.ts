@@ -12,7 +12,7 @@ import { apply, refine } from './narrow.js'
 import { bareName, fits } from './relate.js'
 import type { Enclosing, Scope } from './scope.js'
 import { show } from './show.js'
-import { DICT, type Known, type Type, typeOf, typeOrNull } from './type.js'
+import { DICT, type Known, type Type, readType, typeOrNull } from './type.js'
 import { checkVariance } from './variance.js'
 
 /** A declaration where it stands; at the top level its name is known already and `scope` is the outermost one or a copy. */
@@ -66,7 +66,7 @@ export function checkDeclaration(decl: Declaration, scope: Scope, context: Check
 
 function checkFunction(decl: FnDecl, context: CheckContext, isMethod = false): void {
   const returns = context.signature(decl).returns
-  const scope = functionScope(decl, streamOf(decl, returns, context), context)
+  const scope = functionScope(decl, readStream(decl, returns, context), context)
   for (const param of decl.params) bindParam(param, scope, context)
   context.checkBlock(decl.body, scope)
   // A body that yields makes its `return`s meet the generator too, but for methods, whose types are what is written.
@@ -89,13 +89,13 @@ function bindParam(param: Param, scope: Scope, context: CheckContext): void {
   if (param.defaultValue !== null) context.checkExpr(param.defaultValue, scope)
 }
 
-function streamOf(decl: FnDecl, returns: Known, context: CheckContext): Enclosing['stream'] {
+function readStream(decl: FnDecl, returns: Known, context: CheckContext): Enclosing['stream'] {
   if (!decl.isStream) return null
   const type = returns === null ? null : resolveHead(returns, context.root)
   if (type !== null && type.kind === 'stream') return { element: type.element }
   if (decl.returns === null || type === null || (type.kind === 'named' && bareName('stream', type.name))) return { element: null }
   // Without a place of its own, as in the reference: the annotation is about the whole function.
-  context.report('T033', { start: 0, end: 0 }, { actual: show(typeOf(decl.returns)) })
+  context.report('T033', { start: 0, end: 0 }, { actual: show(readType(decl.returns)) })
   return { element: null }
 }
 
@@ -107,7 +107,7 @@ function checkTool(decl: Extract<Declaration, { kind: 'ToolDecl' }>, context: Ch
   if (decl.returns === null) return
   const fresh = context.root.child(IN_CLOSURE)
   for (const param of decl.params) fresh.define(param.name.text, typeOrNull(param.type))
-  checkReturns(decl.body.body, fresh, typeOf(decl.returns), context)
+  checkReturns(decl.body.body, fresh, readType(decl.returns), context)
 }
 
 function checkPipeline(decl: Extract<Declaration, { kind: 'PipelineDecl' }>, context: CheckContext): void {
@@ -117,7 +117,7 @@ function checkPipeline(decl: Extract<Declaration, { kind: 'PipelineDecl' }>, con
     return scope
   }
   context.checkBlock(decl.body, inner())
-  if (decl.returns !== null) checkReturns(decl.body.body, inner(), typeOf(decl.returns), context)
+  if (decl.returns !== null) checkReturns(decl.body.body, inner(), readType(decl.returns), context)
 }
 
 function checkEvalPack(decl: Extract<Declaration, { kind: 'EvalPackDecl' }>, scope: Scope, context: CheckContext): void {
@@ -145,7 +145,7 @@ function checkReturns(body: readonly Stmt[], scope: Scope, expected: Type, conte
         break
       }
       case 'ExprStmt':
-        if (stmt.value.kind === 'If') returnsOfIf(stmt.value, scope, expected, context)
+        if (stmt.value.kind === 'If') checkIfReturns(stmt.value, scope, expected, context)
         break
       case 'Guard':
         apply(refine(stmt.condition, scope).whenTrue, scope)
@@ -164,7 +164,7 @@ function checkReturns(body: readonly Stmt[], scope: Scope, expected: Type, conte
   }
 }
 
-function returnsOfIf(node: IfExpr, scope: Scope, expected: Type, context: CheckContext): void {
+function checkIfReturns(node: IfExpr, scope: Scope, expected: Type, context: CheckContext): void {
   const { whenTrue, whenFalse } = refine(node.condition, scope)
   const then = scope.child()
   apply(whenTrue, then)
@@ -172,7 +172,7 @@ function returnsOfIf(node: IfExpr, scope: Scope, expected: Type, context: CheckC
   const otherwise = scope.child()
   apply(whenFalse, otherwise)
   if (node.otherwise !== null) {
-    if (node.otherwise.kind === 'If') returnsOfIf(node.otherwise, otherwise, expected, context)
+    if (node.otherwise.kind === 'If') checkIfReturns(node.otherwise, otherwise, expected, context)
     else checkReturns(node.otherwise.body, otherwise, expected, context)
   }
   apply(survivingChanges(node, whenTrue, whenFalse), scope)

@@ -205,7 +205,7 @@ function checkPipe(expr: ExprOf<'Pipe'>, scope: Scope, context: CheckContext): v
 function checkBoundMethod(call: ExprOf<'MethodCall'>, scope: Scope, context: CheckContext): void {
   const type = infer(call.object, scope)
   if (type === null || type.kind !== 'named' || !scope.isTypeParam(type.name)) return
-  const bound = scope.boundOf(type.name)
+  const bound = scope.findBound(type.name)
   const wanted = bound === undefined ? undefined : scope.interfaceNamed(bound)
   if (bound === undefined || wanted === undefined || wanted.methods.has(call.method.text)) return
   context.report('T027', call.span, { method: call.method.text, bound, param: type.name })
@@ -220,7 +220,7 @@ function checkStruct(expr: ExprOf<'StructLiteral'>, scope: Scope, context: Check
     if (context.importedNames === null || context.otherNames.has(struct)) return
     context.report('N002', expr.name.span, {
       name: struct,
-      suggestion: closest(struct, scope.namesOf('structs'), context.suggestions),
+      suggestion: closest(struct, scope.listNames('structs'), context.suggestions),
     })
     return
   }

@@ -13,8 +13,8 @@ import { fits } from './relate.js'
 import { schemaType } from './schema.js'
 import type { Scope, Variable } from './scope.js'
 import { shapeDetail, show } from './show.js'
-import { sourceOf } from './strict.js'
-import { isNamed, type Known, NIL, type Type, typeOf, unionOf } from './type.js'
+import { findSource } from './strict.js'
+import { isNamed, type Known, NIL, type Type, readType, makeUnion } from './type.js'
 
 type StmtOf<K extends Stmt['kind']> = Extract<Stmt, { kind: K }>
 
@@ -116,7 +116,7 @@ function checkLet(stmt: StmtOf<'Let'>, scope: Scope, context: CheckContext): voi
     return
   }
   const name = binding.name.text
-  const declared = binding.type === null ? null : typeOf(binding.type)
+  const declared = binding.type === null ? null : readType(binding.type)
   const actual = infer(value, scope)
   if (declared !== null && actual !== null && !fits(declared, actual, scope)) {
     const detail = shapeDetail(declared, actual)
@@ -127,7 +127,7 @@ function checkLet(stmt: StmtOf<'Let'>, scope: Scope, context: CheckContext): voi
   scope.define(name, known, {
     nilWidenable: stmt.mutable && declared === null && isNamed(actual, 'nil'),
     schema: value.kind === 'Dict' || value.kind === 'Call' ? schemaType(value, scope) : null,
-    source: context.strict ? sourceOf(value, declared, scope) : null,
+    source: context.strict ? findSource(value, declared, scope) : null,
   })
   if (stmt.mutable) scope.markMutable(name)
 }
@@ -143,7 +143,7 @@ function checkFor(stmt: StmtOf<'For'>, scope: Scope, context: CheckContext): voi
   const inner = scope.child()
   const { binding } = stmt
   if (binding.kind === 'NameBinding') {
-    inner.define(binding.name.text, binding.type === null ? element : typeOf(binding.type))
+    inner.define(binding.name.text, binding.type === null ? element : readType(binding.type))
   } else if (binding.kind === 'PairBinding') {
     const [first, second] = pairTypes(element)
     inner.define(binding.first.text, first)
@@ -218,13 +218,13 @@ function isRefined(variable: Variable): boolean {
  */
 function widen(name: string, actual: Known, scope: Scope): void {
   if (isNamed(actual, 'nil')) return
-  const owner = scope.ownerOf(name)
+  const owner = scope.findOwner(name)
   const widened: Known = actual === null ? null : withNil(actual)
   if (owner !== null && owner !== scope) owner.define(name, null)
   scope.define(name, widened)
 }
 
 function withNil(type: Type): Type {
-  if (type.kind !== 'union') return unionOf([type, NIL])
-  return type.members.some((member) => isNamed(member, 'nil')) ? type : unionOf([...type.members, NIL])
+  if (type.kind !== 'union') return makeUnion([type, NIL])
+  return type.members.some((member) => isNamed(member, 'nil')) ? type : makeUnion([...type.members, NIL])
 }

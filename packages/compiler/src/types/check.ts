@@ -15,7 +15,7 @@ import { checkDeclaration } from './check-declarations.js'
 import { checkStatement, checkStatements } from './check-statements.js'
 import { type CheckContext, reporter, signatureCache } from './context.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
-import { type ImportedInterface, importedFrom, type Imports, isTypeDeclaration } from './module-interface.js'
+import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
 import { DICT } from './type.js'
 import { nodesWithin } from './walk.js'
@@ -71,12 +71,12 @@ function checkBothWays(program: Program, options: CheckOptions): Diagnostic[] {
   const smart = runChecks(program, options, true)
   if (smart.diagnostics.length === 0 || !smart.followedAliases || !smart.isWhole) return smart.diagnostics
   const { observe: _observe, probe: _probe, ...quiet } = options
-  const found = new Set(smart.diagnostics.map(placeOf))
+  const found = new Set(smart.diagnostics.map(formatPlace))
   const plain = runChecks(program, quiet, false)
-  return plain.isWhole ? plain.diagnostics.filter((diagnostic) => found.has(placeOf(diagnostic))) : plain.diagnostics
+  return plain.isWhole ? plain.diagnostics.filter((diagnostic) => found.has(formatPlace(diagnostic))) : plain.diagnostics
 }
 
-function placeOf({ code, span }: Diagnostic): string {
+function formatPlace({ code, span }: Diagnostic): string {
   return `${code} ${span.start} ${span.end}`
 }
 
@@ -147,7 +147,7 @@ function registerImports(program: Program, imports: Imports, root: Scope): Reado
   const names = new Set<string>()
   for (const decl of decls) {
     const source = found.get(decl.path)
-    for (const name of importedFrom(decl, (path) => found.get(path) ?? null)) {
+    for (const name of listImported(decl, (path) => found.get(path) ?? null)) {
       names.add(name)
       const type = source?.types.get(name)
       if (source === undefined || type === undefined) continue

@@ -4,7 +4,7 @@
 import { report } from '@bridle/parser'
 import type { Block, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
 import { type ArgsOf, type CheckCode, CHECK_CATALOG } from './catalog.js'
-import { type FnSignature, signatureOf } from './declarations.js'
+import { type FnSignature, readSignature } from './declarations.js'
 import type { Scope } from './scope.js'
 
 export type Fix = NonNullable<Diagnostic['fix']>
@@ -48,7 +48,7 @@ export function signatureCache(): (decl: FnDecl) => FnSignature {
   return (decl) => {
     const found = known.get(decl)
     if (found !== undefined) return found
-    const made = signatureOf(decl)
+    const made = readSignature(decl)
     known.set(decl, made)
     return made
   }

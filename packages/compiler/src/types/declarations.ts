@@ -16,7 +16,7 @@ import type {
   TypeParam,
 } from '@bridle/parser'
 import type { EnumInfo, InterfaceInfo, Scope, StructInfo, Variance } from './scope.js'
-import { ANY, type Known, nominal, type Type, typeOf, typeOrNull } from './type.js'
+import { ANY, type Known, nominal, type Type, readType, typeOrNull } from './type.js'
 
 export interface ParamInfo {
   readonly name: string
@@ -42,7 +42,7 @@ export type TypeDeclaration = Extract<Declaration, { kind: 'TypeDecl' | 'EnumDec
 /** What stands for a tool or a pipeline: callable without arguments, result unknown. */
 export const PLACEHOLDER: FnSignature = { params: [], required: 0, hasRest: false, returns: null, typeParams: [], bounds: [] }
 
-export function signatureOf(decl: FnDecl): FnSignature {
+export function readSignature(decl: FnDecl): FnSignature {
   return {
     ...signature(decl.params, decl.typeParams, effectiveReturn(decl)),
     bounds: decl.where.map((clause) => ({ param: clause.param.text, bound: clause.bound.text })),
@@ -72,7 +72,7 @@ function signature(params: readonly Param[], typeParams: readonly TypeParam[], r
 
 /** The written return type; without one `Stream<any>` for a `gen fn` and `Generator<any>` for a body that yields. */
 export function effectiveReturn(decl: FnDecl): Known {
-  if (decl.returns !== null) return typeOf(decl.returns)
+  if (decl.returns !== null) return readType(decl.returns)
   if (decl.isStream) return { kind: 'stream', element: ANY }
   return yields(decl.body) ? { kind: 'generator', element: ANY } : null
 }
@@ -93,7 +93,7 @@ function yields(body: Block): boolean {
 export function registerType(scope: Scope, decl: Declaration): boolean {
   switch (decl.kind) {
     case 'TypeDecl':
-      scope.declareAlias(decl.name.text, { params: decl.typeParams.map((param) => param.name.text), body: typeOf(decl.type) })
+      scope.declareAlias(decl.name.text, { params: decl.typeParams.map((param) => param.name.text), body: readType(decl.type) })
       return true
     case 'EnumDecl':
       scope.declareEnum(decl.name.text, enumInfo(decl))
@@ -113,7 +113,7 @@ export function registerType(scope: Scope, decl: Declaration): boolean {
 }
 
 export function methodTable(decl: ImplDecl): ReadonlyMap<string, FnSignature> {
-  return new Map(decl.methods.map((method) => [method.name.text, signatureOf(method)]))
+  return new Map(decl.methods.map((method) => [method.name.text, readSignature(method)]))
 }
 
 function enumInfo(decl: EnumDecl): EnumInfo {
@@ -147,7 +147,7 @@ function variances(params: readonly TypeParam[]): readonly Variance[] {
 }
 
 /** Type of a value of a declared enum or struct whose type arguments are not known. */
-export function nominalOf(name: string, info: { readonly params: readonly string[] }): Type {
+export function makeNominal(name: string, info: { readonly params: readonly string[] }): Type {
   return nominal(name, info.params.length)
 }
 

@@ -2,14 +2,14 @@
 // guarded arm counts as covering. A pattern that is not analysed covers everything.
 
 import type { Expr, ExprOf, MatchArm } from '@bridle/parser'
-import { resolvedMembers } from './aliases.js'
+import { resolveMembers } from './aliases.js'
 import type { CheckContext } from './context.js'
 import { infer } from './infer.js'
-import { literalValue, taggedUnion, type Tag } from './narrow.js'
+import { literalValue, readTaggedUnion, type Tag } from './narrow.js'
 import { fits } from './relate.js'
 import type { Scope } from './scope.js'
 import { quote, show } from './show.js'
-import { BOOL, FLOAT, INT, isNamed, type Known, NIL, sameType, STRING, type Type, unionOf } from './type.js'
+import { BOOL, FLOAT, INT, isNamed, type Known, NIL, sameType, STRING, type Type, makeUnion } from './type.js'
 
 /**
  * Type of a pattern that is a literal; null for every other pattern. A negative number is a literal with an operator in front: such
@@ -49,10 +49,10 @@ interface Missing {
 }
 
 function missingCases(subject: Expr, patterns: readonly Expr[], scope: Scope): Missing | null {
-  const enumName = matchedEnum(subject, scope)
+  const enumName = findMatchedEnum(subject, scope)
   if (enumName !== null) return missingVariants(enumName, patterns, scope)
   if (subject.kind === 'Member' && !subject.optional && subject.object.kind === 'Identifier') {
-    const tagged = taggedUnion(scope.variable(subject.object.name)?.type ?? null, scope)
+    const tagged = readTaggedUnion(scope.variable(subject.object.name)?.type ?? null, scope)
     if (tagged !== null && tagged.tag === subject.property.text) {
       const covered = new Set<Tag>()
       for (const pattern of patterns) {
@@ -65,7 +65,7 @@ function missingCases(subject: Expr, patterns: readonly Expr[], scope: Scope): M
     }
   }
   const type = infer(subject, scope)
-  const members = type === null ? null : resolvedMembers(type, scope)
+  const members = type === null ? null : resolveMembers(type, scope)
   return members === null ? null : missingMembers(members, patterns)
 }
 
@@ -74,13 +74,13 @@ function showTag(tag: Tag): string {
 }
 
 /** Name of the enum whose variants are matched: `e` or `e.variant` with `e` of a plainly named enum type. */
-function matchedEnum(subject: Expr, scope: Scope): string | null {
-  const own = enumNameOf(infer(subject, scope), scope)
+function findMatchedEnum(subject: Expr, scope: Scope): string | null {
+  const own = readEnumName(infer(subject, scope), scope)
   if (own !== null || subject.kind !== 'Member' || subject.property.text !== 'variant' || subject.optional) return own
-  return enumNameOf(infer(subject.object, scope), scope)
+  return readEnumName(infer(subject.object, scope), scope)
 }
 
-function enumNameOf(type: Known, scope: Scope): string | null {
+function readEnumName(type: Known, scope: Scope): string | null {
   return type !== null && type.kind === 'named' && scope.enumNamed(type.name) !== undefined ? type.name : null
 }
 
@@ -108,7 +108,7 @@ function missingMembers(members: readonly Type[], patterns: readonly Expr[]): Mi
       if (value === null) return null
       covered.add(value)
     }
-    const cases = members.filter((member) => !covered.has(tagOfLiteral(member))).map(show)
+    const cases = members.filter((member) => !covered.has(toTag(member))).map(show)
     return { subject: 'literal union', what: '', cases }
   }
   if (!members.every((member) => member.kind === 'named')) return null
@@ -122,7 +122,7 @@ function missingMembers(members: readonly Type[], patterns: readonly Expr[]): Mi
   return { subject: 'union type', what: '', cases }
 }
 
-function tagOfLiteral(type: Type): Tag {
+function toTag(type: Type): Tag {
   if (type.kind === 'string-literal') return type.value
   return type.kind === 'int-literal' ? BigInt(type.value) : ''
 }
@@ -156,7 +156,7 @@ export function armNarrowing(subject: Expr, arm: MatchArm, scope: Scope): { read
   }
   if (subject.kind !== 'Member' || subject.optional || subject.object.kind !== 'Identifier') return null
   const { name } = subject.object
-  const tagged = taggedUnion(scope.variable(name)?.type ?? null, scope)
+  const tagged = readTaggedUnion(scope.variable(name)?.type ?? null, scope)
   if (tagged === null || tagged.tag !== subject.property.text) return null
   const shapes: Type[] = []
   for (const pattern of arm.patterns) {
@@ -165,7 +165,7 @@ export function armNarrowing(subject: Expr, arm: MatchArm, scope: Scope): { read
     if (variant === undefined) return null
     if (!shapes.includes(variant.shape)) shapes.push(variant.shape)
   }
-  return { name, type: unionOf(shapes) }
+  return { name, type: makeUnion(shapes) }
 }
 
 function pickMembers(patterns: readonly Expr[], members: readonly Type[]): Type | null {
@@ -174,12 +174,12 @@ function pickMembers(patterns: readonly Expr[], members: readonly Type[]): Type 
     const literal = literalPattern(pattern)
     if (literal === null) return null
     const value = literalValue(pattern)
-    const exact = value === null ? undefined : members.find((member) => isLiteral(member) && tagOfLiteral(member) === value)
+    const exact = value === null ? undefined : members.find((member) => isLiteral(member) && toTag(member) === value)
     const member = exact ?? members.find((candidate) => literal.kind === 'named' && isNamed(candidate, literal.name))
     if (member === undefined) return null
     if (!picked.some((other) => sameType(other, member))) picked.push(member)
   }
-  return unionOf(picked)
+  return makeUnion(picked)
 }
 
 function isLiteral(type: Type): boolean {

@@ -10,17 +10,17 @@ import { isNamed, type Type } from './type.js'
  */
 export function addFix(node: ExprOf<'Binary'>, left: Type, right: Type, file: SourceFile): Fix | null {
   if (isNamed(left, 'string') === isNamed(right, 'string')) return null
-  const text = interpolated(node, isNamed(left, 'string'), file)
+  const text = interpolate(node, isNamed(left, 'string'), file)
   return text === null ? null : { title: 'use string interpolation', edits: [{ span: node.span, text }] }
 }
 
 /** The interpolated string that says the same as a sum with one plain literal in it; null when there is none. */
 export function stringAddFix(node: ExprOf<'Binary'>, file: SourceFile): string | null {
   const leading = plainText(node.left, file) !== null
-  return leading && plainText(node.right, file) !== null ? null : interpolated(node, leading, file)
+  return leading && plainText(node.right, file) !== null ? null : interpolate(node, leading, file)
 }
 
-function interpolated(node: ExprOf<'Binary'>, leading: boolean, file: SourceFile): string | null {
+function interpolate(node: ExprOf<'Binary'>, leading: boolean, file: SourceFile): string | null {
   const literal = leading ? node.left : node.right
   const value = leading ? node.right : node.left
   const text = plainText(literal, file)

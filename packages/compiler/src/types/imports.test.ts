@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 import { functionInterface, type ImportedInterface, interfaceOf, type Imports } from './module-interface.js'
 import { check } from './test-support/check-source.js'
 
-function moduleOf(text: string, imports?: Imports): ImportedInterface {
+function readModule(text: string, imports?: Imports): ImportedInterface {
   const { program } = parse(new SourceFile('m.harn', text))
   if (program === null) throw new Error('test module does not parse')
   return interfaceOf(program, imports)
 }
 
-const library = moduleOf(`pub fn shown(a: int) { }
+const library = readModule(`pub fn shown(a: int) { }
 fn hidden() { }
 pub struct Point { x: int, y: int }
 struct Secret { n: int }
@@ -48,11 +48,11 @@ test.each<[string, string[]]>([
 test('exports follow pub, and everything declared may be named', () => {
   expect([...library.exports].sort()).toEqual(['Id', 'Job', 'Named', 'Point', 'shown'])
   expect([...library.declared].sort()).toEqual(expect.arrayContaining(['Secret', 'a', 'counter', 'hidden', 'self', 'shown']))
-  expect([...moduleOf('fn a() { }\nfn b(c) { }').exports]).toEqual(['a', 'b'])
+  expect([...readModule('fn a() { }\nfn b(c) { }').exports]).toEqual(['a', 'b'])
 })
 
 test('public imports are re-exported', () => {
-  const facade = moduleOf('pub import { shown, Point } from "lib"\nfn own() { }', imports)
+  const facade = readModule('pub import { shown, Point } from "lib"\nfn own() { }', imports)
   expect([...facade.exports]).toEqual(['shown', 'Point', 'own'])
   expect(facade.types.has('Point')).toBe(true)
   expect(check('import "facade"\nlet p = Point {x: 1, y: 2, z: 3}\nown()', { imports: () => facade })).toEqual([

@@ -4,10 +4,10 @@
 import type { Argument, DictEntry, Expr, ExprOf } from '@bridle/parser'
 import { bind, type Conflict } from './bind.js'
 import type { BuiltinSignature } from './builtins.js'
-import { type FnSignature, nominalOf } from './declarations.js'
+import { type FnSignature, makeNominal } from './declarations.js'
 import { aliasBody, schemaType } from './schema.js'
 import type { Scope } from './scope.js'
-import { isNamed, type Known, nominal, substitute, type Type, typeOf, WILDCARD } from './type.js'
+import { isNamed, type Known, nominal, substitute, type Type, readType, WILDCARD } from './type.js'
 
 export type Infer = (expr: Expr, scope: Scope) => Known
 
@@ -19,7 +19,7 @@ export function inferCall(call: ExprOf<'Call'>, scope: Scope, infer: Infer): Kno
     if (body !== null) return { kind: 'applied', name: 'Schema', args: [body] }
   }
   const struct = scope.struct(name)
-  if (struct !== undefined) return nominalOf(name, struct)
+  if (struct !== undefined) return makeNominal(name, struct)
   const signature = visibleFunction(name, scope)
   if (signature !== undefined) return signature === null ? null : functionResult(signature, call, scope, infer)
   if (name === 'Ok' || name === 'Err') {
@@ -38,7 +38,7 @@ export function inferCall(call: ExprOf<'Call'>, scope: Scope, infer: Infer): Kno
 export function visibleFunction(name: string, scope: Scope): FnSignature | null | undefined {
   const signature = scope.functionNamed(name)
   if (signature === undefined) return undefined
-  const owner = scope.ownerOf(name)
+  const owner = scope.findOwner(name)
   return owner !== null && owner !== scope.root && mayBeCallable(scope.variable(name)?.type ?? null) ? null : signature
 }
 
@@ -73,7 +73,7 @@ export function explicitBindings(typeParams: readonly string[], call: ExprOf<'Ca
   if (call.typeArgs.length !== typeParams.length) return bindings
   for (const [at, arg] of call.typeArgs.entries()) {
     const param = typeParams[at]
-    if (param !== undefined) bindings.set(param, typeOf(arg))
+    if (param !== undefined) bindings.set(param, readType(arg))
   }
   return bindings
 }
@@ -165,7 +165,7 @@ export function enumType(name: string, variant: string, args: readonly Argument[
   const payload = info.decl.variants.find((candidate) => candidate.name.text === variant)?.params ?? []
   for (const [at, arg] of positional(args).entries()) {
     const declared = payload[at]?.type
-    if (declared !== undefined && declared !== null) bindArgument(typeOf(declared), arg, context)
+    if (declared !== undefined && declared !== null) bindArgument(readType(declared), arg, context)
   }
   return { kind: 'applied', name, args: info.params.map((param) => context.bindings.get(param) ?? WILDCARD) }
 }

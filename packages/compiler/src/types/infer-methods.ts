@@ -2,7 +2,7 @@
 // decides, except where the receiver is known to mean something else by that name.
 
 import type { Scope } from './scope.js'
-import { ANY, BOOL, DICT, FLOAT, INT, isNamed, ITER, type Known, LIST, NIL, STRING, type Type, unionOf } from './type.js'
+import { ANY, BOOL, DICT, FLOAT, INT, isNamed, ITER, type Known, LIST, NIL, STRING, type Type, makeUnion } from './type.js'
 
 const BY_NAME: Readonly<Record<string, Type>> = {
   contains: BOOL,
@@ -51,7 +51,7 @@ const REKEYED = new Set(['merge', 'map_values', 'rekey', 'map_keys'])
 const LAZY_ON_RANGE = new Set(['map', 'flat_map', 'filter', 'sort', 'reverse'])
 
 export function methodType(receiver: Known, method: string, scope: Scope): Known {
-  if (method === 'iter') return lifted(receiver)
+  if (method === 'iter') return liftReceiver(receiver)
   if (receiver !== null && (receiver.kind === 'iter' || isNamed(receiver, 'iter'))) {
     return iterMethod(receiver.kind === 'iter' ? receiver.element : ANY, method)
   }
@@ -84,16 +84,16 @@ function isUserType(type: Type, scope: Scope): boolean {
   )
 }
 
-function pairOf(first: Type, second: Type): Type {
+function makePair(first: Type, second: Type): Type {
   return { kind: 'applied', name: 'Pair', args: [first, second] }
 }
 
-function iterOf(element: Type): Type {
+function makeIter(element: Type): Type {
   return { kind: 'iter', element }
 }
 
 /** `.iter()` */
-function lifted(receiver: Known): Known {
+function liftReceiver(receiver: Known): Known {
   if (receiver === null) return null
   switch (receiver.kind) {
     case 'iter':
@@ -101,9 +101,9 @@ function lifted(receiver: Known): Known {
     case 'list':
     case 'generator':
     case 'stream':
-      return iterOf(receiver.element)
+      return makeIter(receiver.element)
     case 'dict':
-      return iterOf(pairOf(receiver.key, receiver.value))
+      return makeIter(makePair(receiver.key, receiver.value))
     case 'named':
       return ['list', 'dict', 'set', 'string', 'iter'].includes(receiver.name) ? ITER : null
     default:
@@ -120,17 +120,17 @@ function iterMethod(element: Type, method: string): Known {
     case 'take_while':
     case 'skip_while':
     case 'chain':
-      return iterOf(element)
+      return makeIter(element)
     case 'map':
     case 'flat_map':
       return ITER
     case 'zip':
-      return iterOf(pairOf(element, ANY))
+      return makeIter(makePair(element, ANY))
     case 'enumerate':
-      return iterOf(pairOf(INT, element))
+      return makeIter(makePair(INT, element))
     case 'chunks':
     case 'windows':
-      return iterOf({ kind: 'list', element })
+      return makeIter({ kind: 'list', element })
     case 'to_list':
       return { kind: 'list', element }
     case 'to_set':
@@ -140,13 +140,13 @@ function iterMethod(element: Type, method: string): Known {
     case 'count':
       return INT
     case 'sum':
-      return unionOf([INT, FLOAT])
+      return makeUnion([INT, FLOAT])
     case 'min':
     case 'max':
     case 'first':
     case 'last':
     case 'find':
-      return unionOf([element, NIL])
+      return makeUnion([element, NIL])
     case 'any':
     case 'all':
       return BOOL

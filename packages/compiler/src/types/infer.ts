@@ -3,7 +3,7 @@
 
 import type { Argument, BinaryOperator, Block, DictEntry, Expr, ExprOf, IfExpr, Stmt } from '@bridle/parser'
 import { blockExits } from './exits.js'
-import { nominalOf, PLACEHOLDER } from './declarations.js'
+import { makeNominal, PLACEHOLDER } from './declarations.js'
 import { enumType, inferCall, structType } from './infer-calls.js'
 import { methodType } from './infer-methods.js'
 import { apply, refine } from './narrow.js'
@@ -25,8 +25,8 @@ import {
   sameType,
   STRING,
   type Type,
-  typeOf,
-  unionOf,
+  readType,
+  makeUnion,
   WILDCARD,
 } from './type.js'
 
@@ -114,7 +114,7 @@ function listType(items: readonly Argument[], scope: Scope): Type {
     if (type === null) return LIST
     if (!elements.some((other) => sameType(other, type))) elements.push(type)
   }
-  return elements.length === 0 ? LIST : { kind: 'list', element: unionOf(elements) }
+  return elements.length === 0 ? LIST : { kind: 'list', element: makeUnion(elements) }
 }
 
 function dictType(entries: readonly DictEntry[], scope: Scope): Type {
@@ -168,7 +168,7 @@ function closureType(expr: ExprOf<'Closure'>, scope: Scope): Type {
   const params: Type[] = []
   for (const param of expr.params) {
     if (param.type === null) return CLOSURE
-    params.push(typeOf(param.type))
+    params.push(readType(param.type))
   }
   if (params.length === 0) return CLOSURE
   const inner = scope.child()
@@ -182,7 +182,7 @@ function closureType(expr: ExprOf<'Closure'>, scope: Scope): Type {
 function memberType(object: Expr, property: string, scope: Scope): Known {
   if (object.kind === 'Identifier') {
     const info = scope.enumNamed(object.name)
-    if (info !== undefined) return nominalOf(object.name, info)
+    if (info !== undefined) return makeNominal(object.name, info)
   }
   const type = infer(object, scope)
   if (type === null) return null
@@ -192,16 +192,16 @@ function memberType(object: Expr, property: string, scope: Scope): Known {
     case 'applied':
       if (property === 'variant' && scope.enumNamed(type.name) !== undefined) return STRING
       if (type.name !== 'Pair' || type.args.length !== 2) return null
-      return known(property === 'first' ? type.args[0] : property === 'second' ? type.args[1] : undefined)
+      return toKnown(property === 'first' ? type.args[0] : property === 'second' ? type.args[1] : undefined)
     case 'shape':
-      return known(type.fields.find((field) => field.name === property)?.type)
+      return toKnown(type.fields.find((field) => field.name === property)?.type)
     default:
       return null
   }
 }
 
 /** A hole says nothing about a value. */
-function known(type: Type | undefined): Known {
+function toKnown(type: Type | undefined): Known {
   return type === undefined || isNamed(type, '_') ? null : type
 }
 
@@ -209,11 +209,11 @@ function indexType(object: Known, index: Expr): Known {
   if (object === null) return null
   switch (object.kind) {
     case 'list':
-      return known(object.element)
+      return toKnown(object.element)
     case 'dict':
-      return known(object.value)
+      return toKnown(object.value)
     case 'shape':
-      return index.kind === 'String' ? known(object.fields.find((field) => field.name === index.value)?.type) : null
+      return index.kind === 'String' ? toKnown(object.fields.find((field) => field.name === index.value)?.type) : null
     case 'named':
       return object.name === 'string' ? STRING : null
     default:
@@ -232,7 +232,7 @@ function methodCallType(expr: ExprOf<'MethodCall'>, scope: Scope): Known {
     const type = enumType(expr.object.name, expr.method.text, expr.args, scope, infer)
     if (type !== null) return type
   }
-  return known(methodType(infer(expr.object, scope), expr.method.text, scope) ?? undefined)
+  return toKnown(methodType(infer(expr.object, scope), expr.method.text, scope) ?? undefined)
 }
 
 // ---- blocks ---------------------------------------------------------------------------------------------------------
@@ -331,25 +331,25 @@ export function resultParts(type: Known): ResultParts | null {
 function tryType(body: Block, scope: Scope): Type {
   const value = blockType(body, scope) ?? WILDCARD
   const inner = resultParts(value)
-  const errors = thrownTypes(body, withoutLocals(body.body, scope))
+  const errors = listThrownTypes(body, withoutLocals(body.body, scope))
   const ok = inner?.ok ?? value
   const all = errors === null ? null : inner === null ? errors : merge([inner.error], errors)
-  const error = all === null || all.length === 0 || all.some((type) => isNamed(type, '_')) ? WILDCARD : unionOf(all)
+  const error = all === null || all.length === 0 || all.some((type) => isNamed(type, '_')) ? WILDCARD : makeUnion(all)
   return { kind: 'applied', name: 'Result', args: [ok, error] }
 }
 
 /** Types of the errors that the statements of a block raise themselves; null when one of them is not known. */
-function thrownTypes(body: Block, scope: Scope): readonly Type[] | null {
+function listThrownTypes(body: Block, scope: Scope): readonly Type[] | null {
   let types: readonly Type[] = []
   for (const stmt of body.body) {
-    const raised = raisedBy(stmt, scope)
+    const raised = inferRaised(stmt, scope)
     if (raised === 'unknown') return null
     if (raised !== null) types = merge(types, [raised])
   }
   return types
 }
 
-function raisedBy(stmt: Stmt, scope: Scope): Type | null | 'unknown' {
+function inferRaised(stmt: Stmt, scope: Scope): Type | null | 'unknown' {
   switch (stmt.kind) {
     case 'Throw':
       return infer(stmt.value, scope) ?? 'unknown'
@@ -390,7 +390,7 @@ function parallelType(expr: ExprOf<'Parallel'>, scope: Scope): Type {
 export function parallelVariable(expr: ExprOf<'Parallel'>, scope: Scope): Known {
   if (expr.mode === 'count') return INT
   const subject = infer(expr.subject, scope)
-  return subject !== null && subject.kind === 'list' ? known(subject.element) : null
+  return subject !== null && subject.kind === 'list' ? toKnown(subject.element) : null
 }
 
 /** Element type of what a `for` loop runs over. */
@@ -401,7 +401,7 @@ export function elementType(iterable: Known): Known {
     case 'iter':
     case 'generator':
     case 'stream':
-      return known(iterable.element)
+      return toKnown(iterable.element)
     case 'named':
       return iterable.name === 'string' ? STRING : iterable.name === 'range' ? INT : null
     default:
@@ -412,5 +412,5 @@ export function elementType(iterable: Known): Known {
 /** The two halves of a pair type, for `for (a, b) in …`. */
 export function pairTypes(element: Known): readonly [Known, Known] {
   if (element === null || element.kind !== 'applied' || element.name !== 'Pair') return [null, null]
-  return [known(element.args[0]), known(element.args[1])]
+  return [toKnown(element.args[0]), toKnown(element.args[1])]
 }

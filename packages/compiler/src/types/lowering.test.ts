@@ -2,17 +2,17 @@
 
 import { parse, type Program, SourceFile, type TypeExpr } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
-import { declaredInterfaces, runtimeParamCheck } from './runtime-check.js'
-import { jsonSchemaOfType, schemaAliases, schemaOfType, toolParamSchema } from './schema-of-type.js'
+import { listInterfaces, runtimeParamCheck } from './runtime-check.js'
+import { jsonSchemaOfType, schemaAliases, lowerType, toolParamSchema } from './schema-of-type.js'
 
-function parsed(text: string): Program {
+function parseProgram(text: string): Program {
   const { program, diagnostics } = parse(new SourceFile('t.harn', text))
   if (program === null) throw new Error(diagnostics[0]?.message)
   return program
 }
 
 function typeExpr(text: string): TypeExpr {
-  const [item] = parsed(`type T = ${text}`).items
+  const [item] = parseProgram(`type T = ${text}`).items
   if (item?.kind !== 'TypeDecl') throw new Error('no type')
   return item.type
 }
@@ -69,13 +69,13 @@ describe('run-time checks', () => {
   })
 
   test('interfaces are found wherever they stand', () => {
-    const program = parsed('interface A { fn a(self) }\nfn f() { interface B { fn b(self) } }')
-    expect([...declaredInterfaces(program)]).toEqual(['A', 'B'])
+    const program = parseProgram('interface A { fn a(self) }\nfn f() { interface B { fn b(self) } }')
+    expect([...listInterfaces(program)]).toEqual(['A', 'B'])
   })
 })
 
 const aliases = schemaAliases(
-  parsed(
+  parseProgram(
     'type Id = int\ntype User = {id: Id, name?: string}\ntype Loop = {next: Loop}\n' +
       '@deprecated type Old = int\ntype Box<T> = {v: T}',
   ),
@@ -133,7 +133,7 @@ describe('schemas', () => {
       '{"type":"object","properties":{"__proto__":{"type":"integer"}},"required":["__proto__"]}',
     ],
   ])('%s', (text, own, standard) => {
-    expect(json(schemaOfType(typeExpr(text), aliases))).toBe(own)
+    expect(json(lowerType(typeExpr(text), aliases))).toBe(own)
     expect(json(jsonSchemaOfType(typeExpr(text)))).toBe(standard)
   })
 

@@ -3,7 +3,7 @@
 // the module graph: it resolves paths, and hands the interfaces of re-exported modules to `interfaceOf`.
 
 import type { Declaration, Program, Stmt } from '@bridle/parser'
-import { type FnSignature, methodTable, signatureOf, type TypeDeclaration } from './declarations.js'
+import { type FnSignature, methodTable, readSignature, type TypeDeclaration } from './declarations.js'
 import type { MethodTable } from './scope.js'
 import { nodesWithin } from './walk.js'
 
@@ -23,13 +23,13 @@ export interface ImportedInterface {
 export type Imports = (path: string) => ImportedInterface | null
 
 export function interfaceOf(program: Program, imports: Imports = () => null): ImportedInterface {
-  const exports = exportedNames(program, imports)
-  const declared = new Set([...exports, ...declaredNames(program)])
+  const exports = listExportedNames(program, imports)
+  const declared = new Set([...exports, ...listDeclaredNames(program)])
   const functions = new Map<string, FnSignature>()
   const types = new Map<string, TypeDeclaration>()
   const methods = new Map<string, MethodTable>()
   for (const item of program.items) {
-    if (item.kind === 'FnDecl') functions.set(item.name.text, signatureOf(item))
+    if (item.kind === 'FnDecl') functions.set(item.name.text, readSignature(item))
     else if (item.kind === 'ImplDecl') methods.set(item.name.text, methodTable(item))
     else if (isTypeDeclaration(item)) types.set(item.name.text, item)
     else if (item.kind === 'ImportDecl' && item.isPublic) addReexports(item, imports, { functions, types, methods })
@@ -45,7 +45,7 @@ export function functionInterface(names: Iterable<string>): ImportedInterface {
 
 type ImportDecl = Extract<Declaration, { kind: 'ImportDecl' }>
 
-function exportedNames(program: Program, imports: Imports): Set<string> {
+function listExportedNames(program: Program, imports: Imports): Set<string> {
   const names = new Set<string>()
   const publicFn = program.items.some((item) => item.kind === 'FnDecl' && item.isPublic)
   for (const item of program.items) {
@@ -66,7 +66,7 @@ function exportedNames(program: Program, imports: Imports): Set<string> {
         names.add(item.name.text)
         break
       case 'ImportDecl':
-        if (item.isPublic) for (const name of importedFrom(item, imports)) names.add(name)
+        if (item.isPublic) for (const name of listImported(item, imports)) names.add(name)
         break
       default:
         break
@@ -76,7 +76,7 @@ function exportedNames(program: Program, imports: Imports): Set<string> {
 }
 
 /** Names that an import brings into its file. A selective import of something that is not there brings nothing. */
-export function importedFrom(decl: ImportDecl, imports: Imports): readonly string[] {
+export function listImported(decl: ImportDecl, imports: Imports): readonly string[] {
   const source = imports(decl.path)
   if (source === null) return []
   if (decl.names === null) return [...source.exports]
@@ -92,7 +92,7 @@ interface Reexported {
 function addReexports(decl: ImportDecl, imports: Imports, into: Reexported): void {
   const source = imports(decl.path)
   if (source === null) return
-  for (const name of importedFrom(decl, imports)) {
+  for (const name of listImported(decl, imports)) {
     const fn = source.functions.get(name)
     if (fn !== undefined) into.functions.set(name, fn)
     const type = source.types.get(name)
@@ -107,7 +107,7 @@ export function isTypeDeclaration(stmt: Stmt): stmt is TypeDeclaration {
 }
 
 /** Every name that the text declares anywhere, parameters and locals too. */
-function declaredNames(program: Program): Set<string> {
+function listDeclaredNames(program: Program): Set<string> {
   const names = new Set<string>()
   for (const node of nodesWithin(program, () => true)) {
     for (const name of namesDeclaredBy(node)) names.add(name)

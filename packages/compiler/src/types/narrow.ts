@@ -2,10 +2,10 @@
 // changes; the caller applies one of them to the scope of a branch. Only plain variables are narrowed, never property paths.
 
 import type { Expr } from '@bridle/parser'
-import { resolvedMembers, resolveHead } from './aliases.js'
+import { resolveMembers, resolveHead } from './aliases.js'
 import { schemaType } from './schema.js'
 import type { Scope } from './scope.js'
-import { isNamed, type Known, named, NEVER, NIL, sameType, type Type, unionOf, withoutNil } from './type.js'
+import { isNamed, type Known, makeNamed, NEVER, NIL, sameType, type Type, makeUnion, withoutNil } from './type.js'
 
 /** Types that `type_of(x) == "…"` can tell apart, in the order in which messages list them. */
 export const CONCRETE_TYPES = ['int', 'string', 'float', 'bool', 'nil', 'list', 'dict', 'closure', 'bytes'] as const
@@ -86,7 +86,7 @@ function outcome(name: string, whenTrue: Type, whenFalse: Type): Refinement {
 function unionMembers(type: Known, scope: Scope): readonly Type[] | null {
   if (type === null) return null
   if (type.kind === 'union') return type.members
-  const members = resolvedMembers(type, scope)
+  const members = resolveMembers(type, scope)
   if (members === null || members.some((member) => member.kind === 'shape' || member.kind === 'union')) return null
   return mayFollow(scope) ? members : null
 }
@@ -98,7 +98,7 @@ function mayFollow({ aliasNarrowing }: Scope): boolean {
 }
 
 function remaining(members: readonly Type[]): Type {
-  return members.length === 0 ? NEVER : unionOf(members)
+  return members.length === 0 ? NEVER : makeUnion(members)
 }
 
 // ---- single tests ---------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ function typeTest(call: Expr, text: Expr, scope: Scope): Refinement | null {
   const typeName = CONCRETE_TYPES.find((name) => name === text.value)
   const type = scope.variable(subject.name)?.type ?? null
   if (typeName === undefined || type === null) return null
-  const tested = named(typeName)
+  const tested = makeNamed(typeName)
   if (isNamed(type, typeName)) return outcome(subject.name, tested, NEVER)
   if (isNamed(type, 'unknown')) {
     return { whenTrue: [entry(subject.name, tested)], whenFalse: [{ kind: 'ruled-out', name: subject.name, typeName }] }
@@ -145,7 +145,7 @@ function tagTest(member: Expr, literal: Expr, scope: Scope): Refinement | null {
   const value = literalValue(literal)
   if (value === null) return null
   const { name } = member.object
-  const tagged = taggedUnion(scope.variable(name)?.type ?? null, scope)
+  const tagged = readTaggedUnion(scope.variable(name)?.type ?? null, scope)
   if (tagged === null || tagged.tag !== member.property.text) return null
   const matching = tagged.variants.filter((variant) => variant.tag === value)
   if (matching.length === 0) return null
@@ -208,10 +208,10 @@ export function literalValue(expr: Expr): Tag | null {
  * A union of at least two shapes with a discriminant: the first field of the first shape that is required and literal-typed in
  * every member, with a different value in each. Aliases are followed.
  */
-export function taggedUnion(type: Known, scope: Scope): TaggedUnion | null {
+export function readTaggedUnion(type: Known, scope: Scope): TaggedUnion | null {
   if (type === null) return null
   const shapes: ShapeOf[] = []
-  for (const member of resolvedMembers(type, scope) ?? []) {
+  for (const member of resolveMembers(type, scope) ?? []) {
     if (member.kind !== 'shape') return null
     shapes.push(member)
   }
@@ -219,7 +219,7 @@ export function taggedUnion(type: Known, scope: Scope): TaggedUnion | null {
   if (first === undefined || shapes.length < 2) return null
   for (const field of first.fields) {
     const variants = shapes.flatMap((shape) => {
-      const tag = tagOf(shape, field.name, scope)
+      const tag = readTag(shape, field.name, scope)
       return tag === null ? [] : [{ tag, shape }]
     })
     if (variants.length !== shapes.length) continue
@@ -228,7 +228,7 @@ export function taggedUnion(type: Known, scope: Scope): TaggedUnion | null {
   return null
 }
 
-function tagOf(shape: ShapeOf, name: string, scope: Scope): Tag | null {
+function readTag(shape: ShapeOf, name: string, scope: Scope): Tag | null {
   const field = shape.fields.find((candidate) => candidate.name === name)
   if (field === undefined || field.optional) return null
   const type = resolveHead(field.type, scope)
@@ -240,14 +240,14 @@ function tagOf(shape: ShapeOf, name: string, scope: Scope): Tag | null {
 
 /** The part of `current` that a value passing `schema` can still have; null when nothing is learnt. */
 export function intersect(current: Type, schema: Type, scope: Scope): Known {
-  const one = headOf(current, scope)
+  const one = readHead(current, scope)
   const other = resolveHead(schema, scope)
   if (one.kind === 'union') return hits(one.members.map((member) => intersect(member, other, scope)))
   if (other.kind === 'union') return hits(other.members.map((member) => intersect(one, member, scope)))
   if (isNamed(one, 'any') || isNamed(one, 'unknown') || isNamed(other, 'any') || isNamed(other, 'unknown')) return null
   if (sameType(one, other)) return one
-  if (isLiteral(one)) return literalOf(one, other)
-  if (isLiteral(other)) return literalOf(other, one)
+  if (isLiteral(one)) return toLiteral(one, other)
+  if (isLiteral(other)) return toLiteral(other, one)
   if (isNamed(one, 'dict')) return other.kind === 'shape' || other.kind === 'dict' ? other : null
   if (isNamed(other, 'dict')) return one.kind === 'shape' || one.kind === 'dict' ? one : null
   if (isNamed(one, 'list')) return other.kind === 'list' ? other : null
@@ -267,13 +267,13 @@ export function intersect(current: Type, schema: Type, scope: Scope): Known {
 
 /** The part of `current` that is left for a value failing `schema`; null when nothing is learnt. */
 function difference(current: Type, schema: Type, scope: Scope): Known {
-  const head = headOf(current, scope)
+  const head = readHead(current, scope)
   if (head.kind !== 'union') return intersect(head, schema, scope) === null ? current : null
   const rest = head.members.filter((member) => intersect(member, schema, scope) === null)
-  return rest.length === 0 ? null : unionOf(rest)
+  return rest.length === 0 ? null : makeUnion(rest)
 }
 
-function headOf(current: Type, scope: Scope): Type {
+function readHead(current: Type, scope: Scope): Type {
   const head = resolveHead(current, scope)
   return head === current || mayFollow(scope) ? head : current
 }
@@ -281,14 +281,14 @@ function headOf(current: Type, scope: Scope): Type {
 function hits(found: readonly Known[]): Known {
   const kept: Type[] = []
   for (const type of found) if (type !== null && !kept.some((other) => sameType(other, type))) kept.push(type)
-  return kept.length === 0 ? null : unionOf(kept)
+  return kept.length === 0 ? null : makeUnion(kept)
 }
 
 function isLiteral(type: Type): boolean {
   return type.kind === 'string-literal' || type.kind === 'int-literal'
 }
 
-function literalOf(literal: Type, other: Type): Known {
+function toLiteral(literal: Type, other: Type): Known {
   if (literal.kind === 'string-literal') return isNamed(other, 'string') ? literal : null
   return isNamed(other, 'int') || isNamed(other, 'float') ? literal : null
 }

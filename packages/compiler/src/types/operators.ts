@@ -2,7 +2,7 @@
 // lists with an element type, unions and literal types stay out of it.
 
 import type { BinaryOperator } from '@bridle/parser'
-import { BOOL, FLOAT, INT, isNamed, type Known, STRING, unionOf, withoutNil } from './type.js'
+import { BOOL, FLOAT, INT, isNamed, type Known, STRING, makeUnion, withoutNil } from './type.js'
 
 export function binaryType(operator: BinaryOperator, left: Known, right: Known): Known {
   switch (operator) {
@@ -18,7 +18,7 @@ export function binaryType(operator: BinaryOperator, left: Known, right: Known):
     case '||':
       return BOOL
     case '??':
-      return coalesced(left, right)
+      return coalesce(left, right)
     case '+':
     case '-':
     case '*':
@@ -29,11 +29,11 @@ export function binaryType(operator: BinaryOperator, left: Known, right: Known):
   }
 }
 
-function coalesced(left: Known, right: Known): Known {
+function coalesce(left: Known, right: Known): Known {
   if (left === null || isNamed(left, 'nil')) return right
   if (left.kind !== 'union') return left
   const rest = withoutNil(left.members)
-  return rest.length === 0 ? right : unionOf(rest)
+  return rest.length === 0 ? right : makeUnion(rest)
 }
 
 function arithmeticType(operator: string, left: Known, right: Known): Known {

@@ -7,7 +7,7 @@ import { registerType, RESULT } from './declarations.js'
 import { fits } from './relate.js'
 import { Scope } from './scope.js'
 import { isTypeDeclaration } from './module-interface.js'
-import { type Type, typeOf } from './type.js'
+import { type Type, readType } from './type.js'
 
 const scope = Scope.outermost(BUILTINS)
 scope.declareTypeParam('T')
@@ -36,7 +36,7 @@ for (const item of declarations?.items ?? []) if (isTypeDeclaration(item) || ite
 function type(text: string): Type {
   const [item] = parse(new SourceFile('t', `type X = ${text}`)).program?.items ?? []
   if (item?.kind !== 'TypeDecl') throw new Error(`not a type: ${text}`)
-  return typeOf(item.type)
+  return readType(item.type)
 }
 
 describe('fits', () => {

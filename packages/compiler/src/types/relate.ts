@@ -76,7 +76,7 @@ function constructors(expected: NamedOrApplied, actual: NamedOrApplied, question
   if (expected.name !== actual.name) return false
   if (expected.kind === 'named' || actual.kind === 'named') return true
   if (expected.args.length !== actual.args.length) return false
-  const variance = varianceOf(expected.name, question.scope)
+  const variance = readVariance(expected.name, question.scope)
   return expected.args.every((arg, at) => {
     const other = actual.args[at]
     if (other === undefined) return false
@@ -92,7 +92,7 @@ function constructors(expected: NamedOrApplied, actual: NamedOrApplied, question
 }
 
 /** Variance markers of a declared enum, struct or interface; undefined for a constructor that nobody declared. */
-export function varianceOf(name: string, scope: Scope): readonly Variance[] | undefined {
+export function readVariance(name: string, scope: Scope): readonly Variance[] | undefined {
   return (scope.enumNamed(name) ?? scope.struct(name) ?? scope.interfaceNamed(name))?.variance
 }
 
@@ -233,7 +233,7 @@ export function interfaceMismatch(
 ): string | null {
   const wanted = scope.interfaceNamed(interfaceName)
   if (wanted === undefined) return `interface '${interfaceName}' not found`
-  const methods = scope.methodsOf(typeName)
+  const methods = scope.findMethods(typeName)
   if (methods === null) return null
   if (methods === undefined) {
     return wanted.methods.size === 0 ? null : `missing method(s): ${[...wanted.methods.keys()].join(', ')}`

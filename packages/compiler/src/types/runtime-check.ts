@@ -62,7 +62,7 @@ export function runtimeParamCheck(type: TypeExpr | null, context: RuntimeCheckCo
 }
 
 /** Names of all interfaces in a file, wherever they stand. */
-export function declaredInterfaces(program: Program): ReadonlySet<string> {
+export function listInterfaces(program: Program): ReadonlySet<string> {
   const names = new Set<string>()
   const visit = (node: Node): void => {
     if (node.kind === 'InterfaceDecl') names.add(node.name.text)
@@ -82,7 +82,7 @@ function lower(type: TypeExpr): RuntimeCheck | null {
     case 'FnType':
       return prim('closure')
     case 'ListType':
-      return listOf(lower(type.element))
+      return makeListCheck(lower(type.element))
     case 'NamedType':
       return lowerNamed(type.name.text, type.args)
     case 'ShapeType': {
@@ -102,14 +102,14 @@ function lower(type: TypeExpr): RuntimeCheck | null {
 function lowerNamed(name: string, args: readonly TypeExpr[]): RuntimeCheck | null {
   const [first, second] = args
   if (args.length === 0) return isPrimitive(name) ? prim(name) : null
-  if (name === 'list' && args.length === 1 && first !== undefined) return listOf(lower(first))
+  if (name === 'list' && args.length === 1 && first !== undefined) return makeListCheck(lower(first))
   if (name !== 'dict' || args.length !== 2 || first === undefined || second === undefined) return null
   const value = isString(first) ? lower(second) : null
   return value === null ? prim('dict') : { kind: 'dict', value }
 }
 
 function lowerUnion(members: readonly TypeExpr[]): RuntimeCheck | null {
-  const literals = literalsOf(members)
+  const literals = listLiterals(members)
   if (literals !== null) return { kind: 'enum', base: literals.base, values: literals.values.map(literal) }
   const checks = members.map(lower)
   // A member that nothing can be asked of lets every value pass, so that `Alias | nil` does not refuse what the alias stands for.
@@ -117,7 +117,7 @@ function lowerUnion(members: readonly TypeExpr[]): RuntimeCheck | null {
 }
 
 /** The values of a union of string literals or of int literals; null for every other union. */
-export function literalsOf(
+export function listLiterals(
   members: readonly TypeExpr[],
 ): { readonly base: 'string' | 'int'; readonly values: readonly (string | number | bigint)[] } | null {
   const strings: string[] = []
@@ -141,7 +141,7 @@ function integerData(value: bigint): CheckedLiteral {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-function listOf(element: RuntimeCheck | null): RuntimeCheck {
+function makeListCheck(element: RuntimeCheck | null): RuntimeCheck {
   return element === null ? prim('list') : { kind: 'list', element }
 }
 

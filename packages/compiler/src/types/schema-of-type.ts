@@ -2,7 +2,7 @@
 // tool's parameters. Both are plain JSON data. The objects have no prototype: a field may be called `__proto__`.
 
 import type { Program, TypeExpr } from '@bridle/parser'
-import { isString, literalsOf } from './runtime-check.js'
+import { isString, listLiterals } from './runtime-check.js'
 
 export type SchemaData = { readonly [key: string]: SchemaValue }
 export type SchemaValue = string | number | boolean | SchemaData | readonly SchemaValue[]
@@ -58,7 +58,7 @@ const JSON_SCHEMA: Dialect = {
 }
 
 /** The schema dict of a type; null when the type has none. */
-export function schemaOfType(type: TypeExpr, aliases: SchemaAliases): SchemaData | null {
+export function lowerType(type: TypeExpr, aliases: SchemaAliases): SchemaData | null {
   return new Lowering(HARN, aliases).lower(type)
 }
 
@@ -95,7 +95,7 @@ class Lowering {
   lower(type: TypeExpr): SchemaData | null {
     switch (type.kind) {
       case 'NilType':
-        return this.named('nil')
+        return this.lowerNamed('nil')
       case 'FnType':
         return this.dialect.closure
       case 'ListType':
@@ -111,16 +111,16 @@ class Lowering {
     }
   }
 
-  private named(name: string): SchemaData | null {
+  private lowerNamed(name: string): SchemaData | null {
     return Object.hasOwn(this.dialect.names, name) ? (this.dialect.names[name] ?? null) : null
   }
 
   private nominal(name: string, args: readonly TypeExpr[]): SchemaData | null {
     const [first, second] = args
-    if (args.length === 0) return this.named(name) ?? this.alias(name)
+    if (args.length === 0) return this.lowerNamed(name) ?? this.alias(name)
     if (name === 'list' && args.length === 1 && first !== undefined) return this.list(first)
     if (name !== 'dict' || args.length !== 2 || first === undefined || second === undefined) return null
-    const plain = this.named('dict')
+    const plain = this.lowerNamed('dict')
     const value = isString(first) ? this.lower(second) : null
     return plain === null || value === null ? plain : data([...Object.entries(plain), [this.dialect.additional, value]])
   }
@@ -135,13 +135,13 @@ class Lowering {
   }
 
   private list(element: TypeExpr): SchemaData | null {
-    const plain = this.named('list')
+    const plain = this.lowerNamed('list')
     const items = this.lower(element)
     return plain === null || items === null ? plain : data([...Object.entries(plain), ['items', items]])
   }
 
   private shape(fields: Extract<TypeExpr, { kind: 'ShapeType' }>['fields']): SchemaData | null {
-    const plain = this.named('dict')
+    const plain = this.lowerNamed('dict')
     const properties: [string, SchemaValue][] = []
     for (const field of fields) {
       const schema = this.lower(field.type)
@@ -156,9 +156,9 @@ class Lowering {
   }
 
   private union(members: readonly TypeExpr[]): SchemaData | null {
-    const literals = literalsOf(members)
+    const literals = listLiterals(members)
     if (literals !== null) {
-      const plain = this.named(literals.base)
+      const plain = this.lowerNamed(literals.base)
       const values = literals.values.map(constant).filter((value) => value !== null)
       return plain === null || values.length < members.length ? plain : data([...Object.entries(plain), ['enum', values]])
     }
@@ -167,8 +167,8 @@ class Lowering {
   }
 
   private literal(value: string | number | bigint | boolean): SchemaData | null {
-    if (typeof value === 'boolean') return this.named('bool')
-    const plain = this.named(typeof value === 'string' ? 'string' : 'int')
+    if (typeof value === 'boolean') return this.lowerNamed('bool')
+    const plain = this.lowerNamed(typeof value === 'string' ? 'string' : 'int')
     const exact = constant(value)
     return plain === null || exact === null ? plain : data([...Object.entries(plain), ['const', exact]])
   }

@@ -3,7 +3,7 @@
 
 import type { DictEntry, Expr } from '@bridle/parser'
 import type { Scope } from './scope.js'
-import { DICT, type Field, type Known, NIL, named, STRING, type Type, unionOf } from './type.js'
+import { DICT, type Field, type Known, NIL, makeNamed, STRING, type Type, makeUnion } from './type.js'
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'dict',
@@ -57,7 +57,7 @@ function bodySchema(keys: ReadonlyMap<string, Expr>, scope: Scope): Known {
     return element === null ? null : { kind: 'list', element }
   }
   const type = keys.get('type')
-  return type === undefined ? null : namedSchema(type, keys, scope)
+  return type === undefined ? null : inferNamedSchema(type, keys, scope)
 }
 
 function unionSchema(expr: Expr, scope: Scope): Known {
@@ -68,7 +68,7 @@ function unionSchema(expr: Expr, scope: Scope): Known {
     if (member === null) return null
     members.push(member)
   }
-  return members.length === 0 ? null : unionOf(members)
+  return members.length === 0 ? null : makeUnion(members)
 }
 
 function shapeSchema(properties: Expr, required: Expr | undefined, scope: Scope): Known {
@@ -83,9 +83,9 @@ function shapeSchema(properties: Expr, required: Expr | undefined, scope: Scope)
   return { kind: 'shape', fields }
 }
 
-function namedSchema(type: Expr, keys: ReadonlyMap<string, Expr>, scope: Scope): Known {
+function inferNamedSchema(type: Expr, keys: ReadonlyMap<string, Expr>, scope: Scope): Known {
   const names = strings(type)
-  if (names !== null) return names.length === 0 ? null : unionOf(names.map(canonical))
+  if (names !== null) return names.length === 0 ? null : makeUnion(names.map(canonical))
   if (type.kind !== 'String') return null
   const own = canonical(type.value)
   const additional = keys.get('additional_properties') ?? keys.get('additionalProperties')
@@ -96,7 +96,7 @@ function namedSchema(type: Expr, keys: ReadonlyMap<string, Expr>, scope: Scope):
 
 function canonical(name: string): Type {
   const own = Object.hasOwn(TYPE_NAMES, name) ? (TYPE_NAMES[name] ?? name) : name
-  return own === 'dict' ? DICT : named(own)
+  return own === 'dict' ? DICT : makeNamed(own)
 }
 
 /** The texts of a list literal of string literals; null for anything else. */

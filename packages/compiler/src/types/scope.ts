@@ -129,7 +129,7 @@ export class Scope {
   }
 
   /** The scope that holds the visible variable of that name. */
-  ownerOf(name: string): Scope | null {
+  findOwner(name: string): Scope | null {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       if (scope.variables?.has(name) === true) return scope
     }
@@ -172,7 +172,7 @@ export class Scope {
   }
 
   /** Variables about which conditions have excluded something, sorted. */
-  ruledOutNames(): readonly string[] {
+  listRuledOut(): readonly string[] {
     const names = new Set<string>()
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       for (const name of scope.excluded ?? NO_NAMES) names.add(name)
@@ -286,7 +286,7 @@ export class Scope {
   }
 
   /** Method table of a type; undefined when no impl block is visible, null when the blocks are out of sight. */
-  methodsOf(name: string): MethodTable | undefined {
+  findMethods(name: string): MethodTable | undefined {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       const found = scope.tables?.methods.get(name)
       if (found !== undefined) return found
@@ -295,7 +295,7 @@ export class Scope {
   }
 
   /** Every name of one kind that is visible from here, sorted: candidates for suggestions. */
-  namesOf(kind: 'functions' | 'structs'): readonly string[] {
+  listNames(kind: 'functions' | 'structs'): readonly string[] {
     const names = new Set<string>()
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       const table = scope.tables?.[kind]
@@ -324,7 +324,7 @@ export class Scope {
   }
 
   /** Interface that a type parameter is bound to by `where`. */
-  boundOf(param: string): string | undefined {
+  findBound(param: string): string | undefined {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       const found = scope.bounds?.get(param)
       if (found !== undefined) return found

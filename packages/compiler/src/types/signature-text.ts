@@ -3,7 +3,7 @@
 // an error of ours and throws.
 
 import type { ParamInfo } from './declarations.js'
-import { ANY, applied, type Field, named, NEVER, type Type, unionOf } from './type.js'
+import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'
 
 const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|[{}<>()[\],:|?])/y
 
@@ -47,7 +47,7 @@ class Reader {
   type(): Type {
     const members = [this.primary()]
     while (this.accept('|')) members.push(this.primary())
-    return unionOf(members)
+    return makeUnion(members)
   }
 
   private primary(): Type {
@@ -55,11 +55,11 @@ class Reader {
     const name = this.word()
     if (name === 'fn') return this.fn()
     if (name === 'never') return NEVER
-    if (!this.accept('<')) return named(name)
+    if (!this.accept('<')) return makeNamed(name)
     const args = [this.type()]
     while (this.accept(',')) args.push(this.type())
     this.expect('>')
-    return applied(name, args)
+    return applyType(name, args)
   }
 
   private shape(): Type {

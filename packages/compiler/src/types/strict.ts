@@ -9,7 +9,7 @@ import type { Scope } from './scope.js'
 import type { Type } from './type.js'
 
 /** The boundary call that makes a bound value unvalidated; null when it is validated or nothing of the kind. */
-export function sourceOf(value: Expr, annotation: Type | null, scope: Scope): string | null {
+export function findSource(value: Expr, annotation: Type | null, scope: Scope): string | null {
   if (annotation !== null && isConcrete(annotation)) return null
   if (value.kind === 'Identifier') return scope.variable(value.name)?.source ?? null
   if (value.kind !== 'Call' || !BOUNDARY.has(value.callee.text) || hasOutputSchema(value, scope)) return null

@@ -29,22 +29,22 @@ export interface Field {
 export type Known = Type | null
 
 export const NEVER: Type = { kind: 'never' }
-export const INT = named('int')
-export const FLOAT = named('float')
-export const STRING = named('string')
-export const BOOL = named('bool')
-export const NIL = named('nil')
-export const LIST = named('list')
-export const DICT = named('dict')
-export const SET = named('set')
-export const ITER = named('iter')
-export const RANGE = named('range')
-export const ANY = named('any')
-export const CLOSURE = named('closure')
+export const INT = makeNamed('int')
+export const FLOAT = makeNamed('float')
+export const STRING = makeNamed('string')
+export const BOOL = makeNamed('bool')
+export const NIL = makeNamed('nil')
+export const LIST = makeNamed('list')
+export const DICT = makeNamed('dict')
+export const SET = makeNamed('set')
+export const ITER = makeNamed('iter')
+export const RANGE = makeNamed('range')
+export const ANY = makeNamed('any')
+export const CLOSURE = makeNamed('closure')
 /** Fits everything in both directions; arises only inside the checker, where a type argument is not known. */
-export const WILDCARD = named('_')
+export const WILDCARD = makeNamed('_')
 
-export function named(name: string): Type {
+export function makeNamed(name: string): Type {
   return { kind: 'named', name }
 }
 
@@ -53,14 +53,14 @@ export function isNamed(type: Known, name: string): boolean {
 }
 
 /** One type as it is, several as a union in the given order; the caller has removed duplicates. */
-export function unionOf(members: readonly Type[]): Type {
+export function makeUnion(members: readonly Type[]): Type {
   const [only] = members
   return only !== undefined && members.length === 1 ? only : { kind: 'union', members }
 }
 
 /** `T` for a declaration without type parameters, `T<_, _>` for one with. */
 export function nominal(name: string, parameterCount: number): Type {
-  if (parameterCount === 0) return named(name)
+  if (parameterCount === 0) return makeNamed(name)
   return { kind: 'applied', name, args: Array.from({ length: parameterCount }, () => WILDCARD) }
 }
 
@@ -163,7 +163,7 @@ const ONE_ARGUMENT: Readonly<Record<string, 'list' | 'iter' | 'generator' | 'str
 }
 
 /** `name<args>` in normal form; a constructor with the wrong number of arguments stays an unknown one. */
-export function applied(name: string, args: readonly Type[]): Type {
+export function applyType(name: string, args: readonly Type[]): Type {
   const [first, second] = args
   if (args.length === 1 && first !== undefined && Object.hasOwn(ONE_ARGUMENT, name)) {
     const kind = ONE_ARGUMENT[name]
@@ -176,31 +176,31 @@ export function applied(name: string, args: readonly Type[]): Type {
 }
 
 /** A written type in internal form. Unions keep their written order and are not flattened. */
-export function typeOf(expr: TypeExpr): Type {
+export function readType(expr: TypeExpr): Type {
   switch (expr.kind) {
     case 'NilType':
       return NIL
     case 'ListType':
-      return { kind: 'list', element: typeOf(expr.element) }
+      return { kind: 'list', element: readType(expr.element) }
     case 'ShapeType':
       return {
         kind: 'shape',
-        fields: expr.fields.map((field) => ({ name: field.name.text, type: typeOf(field.type), optional: field.optional })),
+        fields: expr.fields.map((field) => ({ name: field.name.text, type: readType(field.type), optional: field.optional })),
       }
     case 'FnType':
-      return { kind: 'fn', params: expr.params.map(typeOf), returns: typeOf(expr.returns) }
+      return { kind: 'fn', params: expr.params.map(readType), returns: readType(expr.returns) }
     case 'UnionType':
-      return unionOf(expr.members.map(typeOf))
+      return makeUnion(expr.members.map(readType))
     case 'LiteralType':
       if (typeof expr.value === 'string') return { kind: 'string-literal', value: expr.value }
       if (typeof expr.value === 'boolean') return BOOL // both booleans mean the whole type
       return { kind: 'int-literal', value: expr.value }
     case 'NamedType':
-      if (expr.args.length > 0) return applied(expr.name.text, expr.args.map(typeOf))
-      return expr.name.text === 'never' ? NEVER : named(expr.name.text)
+      if (expr.args.length > 0) return applyType(expr.name.text, expr.args.map(readType))
+      return expr.name.text === 'never' ? NEVER : makeNamed(expr.name.text)
   }
 }
 
 export function typeOrNull(expr: TypeExpr | null): Known {
-  return expr === null ? null : typeOf(expr)
+  return expr === null ? null : readType(expr)
 }

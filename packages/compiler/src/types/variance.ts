@@ -3,9 +3,9 @@
 
 import type { Declaration, EnumDecl, FnDecl, InterfaceDecl, StructDecl, TypeParam } from '@bridle/parser'
 import type { CheckContext } from './context.js'
-import { varianceOf } from './relate.js'
+import { readVariance } from './relate.js'
 import type { Scope, Variance } from './scope.js'
-import { type Type, typeOf, typeOrNull } from './type.js'
+import { type Type, readType, typeOrNull } from './type.js'
 
 type Polarity = 'covariant' | 'contravariant' | 'invariant'
 type TypeDecl = Extract<Declaration, { kind: 'TypeDecl' }>
@@ -20,7 +20,7 @@ const OWNERS: Readonly<Record<Variant['kind'], string>> = {
 }
 
 export function checkVariance(decl: Variant, scope: Scope, context: CheckContext): void {
-  const markers = markersOf(decl.typeParams)
+  const markers = readMarkers(decl.typeParams)
   if (markers.size === 0) return
   for (const { type, polarity } of positions(decl)) {
     walk(type, polarity, scope, (param, position) => {
@@ -31,7 +31,7 @@ export function checkVariance(decl: Variant, scope: Scope, context: CheckContext
   }
 }
 
-function markersOf(params: readonly TypeParam[]): ReadonlyMap<string, Variance> {
+function readMarkers(params: readonly TypeParam[]): ReadonlyMap<string, Variance> {
   return new Map(params.flatMap((param) => (param.variance === null ? [] : [[param.name.text, param.variance] as const])))
 }
 
@@ -43,7 +43,7 @@ interface Position {
 function positions(decl: Variant): readonly Position[] {
   switch (decl.kind) {
     case 'TypeDecl':
-      return [{ type: typeOf(decl.type), polarity: 'covariant' }]
+      return [{ type: readType(decl.type), polarity: 'covariant' }]
     case 'EnumDecl':
       return decl.variants.flatMap((variant) =>
         at(
@@ -109,7 +109,7 @@ function walk(type: Type, polarity: Polarity, scope: Scope, found: (name: string
       walk(type.returns, polarity, scope, found)
       return
     case 'applied': {
-      const declared = varianceOf(type.name, scope)
+      const declared = readVariance(type.name, scope)
       for (const [index, arg] of type.args.entries()) walk(arg, compose(polarity, declared?.[index] ?? null), scope, found)
     }
   }

@@ -66,7 +66,7 @@ interface UnexpectedArgs {
 /** What `got` is where the text is over. */
 export const END_OF_FILE = 'end of file'
 
-const expectedGot = (a: UnexpectedArgs): string =>
+const describeUnexpected = (a: UnexpectedArgs): string =>
   a.got === END_OF_FILE ? `Unexpected end of file, expected ${a.what}` : `Expected ${a.what}, got ${a.got} at ${a.at}`
 
 export const AFTER_PUB = 'fn, tool, skill, struct, enum, pipeline, or import after pub'
@@ -84,7 +84,7 @@ export const CATALOG = {
     severity: 'error',
     title: 'unexpected token',
     doc: 'The text cannot go on with this token. The message names what was expected at the place and what stands there.',
-    message: expectedGot,
+    message: describeUnexpected,
     hint: (a) => HELP[a.what] ?? a.hint,
   }),
   P002: entry<{ readonly what: string }>({
@@ -119,14 +119,14 @@ export const CATALOG = {
     severity: 'error',
     title: 'required parameter after a default',
     doc: 'Arguments are given by position, so after a parameter with a default all need one (a rest parameter excepted).',
-    message: (a) => expectedGot({ ...a, what: 'Required parameter cannot follow a parameter with a default value' }),
+    message: (a) => describeUnexpected({ ...a, what: 'Required parameter cannot follow a parameter with a default value' }),
     hint: () => 'give this parameter a default, or move it before those that have one',
   }),
   P007: entry<Omit<UnexpectedArgs, 'what'>>({
     severity: 'error',
     title: 'rest parameter not last',
     doc: 'A `...rest` parameter takes all remaining arguments, so nothing can follow it.',
-    message: (a) => expectedGot({ ...a, what: 'Rest parameter must be the last parameter' }),
+    message: (a) => describeUnexpected({ ...a, what: 'Rest parameter must be the last parameter' }),
     hint: () => 'move the rest parameter to the end',
   }),
   P008: entry<{ readonly at: PlaceText }>({
@@ -134,7 +134,7 @@ export const CATALOG = {
     title: 'attribute on something else than a declaration',
     doc: 'An attribute such as `@test` belongs to the declaration that follows it.',
     message: (a) =>
-      expectedGot({
+      describeUnexpected({
         ...a,
         what: 'fn/tool/skill/eval_pack/pipeline/struct/enum/type/interface/impl declaration after `@attr`',
         got: 'non-declaration statement',
@@ -144,28 +144,28 @@ export const CATALOG = {
     severity: 'error',
     title: 'select without arms',
     doc: 'A `select` waits on channels, a timeout or nothing (`default`); it needs at least one arm.',
-    message: (a) => expectedGot({ ...a, what: 'at least one select case' }),
+    message: (a) => describeUnexpected({ ...a, what: 'at least one select case' }),
     hint: () => 'write `value from channel { … }`, `timeout duration { … }` or `default { … }`',
   }),
   P010: entry<Omit<UnexpectedArgs, 'what'>>({
     severity: 'error',
     title: 'select with both timeout and default',
     doc: 'With a `default` arm a `select` never waits, so a `timeout` arm beside it could not be taken.',
-    message: (a) => expectedGot({ ...a, what: 'select cannot have both timeout and default' }),
+    message: (a) => describeUnexpected({ ...a, what: 'select cannot have both timeout and default' }),
     hint: () => 'remove one of the two arms',
   }),
   P011: entry<Omit<UnexpectedArgs, 'what'>>({
     severity: 'error',
     title: 'second summarize block',
     doc: 'An `eval_pack` has at most one `summarize` block.',
-    message: (a) => expectedGot({ ...a, what: 'only one summarize block per eval_pack' }),
+    message: (a) => describeUnexpected({ ...a, what: 'only one summarize block per eval_pack' }),
     hint: () => 'merge the two blocks',
   }),
   P012: entry<Omit<UnexpectedArgs, 'what'>>({
     severity: 'error',
     title: '`as stream` on another form than `parallel each`',
     doc: 'Only `parallel each` can deliver its values as a stream, in the order in which they are finished.',
-    message: (a) => expectedGot({ ...a, what: '`as stream` only after `parallel each`' }),
+    message: (a) => describeUnexpected({ ...a, what: '`as stream` only after `parallel each`' }),
   }),
   P013: entry<{ readonly limit: number; readonly at: PlaceText | null }>({
     severity: 'error',
@@ -178,7 +178,7 @@ export const CATALOG = {
     severity: 'error',
     title: 'assignment to something that is no place',
     doc: 'Only a name, a property `a.b` and an index `a[i]` can be assigned to.',
-    message: expectedGot,
+    message: describeUnexpected,
     hint: () => 'only a name, a property or an index can be assigned to; compare with `==`',
   }),
   P015: entry<{ readonly option: string; readonly at: PlaceText }>({
@@ -186,7 +186,7 @@ export const CATALOG = {
     title: 'unknown option of `parallel`',
     doc: 'The options of `parallel … with { … }` are only `max_concurrent`, the number of branches that run at the same time.',
     message: (a) =>
-      expectedGot({
+      describeUnexpected({
         what: `known option (only \`max_concurrent\` is supported in \`parallel ... with { ... }\`; got \`${a.option}\`)`,
         got: a.option,
         at: a.at,

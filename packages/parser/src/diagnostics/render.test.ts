@@ -5,7 +5,7 @@ import { CATALOG } from './catalog.js'
 import type { Diagnostic } from './diagnostic.js'
 import { diagnosticToJson, renderDiagnostic } from './render.js'
 
-const rendered = (text: string): string => {
+const render = (text: string): string => {
   const source = new SourceFile('demo.harn', text)
   return renderDiagnostic(parse(source).diagnostics[0]!, source)
 }
@@ -36,7 +36,7 @@ describe('text', () => {
   })
 
   test('an unexpected token', () => {
-    expect(rendered('let x = )')).toBe(
+    expect(render('let x = )')).toBe(
       [
         'error: expected expression, found )',
         '  --> demo.harn:1:9',
@@ -49,7 +49,7 @@ describe('text', () => {
   })
 
   test('the end of the file, with the bracket that is open', () => {
-    expect(rendered('fn f() {\n  g()\n')).toBe(
+    expect(render('fn f() {\n  g()\n')).toBe(
       [
         'error: unexpected end of file, expected }',
         '  --> demo.harn:3:1',
@@ -66,13 +66,13 @@ describe('text', () => {
   })
 
   test('a line break in the wrong place', () => {
-    expect(rendered('let x = a ?\n b : c')).toContain('^')
-    expect(rendered('a.f(1) -> \n')).toContain('unexpected token')
-    expect(rendered('for')).toContain('file ends here')
+    expect(render('let x = a ?\n b : c')).toContain('^')
+    expect(render('a.f(1) -> \n')).toContain('unexpected token')
+    expect(render('for')).toContain('file ends here')
   })
 
   test('a lexical error, wide characters and tabs', () => {
-    expect(rendered('\tlet é = "😀\n')).toBe(
+    expect(render('\tlet é = "😀\n')).toBe(
       [
         'error: Unterminated string at 1:10',
         '  --> demo.harn:1:10',

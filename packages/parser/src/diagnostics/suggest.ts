@@ -34,7 +34,7 @@ export function closestOf(
     if (budget !== null && --budget.left <= 0) break
     const lengthGap = Math.abs(characters(text) - length)
     if (lengthGap > limit || text === name || !usable(text)) continue
-    const distance = distanceOf(letters, [...text], limit)
+    const distance = measureDistance(letters, [...text], limit)
     if (distance > limit) continue
     const one = { text, distance, lengthGap }
     if (best === null || isBetter(one, best)) best = one
@@ -59,7 +59,7 @@ function isBetter(one: Ranked, other: Ranked): boolean {
 
 /** Levenshtein distance in code points; past `limit` any number above it may be returned. */
 export function editDistance(from: string, to: string, limit = Number.POSITIVE_INFINITY): number {
-  return distanceOf([...from], [...to], limit)
+  return measureDistance([...from], [...to], limit)
 }
 
 /** Number of code points, without taking the text apart: most candidates are of another length. */
@@ -69,7 +69,7 @@ function characters(text: string): number {
   return count
 }
 
-function distanceOf(a: readonly string[], b: readonly string[], limit: number): number {
+function measureDistance(a: readonly string[], b: readonly string[], limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let row = b.map((_, at) => at + 1)
   row.unshift(0)

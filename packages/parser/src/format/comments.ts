@@ -71,7 +71,7 @@ function reindent(text: string): string {
 }
 
 /** Whether a comment begins on the line on which the offset lies. */
-export function isOnLineOf(layout: Layout, comment: Comment, offset: number): boolean {
+export function isOnLine(layout: Layout, comment: Comment, offset: number): boolean {
   return layout.line(comment.start) === layout.line(offset)
 }
 

@@ -3,7 +3,7 @@
 import type { Block, Expr, ExprOf, IfExpr, MatchArm } from '../ast.js'
 import { beforeBlock, printExpr } from './expressions.js'
 import { type Layout, pad } from './layout.js'
-import { bracedLines } from './lines.js'
+import { layOutBraced } from './lines.js'
 import { printBlock, printBody, printSimple } from './statements.js'
 import { printAnnotation } from './types.js'
 
@@ -16,14 +16,14 @@ export function printControl(layout: Layout, expr: Control, depth: number): stri
     case 'Match': {
       const items = expr.arms.map((arm) => ({ span: arm.span, render: () => printArm(layout, arm, depth + 1) }))
       const from = layout.behind(expr.subject.span.end, '{')
-      return `match ${beforeBlock(layout, expr.subject, depth)} ${bracedLines(layout, items, from, expr.span.end, depth)}`
+      return `match ${beforeBlock(layout, expr.subject, depth)} ${layOutBraced(layout, items, from, expr.span.end, depth)}`
     }
     case 'Try':
       return printTry(layout, expr, depth)
     case 'Retry':
-      return `retry ${operandOfKeyword(layout, expr.count, depth)} ${printBlock(layout, expr.body, depth)}`
+      return `retry ${printKeywordOperand(layout, expr.count, depth)} ${printBlock(layout, expr.body, depth)}`
     case 'Deadline':
-      return `deadline ${operandOfKeyword(layout, expr.duration, depth)} ${printBlock(layout, expr.body, depth)}`
+      return `deadline ${printKeywordOperand(layout, expr.duration, depth)} ${printBlock(layout, expr.body, depth)}`
     case 'Spawn':
       return `spawn ${printBlock(layout, expr.body, depth)}`
     case 'Parallel':
@@ -45,7 +45,7 @@ const BARE_AFTER_KEYWORD: ReadonlySet<Expr['kind']> = new Set([
 ])
 
 /** The operand of `retry` and `deadline`. */
-function operandOfKeyword(layout: Layout, expr: Expr, depth: number): string {
+function printKeywordOperand(layout: Layout, expr: Expr, depth: number): string {
   const text = printExpr(layout, expr, depth)
   return BARE_AFTER_KEYWORD.has(expr.kind) ? text : `(${text})`
 }

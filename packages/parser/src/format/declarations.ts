@@ -8,7 +8,7 @@ import { TOKEN } from '../tokens.js'
 import { commentLines, documentation } from './comments.js'
 import { printExpr, printParam } from './expressions.js'
 import { byteLength, type Layout, pad } from './layout.js'
-import { bracedLines, type Item, sequence } from './lines.js'
+import { layOutBraced, type Item, sequence } from './lines.js'
 import { printBlock, statementItems } from './statements.js'
 import { printAnnotation, printReturns, printType, printTypeParams } from './types.js'
 
@@ -27,8 +27,8 @@ export function printDeclaration(layout: Layout, decl: Declaration, depth: numbe
 function printBare(layout: Layout, decl: Declaration, depth: number): string {
   const name = decl.name.text
   const { end } = decl.span
-  const braced = (items: readonly Item[], from: number): string =>
-    bracedLines(layout, items, layout.behind(from, '{'), end, depth)
+  const printBraced = (items: readonly Item[], from: number): string =>
+    layOutBraced(layout, items, layout.behind(from, '{'), end, depth)
   switch (decl.kind) {
     case 'FnDecl':
       return printFn(layout, decl, depth)
@@ -37,17 +37,17 @@ function printBare(layout: Layout, decl: Declaration, depth: number): string {
       const prefix = 2 * depth + (decl.isPublic ? 4 : 0) + 5 + byteLength(name) + 1
       const signature = `${printParams(layout, head, decl.params, decl.name, prefix, depth)}${printReturns(decl.returns)}`
       const body = statementItems(layout, decl.body.body, depth + 1)
-      if (decl.description === null) return `${signature} ${bracedLines(layout, body, decl.body.span.start + 1, end, depth)}`
+      if (decl.description === null) return `${signature} ${layOutBraced(layout, body, decl.body.span.start + 1, end, depth)}`
       const description = descriptionToken(layout, decl.body.span.start + 1)
       const from = description?.end ?? decl.body.span.start + 1
       const written = description === null ? '' : (layout.text(description) ?? '')
       const text = written.includes('\n') ? written : `"${escape(decl.description)}"`
-      const rest = bracedLines(layout, body, from, end, depth)
+      const rest = layOutBraced(layout, body, from, end, depth)
       const above = commentLines(layout, layout.gap(decl.body.span.start + 1, from), depth + 1)
       return `${signature} {\n${above}${pad(depth + 1)}description ${text}${rest.slice(1)}`
     }
     case 'SkillDecl':
-      return `skill ${name} ${braced(
+      return `skill ${name} ${printBraced(
         decl.fields.map((field) => ({
           span: { start: field.name.span.start, end: field.value.span.end },
           render: () => `${field.name.text} ${printExpr(layout, field.value, depth + 1)}`,
@@ -68,29 +68,29 @@ function printBare(layout: Layout, decl: Declaration, depth: number): string {
     case 'TypeDecl':
       return `type ${name}${printTypeParams(decl.typeParams)} = ${printType(decl.type)}`
     case 'EnumDecl':
-      return `enum ${name}${printTypeParams(decl.typeParams)} ${braced(
+      return `enum ${name}${printTypeParams(decl.typeParams)} ${printBraced(
         decl.variants.map((variant) => ({
-          span: { start: variant.name.span.start, end: endOfVariant(layout, variant) },
+          span: { start: variant.name.span.start, end: findVariantEnd(layout, variant) },
           render: () => {
             if (variant.params.length === 0) return variant.name.text
             const prefix = 2 * (depth + 1) + byteLength(variant.name.text) + 1
             return printParams(layout, `${variant.name.text}(`, variant.params, variant.name, prefix, depth + 1)
           },
         })),
-        endOfHead(decl),
+        findHeadEnd(decl),
       )}`
     case 'StructDecl':
-      return `struct ${name}${printTypeParams(decl.typeParams)} ${braced(
+      return `struct ${name}${printTypeParams(decl.typeParams)} ${printBraced(
         decl.fields.map((field) => ({
           span: { start: field.name.span.start, end: field.type?.span.end ?? field.name.span.end },
           render: () => `${field.name.text}${field.optional ? '?' : ''}${printAnnotation(field.type)}`,
         })),
-        endOfHead(decl),
+        findHeadEnd(decl),
       )}`
     case 'InterfaceDecl':
       return printInterface(layout, decl, depth)
     case 'ImplDecl':
-      return `impl ${name} ${braced(
+      return `impl ${name} ${printBraced(
         decl.methods.map((method) => ({ span: method.span, render: () => printDeclaration(layout, method, depth + 1) })),
         decl.name.span.end,
       )}`
@@ -145,7 +145,7 @@ function printEvalPack(layout: Layout, decl: Extract<Declaration, { kind: 'EvalP
   const { summarize } = decl
   if (summarize !== null)
     items.push({ span: summarize.span, render: () => `summarize ${printBlock(layout, summarize, depth + 1)}` })
-  return `eval_pack ${head} ${bracedLines(layout, items, layout.behind(decl.name.span.end, '{'), decl.span.end, depth)}`
+  return `eval_pack ${head} ${layOutBraced(layout, items, layout.behind(decl.name.span.end, '{'), decl.span.end, depth)}`
 }
 
 function printInterface(layout: Layout, decl: Extract<Declaration, { kind: 'InterfaceDecl' }>, depth: number): string {
@@ -162,9 +162,9 @@ function printInterface(layout: Layout, decl: Extract<Declaration, { kind: 'Inte
       return `${params}${printReturns(method.returns)}`
     },
   }))
-  const from = layout.behind(endOfHead(decl), '{')
+  const from = layout.behind(findHeadEnd(decl), '{')
   const head = `interface ${decl.name.text}${printTypeParams(decl.typeParams)}`
-  return `${head} ${bracedLines(layout, [...types, ...methods], from, decl.span.end, depth)}`
+  return `${head} ${layOutBraced(layout, [...types, ...methods], from, decl.span.end, depth)}`
 }
 
 /** Names are sorted and the list is broken when it would not fit. */
@@ -185,12 +185,12 @@ export function compareText(one: string, other: string): number {
 // ---- offsets that the tree does not have -----------------------------------------------------------------------------
 
 /** Behind the name and the type parameters. */
-function endOfHead(decl: Extract<Declaration, { kind: 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>): number {
+function findHeadEnd(decl: Extract<Declaration, { kind: 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>): number {
   const last = decl.typeParams.at(-1)
   return last === undefined ? decl.name.span.end : last.name.span.end + 1
 }
 
-function endOfVariant(layout: Layout, variant: { readonly name: Name; readonly params: readonly Param[] }): number {
+function findVariantEnd(layout: Layout, variant: { readonly name: Name; readonly params: readonly Param[] }): number {
   const last = variant.params.at(-1)
   return last === undefined ? variant.name.span.end : layout.behind(last.span.end, ')')
 }

@@ -96,7 +96,7 @@ export function printExpr(layout: Layout, expr: Expr, depth: number): string {
  * How tightly the outermost construct of an expression binds. Control expressions count as loose, so that they get
  * parentheses.
  */
-function levelOf(expr: Expr): number {
+function readLevel(expr: Expr): number {
   switch (expr.kind) {
     case 'Pipe':
       return LEVEL.pipe
@@ -125,16 +125,16 @@ function levelOf(expr: Expr): number {
 /** An expression where only what binds at least as tightly as `level` may stand bare. */
 export function operand(layout: Layout, expr: Expr, level: number, depth: number): string {
   const text = printExpr(layout, expr, depth)
-  return levelOf(expr) < level ? `(${text})` : text
+  return readLevel(expr) < level ? `(${text})` : text
 }
 
-function closed(text: string): string {
+function parenthesize(text: string): string {
   return text.endsWith('?') ? `(${text})` : text
 }
 
 /** What a postfix operator is applied to. */
 export function receiver(layout: Layout, expr: Expr, depth: number): string {
-  return closed(operand(layout, expr, LEVEL.postfix, depth))
+  return parenthesize(operand(layout, expr, LEVEL.postfix, depth))
 }
 
 const ENDS_IN_CAPITALISED_NAME = /(?:^|[^.\p{Alphabetic}\p{N}_])\p{Uppercase}[\p{Alphabetic}\p{N}_]*$/u
@@ -142,7 +142,7 @@ const ENDS_IN_CAPITALISED_NAME = /(?:^|[^.\p{Alphabetic}\p{N}_])\p{Uppercase}[\p
 /** An expression that `{` or a word follows. */
 export function beforeBlock(layout: Layout, expr: Expr, depth: number): string {
   const text = operand(layout, expr, LEVEL.pipe, depth)
-  return ENDS_IN_CAPITALISED_NAME.test(text) ? `(${text})` : closed(text)
+  return ENDS_IN_CAPITALISED_NAME.test(text) ? `(${text})` : parenthesize(text)
 }
 
 // ---- operators -----------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ function printBinary(layout: Layout, expr: ExprOf<'Binary'>, depth: number): str
   const { operator } = expr
   const { side } = BINARY_OPERATORS[operator]
   const right = operand(layout, expr.right, operandLevel(expr.right, operator, side === 'right'), depth)
-  const left = closed(operand(layout, expr.left, operandLevel(expr.left, operator, side === 'left'), depth))
+  const left = parenthesize(operand(layout, expr.left, operandLevel(expr.left, operator, side === 'left'), depth))
   // `a < b > (c)` is a call with type arguments.
   const isCallLike = operator === '>' && left.includes('<') && right.startsWith('(')
   return joinOperands(layout, expr, isCallLike ? `(${left})` : left, operator, right, depth)
@@ -200,7 +200,7 @@ function joinOperands(
 }
 
 function printTernary(layout: Layout, expr: ExprOf<'Ternary'>, depth: number): string {
-  const condition = closed(operand(layout, expr.condition, LEVEL.binary, depth))
+  const condition = parenthesize(operand(layout, expr.condition, LEVEL.binary, depth))
   const whenTrue = operand(layout, expr.whenTrue, LEVEL.binary, depth)
   const whenFalse = operand(layout, expr.whenFalse, LEVEL.binary, depth)
   return `${condition} ? ${startsTernary(whenTrue) ? whenTrue : `(${whenTrue})`} : ${whenFalse}`

@@ -8,7 +8,7 @@ import { format, print } from './format.js'
 import { canonical } from './same-program.js'
 import type { FormatOptions } from './layout.js'
 
-function formatted(text: string, options: FormatOptions = {}): string {
+function formatText(text: string, options: FormatOptions = {}): string {
   const result = format(new SourceFile('test', text), options)
   if (result.kind === 'failed') throw new Error(result.diagnostics[0]?.message)
   return result.text
@@ -16,8 +16,8 @@ function formatted(text: string, options: FormatOptions = {}): string {
 
 /** Formatting what was formatted changes nothing; each row is checked for it. */
 function check(text: string, expected: string, options: FormatOptions = {}): void {
-  expect(formatted(text, options)).toBe(expected)
-  expect(formatted(expected, options)).toBe(expected)
+  expect(formatText(text, options)).toBe(expected)
+  expect(formatText(expected, options)).toBe(expected)
 }
 
 /** Lines of a body, in a function. */
@@ -222,7 +222,7 @@ describe('of any program, with comments anywhere', () => {
     return result + text.slice(from)
   }
 
-  const commentsOf = (text: string): string[] =>
+  const listComments = (text: string): string[] =>
     lex(text)
       .comments.map((comment) => text.slice(comment.start, comment.end))
       .sort()
@@ -232,16 +232,16 @@ describe('of any program, with comments anywhere', () => {
       const text = withComments(print(randomProgram(seed)), seed)
       const before = parse(new SourceFile('before', text))
       if (before.program === null) continue // a comment between `-` and its operand, say, may end a statement
-      const result = formatted(text)
+      const result = formatText(text)
       const after = parse(new SourceFile('after', result))
       const about = `seed ${seed}\n${text}\n----\n${result}`
       expect(after.diagnostics, about).toEqual([])
       expect(canonical(after.program), about).toEqual(canonical(before.program))
       expect(
-        commentsOf(result).filter((one) => /c\d+/.test(one)),
+        listComments(result).filter((one) => /c\d+/.test(one)),
         about,
-      ).toEqual(commentsOf(text).filter((one) => /c\d+/.test(one)))
-      expect(formatted(result), about).toBe(result)
+      ).toEqual(listComments(text).filter((one) => /c\d+/.test(one)))
+      expect(formatText(result), about).toBe(result)
     }
   })
 })

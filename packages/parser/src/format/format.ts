@@ -66,7 +66,7 @@ function topLevel(layout: Layout, program: Program): Section[] {
     const leading = at === 0 ? gap : splitTrailing(layout, gap, before).leading
     const after = layout.gap(item.span.end, items[at + 1]?.span.start ?? end)
     const { trailing } = splitTrailing(layout, after, item.span.end)
-    return { item, comments: [...leading, ...layout.unplaced(item.span)], text: `${text}${trailing}` }
+    return { item, comments: [...leading, ...layout.takeUnplaced(item.span)], text: `${text}${trailing}` }
   })
   const last = items.at(-1)
   const rest =
@@ -78,7 +78,7 @@ function topLevel(layout: Layout, program: Program): Section[] {
   return [
     ...importSections(layout, imports),
     ...otherSections(layout, others),
-    ...sectionsOf(layout, { item: null, comments: rest, text: '' }),
+    ...splitSections(layout, { item: null, comments: rest, text: '' }),
   ]
 }
 
@@ -96,10 +96,10 @@ function importSections(layout: Layout, entries: readonly TopItem[]): Section[] 
   const header: Section[] = []
   const sorted = entries
     .map((entry, at) => {
-      if (at > 0) return { entry, text: sectionsOf(layout, entry).join('\n') }
+      if (at > 0) return { entry, text: splitSections(layout, entry).join('\n') }
       const pragma = entry.comments.findLastIndex((comment) => PRAGMA.test(layout.text(comment) ?? ''))
-      header.push(...sectionsOf(layout, { item: null, comments: entry.comments.slice(0, pragma + 1), text: '' }))
-      const sections = sectionsOf(layout, { ...entry, comments: entry.comments.slice(pragma + 1) })
+      header.push(...splitSections(layout, { item: null, comments: entry.comments.slice(0, pragma + 1), text: '' }))
+      const sections = splitSections(layout, { ...entry, comments: entry.comments.slice(pragma + 1) })
       header.push(...sections.slice(0, -1))
       return { entry, text: sections.at(-1)! }
     })
@@ -128,7 +128,7 @@ export function compareImports(one: Stmt | null, other: Stmt | null): number {
 function otherSections(layout: Layout, entries: readonly TopItem[]): Section[] {
   const sections: Section[] = []
   for (const [at, entry] of entries.entries()) {
-    const own = sectionsOf(layout, entry)
+    const own = splitSections(layout, entry)
     const before = entries[at - 1]?.item ?? null
     if (own.length === 1 && isGrant(before) && isGrant(entry.item)) sections.push(`${sections.pop()!}\n${own[0]!}`)
     else sections.push(...own)
@@ -141,7 +141,7 @@ function isGrant(item: Stmt | null): boolean {
 }
 
 /** The comments above an item, cut where an empty line or a section bar sets them apart, and the item. */
-function sectionsOf(layout: Layout, { item, comments, text }: TopItem): Section[] {
+function splitSections(layout: Layout, { item, comments, text }: TopItem): Section[] {
   const sections: Section[] = []
   let current = ''
   let line = 0
@@ -159,7 +159,7 @@ function sectionsOf(layout: Layout, { item, comments, text }: TopItem): Section[
     at += heading.used - 1
     if (heading.text !== null) close()
   }
-  const isApart = item !== null && line > 0 && layout.line(startOf(layout, item)) > line + 1
+  const isApart = item !== null && line > 0 && layout.line(findStart(layout, item)) > line + 1
   if (isApart) close()
   current += text
   close()
@@ -169,19 +169,19 @@ function sectionsOf(layout: Layout, { item, comments, text }: TopItem): Section[
   function headingAt(lines: readonly string[]): { readonly text: string | null; readonly used: number } {
     const [first, second, third] = lines
     const rule = bar(layout.separatorWidth)
-    const titled = (title: string): string => `${rule}\n// ${title}\n${rule}`
+    const printTitle = (title: string): string => `${rule}\n// ${title}\n${rule}`
     if (first === undefined) return { text: null, used: 1 }
     const title = barTitle(first)
-    if (title !== null) return { text: titled(title), used: 1 }
+    if (title !== null) return { text: printTitle(title), used: 1 }
     if (!isBar(first)) return { text: null, used: 1 }
     const isTitle = second !== undefined && second.startsWith('// ') && !isBar(second) && barTitle(second) === null
-    if (isTitle && third !== undefined && isBar(third)) return { text: titled(second.slice(3).trim()), used: 3 }
+    if (isTitle && third !== undefined && isBar(third)) return { text: printTitle(second.slice(3).trim()), used: 3 }
     return { text: rule, used: 1 }
   }
 }
 
 /** Where an item begins in the text; `pub` is no part of its span. */
-function startOf(layout: Layout, item: Stmt): number {
+function findStart(layout: Layout, item: Stmt): number {
   const { start } = item.span
   const before = layout.text({ start: Math.max(0, start - 100), end: start }) ?? ''
   return start - (/\bpub\s*$/.exec(before)?.[0].length ?? 0)

@@ -22,13 +22,14 @@ export function printGrantStmt(layout: Layout, stmt: GrantStmt, depth: number): 
 
 /** Pairs on one line; fields in braces where the text has them, or where the pairs would not fit. */
 function printGrant(layout: Layout, stmt: Extract<GrantStmt, { kind: 'Grant' }>, depth: number): string {
-  const valueOf = (entry: (typeof stmt.entries)[number]): string => layout.text(entry.valueSpan) ?? printValue(entry.value)
+  const printEntryValue = (entry: (typeof stmt.entries)[number]): string =>
+    layout.text(entry.valueSpan) ?? printValue(entry.value)
   const head = `grant ${stmt.alias.text} `
-  const pairs = `${head}${stmt.entries.map((entry) => `${entry.key.text} ${valueOf(entry)}`).join(' ')}`
+  const pairs = `${head}${stmt.entries.map((entry) => `${entry.key.text} ${printEntryValue(entry)}`).join(' ')}`
   const inBraces = layout.text({ start: stmt.alias.span.end, end: stmt.span.end })?.trimStart().startsWith('{') === true
   const fits = 2 * depth + byteLength(pairs) <= layout.lineWidth && !layout.hasComments(stmt.span) && !pairs.includes('\n')
   if (stmt.entries.length > 0 && !inBraces && fits) return pairs
-  const items = stmt.entries.map((entry) => ({ span: entry.span, render: () => `${entry.key.text}: ${valueOf(entry)}` }))
+  const items = stmt.entries.map((entry) => ({ span: entry.span, render: () => `${entry.key.text}: ${printEntryValue(entry)}` }))
   const from = layout.behind(stmt.alias.span.end, '{')
   return sequence(layout, { open: `${head}{`, close: '}', items, from, to: stmt.span.end, prefix: byteLength(head) + 1, depth })
 }

@@ -58,7 +58,7 @@ export class Layout {
    * Comments of a span that no gap has claimed; they are placed by this. To be called after the span was printed; when it is
    * printed again, the answer stays.
    */
-  unplaced(span: Span): readonly Comment[] {
+  takeUnplaced(span: Span): readonly Comment[] {
     const inside = this.between(span.start, span.end)
     if (inside.length === 0) return inside
     const key = `${span.start}:${span.end}`

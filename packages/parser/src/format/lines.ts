@@ -23,7 +23,7 @@ export function itemLines(layout: Layout, items: readonly Item[], from: number, 
     const body = render()
     const between = layout.gap(span.end, items[at + 1]?.span.start ?? to)
     const split = splitTrailing(layout, between, span.end)
-    text += commentLines(layout, leading, depth) + commentLines(layout, layout.unplaced(span), depth)
+    text += commentLines(layout, leading, depth) + commentLines(layout, layout.takeUnplaced(span), depth)
     text += `${pad(depth)}${body}${split.trailing}\n`
     leading = split.leading
   }
@@ -31,7 +31,7 @@ export function itemLines(layout: Layout, items: readonly Item[], from: number, 
 }
 
 /** `{`, the comments `above`, the items, `}`. A comment that ends the line of the brace stays there. */
-export function bracedLines(
+export function layOutBraced(
   layout: Layout,
   items: readonly Item[],
   from: number,
@@ -65,7 +65,7 @@ export interface Sequence {
 export function sequence(layout: Layout, parts: Sequence): string {
   const { items, depth, from, to } = parts
   const texts = items.map((item) => item.render())
-  const leftOver = items.map((item) => layout.unplaced(item.span))
+  const leftOver = items.map((item) => layout.takeUnplaced(item.span))
   const gaps = items.map((item, at) => layout.gap(at === 0 ? from : items[at - 1]!.span.end, item.span.start))
   const last = items.length === 0 ? [] : layout.gap(items.at(-1)!.span.end, to)
   const joined = texts.join(', ')

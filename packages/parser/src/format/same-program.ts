@@ -37,9 +37,9 @@ export function canonical(value: unknown): unknown {
   const record = value as Readonly<Record<string, unknown>>
   switch (record['kind']) {
     case 'Program':
-      return { kind: 'Program', items: sortedImports(record['items'] as readonly Stmt[]).map(canonical) }
+      return { kind: 'Program', items: sortImports(record['items'] as readonly Stmt[]).map(canonical) }
     case 'If':
-      return parts({ ...record, otherwise: flattened(record['otherwise'] as Block | null) })
+      return parts({ ...record, otherwise: flattenElse(record['otherwise'] as Block | null) })
     case 'ListType':
       return { kind: 'NamedType', name: { text: 'list' }, args: [canonical(record['element'])] }
     case 'computed': {
@@ -59,14 +59,14 @@ function parts(record: Readonly<Record<string, unknown>>): unknown {
   return Object.fromEntries(Object.entries(record).flatMap(([key, part]) => (LEFT_OUT.test(key) ? [] : [[key, canonical(part)]])))
 }
 
-function flattened(otherwise: Block | { readonly kind: 'If' } | null): unknown {
+function flattenElse(otherwise: Block | { readonly kind: 'If' } | null): unknown {
   if (otherwise === null || otherwise.kind === 'If') return otherwise
   const [only, more] = otherwise.body
   return only?.kind === 'ExprStmt' && only.value.kind === 'If' && more === undefined ? only.value : otherwise
 }
 
 /** The leading imports by path and names, names by the alphabet. */
-function sortedImports(items: readonly Stmt[]): readonly unknown[] {
+function sortImports(items: readonly Stmt[]): readonly unknown[] {
   const first = items.findIndex((item) => item.kind !== 'ImportDecl')
   const count = first < 0 ? items.length : first
   const imports = items.map((item) => {

@@ -7,7 +7,7 @@ import { printDeclaration } from './declarations.js'
 import { beforeBlock, operand, printExpr } from './expressions.js'
 import { printGrantStmt } from './grants.js'
 import type { Layout } from './layout.js'
-import { bracedLines, type Item } from './lines.js'
+import { layOutBraced, type Item } from './lines.js'
 import { printAnnotation } from './types.js'
 
 /** A statement, without indentation before its first line and without a line break at its end. */
@@ -50,7 +50,7 @@ export function printStmt(layout: Layout, stmt: Stmt, depth: number): string {
     case 'Select': {
       const items = stmt.arms.map((arm) => ({ span: arm.span, render: () => printSelectArm(layout, arm, depth + 1) }))
       const from = layout.behind(stmt.span.start + 'select'.length, '{')
-      return `select ${bracedLines(layout, items, from, stmt.span.end, depth)}`
+      return `select ${layOutBraced(layout, items, from, stmt.span.end, depth)}`
     }
     case 'Break':
       return 'break'
@@ -67,13 +67,13 @@ export function printStmt(layout: Layout, stmt: Stmt, depth: number): string {
 
 /** A block with its braces. Comments that are left between `before` and the block go to its beginning. */
 export function printBlock(layout: Layout, block: Block, depth: number, before = block.span.start): string {
-  const above = layout.unplaced({ start: before, end: block.span.start })
-  return bracedLines(layout, statementItems(layout, block.body, depth + 1), block.span.start + 1, block.span.end, depth, above)
+  const above = layout.takeUnplaced({ start: before, end: block.span.start })
+  return layOutBraced(layout, statementItems(layout, block.body, depth + 1), block.span.start + 1, block.span.end, depth, above)
 }
 
 /** Statements in braces; `from` is where the comments of the first begin, `to` where those of the block end. */
 export function printBody(layout: Layout, body: readonly Stmt[], from: number, to: number, depth: number): string {
-  return bracedLines(layout, statementItems(layout, body, depth + 1), from, to, depth)
+  return layOutBraced(layout, statementItems(layout, body, depth + 1), from, to, depth)
 }
 
 export function statementItems(layout: Layout, body: readonly Stmt[], depth: number): readonly Item[] {
@@ -128,7 +128,7 @@ function printSelectArm(layout: Layout, arm: SelectArm, depth: number): string {
 function printBinding(layout: Layout, binding: Binding, depth: number): string {
   const withDefault = (text: string, value: Expr | null): string =>
     value === null ? text : `${text} = ${printExpr(layout, value, depth)}`
-  const joined = (parts: readonly string[], rest: { readonly text: string } | null): string =>
+  const joinParts = (parts: readonly string[], rest: { readonly text: string } | null): string =>
     [...parts, ...(rest === null ? [] : [`...${rest.text}`])].join(', ')
   switch (binding.kind) {
     case 'NameBinding':
@@ -137,13 +137,13 @@ function printBinding(layout: Layout, binding: Binding, depth: number): string {
       return `(${binding.first.text}, ${binding.second.text})`
     case 'ListBinding': {
       const items = binding.items.map((item) => withDefault(item.name.text, item.defaultValue))
-      return `[${joined(items, binding.rest)}]`
+      return `[${joinParts(items, binding.rest)}]`
     }
     case 'DictBinding': {
       const fields = binding.fields.map((field) =>
         withDefault(field.alias === null ? field.key.text : `${field.key.text}: ${field.alias.text}`, field.defaultValue),
       )
-      return `{${joined(fields, binding.rest)}}`
+      return `{${joinParts(fields, binding.rest)}}`
     }
   }
 }

@@ -254,7 +254,7 @@ class Generator {
     const triple = this.flag()
     for (let count = 1 + this.next(2); count > 0; count -= 1) {
       if (this.flag()) parts.push(triple ? this.pick(['x ', 'a\nb', '\n', 'line\n']) : this.pick(['x ', 'q"', 'a\nb', '${', ' ']))
-      parts.push(this.balanced(depth))
+      parts.push(this.makeBalanced(depth))
     }
     // Some last pieces cannot be written in triple quotes; the printer then takes the other form, which is another tree.
     if (this.flag()) parts.push('end')
@@ -262,7 +262,7 @@ class Generator {
   }
 
   /** Braces in nested texts count when the end of an interpolation is looked for, so such texts stay away from there. */
-  private balanced(depth: number): Expr {
+  private makeBalanced(depth: number): Expr {
     for (;;) {
       const expr = this.expr(depth)
       if (!hasBraceInText(expr)) return expr
