@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MISSING_BUILTINS } from '@bridle/compiler'
 import { OPCODES } from '@bridle/compiler/bytecode'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
 import { FINDING_CODES } from '../packages/cli/src/finding-codes.js'
@@ -61,6 +62,11 @@ names what a call may want of the world; a host grants or denies it. Builtins wi
     const rows = defs.map((def) => row(code(heading(def)), def.doc, asksFor(def)))
     parts.push(`${table(['builtin', 'what it does', 'asks for'], rows)}\n`)
   }
+  parts.push(`## Not there yet
+
+Builtins of the language that Bridle does not have: ${[...MISSING_BUILTINS].sort(compareText).map(code).join(', ')}. \`bridle check\` reports
+their calls, and so do editors. \`bridle run\` does not: a call that is made raises \`Undefined builtin\`.
+`)
   return parts.join('\n')
 }
 

@@ -41,7 +41,7 @@ const options: Omit<CompileOptions, 'resolve'> = {
     effects: (name) => signatures.effects(name) ?? (hidden.has(name) ? { tokens: [], calls: 'arguments' } : undefined),
     borrows: (name) => hidden.get(name)?.borrows ?? signatures.borrows(name),
   },
-  types: withBuiltins(primitives.map(({ signature }) => signature)),
+  types: withBuiltins(primitives),
 }
 const problems: string[] = []
 const modules = [...texts].map(([name, text]) => [name, compileModule(name, text)] as const)

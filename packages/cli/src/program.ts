@@ -340,7 +340,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 
   add('builtins [name]', 'list the builtin functions, or show one')
     .option('--json', 'print them as JSON')
-    .action(async (name: string | undefined, options: { json?: boolean }) => {
+    .option('--missing', 'those of the language that are not there yet')
+    .action(async (name: string | undefined, options: { json?: boolean; missing?: boolean }) => {
       const { builtinsCommand } = await import('./commands/builtins.js')
       done(await builtinsCommand(name, options))
     })

@@ -30,6 +30,8 @@ export interface CompileOptions {
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
   readonly strict?: boolean
+  /** Whether calls of builtins that the language has and Bridle has not are errors. */
+  readonly refuseMissing?: boolean
   /** The pipeline to run, instead of `default` or the first. */
   readonly pipeline?: string
   /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also gives advice about them. */
@@ -131,6 +133,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.types === undefined ? {} : { signatures: options.types }),
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
+      ...(options.refuseMissing === undefined ? {} : { refuseMissing: options.refuseMissing }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     }),
     ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),

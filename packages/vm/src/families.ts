@@ -5,7 +5,17 @@ export { HostData, hostSlot } from './host-data.js'
 export type { HostSlot } from './host-data.js'
 export type { EffectAsCall, JudgeMode } from './effects/judge.js'
 export { TOOL_CALLS, keyOfCall } from './builtins/branches.js'
-export { CONTROL, Control, builtin, family, frame, harnBuiltin, textArgument, withRun } from './builtins/builtin.js'
+export {
+  CONTROL,
+  Control,
+  builtin,
+  family,
+  frame,
+  harnBuiltin,
+  markFromOutside,
+  textArgument,
+  withRun,
+} from './builtins/builtin.js'
 export type { BuiltinDef, Context, EffectJudge, FrameDef, FrameState, LibraryCall, Result } from './builtins/builtin.js'
 export { bytesFamily, decodeUtf8, decodeUtf8Strict, encodeUtf8, sameBytes, utf8Problem } from './builtins/bytes.js'
 export { makeChannel, timeoutMillis } from './builtins/channels.js'

@@ -107,6 +107,7 @@ export function compileFindings(runtime: Runtime, { target, file, program }: Par
     diagnostics = runtime.compile(target.text, {
       file: target.key,
       strict,
+      refuseMissing: true,
       ...(program === null ? {} : { parsed: program }),
     }).warnings
   } catch (cause) {

@@ -1,11 +1,24 @@
 // `bridle builtins [NAME]`: what scripts can call without importing anything, read off the definitions that also run.
 
+import { MISSING_BUILTINS } from '@bridle/compiler'
 import type { BuiltinDef } from '@bridle/vm'
 import { CommandError } from '../errors.js'
 import { commandRuntime } from '../host.js'
-import { tell } from '../printable.js'
+import { tell, tellJson } from '../printable.js'
 
-export async function builtinsCommand(name: string | undefined, options: { readonly json?: boolean }): Promise<number> {
+interface BuiltinsFlags {
+  readonly json?: boolean
+  /** Those that the language has and Bridle has not. */
+  readonly missing?: boolean
+}
+
+export async function builtinsCommand(name: string | undefined, options: BuiltinsFlags): Promise<number> {
+  if (options.missing === true) {
+    const missing = [...MISSING_BUILTINS].sort()
+    if (options.json === true) tellJson(missing)
+    else if (missing.length > 0) tell(`${missing.join('\n')}\n`)
+    return 0
+  }
   const { registry } = commandRuntime({ terminal: false })
   const methods = [...registry.methods.values()].flatMap((table) => [...table.values()])
   const all = [...registry.builtins.values(), ...methods].filter((def) => !def.name.startsWith('__')).sort(byName)

@@ -19,6 +19,7 @@ import {
   SuggestionBudget,
 } from '@bridle/parser'
 import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
+import { MISSING_BUILTINS } from '../types/missing-builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { closest } from '../types/suggest.js'
 import { bareSpan, type Edit, type LintContext, readText } from './context.js'
@@ -122,7 +123,8 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
   for (const { name, span } of names.calls) {
     const { text } = name
     if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
-    context.report('L057', span, { name: text, suggestion: closest(text, candidates, suggestions) })
+    const suggestion = MISSING_BUILTINS.has(text) ? null : closest(text, candidates, suggestions)
+    context.report('L057', span, { name: text, suggestion })
   }
 }
 

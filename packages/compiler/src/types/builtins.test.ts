@@ -1,25 +1,54 @@
-// The static table itself: readable, sorted, and joined with the generic signatures.
+// The table made from the definitions: readable, sorted, without what is missing.
 
 import { SuggestionBudget } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
-import { BUILTIN_ROWS } from './builtin-signatures.js'
-import { BUILTINS, isReservedCallName, paramsOf, withBuiltins } from './builtins.js'
+import { BUILTIN_ROWS } from './builtins.generated.js'
+import { BUILTINS, isReservedCallName, withBuiltins } from './builtins.js'
+import { MISSING_BUILTINS } from './missing-builtins.js'
 import { readParams, readType } from './signature-text.js'
 import { show, showStructure } from './show.js'
 import { closest } from './suggest.js'
 
-test('rows are sorted, unique, and have plausible counts', () => {
-  const names = BUILTIN_ROWS.map(([name]) => name)
+test('rows are sorted and unique, and no missing builtin is among them', () => {
+  const names = [...BUILTINS.keys()]
   expect(names).toEqual([...names].sort())
-  expect(new Set(names).size).toBe(names.length)
-  for (const [name, min, max] of BUILTIN_ROWS) expect(max === null || min <= max, name).toBe(true)
+  expect(names.length).toBe(BUILTIN_ROWS.length)
+  expect(names.filter((name) => MISSING_BUILTINS.has(name))).toEqual([])
 })
 
-test('every parameter list can be read', () => {
-  for (const signature of BUILTINS.values()) {
-    const params = paramsOf(signature)
-    if (signature.maxArgs !== null && signature.maxArgs > 0) expect(params.length, signature.name).toBeGreaterThan(0)
+test('every signature can be read', () => {
+  for (const { name, params, returns, generic } of BUILTINS.values()) {
+    expect([params, returns, generic], name).toBeDefined()
   }
+})
+
+test('what a signature says, and what the checker takes the result for', () => {
+  const table = withBuiltins([
+    { signature: 'host_plain(x: int, ...rest: any) -> string | nil' },
+    { signature: 'host_less(x: fn(int) -> bool) -> list<int>', checkedAs: 'list' },
+    { signature: 'host_unknown(x: int) -> int', checkedAs: '?' },
+    { signature: 'host_any() -> any' },
+    { signature: 'host_bound<T>(schema: Schema<T>) -> list<T>', checkedAs: 'list' },
+    { signature: 'host_unbound<T>(schema: Schema<T>) -> T' },
+    { signature: 'host_name' },
+    { signature: 'host_unreadable(x: -> int' },
+  ])
+  const shown = (name: string): unknown => {
+    const { params, returns, generic } = table.get(name)!
+    return [
+      params.map((param) => param.name).join(),
+      returns === null ? null : show(returns),
+      generic === null ? null : show(generic.returns),
+    ]
+  }
+  expect(shown('host_plain')).toEqual(['x,rest', 'string | nil', null])
+  expect(shown('host_less')).toEqual(['x', 'list', null])
+  expect(shown('host_unknown')).toEqual(['x', null, null])
+  expect(shown('host_any')).toEqual(['', null, null])
+  expect(shown('host_bound')).toEqual(['schema', 'list', 'list<T>'])
+  expect(shown('host_unbound')).toEqual(['schema', null, 'T'])
+  expect(shown('host_name')).toEqual(['', null, null])
+  expect(shown('host_unreadable')).toEqual(['', null, null])
 })
 
 test.each([
@@ -34,7 +63,7 @@ test.each([
 })
 
 test('parameter text', () => {
-  const params = readParams('[rng?: rng,] min: int, ...rest: any, bare')
+  const params = readParams('rng?: rng, min: int, ...rest: any, bare')
   expect(params.map((param) => [param.name, param.optional, param.rest])).toEqual([
     ['rng', true, false],
     ['min', false, false],
@@ -78,7 +107,7 @@ describe('suggestions', () => {
 })
 
 test('a host may add builtins', () => {
-  const table = withBuiltins(['aaa_first', 'println', 'zzz_last'])
+  const table = withBuiltins(['aaa_first', 'println', 'zzz_last'].map((signature) => ({ signature })))
   expect([...table.keys()]).toEqual([...BUILTINS.keys(), 'aaa_first', 'zzz_last'].sort())
   expect(table.get('println')).toBe(BUILTINS.get('println'))
 })

@@ -1,18 +1,16 @@
 // Builtins as the checker sees them: a name, perhaps a plain return type, and for a few a generic signature that gives a better
-// one when every type parameter could be bound. Built from THE table in builtin-signatures.ts.
+// one when every type parameter could be bound. The rows are made from the definitions (scripts/generate-builtin-types.ts). The
+// checker never counts or compares the arguments of a builtin.
 
-import { BUILTIN_ROWS } from './builtin-signatures.js'
+import { BUILTIN_ROWS } from './builtins.generated.js'
 import type { ParamInfo } from './declarations.js'
 import { readParams, readType } from './signature-text.js'
-import type { Known, Type } from './type.js'
+import { ANY, type Known, type Type } from './type.js'
 
 export interface BuiltinSignature {
   readonly name: string
-  readonly minArgs: number
-  /** null: any number. */
-  readonly maxArgs: number | null
-  /** As text, in the notation of signature-text.ts; `paramsOf` reads it. */
-  readonly params: string
+  readonly params: readonly ParamInfo[]
+  /** What the checker takes the result for where no type parameter says more; null when nothing is known. */
   readonly returns: Known
   readonly generic: GenericSignature | null
 }
@@ -25,186 +23,126 @@ export interface GenericSignature {
 
 export type BuiltinSignatures = ReadonlyMap<string, BuiltinSignature>
 
-const REPLY =
-  '{text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, ' +
-  'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}'
-const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
-
-/**
- * Name, type parameter or '', parameter types that bind it, result. Results that the language states with nominal record types
- * of the host (trigger handles, trust records) are left out: nobody declares those names, so they could only make false errors.
- */
-const GENERIC_ROWS: readonly (readonly [name: string, typeParam: string, params: readonly string[], returns: string])[] = [
-  ['ask_user', 'T', ['string', '{schema?: Schema<T>, timeout?: duration, default?: T}'], 'T'],
-  ['dual_control', 'T', ['int', 'int', 'fn() -> T', 'list<string> | nil'], 'T'],
-  [
-    'escalate_to',
-    '',
-    ['string', 'string'],
-    '{request_id: string, role: string, reason: string, trace_id: string, ' +
-      'status: string, accepted_at: string | nil, reviewer: string | nil}',
-  ],
-  ['llm_call', 'T', ['string', 'string | nil', '{output_schema?: Schema<T>}'], REPLY],
-  ['llm_call_structured', 'T', ['string', 'Schema<T>', 'dict | nil'], 'T'],
-  [
-    'llm_call_structured_result',
-    'T',
-    ['string', 'Schema<T>', 'dict | nil'],
-    '{ok: bool, data: T | nil, raw_text: string, ' +
-      'error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, ' +
-      `usage: ${USAGE}, model: string, provider: string}`,
-  ],
-  ['llm_completion', 'T', ['string', 'string | nil', '{output_schema?: Schema<T>}'], REPLY],
-  [
-    'project_fingerprint',
-    '',
-    ['string'],
-    '{primary_language: string, languages: list<string>, frameworks: list<string>, ' +
-      'package_manager: string | nil, package_managers: list<string>, test_runner: string | nil, build_tool: string | nil, ' +
-      'vcs: string | nil, ci: list<string>, has_tests: bool, has_ci: bool, lockfile_paths: list<string>}',
-  ],
-  [
-    'request_approval',
-    '',
-    ['string', 'dict'],
-    '{approved: bool, reviewers: list<string>, approved_at: string, ' +
-      'reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
-  ],
-  ['schema_check', 'T', ['unknown', 'Schema<T>'], 'Result<T, string>'],
-  ['schema_expect', 'T', ['unknown', 'Schema<T>'], 'T'],
-  ['schema_parse', 'T', ['unknown', 'Schema<T>'], 'Result<T, string>'],
-  ['trigger_inspect_lifecycle', '', ['string | nil'], 'list<dict>'],
-]
-
-/** Builtins whose plain return type would contradict their real, nominal one; nothing is known about these. */
-const NOMINAL_RESULT = new Set([
-  'handler_context',
-  'hitl_pending',
-  'trigger_fire',
-  'trigger_inspect_action_graph',
-  'trigger_inspect_dlq',
-  'trigger_list',
-  'trigger_register',
-  'trigger_replay',
-  'trust_graph_policy_for',
-  'trust_graph_query',
-  'trust_graph_record',
-  'trust_graph_verify_chain',
-  'trust_record',
-])
-
 /** Callable without being in the table. */
 const CONSTRUCTORS = new Set(['Ok', 'Err', 'Some', 'None'])
 
-/** Calls whose results come from outside and have no known shape; strict mode asks for a check. */
-export const BOUNDARY: ReadonlySet<string> = new Set([
-  'json_parse',
-  'json_extract',
-  'yaml_parse',
-  'toml_parse',
-  'llm_call',
-  'llm_call_safe',
-  'llm_completion',
-  'http_get',
-  'http_post',
-  'http_put',
-  'http_patch',
-  'http_delete',
-  'http_download',
-  'http_request',
-  'http_session_request',
-  'http_stream_info',
-  'sse_receive',
-  'sse_server_mock_receive',
-  'sse_server_response',
-  'sse_server_status',
-  'websocket_accept',
-  'websocket_receive',
-  'host_call',
-  'connector_call',
-  'host_tool_call',
-  'mcp_call',
-])
-
-/** A row of the table. Its types are read when they are asked for: a script calls a handful of a thousand builtins. */
-class TableSignature implements BuiltinSignature {
+/** A signature whose parts are read when they are asked for: a script calls a handful of a thousand builtins. */
+class TextSignature implements BuiltinSignature {
   readonly name: string
-  readonly minArgs: number
-  readonly maxArgs: number | null
-  readonly params: string
-  private readonly returnText: string
-  private readonly genericRow: (typeof GENERIC_ROWS)[number] | null
+  private readonly text: string
+  private readonly checkedAs: string | undefined
+  private knownParts: SignatureParts | undefined
+  private knownParams: readonly ParamInfo[] | undefined
   private knownReturns: Known | undefined
   private knownGeneric: GenericSignature | null | undefined
 
-  constructor([name, minArgs, maxArgs, params, returns]: (typeof BUILTIN_ROWS)[number], generic: TableSignature['genericRow']) {
+  constructor(name: string, text: string, checkedAs: string | undefined) {
     this.name = name
-    this.minArgs = minArgs
-    this.maxArgs = maxArgs
-    this.params = params
-    this.returnText = returns
-    this.genericRow = generic
+    this.text = text
+    this.checkedAs = checkedAs
+    this.knownParts = undefined
+    this.knownParams = undefined
     this.knownReturns = undefined
     this.knownGeneric = undefined
   }
 
+  get params(): readonly ParamInfo[] {
+    return (this.knownParams ??= readParams(this.parts.params))
+  }
+
   get returns(): Known {
     if (this.knownReturns === undefined) {
-      const isKnown = this.returnText !== '?' && !NOMINAL_RESULT.has(this.name)
-      this.knownReturns = isKnown ? readType(this.returnText) : null
+      const { typeParams, returns } = this.parts
+      // A result that depends on a type parameter is known where that is bound, and only there.
+      const plain = this.checkedAs ?? (typeParams.length > 0 ? '' : returns)
+      this.knownReturns = isSaid(plain) ? readType(plain) : null
     }
     return this.knownReturns
   }
 
   get generic(): GenericSignature | null {
-    if (this.knownGeneric === undefined) this.knownGeneric = this.genericRow === null ? null : readGeneric(this.genericRow)
+    if (this.knownGeneric === undefined) {
+      const { typeParams, returns } = this.parts
+      const isGeneric = typeParams.length > 0 && isSaid(returns)
+      const params = isGeneric ? this.params.map(({ type }) => type ?? ANY) : []
+      this.knownGeneric = isGeneric ? { typeParams, params, returns: readType(returns) } : null
+    }
     return this.knownGeneric
   }
+
+  private get parts(): SignatureParts {
+    return (this.knownParts ??= splitSignature(this.text))
+  }
+}
+
+/** Nothing is known of a result that is any value. */
+function isSaid(returns: string): boolean {
+  return returns !== '' && returns !== '?' && returns !== 'any'
 }
 
 export const BUILTINS: BuiltinSignatures = readRows()
 
-/** The static table and further builtins of a host, each by its name or its signature: `area(shape: dict, scale?: float) -> float`. */
-export function withBuiltins(given: Iterable<string>): BuiltinSignatures {
+/** What a definition says of its types. */
+export interface HostSignature {
+  /** `area<T>(shape: T, scale?: float) -> float`, or the name alone. */
+  readonly signature: string
+  readonly checkedAs?: string | null
+}
+
+/** The static table and further builtins of a host. */
+export function withBuiltins(given: Iterable<HostSignature>): BuiltinSignatures {
   const table = new Map(BUILTINS)
-  for (const text of given) {
-    const added = readSignature(text)
+  for (const each of given) {
+    const added = readHostSignature(each)
     if (!table.has(added.name)) table.set(added.name, added)
   }
   return new Map([...table].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** `name(params) -> returns`; a text of another form is a name. */
-function signatureParts(text: string): { readonly name: string; readonly params: string; readonly returns: string } {
-  const open = /^[\w.]+\(/.exec(text)?.[0].length ?? 0
-  const behind = /\)\s*(?:->|$)/y
-  for (let close = text.lastIndexOf(')'); open > 0 && close >= open; close = text.lastIndexOf(')', close - 1)) {
-    behind.lastIndex = close
-    const found = behind.exec(text)
-    if (found === null) continue
-    const returns = text.slice(close + found[0].length).trim()
-    if (found[0].endsWith('->') && returns === '') continue
-    return { name: text.slice(0, open - 1), params: text.slice(open, close), returns }
+interface SignatureParts {
+  readonly typeParams: readonly string[]
+  readonly params: string
+  readonly returns: string
+}
+
+const NAME = /^[\w.]+/
+const FORM = /^[\w.]+(?:<([\w, ]+)>)?\(/
+
+/** The parts of `name<T>(params) -> returns`; throws for a text of another form. */
+function splitSignature(text: string): SignatureParts {
+  const head = FORM.exec(text)
+  if (head === null) throw new Error(`unreadable signature: ${text}`)
+  const open = head[0].length
+  const close = endOfParams(text, open)
+  const behind = text.slice(close + 1).trim()
+  if (behind !== '' && !/^->\s*\S/.test(behind)) throw new Error(`unreadable signature: ${text}`)
+  return {
+    typeParams: head[1] === undefined ? [] : head[1].split(',').map((name) => name.trim()),
+    params: text.slice(open, close),
+    returns: behind.slice(2).trim(),
   }
-  return { name: text, params: '', returns: '' }
+}
+
+/** Where the parenthesis closes behind which the parameters begin. */
+function endOfParams(text: string, from: number): number {
+  for (let at = from, depth = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (char === ')' && depth === 0) return at
+    if ('(<[{'.includes(char)) depth++
+    else if (')>]}'.includes(char) && text[at - 1] !== '-') depth--
+  }
+  throw new Error(`unreadable signature: ${text}`)
 }
 
 /** What cannot be read is not known: the name alone is enough to call it. */
-function readSignature(text: string): BuiltinSignature {
-  const { name, params, returns } = signatureParts(text)
-  const unknown: BuiltinSignature = { name, minArgs: 0, maxArgs: null, params: '...args: any', returns: null, generic: null }
+function readHostSignature({ signature, checkedAs }: HostSignature): BuiltinSignature {
+  const name = NAME.exec(signature)?.[0] ?? signature
   try {
-    const read = readParams(params)
-    const rest = params.includes('...')
-    return {
-      ...unknown,
-      minArgs: read.filter((param) => !param.optional && !param.rest).length,
-      maxArgs: rest ? null : read.length,
-      params,
-      returns: returns === '' ? null : readType(returns),
-    }
+    const read = new TextSignature(name, signature, checkedAs ?? undefined)
+    const { params, returns, generic } = read
+    return { name, params, returns, generic }
   } catch {
-    return unknown
+    return { name, params: [], returns: null, generic: null }
   }
 }
 
@@ -213,15 +151,13 @@ export function isReservedCallName(name: string): boolean {
   return CONSTRUCTORS.has(name) || name.startsWith('__') || name.startsWith('hostlib_')
 }
 
-export function paramsOf(signature: BuiltinSignature): readonly ParamInfo[] {
-  return readParams(signature.params)
-}
-
 function readRows(): BuiltinSignatures {
-  const generics = new Map(GENERIC_ROWS.map((row) => [row[0], row]))
-  return new Map(BUILTIN_ROWS.map((row) => [row[0], new TableSignature(row, generics.get(row[0]) ?? null)]))
-}
-
-function readGeneric([, typeParam, params, returns]: (typeof GENERIC_ROWS)[number]): GenericSignature {
-  return { typeParams: typeParam === '' ? [] : [typeParam], params: params.map(readType), returns: readType(returns) }
+  return new Map(
+    BUILTIN_ROWS.map(([text, checkedAs]) => {
+      const end = text.indexOf('(')
+      const angle = text.indexOf('<')
+      const name = text.slice(0, angle >= 0 && angle < end ? angle : end)
+      return [name, new TextSignature(name, text, checkedAs)]
+    }),
+  )
 }

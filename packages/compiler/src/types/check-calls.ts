@@ -8,6 +8,7 @@ import type { CheckContext } from './context.js'
 import { type FnSignature, PLACEHOLDER } from './declarations.js'
 import { infer } from './infer.js'
 import { type Binding, bindTyped, explicitBindings, positional, visibleFunction } from './infer-calls.js'
+import { MISSING_BUILTINS } from './missing-builtins.js'
 import { CONCRETE_TYPES } from './narrow.js'
 import { conflictText, fits, interfaceMismatch } from './relate.js'
 import { schemaType } from './schema.js'
@@ -48,13 +49,19 @@ function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext):
   const name = call.callee.text
   if (context.importedNames === null || isKnownTarget(name, scope, context)) return
   const budget = context.suggestions
-  const suggestion = budget.isSpent ? null : closest(name, callCandidates(scope, context.importedNames), budget)
+  // Another name would be another thing.
+  const isHopeless = budget.isSpent || MISSING_BUILTINS.has(name)
+  const suggestion = isHopeless ? null : closest(name, callCandidates(scope, context.importedNames), budget)
   context.report('N001', call.callee.span, { name, suggestion })
+}
+
+function isBuiltin(name: string, scope: Scope, context: CheckContext): boolean {
+  return scope.builtins.has(name) || context.toleratedNames.has(name)
 }
 
 function isKnownTarget(name: string, scope: Scope, context: CheckContext): boolean {
   return (
-    scope.builtins.has(name) ||
+    isBuiltin(name, scope, context) ||
     scope.functionNamed(name) !== undefined ||
     scope.variable(name) !== undefined ||
     scope.struct(name) !== undefined ||
@@ -143,7 +150,7 @@ function isCompared(signature: FnSignature, at: number): boolean {
 
 function checkArity(call: ExprOf<'Call'>, signature: FnSignature, scope: Scope, context: CheckContext): void {
   const name = call.callee.text
-  if (signature.hasRest || call.args.some((arg) => arg.spread) || scope.builtins.has(name)) return
+  if (signature.hasRest || call.args.some((arg) => arg.spread) || isBuiltin(name, scope, context)) return
   const most = signature.params.length
   const given = call.args.length
   if (given >= signature.required && given <= most) return

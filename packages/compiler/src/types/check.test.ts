@@ -605,6 +605,16 @@ test('strict types warn about unvalidated values', () => {
   expect(checkBody('let d = json_parse("1")\nprintln(d.a)')).toEqual([])
 })
 
+test('a missing builtin is an error where asked for, and stops no run', () => {
+  const calls = 'trust_query({})\npi()'
+  expect(checkBody(calls)).toEqual([])
+  expect(checkBody(calls, { refuseMissing: true })).toEqual([
+    'E call target `trust_query` is not defined or imported',
+    'E call target `pi` is not defined or imported',
+  ])
+  expect(check('fn trust_query(x) { return x }\ntrust_query(1)', { refuseMissing: true })).toEqual([])
+})
+
 test('a long chain of operators has the type of its operands', () => {
   expect(checkBody(`let n: string = 1${' + 1'.repeat(900)}`)).toEqual(["E 'n' declared as string, but assigned int"])
 })

@@ -14,6 +14,7 @@ import { warnDeprecated } from './check-calls.js'
 import { checkDeclaration } from './check-declarations.js'
 import { checkStatement, checkStatements } from './check-statements.js'
 import { type CheckContext, reporter, signatureCache } from './context.js'
+import { MISSING_BUILTINS } from './missing-builtins.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
@@ -30,6 +31,8 @@ export interface CheckOptions {
   readonly extraGlobals?: readonly string[]
   /** Strict types mode. */
   readonly strict?: boolean
+  /** Whether calls of builtins that the language has and Bridle has not are errors (missing-builtins.ts). */
+  readonly refuseMissing?: boolean
   /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
   readonly observe?: (span: Span, type: string) => void
   /** Told the type of this expression statement as text, null when nothing is known about it: for editors and the prompt. */
@@ -65,6 +68,7 @@ export function checkProgram(program: Program, options: CheckOptions): Diagnosti
   return [...kept, hasErrors ? last : { ...last, severity: 'warning' }]
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const NOWHERE: Span = { start: 0, end: 0 }
 
 function checkBothWays(program: Program, options: CheckOptions): Diagnostic[] {
@@ -117,6 +121,7 @@ function runPasses(program: Program, options: CheckOptions, root: Scope, diagnos
     otherNames,
     deprecated: deprecations(program),
     strict: options.strict ?? false,
+    toleratedNames: options.refuseMissing === true ? NONE : MISSING_BUILTINS,
     suggestions: new SuggestionBudget(),
     observe: options.observe ?? null,
     probe: options.probe ?? null,

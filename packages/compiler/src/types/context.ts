@@ -22,6 +22,8 @@ export interface CheckContext {
   readonly importedNames: ReadonlySet<string> | null
   /** Declared under an attribute: known as call targets and nothing more. */
   readonly otherNames: ReadonlySet<string>
+  /** Builtins that are not there, and may be called all the same. */
+  readonly toleratedNames: ReadonlySet<string>
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
   /** Of the file. */

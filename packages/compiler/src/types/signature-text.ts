@@ -1,11 +1,10 @@
 // Reads the notation in which builtins state their types: the language's own type syntax, with parameters written
-// `name: T, option?: T, ...rest: T` and a leading optional one `[rng?: rng,]`. Input is our own tables, so a mistake in it is
-// an error of ours and throws.
+// `name: T, option?: T, ...rest: T`. Input is our own tables, so a mistake in it is an error of ours and throws.
 
 import type { ParamInfo } from './declarations.js'
 import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'
 
-const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|[{}<>()[\],:|?])/y
+const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|[{}<>(),:|?])/y
 
 class Reader {
   private readonly text: string
@@ -97,13 +96,11 @@ export function readParams(text: string): readonly ParamInfo[] {
   const reader = new Reader(text)
   const params: ParamInfo[] = []
   while (!reader.done()) {
-    const bracketed = reader.accept('[')
     const rest = reader.accept('...')
     const name = reader.word()
     const optional = reader.accept('?')
     params.push({ name, optional, rest, type: reader.accept(':') ? reader.type() : ANY })
     reader.accept(',')
-    if (bracketed) reader.expect(']')
   }
   return params
 }

@@ -2,8 +2,9 @@
 // variable bound to such a result carries a mark until it is annotated or validated. Never on in `run` or a conformance suite.
 
 import type { Expr, ExprOf } from '@bridle/parser'
-import { BOUNDARY } from './builtins.js'
+import { FROM_OUTSIDE } from './builtins.generated.js'
 import type { CheckContext } from './context.js'
+import type { ParamInfo } from './declarations.js'
 import { schemaType } from './schema.js'
 import type { Scope } from './scope.js'
 import type { Type } from './type.js'
@@ -12,7 +13,7 @@ import type { Type } from './type.js'
 export function findSource(value: Expr, annotation: Type | null, scope: Scope): string | null {
   if (annotation !== null && isConcrete(annotation)) return null
   if (value.kind === 'Identifier') return scope.variable(value.name)?.source ?? null
-  if (value.kind !== 'Call' || !BOUNDARY.has(value.callee.text) || hasOutputSchema(value, scope)) return null
+  if (value.kind !== 'Call' || !FROM_OUTSIDE.has(value.callee.text) || hasOutputSchema(value, scope)) return null
   return value.callee.text
 }
 
@@ -35,8 +36,8 @@ function isConcrete(type: Type): boolean {
 }
 
 function hasOutputSchema(call: ExprOf<'Call'>, scope: Scope): boolean {
-  if (call.callee.text !== 'llm_call' && call.callee.text !== 'llm_completion') return false
-  const options = call.args[2]?.value
+  const at = scope.builtins.get(call.callee.text)?.params.findIndex(takesSchema) ?? -1
+  const options = call.args[at]?.value
   return (
     options !== undefined &&
     options.kind === 'Dict' &&
@@ -47,6 +48,11 @@ function hasOutputSchema(call: ExprOf<'Call'>, scope: Scope): boolean {
   )
 }
 
+/** A dict of options in which a schema may stand that binds the result. */
+function takesSchema({ type }: ParamInfo): boolean {
+  return type?.kind === 'shape' && type.fields.some(({ name }) => name === 'output_schema')
+}
+
 export function checkAccess(expr: ExprOf<'Member'> | ExprOf<'Index'>, scope: Scope, context: CheckContext): void {
   const { object } = expr
   const property = expr.kind === 'Member'
@@ -54,7 +60,7 @@ export function checkAccess(expr: ExprOf<'Member'> | ExprOf<'Index'>, scope: Sco
     const source = scope.variable(object.name)?.source ?? null
     const access = property ? 'Accessing property' : 'Subscript access'
     if (source !== null) context.report('T060', expr.span, { access, name: object.name, source })
-  } else if (object.kind === 'Call' && BOUNDARY.has(object.callee.text) && !hasOutputSchema(object, scope)) {
+  } else if (object.kind === 'Call' && FROM_OUTSIDE.has(object.callee.text) && !hasOutputSchema(object, scope)) {
     context.report('T061', expr.span, { access: property ? 'property' : 'subscript', source: object.callee.text })
   }
 }

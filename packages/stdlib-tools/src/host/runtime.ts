@@ -240,6 +240,8 @@ export interface CompileSettings {
   /** Name in messages and base of relative imports; a path for hosts with files. */
   readonly file?: string
   readonly strict?: boolean
+  /** Whether calls of builtins of the language that Bridle does not have are errors; a run that never makes them needs none. */
+  readonly refuseMissing?: boolean
   /** The pipeline to run, instead of `default` or the first one. */
   readonly pipeline?: string
   /** `declared-only` (the default) checks the effect rows and grants that the file declares; `strict` also gives advice. */
@@ -450,7 +452,7 @@ export class Runtime {
     const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
     const registry = createRegistry(own, laterFamilies, guardBuiltin)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
-    const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
+    const added = (options.families ?? []).flatMap((family) => family.builtins)
     this.types = added.length === 0 ? null : withBuiltins(added)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
     if (options.securityLevel !== undefined) knownLevel(options.securityLevel)
@@ -695,6 +697,7 @@ export class Runtime {
       ...(this.types === null ? {} : { types: this.types }),
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
+      ...(settings.refuseMissing === undefined ? {} : { refuseMissing: settings.refuseMissing }),
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
       ...(parsed === undefined ? {} : { parsed }),

@@ -33,7 +33,7 @@ export const atomicsFamily: BuiltinFamily = {
   name: 'atomics',
   builtins: [
     builtin(
-      'atomic(initial?: int) -> atomic',
+      'atomic(initial?: int) -> atomic as ?',
       { doc: 'A shared counter.', effects: ATOMIC },
       (_ctx, value) => new HarnAtomic(initial(value!)),
     ),

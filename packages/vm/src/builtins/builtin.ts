@@ -310,8 +310,15 @@ export interface BuiltinDef {
   /** Number of declared parameters without the rest parameter. */
   readonly arity: number
   readonly rest: boolean
-  /** `name(a: type, b?: type, ...rest: type) -> type`, the source of docs and checker signature. */
+  /** `name<T>(a: type, b?: type, ...rest: type) -> type`, the source of docs and checker signature. */
   readonly signature: string
+  /**
+   * What the checker takes the result for, where that is less than the signature says (`?`: nothing is known). A check that stops
+   * a run may only rely on this, or scripts that the language accepts would not run.
+   */
+  readonly checkedAs: string | null
+  /** The result has come from outside and has no known shape: strict checks ask for an annotation or a schema. */
+  readonly fromOutside: boolean
   readonly doc: string
   readonly effects: Effects
   /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
@@ -333,12 +340,16 @@ export interface BuiltinDef {
 
 interface Options {
   readonly doc: string
+  readonly fromOutside?: boolean
   readonly effects?: Effects
   readonly borrows?: boolean
   readonly pays?: boolean
   readonly quick?: Quick
   readonly each?: Each
 }
+
+/** What is written behind a result for the checker: `len(value: any) -> int as ?`. */
+const CHECKED_AS = ' as '
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
   // A thousand of these are read at every start, in code that is still cold: what the engine itself does in one call is cheaper
@@ -350,7 +361,7 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
     const rest = plain.includes('...')
     let arity = plain.length === 0 || rest ? 0 : 1
     for (let at = plain.indexOf(','); at >= 0; at = plain.indexOf(',', at + 1)) arity += 1
-    return { name: signature.slice(0, open), arity, rest }
+    return { name: nameBefore(signature, open), arity, rest }
   }
   let params = 0
   let rest = false
@@ -358,7 +369,7 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
   for (let at = open + 1, depth = 0; at > 0 && at < signature.length; at += 1) {
     const char = signature.charCodeAt(at)
     if (char === SPACE) continue
-    if (char === CLOSE && depth === 0) return { name: signature.slice(0, open), arity: params - (rest ? 1 : 0), rest }
+    if (char === CLOSE && depth === 0) return { name: nameBefore(signature, open), arity: params - (rest ? 1 : 0), rest }
     if (char === COMMA && depth === 0) {
       between = true
       continue
@@ -374,6 +385,11 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
   throw new Error(`bad builtin signature: ${signature}`)
 }
 
+/** The name in front of the parameters, without type parameters. */
+function nameBefore(signature: string, open: number): string {
+  return signature.slice(0, signature.charCodeAt(open - 1) === ANGLE ? signature.indexOf('<') : open)
+}
+
 const BRACKET = /[(<[{]/
 const codes = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
 const OPENING = codes('(<[{')
@@ -382,19 +398,26 @@ const SPACE = 32
 const COMMA = 44
 const CLOSE = 41
 const MINUS = 45
+const ANGLE = 62
 
-/** Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. */
+/**
+ * Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. Behind the result may
+ * stand what the checker takes it for: `-> int as ?`.
+ */
 export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
   return define(null, signature, options, run)
 }
 
 function define(receiver: string | null, signature: string, options: Options, run: Run): BuiltinDef {
   const { name, arity, rest } = parseSignature(signature)
+  const as = signature.lastIndexOf(CHECKED_AS)
   return {
     name,
     arity,
     rest,
-    signature,
+    signature: as < 0 ? signature : signature.slice(0, as),
+    checkedAs: as < 0 ? null : signature.slice(as + CHECKED_AS.length),
+    fromOutside: options.fromOutside ?? false,
     doc: options.doc,
     effects: options.effects ?? 'pure',
     borrows: options.borrows ?? false,
@@ -423,6 +446,11 @@ export function harnBuiltin(
 /** The same builtin, run in another way: its short ways, which would go past that, are gone. */
 export function withRun(def: BuiltinDef, run: Run): BuiltinDef {
   return { ...def, quick: null, each: null, real: null, run }
+}
+
+/** The same builtin, whose result comes from outside. */
+export function markFromOutside(def: BuiltinDef): BuiltinDef {
+  return { ...def, fromOutside: true }
 }
 
 /** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */

@@ -322,12 +322,12 @@ export const channelsFamily: BuiltinFamily = {
   name: 'channels',
   builtins: [
     builtin(
-      'channel(name?: string, capacity?: int) -> channel',
+      'channel(name?: string, capacity?: int) -> channel as ?',
       { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
       (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256),
     ),
     builtin(
-      'send(ch: channel, value: any) -> bool',
+      'send(ch: channel, value: any) -> bool as ?',
       { doc: 'Puts a value in; waits while the channel is full. False when it is closed.', effects: CHANNEL },
       send,
     ),

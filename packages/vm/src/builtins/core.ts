@@ -117,7 +117,7 @@ const conversion: readonly BuiltinDef[] = [
     },
   ),
   builtin(
-    'len(value: string|list|dict|set|bytes|range|nil) -> int',
+    'len(value: string|list|dict|set|bytes|range|nil) -> int as ?',
     { doc: 'Number of characters, bytes or elements; 0 for other types.', borrows: true, quick: quickSize },
     (_ctx, value = null) => length(value),
   ),
@@ -159,7 +159,7 @@ const testing: readonly BuiltinDef[] = [
 
 const errors: readonly BuiltinDef[] = [
   define(
-    'throw_error(message: string, category?: string) -> never',
+    'throw_error(message: string, category?: string) -> never as ?',
     'Throws `{category, message}`.',
     (ctx, message, category = null) => {
       const name = ctx.argc > 1 ? display(category) : 'generic'

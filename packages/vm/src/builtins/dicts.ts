@@ -139,7 +139,7 @@ export const dictsFamily: BuiltinFamily = {
   name: 'dicts',
   builtins: [
     ...methods,
-    dictFunction('keys(dict: dict) -> list<string>', 'The keys in order.', keysOf),
+    dictFunction('keys(dict: dict) -> list<string> as list', 'The keys in order.', keysOf),
     dictFunction('values(dict: dict) -> list', 'The values in key order.', valuesOf),
     dictFunction('entries(dict: dict) -> list', '`{key, value}` dicts in key order.', entriesOf),
   ],

@@ -42,11 +42,15 @@ const writing = inPieces('json.stringify', (args) => {
 export const jsonFamily: BuiltinFamily = {
   name: 'json',
   builtins: [
-    builtin('json_parse(str: string) -> any', { doc: 'The value that a JSON text stands for.', borrows: true }, (ctx, text) => {
-      const source = textArg(ctx, 0, text)
-      ctx.charge(source.length >> 6, source.length)
-      return parsing.run(ctx, source)
-    }),
+    builtin(
+      'json_parse(str: string) -> any',
+      { fromOutside: true, doc: 'The value that a JSON text stands for.', borrows: true },
+      (ctx, text) => {
+        const source = textArg(ctx, 0, text)
+        ctx.charge(source.length >> 6, source.length)
+        return parsing.run(ctx, source)
+      },
+    ),
     builtin('json_stringify(value: any) -> string', { doc: 'A compact JSON text with keys in order.' }, (ctx, value = null) =>
       writing.run(ctx, value),
     ),

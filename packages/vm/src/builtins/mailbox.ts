@@ -168,7 +168,7 @@ export const mailboxFamily: BuiltinFamily = {
       { doc: 'Closes it; true the first time.', effects: MAILBOX },
       onMailbox('mailbox_close', false, close),
     ),
-    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, mailboxMetrics),
+    builtin('mailbox_metrics(target: string|dict) -> dict', { doc: 'Counters of a mailbox.', effects: MAILBOX }, mailboxMetrics),
   ],
   frames: [transferFrame],
 }

@@ -20,8 +20,8 @@ function define(signature: string, doc: string, run: Run): BuiltinDef {
 }
 
 /** A function from float to float. */
-function real(name: string, doc: string, map: (x: number) => number): BuiltinDef {
-  const def = define(`${name}(n: float) -> float`, doc, (_ctx, value) => {
+function real(name: string, doc: string, map: (x: number) => number, returns = 'float'): BuiltinDef {
+  const def = define(`${name}(n: float) -> ${returns}`, doc, (_ctx, value) => {
     const x = numberOf(value)
     return x === null ? null : new HarnFloat(map(x))
   })
@@ -30,7 +30,7 @@ function real(name: string, doc: string, map: (x: number) => number): BuiltinDef
 
 /** A function from float to int. */
 function rounding(name: string, doc: string, map: (x: number) => number): BuiltinDef {
-  return define(`${name}(n: float) -> int`, doc, (ctx, value = null) => {
+  return define(`${name}(n: number) -> int as ?`, doc, (ctx, value = null) => {
     if (isInt(value)) return value
     return value instanceof HarnFloat ? wholeInt(ctx, map(value.v)) : null
   })
@@ -100,19 +100,19 @@ function longReal(name: string, doc: string, map: (x: number) => number): Builti
 }
 
 const functions: readonly BuiltinDef[] = [
-  define('abs(n: number) -> number', 'Without its sign.', (_ctx, value = null) => abs(value)),
+  define('abs(n: number) -> number as ?', 'Without its sign.', (_ctx, value = null) => abs(value)),
   define(
-    'min(a: number, b: number) -> number',
+    'min(a: number, b: number) -> number as ?',
     'The smaller of two numbers.',
     choose((a, b) => b < a),
   ),
   define(
-    'max(a: number, b: number) -> number',
+    'max(a: number, b: number) -> number as ?',
     'The greater of two numbers.',
     choose((a, b) => b > a),
   ),
   define(
-    'pow(base: number, exp: number) -> number',
+    'pow(base: number, exp: number) -> number as ?',
     'A power; int when base and exponent are and it fits.',
     (_ctx, base = null, exponent = null) => power(base, exponent),
   ),
@@ -135,7 +135,7 @@ const functions: readonly BuiltinDef[] = [
   rounding('floor', 'The greatest int not above it.', Math.floor),
   rounding('ceil', 'The least int not below it.', Math.ceil),
   rounding('round', 'The nearest int; halves away from zero.', roundHalfAway),
-  real('sqrt', 'The square root.', Math.sqrt),
+  real('sqrt', 'The square root.', Math.sqrt, 'float as ?'),
   real('sin', 'The sine.', elementary.sin),
   real('cos', 'The cosine.', elementary.cos),
   longReal('tan', 'The tangent.', elementary.tan),

@@ -160,12 +160,12 @@ function randomized(
 export const randomFamily: BuiltinFamily = {
   name: 'random',
   builtins: [
-    builtin('rng_seed(seed: int) -> rng', { doc: 'A generator whose sequence the seed decides.' }, (ctx, seed = null) =>
+    builtin('rng_seed(seed: int) -> rng as ?', { doc: 'A generator whose sequence the seed decides.' }, (ctx, seed = null) =>
       isInt(seed) ? seedRng(seed) : ctx.type('rng_seed(seed): seed must be an integer'),
     ),
     randomized('random(rng?: rng) -> float', 'A float from 0 up to, not including, 1.', (ctx, rng) => draw(ctx, rng, 'float')),
     randomized(
-      'random_int(rng_or_min: rng|int, min_or_max: int, max?: int) -> int',
+      'random_int(rng_or_min: rng|int, min_or_max: int, max?: int) -> int as ?',
       'An int between two, both possible.',
       (ctx, rng, args) => {
         const [low, high] = args

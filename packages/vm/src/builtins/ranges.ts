@@ -30,7 +30,7 @@ export const rangesFamily: BuiltinFamily = {
   name: 'ranges',
   builtins: [
     builtin(
-      'range(end_or_start: int, end?: int) -> range',
+      'range(end_or_start: int, end?: int) -> range as list',
       { doc: 'The ints from 0 or the first argument up to, not including, the last.' },
       range,
     ),

@@ -430,22 +430,22 @@ function onSets(name: string, returns: string, doc: string, op: Pieces, otherwis
 }
 
 const functions: readonly BuiltinDef[] = [
-  builtin('set(...items: any) -> set', { doc: 'The arguments; lists and sets contribute their members.' }, (ctx, ...items) =>
+  builtin('set(...items: any) -> set as ?', { doc: 'The arguments; lists and sets contribute their members.' }, (ctx, ...items) =>
     making.run(ctx, ...items),
   ),
-  onSet('set_add', 'set', 'With the member.', (ctx, set, value) =>
+  onSet('set_add', 'set as ?', 'With the member.', (ctx, set, value) =>
     set.map.has(structuralKey(value)) ? set : adding.run(ctx, set, value),
   ),
-  onSet('set_remove', 'set', 'Without the member.', (ctx, set, value) => removingKey.run(ctx, set, value)),
+  onSet('set_remove', 'set as ?', 'Without the member.', (ctx, set, value) => removingKey.run(ctx, set, value)),
   builtin(
     'set_contains(s: set, value: any) -> bool',
     { doc: 'Whether `value` is a member; false for anything but a set.', borrows: true },
     (_ctx, set = null, value = null) => set instanceof HarnSet && set.map.has(structuralKey(value)),
   ),
-  onSets('set_union', 'set', 'Members of either.', keyed.union),
-  onSets('set_intersect', 'set', 'Members of both.', keyed.intersect),
-  onSets('set_difference', 'set', 'Members of the first only.', keyed.difference),
-  onSets('set_symmetric_difference', 'set', 'Members of exactly one.', keyed.symmetric),
+  onSets('set_union', 'set as ?', 'Members of either.', keyed.union),
+  onSets('set_intersect', 'set as ?', 'Members of both.', keyed.intersect),
+  onSets('set_difference', 'set as ?', 'Members of the first only.', keyed.difference),
+  onSets('set_symmetric_difference', 'set as ?', 'Members of exactly one.', keyed.symmetric),
   onSets('set_is_subset', 'bool', 'Whether the second has every member of the first.', keyed.subset, false),
   onSets('set_is_superset', 'bool', 'Whether the first has every member of the second.', keyed.superset, false),
   onSets('set_is_disjoint', 'bool', 'Whether there is no common member.', keyed.disjoint, true),

@@ -158,50 +158,50 @@ function define(signature: string, doc: string, run: (ctx: Context, ...args: Val
 
 const BUILTINS: readonly BuiltinDef[] = [
   define(
-    'map(s: stream, f: closure) -> iter',
+    'map(s: stream, f: closure) -> iter as ?',
     'Each item through a function.',
     onSource('map', 2, 2, (_ctx, source, fn = null) => new HarnIter('map', [source, fn])),
   ),
   define(
-    'filter(s: stream, pred: closure) -> iter',
+    'filter(s: stream, pred: closure) -> iter as ?',
     'The items that satisfy a predicate.',
     onSource('filter', 2, 2, (_ctx, source, fn = null) => new HarnIter('filter', [source, fn])),
   ),
   define(
-    'take(s: stream, n: int) -> iter',
+    'take(s: stream, n: int) -> iter as ?',
     'The first n items.',
     onSource('take', 2, null, (ctx, source, n = null) =>
       isInt(n) && n >= 0 ? new HarnIter('take', [source, Number(n)]) : mustBe(ctx, 'take', 2, 'a non-negative int', n),
     ),
   ),
   define(
-    'tap(s: stream, f: closure) -> iter',
+    'tap(s: stream, f: closure) -> iter as ?',
     'The same items; a function sees each as it passes.',
     onSource('tap', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.tap', [source, fn])),
   ),
   define(
-    'scan(s: stream, seed: any, f: closure) -> iter',
+    'scan(s: stream, seed: any, f: closure) -> iter as ?',
     'Each accumulator on the way of a fold.',
     onSource('scan', 3, 3, (_ctx, source, seed = null, fn = null) => new HarnIter('stream.scan', [source, seed, fn])),
   ),
   define(
-    'take_until(s: stream, pred: closure) -> iter',
+    'take_until(s: stream, pred: closure) -> iter as ?',
     'The items before the first that satisfies a predicate.',
     onSource('take_until', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.take_until', [source, fn])),
   ),
-  define('zip(...sources: stream) -> iter', 'Pairs of two streams, as long as the shorter.', zip),
+  define('zip(...sources: stream) -> iter as ?', 'Pairs of two streams, as long as the shorter.', zip),
   define(
-    'merge(...sources: stream) -> iter',
+    'merge(...sources: stream) -> iter as ?',
     'The items of all sources as they come.',
     onSources('stream.merge', 1, 'stream.merge: expected at least one stream'),
   ),
   define(
-    'interleave(...sources: stream) -> iter',
+    'interleave(...sources: stream) -> iter as ?',
     'One item of each source in turn.',
     onSources('stream.interleave', 2, 'stream.interleave: expected at least two streams'),
   ),
   define(
-    'race(...sources: stream) -> iter',
+    'race(...sources: stream) -> iter as ?',
     'The source that has an item first.',
     onSources('stream.race', 1, 'stream.race: expected at least one stream'),
   ),
@@ -211,7 +211,7 @@ const BUILTINS: readonly BuiltinDef[] = [
     onSource('broadcast', 2, null, makeBroadcast),
   ),
   define(
-    'throttle(s: stream, per_sec: number) -> iter',
+    'throttle(s: stream, per_sec: number) -> iter as ?',
     'At most so many items a second.',
     onSource('throttle', 2, null, (ctx, source, rate = null) => {
       const interval = intervalOf(rate)
@@ -221,7 +221,7 @@ const BUILTINS: readonly BuiltinDef[] = [
     }),
   ),
   define(
-    'debounce(s: stream, window_ms: int) -> iter',
+    'debounce(s: stream, window_ms: int) -> iter as ?',
     'The last item of each burst.',
     onSource('debounce', 2, null, (ctx, source, window = null) => {
       const ms = typeof window === 'string' ? null : timeOf(window)

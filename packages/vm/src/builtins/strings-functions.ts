@@ -214,19 +214,19 @@ export const stringFunctions: readonly BuiltinDef[] = [
   textFunction('lowercase(str: string) -> string', 'In lower case.', (text) => text.toLowerCase()),
   textFunction('uppercase(str: string) -> string', 'In upper case.', (text) => text.toUpperCase()),
   builtin(
-    'split(s: string, sep?: string) -> list<string>',
+    'split(s: string, sep?: string) -> list<string> as ?',
     { doc: 'The parts between separators, a space by default.', borrows: true },
     (ctx, text, separator) =>
       list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ', ctx.mostWork + 1)),
   ),
-  textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text, prefix) =>
+  textFunction('starts_with(str: string, prefix: string) -> bool as ?', 'Whether it begins with `prefix`.', (text, prefix) =>
     text.startsWith(prefix),
   ),
-  textFunction('ends_with(str: string, suffix: string) -> bool', 'Whether it ends with `suffix`.', (text, suffix) =>
+  textFunction('ends_with(str: string, suffix: string) -> bool as ?', 'Whether it ends with `suffix`.', (text, suffix) =>
     text.endsWith(suffix),
   ),
   builtin(
-    'contains(haystack: string|list|dict, needle: any) -> bool',
+    'contains(haystack: string|list|dict, needle: any) -> bool as ?',
     { doc: 'Whether a string has the part, or a list the element.', borrows: true },
     contains,
   ),
@@ -251,7 +251,7 @@ export const stringFunctions: readonly BuiltinDef[] = [
     normalize,
   ),
   builtin(
-    'unicode_graphemes(str: string) -> list<string>',
+    'unicode_graphemes(str: string) -> list<string> as list',
     { doc: 'The extended grapheme clusters.', borrows: true },
     (ctx, value) => segmenting.run(ctx, textArg(ctx, 0, value)),
   ),

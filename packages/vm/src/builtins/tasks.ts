@@ -330,7 +330,7 @@ export const tasksFamily: BuiltinFamily = {
       return null
     }),
     builtin(
-      'cancel_graceful(task: task_handle, timeout?: duration|int) -> Result',
+      'cancel_graceful(task: task_handle, timeout?: duration|int) -> Result as ?',
       { doc: 'Asks a task to end and waits for it.', effects: ['task'] },
       (ctx, task = null, timeout = null) => {
         if (!(task instanceof HarnTask)) return null
@@ -338,7 +338,7 @@ export const tasksFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'is_cancelled() -> bool',
+      'is_cancelled() -> bool as ?',
       { doc: 'Whether this task was asked to end.', effects: ['task'] },
       (ctx) => ctx.machine.task().cancelled,
     ),

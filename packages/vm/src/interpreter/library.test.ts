@@ -28,7 +28,7 @@ function compile(text: string, registry: Registry, more: Partial<CompileOptions>
     {
       signatures: signaturesOf(registry),
       resolve: refuse,
-      types: withBuiltins([...registry.builtins.values()].map((each) => each.signature)),
+      types: withBuiltins(registry.builtins.values()),
       ...more,
     },
   )

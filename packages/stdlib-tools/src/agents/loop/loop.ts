@@ -153,7 +153,7 @@ export const agentLoopFamily: BuiltinFamily = {
   frames: [machine.frame, scopeFrame],
   builtins: [
     builtin(
-      'agent_loop(prompt: string, system?: string, options?: dict) -> dict',
+      'agent_loop(prompt: string, system?: string | nil, options?: dict) -> dict',
       {
         doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.',
         effects: AGENT_EFFECTS,

@@ -423,8 +423,20 @@ function dictOr(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
+/** What a model answered; `data` is what the schema asked for. */
+const REPLY =
+  '{text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, ' +
+  'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}'
+
+const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
+
 function calling(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
   return builtin(signature, { doc, effects: EFFECTS }, run)
+}
+
+/** As `calling`; the checker knows no shape of the result. */
+function callingOutside(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
+  return builtin(signature, { doc, effects: EFFECTS, fromOutside: true }, run)
 }
 
 function numberOf(value: Value | undefined): number | null {
@@ -447,33 +459,34 @@ export const llmFamily: BuiltinFamily = {
   name: 'llm',
   frames: [machine.frame],
   builtins: [
-    calling(
-      'llm_call(prompt: string, system?: string, options?: dict) -> dict',
+    callingOutside(
+      `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model; throws an error dict when it fails.',
       (ctx, prompt, system, options) => machine.start(ctx, 'call', prompt!, system!, dictOr(options)),
     ),
-    calling(
-      'llm_call_safe(prompt: string, system?: string, options?: dict) -> dict',
+    callingOutside(
+      'llm_call_safe(prompt: string, system?: string | nil, options?: dict) -> dict',
       'Asks a model; `{ok, response, error}`.',
       (ctx, prompt, system, options) => machine.start(ctx, 'callSafe', prompt!, system!, dictOr(options)),
     ),
     calling(
-      'llm_call_structured(prompt: string, schema: dict, options?: dict) -> any',
+      'llm_call_structured<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> T',
       'Asks a model for data of a schema; throws when it gives none.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structured', ctx.argc, prompt!, schema!, options!),
     ),
     calling(
-      'llm_call_structured_safe(prompt: string, schema: dict, options?: dict) -> dict',
+      'llm_call_structured_safe(prompt: string, schema: Schema<T>, options?: dict | nil) -> dict',
       'Asks a model for data of a schema; `{ok, data, error}`.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structuredSafe', ctx.argc, prompt!, schema!, options!),
     ),
     calling(
-      'llm_call_structured_result(prompt: string, schema: dict, options?: dict) -> dict',
+      `llm_call_structured_result<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> {ok: bool, data: T | nil, raw_text: string, ` +
+        `error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: ${USAGE}, model: string, provider: string}`,
       'Asks a model for data of a schema, repairs its answer if told to, and says all about it; never throws.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structuredResult', ctx.argc, prompt!, schema!, options!),
     ),
-    calling(
-      'llm_completion(prefix: string, suffix?: string, system?: string, options?: dict) -> dict',
+    callingOutside(
+      `llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model to go on with a text.',
       (ctx, prefix, suffix, system, options) => machine.start(ctx, 'completion', prefix!, suffix!, system!, dictOr(options)),
     ),
@@ -498,7 +511,7 @@ export const llmFamily: BuiltinFamily = {
       },
     ),
     calling(
-      'llm_stream(prompt: string, system?: string, options?: dict) -> channel',
+      'llm_stream(prompt: string, system?: string | nil, options?: dict) -> channel as ?',
       'A channel with the pieces of an answer, closed at its end.',
       (ctx, prompt, system, options) =>
         machine.start(ctx, 'stream', prompt!, system!, dictOr(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
@@ -525,7 +538,7 @@ export const llmFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'llm_budget_remaining() -> float | nil',
+      'llm_budget_remaining() -> float | nil as ?',
       { doc: 'What is left of the budget; nil without one.', effects: [] },
       (ctx) => {
         const { ceiling, cost } = ctx.state(llmState)
@@ -542,7 +555,7 @@ export const llmFamily: BuiltinFamily = {
       })
     }),
     builtin(
-      'llm_rate_limit(provider: string, options?: dict) -> int | bool | nil',
+      'llm_rate_limit(provider: string, options?: dict) -> int | bool | nil as ?',
       { doc: 'Reads or sets the requests per minute of a provider.', effects: [] },
       (ctx, provider, options) => rateLimit(ctx, provider!, options!),
     ),
@@ -550,7 +563,7 @@ export const llmFamily: BuiltinFamily = {
       machine.start(ctx, 'info'),
     ),
     builtin(
-      'llm_config(provider?: string) -> dict | nil',
+      'llm_config(provider?: string) -> dict | nil as ?',
       { doc: 'How a provider is reached, or all of them.', effects: ['process.info'] },
       (ctx, name) => machine.start(ctx, 'config', name!),
     ),
@@ -569,13 +582,11 @@ export const llmFamily: BuiltinFamily = {
       { doc: 'All that is known of providers and models.', effects: ['process.info'] },
       (ctx) => machine.start(ctx, 'catalogue'),
     ),
-    builtin(
-      'llm_resolve_model(selector: string) -> dict',
-      { doc: 'The model that a name or alias stands for.' },
-      (_ctx, selector) => resolved(selector!),
+    builtin('llm_resolve_model(alias: string) -> dict', { doc: 'The model that a name or alias stands for.' }, (_ctx, selector) =>
+      resolved(selector!),
     ),
     builtin(
-      'llm_model_info(selector: string) -> dict',
+      'llm_model_info(model: string) -> dict',
       { doc: 'What is known of a model.', effects: ['process.info'] },
       (ctx, selector) => machine.start(ctx, 'modelInfo', selector!),
     ),
@@ -595,11 +606,11 @@ export const llmFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'llm_infer_provider(model: string) -> string',
+      'llm_infer_provider(model_id: string) -> string',
       { doc: "The provider that a model's name speaks of." },
       (_ctx, model) => inferProvider(display(model!)),
     ),
-    builtin('llm_model_tier(model: string) -> string', { doc: 'small, mid or frontier.' }, (_ctx, model) =>
+    builtin('llm_model_tier(model_id: string) -> string', { doc: 'small, mid or frontier.' }, (_ctx, model) =>
       modelTier(display(model!)),
     ),
     builtin(
@@ -639,7 +650,7 @@ export const llmFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'provider_capabilities_install(source: string) -> bool',
+      'provider_capabilities_install(toml_src: string) -> bool',
       { doc: 'Puts rules of a TOML text in front of the built-in ones.', effects: [] },
       (ctx, source) => {
         if (typeof source !== 'string') return ctx.runtime('provider_capabilities_install: TOML source string required')

@@ -638,27 +638,27 @@ export const hitlFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     builtin(
-      'ask_user(prompt: string, options?: dict) -> any',
+      'ask_user<T>(prompt: string, options?: {schema?: Schema<T>, timeout?: duration, default?: T}) -> T',
       { doc: 'Asks a person and gives the answer.', effects: ASKS },
       (ctx, prompt, options) => startAsk(ctx, prompt ?? null, options ?? null),
     ),
     builtin(
-      'request_approval(action: string, options?: dict) -> dict',
+      'request_approval(action: string, options?: {detail?: any, quorum?: int, reviewers?: list<string>, deadline?: duration}) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
       { doc: 'Waits until enough people approve an action; a denial is thrown.', effects: ASKS },
       (ctx, action, options) => startApproval(ctx, action ?? null, options ?? null),
     ),
     builtin(
-      'dual_control(n: int, m: int, action: closure, approvers?: list) -> any',
+      'dual_control<T>(n: int, m: int, action: fn() -> T, approvers?: list<string> | nil) -> T',
       { doc: 'Calls `action` once n of m people approved it.', effects: ASKS },
       (ctx, n, m, action, approvers) => startDualControl(ctx, n ?? null, m ?? null, action ?? null, approvers ?? null),
     ),
     builtin(
-      'escalate_to(role: string, reason: string) -> dict',
+      'escalate_to(role: string, reason: string) -> {request_id: string, role: string, reason: string, trace_id: string, status: string, accepted_at: string | nil, reviewer: string | nil}',
       { doc: 'Hands a matter to a role and waits for somebody to take it.', effects: ASKS },
       (ctx, role, reason) => startEscalation(ctx, role ?? null, reason ?? null),
     ),
     builtin(
-      'hitl_pending(filters?: dict) -> list',
+      'hitl_pending(filters?: {since?: string, until?: string, kinds?: list<string>, agent?: string, limit?: int} | nil) -> list as ?',
       { doc: 'Requests to people that nobody has answered, newest first.', effects: [] },
       (ctx, filters) => hitlPending(ctx, filters ?? null),
     ),

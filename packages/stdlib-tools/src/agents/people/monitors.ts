@@ -9,7 +9,7 @@ export const monitorsFamily: BuiltinFamily = {
   modules: harnModules,
   builtins: [
     harnBuiltin(
-      'monitor_wait_for_native(options: dict) -> dict',
+      'monitor_wait_for_native(options: dict) -> dict as ?',
       {
         doc: 'Polls a source until a condition holds or the time runs out.',
         effects: ['callback', 'clock.now', 'random.bytes'],

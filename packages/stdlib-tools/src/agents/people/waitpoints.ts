@@ -357,7 +357,7 @@ export const waitpointsFamily: BuiltinFamily = {
   name: 'waitpoints',
   frames: [machine.frame],
   builtins: [
-    define('waitpoint_create(options?: dict | string) -> dict', 'Makes a waitpoint, or gives the one of that id.'),
+    define('waitpoint_create(options?: dict | string | nil) -> dict', 'Makes a waitpoint, or gives the one of that id.'),
     define(
       'waitpoint_complete(id: string | dict, options?: dict) -> dict',
       'Completes a waitpoint; everybody who waits for it goes on.',

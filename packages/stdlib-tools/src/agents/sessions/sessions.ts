@@ -219,7 +219,7 @@ export const sessionsFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     builtin(
-      'agent_session_open(id?: string) -> string',
+      'agent_session_open(id?: string | nil) -> string',
       { doc: 'Opens the session of an id, made if there is none; without an id a new one.', effects: EFFECTS },
       (ctx, id) =>
         id !== null && typeof id !== 'string'
@@ -283,13 +283,13 @@ export const sessionsFamily: BuiltinFamily = {
       { problem: (keep) => countProblem('keep_last', keep) },
     ),
     onSession(
-      'agent_session_fork(id: string, new_id?: string) -> string',
+      'agent_session_fork(src: string, dst?: string) -> string',
       'A copy with a place in the descent.',
       (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
       { effects: EFFECTS, parameter: 'src', problem: destinationProblem },
     ),
     onSession(
-      'agent_session_fork_at(id: string, keep_first: int, new_id?: string) -> string',
+      'agent_session_fork_at(src: string, keep_first: int, dst?: string) -> string',
       'A copy of its first messages.',
       (ctx, session, keep, destination) => machine.start(ctx, 'fork', session.id, keep, destination),
       {

@@ -274,7 +274,7 @@ export const skillsFamily: BuiltinFamily = {
       (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutClosures)),
     ),
     onRegistry(
-      'skill_find(registry: dict, name: string) -> dict | nil',
+      'skill_find(registry: dict, name: string) -> dict | nil as ?',
       2,
       'registry and name',
       'A skill by name.',

@@ -344,7 +344,7 @@ const builtins: readonly BuiltinDef[] = [
     (_ctx, messages) => estimateTokens(dictsOf(messages)),
   ),
   builtin(
-    'transcript_auto_compact(messages: list, options?: dict) -> list',
+    'transcript_auto_compact(messages: list, options?: dict) -> list as ?',
     { doc: 'The messages with their older part summed up.', effects: EFFECTS },
     (ctx, messages, options) =>
       messages instanceof HarnList

@@ -234,19 +234,19 @@ export const transcriptsFamily: BuiltinFamily = {
   builtins: [
     builtin('conversation() -> list', { doc: 'An empty list of messages.' }, () => new HarnList([])),
     adding(
-      'add_message(target: list | dict, role: string, content: any) -> list | dict',
+      'add_message(target: list | dict, role: string, content: any) -> list | dict as ?',
       'Adds a message.',
       (_ctx, [role = '', content]) => HarnDict.of({ role: display(role), content: keptContent(content) }),
     ),
-    adding('add_user(target: list | dict, content: any) -> list | dict', 'Adds what the user says.', roleMessage('user')),
+    adding('add_user(target: list | dict, content: any) -> list | dict as ?', 'Adds what the user says.', roleMessage('user')),
     adding(
-      'add_assistant(target: list | dict, content: any) -> list | dict',
+      'add_assistant(target: list | dict, content: any) -> list | dict as ?',
       'Adds what the model says.',
       roleMessage('assistant'),
     ),
-    adding('add_system(target: list | dict, content: any) -> list | dict', 'Adds a system message.', roleMessage('system')),
+    adding('add_system(target: list | dict, content: any) -> list | dict as ?', 'Adds a system message.', roleMessage('system')),
     adding(
-      'add_tool_result(target: list | dict, tool_use_id: string, content: any) -> list | dict',
+      'add_tool_result(target: list | dict, tool_use_id: string, content: any) -> list | dict as ?',
       'Adds what a tool gave.',
       (_ctx, [id = '', content]) => HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: keptContent(content) }),
     ),
@@ -254,7 +254,7 @@ export const transcriptsFamily: BuiltinFamily = {
       machine.start(ctx, 'make', metadata!),
     ),
     builtin(
-      'transcript_from_messages(source: list | dict) -> dict',
+      'transcript_from_messages(messages_or_transcript: list | dict) -> dict',
       { doc: 'A transcript of a list of messages.', effects: EFFECTS },
       (ctx, source) =>
         source instanceof HarnList || isTranscript(source)
@@ -284,15 +284,19 @@ export const transcriptsFamily: BuiltinFamily = {
       (_ctx, t) => render(t, true),
     ),
     onTranscript('transcript_export(transcript: dict) -> string', 'The transcript as JSON.', (_ctx, t) => prettyJson(t)),
-    builtin('transcript_import(text: string) -> dict', { doc: 'The transcript that a JSON text holds.' }, (ctx, text) => {
-      const source = text === null ? '' : display(text!)
-      ctx.charge(source.length >> 3, 4 * source.length)
-      const parsed = parseJson(source)
-      if (!parsed.ok) return ctx.runtime(`transcript_import: ${parsed.message}`)
-      return parsed.value
-    }),
+    builtin(
+      'transcript_import(json_text: string) -> dict as ?',
+      { doc: 'The transcript that a JSON text holds.' },
+      (ctx, text) => {
+        const source = text === null ? '' : display(text!)
+        ctx.charge(source.length >> 3, 4 * source.length)
+        const parsed = parseJson(source)
+        if (!parsed.ok) return ctx.runtime(`transcript_import: ${parsed.message}`)
+        return parsed.value
+      },
+    ),
     onTranscript(
-      'transcript_fork(transcript: dict, options?: dict) -> dict',
+      'transcript_fork(transcript: dict, options?: dict) -> dict as ?',
       'A branch of a transcript.',
       (ctx, t, options) => machine.start(ctx, 'fork', t, options instanceof HarnDict ? options : new HarnDict()),
       EFFECTS,
@@ -349,7 +353,7 @@ export const transcriptsFamily: BuiltinFamily = {
         return made
       },
     ),
-    builtin('agent_name(agent: dict) -> string', { doc: "An agent's name." }, (ctx, agent) =>
+    builtin('agent_name(agent: dict) -> string as ?', { doc: "An agent's name." }, (ctx, agent) =>
       agent instanceof HarnDict ? (agent.get('name') ?? null) : ctx.throw('agent_name: argument must be an agent'),
     ),
     builtin(

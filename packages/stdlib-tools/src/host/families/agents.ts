@@ -30,6 +30,7 @@ import { policyFamily } from '../../tools/policy/policy.js'
 import { policyGateFamily } from '../../tools/policy/gate.js'
 import { postgresFamily } from '../../library/databases/postgres.js'
 import { projectFamily } from '../../library/project/project.js'
+import { secretsFamily } from '../../library/logging/secret-scan.js'
 import { sessionsFamily } from '../../agents/sessions/sessions.js'
 import { skillsFamily } from '../../agents/skills/skills.js'
 import { sseFamily } from '../../library/http/sse.js'
@@ -77,6 +78,7 @@ export function agentFamilies(): readonly BuiltinFamily[] {
     policyGateFamily,
     postgresFamily,
     projectFamily,
+    secretsFamily,
     sessionsFamily,
     skillsFamily,
     sseFamily,

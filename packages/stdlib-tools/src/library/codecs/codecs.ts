@@ -49,7 +49,7 @@ function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => strin
 }
 
 function decoder(name: string, kind: string, doc: string, decode: (text: string) => Uint8Array | string): BuiltinDef {
-  return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value) => {
+  return builtin(`${name}(s: string) -> string as ?`, { doc, borrows: true }, (ctx, value) => {
     const text = textArg(ctx, 0, value)
     ctx.charge(text.length >> CODED_BITS, text.length)
     const bytes = decode(text)
@@ -95,7 +95,7 @@ const codecs: readonly BuiltinDef[] = [
     (ctx, value) => coded(ctx, value, percentEncode),
   ),
   builtin(
-    'url_decode(s: string) -> string',
+    'url_decode(s: string) -> string as ?',
     { doc: 'Decodes percent escapes and `+`; bad escapes stay.', borrows: true },
     (ctx, value) => coded(ctx, value, percentDecode),
   ),

@@ -190,7 +190,7 @@ export const fsFamily: BuiltinFamily = {
   builtins: [
     simple('read_file(path: string) -> string', 'The text of a UTF-8 file.', 'read', (_ctx, path) => read(path, 'utf8')),
     simple(
-      'read_file_result(path: string) -> Result',
+      'read_file_result(path: string) -> Result as ?',
       '`Ok(text)` of a UTF-8 file, or `Err(message)`.',
       'read_result',
       (_ctx, path) => read(path, 'utf8'),

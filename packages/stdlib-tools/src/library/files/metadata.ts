@@ -401,12 +401,12 @@ export const metadataFamily: BuiltinFamily = {
       'set',
     ),
     define(
-      'metadata_get(dir: string, namespace?: string) -> dict | nil',
+      'metadata_get(dir: string, namespace?: string) -> dict | nil as dict',
       'Fields of a directory with what it inherits; all namespaces in one dict when none is named.',
       'get',
     ),
     define(
-      'metadata_resolve(dir: string, namespace?: string) -> dict | nil',
+      'metadata_resolve(dir: string, namespace?: string) -> dict | nil as dict',
       'Fields of a directory with what it inherits; by namespace when none is named.',
       'resolve',
     ),
@@ -415,7 +415,7 @@ export const metadataFamily: BuiltinFamily = {
       'All directories with their own and their inherited fields.',
       'entries',
     ),
-    define('metadata_stale(project?: string) -> dict', 'Directories that changed since their hashes were taken.', 'stale'),
+    define('metadata_stale(project?: string) -> dict as ?', 'Directories that changed since their hashes were taken.', 'stale'),
     define('metadata_status(namespace?: string) -> dict', 'Counts, missing hashes and stale directories.', 'status'),
     define('metadata_refresh_hashes() -> nil', 'Takes the structure hash of every directory anew.', 'refresh'),
     define('metadata_save() -> nil', 'Writes all namespaces out.', 'save'),
@@ -430,7 +430,7 @@ export const metadataFamily: BuiltinFamily = {
       'content_hash',
     ),
     define(
-      'scan_directory(dir?: string, pattern_or_options?: string | dict, options?: dict) -> list',
+      'scan_directory(dir?: string, pattern_or_options?: string | dict, options?: dict) -> list as ?',
       'Files and folders below a directory.',
       'scan',
     ),

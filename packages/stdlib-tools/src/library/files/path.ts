@@ -180,7 +180,7 @@ export const pathFamily: BuiltinFamily = {
     lexical('path_to_posix(path: string) -> string', 'Backslashes become slashes.', toPosix),
     lexical('path_to_native(path: string) -> string', 'Backslashes become slashes, as the hosts we run on use them.', toPosix),
     builtin(
-      'path_relative_to(path: string, base: string) -> string | nil',
+      'path_relative_to(path: string, base: string) -> string | nil as ?',
       { doc: 'The way from `base` to `path`; nil when there is none.', borrows: true },
       (ctx, path, base) => relativePath(textArgument(ctx, 0, path), textArgument(ctx, 1, base)),
     ),

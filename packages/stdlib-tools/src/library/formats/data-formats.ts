@@ -197,20 +197,28 @@ export const dataFormatsFamily: BuiltinFamily = {
   builtins: [
     extractFunction,
     ...jsonPlaceFunctions,
-    builtin('yaml_parse(str: string) -> any', { doc: 'The value that a YAML text stands for.', borrows: true }, (ctx, text) => {
-      const source = textOf(ctx, text, YAML_UNITS)
-      return converting(ctx, 'YAML parse error', () => parseYaml(source))
-    }),
+    builtin(
+      'yaml_parse(str: string) -> any',
+      { fromOutside: true, doc: 'The value that a YAML text stands for.', borrows: true },
+      (ctx, text) => {
+        const source = textOf(ctx, text, YAML_UNITS)
+        return converting(ctx, 'YAML parse error', () => parseYaml(source))
+      },
+    ),
     builtin(
       'yaml_stringify(value: any) -> string',
       { doc: 'Block YAML with keys in order.', borrows: true, pays: true },
       (ctx, value) => yamlWriting.run(ctx, value ?? null),
     ),
-    builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
-      ctx.charge(TOML_CALL_UNITS)
-      const source = textOf(ctx, text, TOML_UNITS)
-      return converting(ctx, 'TOML parse error', () => parseTomlText(source))
-    }),
+    builtin(
+      'toml_parse(str: string) -> any',
+      { fromOutside: true, doc: 'The value that a TOML text stands for.', borrows: true },
+      (ctx, text) => {
+        ctx.charge(TOML_CALL_UNITS)
+        const source = textOf(ctx, text, TOML_UNITS)
+        return converting(ctx, 'TOML parse error', () => parseTomlText(source))
+      },
+    ),
     builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => {
       ctx.charge(TOML_CALL_UNITS)
       return converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))

@@ -55,6 +55,6 @@ function extract(ctx: Context, source: Value = null, key: Value = null): Result 
 
 export const extractFunction: BuiltinDef = builtin(
   'json_extract(text: string, key?: string) -> any',
-  { doc: 'The JSON in a prose text, or one member of it.' },
+  { fromOutside: true, doc: 'The JSON in a prose text, or one member of it.' },
   extract,
 )

@@ -55,7 +55,7 @@ function withoutBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
   return builtin(
     `${name}(url: string, options?: dict) -> dict`,
-    { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
     (ctx, url, options) =>
       ctx.argc === 0 || display(url!) === ''
         ? ctx.throw(`${name}: URL is required`)
@@ -68,7 +68,7 @@ function withBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
   return builtin(
     `${name}(url: string, body?: any, options?: dict) -> dict`,
-    { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
     (ctx, url, body, options) => {
       if (ctx.argc === 0 || display(url!) === '') return ctx.throw(`${name}: URL is required`)
       if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, display(url!), body)
@@ -88,7 +88,7 @@ const requests: readonly BuiltinDef[] = [
   withBody('patch'),
   builtin(
     'http_request(method: string, url: string, options?: dict) -> dict',
-    { doc: 'A request with any method.', effects: NETWORK },
+    { fromOutside: true, doc: 'A request with any method.', effects: NETWORK },
     (ctx, method, url, options) => {
       if (ctx.argc === 0 || display(method!) === '') return ctx.throw('http_request: method is required')
       if (ctx.argc < 2 || display(url!) === '') return ctx.throw('http_request: URL is required')
@@ -115,7 +115,7 @@ const requests: readonly BuiltinDef[] = [
   ),
   builtin(
     'http_session_request(session: string, method: string, url: string, options?: dict) -> dict',
-    { doc: 'A request with the options of a session.', effects: NETWORK },
+    { fromOutside: true, doc: 'A request with the options of a session.', effects: NETWORK },
     (ctx, session, method, url, options) => {
       if (ctx.argc < 3) return ctx.throw('http_session_request: requires session, method, and URL')
       const problem = handleProblem('http_session_request', session!)
@@ -130,7 +130,7 @@ const requests: readonly BuiltinDef[] = [
   }),
   builtin(
     'http_download(url: string, dst_path: string, options?: dict) -> dict',
-    { doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
+    { fromOutside: true, doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
     (ctx, url, path, options) => {
       if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_download: URL is required')
       if (ctx.argc < 2 || display(path!) === '') return ctx.throw('http_download: destination path is required')
@@ -171,13 +171,17 @@ const streams: readonly BuiltinDef[] = [
       })
     },
   ),
-  builtin('http_stream_info(stream: string) -> dict', { doc: 'Status and headers of a stream.', effects: [] }, (ctx, handle) => {
-    const problem = firstHandleProblem(ctx, 'http_stream_info', handle)
-    if (problem !== null) return ctx.throw(problem)
-    const stream = ctx.state(httpState).streams.get(handleId(handle!))
-    if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle!)}'`)
-    return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
-  }),
+  builtin(
+    'http_stream_info(stream: string) -> dict',
+    { fromOutside: true, doc: 'Status and headers of a stream.', effects: [] },
+    (ctx, handle) => {
+      const problem = firstHandleProblem(ctx, 'http_stream_info', handle)
+      if (problem !== null) return ctx.throw(problem)
+      const stream = ctx.state(httpState).streams.get(handleId(handle!))
+      if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle!)}'`)
+      return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
+    },
+  ),
   builtin(
     'http_stream_read(stream: string, max_bytes?: int) -> bytes | nil',
     { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] },

@@ -91,22 +91,22 @@ export const responseBuiltins: readonly BuiltinDef[] = [
     (_ctx, status, body, headers) => response(statusOf(status), dictOf(headers), body ?? null, 'text'),
   ),
   builtin(
-    'http_response_text(body: string, options?: dict) -> dict',
+    'http_response_text(text: any, options?: dict) -> dict',
     { doc: 'A response with a text body. Options: status, headers.' },
     shaped('text'),
   ),
   builtin(
-    'http_response_json(body: any, options?: dict) -> dict',
+    'http_response_json(value: any, options?: dict) -> dict',
     { doc: 'A response with a value as JSON. Options: status, headers.' },
     shaped('json'),
   ),
   builtin(
-    'http_response_bytes(body: bytes, options?: dict) -> dict',
+    'http_response_bytes(bytes: bytes | string, options?: dict) -> dict',
     { doc: 'A response with bytes. Options: status, headers.' },
     shaped('bytes'),
   ),
   builtin(
-    'http_header(source: dict, name: string) -> string | nil',
+    'http_header(headers_or_message: dict, name: string) -> string | nil',
     { doc: 'A header by name, in any case, of headers, a request or a response.' },
     (ctx, source, name) => {
       if (ctx.argc < 2) return ctx.throw('http_header: requires headers/request/response and name')

@@ -108,7 +108,7 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
         : machine.start(ctx, 'pem', certificate ?? null, key ?? null),
   ),
   builtin(
-    'http_server_tls_self_signed_dev(hosts?: list) -> dict',
+    'http_server_tls_self_signed_dev(hosts?: string | list) -> dict',
     { doc: 'Settings with a fresh self-signed certificate.', effects: ['random.bytes', 'clock.now'] },
     (ctx, hosts) => machine.start(ctx, 'self_signed', hosts ?? null),
   ),

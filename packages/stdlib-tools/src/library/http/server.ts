@@ -123,7 +123,7 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
 
 /** A builtin that gives a server one more function. */
 function hook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
-  return builtin(`${name}(server: dict, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
+  return builtin(`${name}(server: dict | string, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
     if (ctx.argc < 2) return ctx.throw(`${name}: requires server and ${what}`)
     const problem = handleProblem(name, handle ?? null)
     if (problem !== null) return ctx.throw(problem)
@@ -282,7 +282,7 @@ const machine = scripts('http_server.script', {
 
 function asking(name: string): BuiltinDef {
   return builtin(
-    `${name}(server: dict, request: dict) -> dict`,
+    `${name}(server: dict | string, request: dict) -> dict`,
     { doc: 'The response of a server to a request.', effects: ['callback'] },
     (ctx, handle, request) => {
       if (ctx.argc < 2) return ctx.throw(`${name}: requires server and request`)
@@ -310,7 +310,7 @@ export const httpServerFamily: BuiltinFamily = {
       (ctx, options) => createServer(ctx, options ?? null),
     ),
     builtin(
-      'http_server_route(server: dict, method: string, template: string, handler: closure, options?: dict) -> dict',
+      'http_server_route(server: dict | string, method: string, path_template: string, handler: closure, options?: dict) -> dict',
       { doc: 'Lets a function answer requests of a method and path.', effects: [] },
       (ctx, server, method, template, handler, options) =>
         addRoute(ctx, server ?? null, method ?? null, template ?? null, handler ?? null, options ?? null),
@@ -335,7 +335,7 @@ export const httpServerFamily: BuiltinFamily = {
     asking('http_server_request'),
     asking('http_server_test'),
     builtin(
-      'http_server_set_ready(server: dict, ready: bool) -> bool',
+      'http_server_set_ready(server: dict | string, ready: bool) -> bool',
       { doc: 'Says whether the server is ready.', effects: [] },
       (ctx, handle, ready) => {
         if (ctx.argc < 2) return ctx.throw('http_server_set_ready: requires server and ready bool')
@@ -346,12 +346,12 @@ export const httpServerFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'http_server_ready(server: dict) -> bool',
+      'http_server_ready(server: dict | string) -> bool',
       { doc: 'Whether the server answers requests.', effects: ['callback'] },
       (ctx, handle) => onKnown(ctx, 'ready', handle ?? null),
     ),
     builtin(
-      'http_server_shutdown(server: dict) -> bool',
+      'http_server_shutdown(server: dict | string) -> bool',
       { doc: 'Shuts the server down.', effects: ['callback'] },
       (ctx, handle) => onKnown(ctx, 'shutdown', handle ?? null),
     ),

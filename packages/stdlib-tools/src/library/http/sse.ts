@@ -11,6 +11,7 @@ import {
   failWith,
   family,
   here,
+  markFromOutside,
   millisOf,
   scripts,
   tryAsk,
@@ -378,8 +379,8 @@ export const sseFamily: BuiltinFamily = {
       (ctx, method, url, options) => connect(ctx, method ?? null, url ?? null, options ?? null),
     ),
     builtin(
-      'sse_receive(handle: string, timeout?: int) -> dict | nil',
-      { doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
+      'sse_receive(handle: string, timeout_ms?: int) -> dict | nil',
+      { fromOutside: true, doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
       (ctx, handle, timeout) => {
         const problem = firstHandleProblem(ctx, 'sse_receive', handle)
         return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
@@ -403,11 +404,11 @@ export const sseFamily: BuiltinFamily = {
     ),
     builtin(
       'sse_server_response(options?: dict) -> dict',
-      { doc: 'A response that is a stream of events.', effects: [] },
+      { fromOutside: true, doc: 'A response that is a stream of events.', effects: [] },
       (ctx, options) => openServer(ctx, options ?? null),
     ),
     onServer(
-      'sse_server_send(stream: dict, event: any, options?: dict) -> bool',
+      'sse_server_send(stream: string | dict, event: any, options?: dict) -> bool',
       'Sends an event; false once the stream has ended.',
       (ctx, server, [event, options]) => {
         if (server.closed) return false
@@ -416,12 +417,12 @@ export const sseFamily: BuiltinFamily = {
       },
     ),
     onServer(
-      'sse_server_heartbeat(stream: dict, comment?: string) -> bool',
+      'sse_server_heartbeat(stream: string | dict, comment?: string) -> bool',
       'Sends a comment, which keeps a connection alive.',
       (ctx, server, [comment]) => push(ctx, server, commentText(display(comment ?? 'heartbeat'))),
     ),
     onServer(
-      'sse_server_flush(stream: dict) -> bool',
+      'sse_server_flush(stream: string | dict) -> bool',
       'Marks everything sent as flushed; false once the stream has ended.',
       (_ctx, server) => {
         if (server.closed) return false
@@ -429,34 +430,40 @@ export const sseFamily: BuiltinFamily = {
         return true
       },
     ),
-    onServer('sse_server_close(stream: dict) -> bool', 'Ends the stream; true the first time.', (_ctx, server) =>
+    onServer('sse_server_close(stream: string | dict) -> bool', 'Ends the stream; true the first time.', (_ctx, server) =>
       finish(server, {}),
     ),
     onServer(
-      'sse_server_cancel(stream: dict, reason?: string) -> bool',
+      'sse_server_cancel(stream: string | dict, reason?: string) -> bool',
       'Ends the stream for a reason; true the first time.',
       (_ctx, server, [reason]) => finish(server, { cancelled: true, reason: reason ?? null }),
     ),
-    onServer('sse_server_mock_disconnect(stream: dict) -> bool', 'Ends the stream as if the reader had gone.', (_ctx, server) =>
-      finish(server, { disconnected: true }),
+    onServer(
+      'sse_server_mock_disconnect(stream: string | dict) -> bool',
+      'Ends the stream as if the reader had gone.',
+      (_ctx, server) => finish(server, { disconnected: true }),
     ),
-    onServer('sse_server_status(stream: dict) -> dict', 'How the stream stands.', (_ctx, server, _args, id) =>
-      status(id, server),
+    markFromOutside(
+      onServer('sse_server_status(stream: string | dict) -> dict', 'How the stream stands.', (_ctx, server, _args, id) =>
+        status(id, server),
+      ),
     ),
     onServer(
-      'sse_server_disconnected(stream: dict) -> bool',
+      'sse_server_disconnected(stream: string | dict) -> bool',
       'Whether the reader has gone.',
       (_ctx, server) => server.disconnected,
     ),
     onServer(
-      'sse_server_cancelled(stream: dict) -> bool',
+      'sse_server_cancelled(stream: string | dict) -> bool',
       'Whether the stream was cancelled.',
       (_ctx, server) => server.cancelled,
     ),
-    onServer(
-      'sse_server_mock_receive(stream: dict) -> dict',
-      'The next thing a reader of the stream would see.',
-      (_ctx, server) => mockReceive(server),
+    markFromOutside(
+      onServer(
+        'sse_server_mock_receive(stream: string | dict) -> dict | nil',
+        'The next thing a reader of the stream would see.',
+        (_ctx, server) => mockReceive(server),
+      ),
     ),
     builtin('transport_mock_calls() -> list', { doc: 'Mocked traffic of streams and sockets, in order.', effects: [] }, (ctx) =>
       recordedCalls(ctx),

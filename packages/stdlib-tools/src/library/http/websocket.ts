@@ -487,8 +487,8 @@ export const websocketFamily: BuiltinFamily = {
       (ctx, handle, data, options) => send(ctx, handle ?? null, data ?? null, options ?? null),
     ),
     builtin(
-      'websocket_receive(handle: string | dict, timeout?: int) -> dict | nil',
-      { doc: 'The next message; nil when the socket is closed.', ...HERE },
+      'websocket_receive(handle: string | dict, timeout_ms?: int) -> dict | nil',
+      { fromOutside: true, doc: 'The next message; nil when the socket is closed.', ...HERE },
       (ctx, handle, timeout) => {
         const problem = firstHandleProblem(ctx, 'websocket_receive', handle, 'socket')
         return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
@@ -505,20 +505,20 @@ export const websocketFamily: BuiltinFamily = {
       (ctx, bind, options) => machine.start(ctx, 'server', bind ?? null, options ?? null),
     ),
     builtin(
-      'websocket_route(server: dict, path: string, options?: dict) -> bool',
+      'websocket_route(server: string | dict, path: string, options?: dict) -> bool',
       { doc: 'Lets a server take connections to a path.', ...HERE },
       (ctx, server, path, options) => route(ctx, server ?? null, path ?? null, options ?? null),
     ),
     builtin(
-      'websocket_accept(server: dict, timeout?: int) -> dict',
-      { doc: 'The next connection to a server.', ...HERE },
+      'websocket_accept(server: dict | string, timeout_ms?: int) -> dict | nil',
+      { fromOutside: true, doc: 'The next connection to a server.', ...HERE },
       (ctx, server, timeout) => {
         const problem = firstHandleProblem(ctx, 'websocket_accept', server, 'server')
         return problem === null ? machine.start(ctx, 'accept', server!, timeout ?? null) : ctx.throw(problem)
       },
     ),
     builtin(
-      'websocket_server_close(server: dict) -> bool',
+      'websocket_server_close(server: string | dict) -> bool',
       { doc: 'Ends a server; whether it was known.', ...HERE },
       (ctx, server) => {
         const problem = firstHandleProblem(ctx, 'websocket_server_close', server, 'server')

@@ -151,7 +151,7 @@ export const eventLogFamily: BuiltinFamily = {
       emit('event_log.emit'),
     ),
     builtin(
-      'event_log_emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
+      'event_log_emit(topic: string, kind: string, payload?: any, headers?: dict) -> int as ?',
       { doc: 'Appends an event and gives its id.', ...WRITES },
       emit('event_log_emit'),
     ),
@@ -164,7 +164,7 @@ export const eventLogFamily: BuiltinFamily = {
       },
     ),
     builtin(
-      'event_log.subscribe(options: dict | string, cursor?: int) -> stream',
+      'event_log.subscribe(options: {topic: string, from_cursor?: int} | string, cursor?: int) -> stream',
       { doc: 'The events of a topic behind a cursor, then those to come.', effects: [] },
       (ctx, first, second) => subscribe(ctx, first ?? null, second ?? null),
     ),

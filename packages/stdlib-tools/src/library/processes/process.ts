@@ -187,7 +187,7 @@ export const processFamily: BuiltinFamily = {
       (ctx) => ctx.source.directory,
     ),
     builtin(
-      'project_root() -> string | nil',
+      'project_root() -> string | nil as string',
       { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] },
       (ctx) => processes.ask(ctx, info('cwd'), 'project_from'),
     ),

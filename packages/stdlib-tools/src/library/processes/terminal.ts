@@ -108,7 +108,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
     return null
   }),
   builtin(
-    'prompt_user(msg?: string) -> string',
+    'prompt_user(msg?: string) -> string | nil',
     { doc: 'Prints a message and reads a line; empty at the end of the input.', effects: ['terminal.read'] },
     (ctx, message) => {
       if (message !== null) ctx.write(display(message!))

@@ -67,7 +67,7 @@ export const projectFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     define(
-      'project_fingerprint(path?: string) -> dict',
+      'project_fingerprint(path?: string) -> {primary_language: string, languages: list<string>, frameworks: list<string>, package_manager: string | nil, package_managers: list<string>, test_runner: string | nil, build_tool: string | nil, vcs: string | nil, ci: list<string>, has_tests: bool, has_ci: bool, lockfile_paths: list<string>}',
       'Languages, tools and tests of the project in a directory.',
       'fingerprint',
     ),

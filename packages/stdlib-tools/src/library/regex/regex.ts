@@ -265,7 +265,7 @@ export const regexFamily: BuiltinFamily = {
   frames: [matching.frame, replacing.frame, capturing.frame, splitting.frame],
   builtins: [
     builtin(
-      'regex_match(pattern: string, text: string, flags?: string) -> list | nil',
+      'regex_match(pattern: string, text: string, flags?: string) -> list | nil as string | nil',
       { doc: 'All full matches of `pattern` in `text`, nil without one. Flags are letters of `imsx`.', borrows: true },
       matchAll,
     ),

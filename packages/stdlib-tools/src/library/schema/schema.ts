@@ -33,12 +33,12 @@ interface Check {
 
 const CHECKS: Readonly<Record<string, Check>> = {
   schema_check: {
-    signature: '(data: unknown, schema: Schema<T>) -> Result<T, string>',
+    signature: '<T>(data: unknown, schema: Schema<T>) -> Result<T, string>',
     doc: '`Ok(value)`, or `Err` with all errors.',
     finish: (_ctx, outcome, value) => (outcome.errors.length === 0 ? ok(value) : asResult(outcome)),
   },
   schema_parse: {
-    signature: '(data: unknown, schema: Schema<T>) -> Result<T, string>',
+    signature: '<T>(data: unknown, schema: Schema<T>) -> Result<T, string>',
     doc: 'As `schema_check`, with defaults filled in.',
     finish: (_ctx, outcome) => asResult(outcome),
   },
@@ -49,7 +49,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   is_type: { signature: '(data: any, schema: dict) -> bool', doc: 'Whether a value satisfies a schema.', finish: isOfType },
   schema_expect: {
-    signature: '(data: unknown, schema: Schema<T>, apply_defaults?: bool) -> T',
+    signature: '<T>(data: unknown, schema: Schema<T>, apply_defaults?: bool) -> T',
     doc: 'The value, or an error that lists what is wrong with it.',
     finish: (ctx, outcome, value, applyDefaults) => expectOrThrow(ctx, outcome, applyDefaults ? (outcome.value ?? null) : value),
   },

@@ -163,7 +163,7 @@ export const dateBuiltins: readonly BuiltinDef[] = [
       }),
   ),
   builtin(
-    'date_parse(str: string) -> int | float',
+    'date_parse(str: string) -> int | float as ?',
     { doc: 'The timestamp that a text names: RFC 3339, date and time, date, or groups of digits.', borrows: true },
     (ctx, source) => {
       const parsed = parseDate(ctx.argc === 0 ? '' : display(source!))
@@ -181,12 +181,12 @@ export const dateBuiltins: readonly BuiltinDef[] = [
     (ctx, dt, zone) => zoned(ctx, 'date_to_zone', dt, zone, rfc3339),
   ),
   builtin(
-    'date_from_components(parts: dict, tz?: string) -> int',
+    'date_from_components(parts: dict, tz?: string) -> int as ?',
     { doc: 'The timestamp of local date and time fields; an ambiguous time is the earlier one.', borrows: true },
     (ctx, parts, zone) => fromComponents(ctx, parts!, zone!),
   ),
   builtin(
-    'date_add(dt: float, duration: duration) -> int | float',
+    'date_add(dt: float, duration: duration) -> int | float as ?',
     { doc: 'A timestamp moved by a duration.', borrows: true },
     (ctx, dt, duration) => addDuration(ctx, given(ctx, 0, dt), duration!),
   ),

@@ -160,14 +160,18 @@ export const toolsFamily: BuiltinFamily = {
       stateful('The tools as JSON Schemas.'),
       onRegistry('tool_schema', (_ctx, registry, components) => exportSchema(registry, components)),
     ),
-    builtin('tool_parse_call(text: string) -> list', stateful('The tool calls that a model wrote into its text.'), toolParseCall),
+    builtin(
+      'tool_parse_call(text: string) -> list as ?',
+      stateful('The tool calls that a model wrote into its text.'),
+      toolParseCall,
+    ),
     builtin(
       'tool_format_result(name: string, result: string) -> string',
       stateful('A tool result as text for a model.'),
       toolFormatResult,
     ),
     builtin(
-      'tool_bind(registry?: dict)',
+      'tool_bind(registry?: dict | nil)',
       stateful('Makes a registry the one that tool_ref and tool_def look at; nil unbinds.'),
       toolBind,
     ),

@@ -300,12 +300,16 @@ export const hostCallFamily: BuiltinFamily = {
   builtins: [
     builtin(
       'host_call(name: string, args?: any)',
-      { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'process.info', 'callback'] },
+      {
+        fromOutside: true,
+        doc: 'Calls `capability.operation` of the host.',
+        effects: ['host.call', 'process.exec', 'process.info', 'callback'],
+      },
       hostCall,
     ),
     builtin(
       'host_tool_call(name: string, args?: any)',
-      { doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] },
+      { fromOutside: true, doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] },
       hostToolCall,
     ),
     builtin(

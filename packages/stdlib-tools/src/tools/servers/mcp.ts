@@ -364,7 +364,7 @@ const mcpListTools = lister(
 const mcpListResources = lister('mcp_list_resources', 'list', 'resources/list', 'resources', 'The resources of a server.')
 const mcpListTemplates = lister(
   'mcp_list_resource_templates',
-  'list',
+  'list as ?',
   'resources/templates/list',
   'resourceTemplates',
   'The resource templates of a server.',
@@ -374,6 +374,7 @@ const mcpListPrompts = lister('mcp_list_prompts', 'list', 'prompts/list', 'promp
 const mcpCall = builtin(
   'mcp_call(client: mcp_client, name: string, arguments?: dict) -> any',
   {
+    fromOutside: true,
     doc: 'Calls a tool of a server. One text content comes back as a string, none as nil, others as a list; a tool error is thrown.',
     effects: ['mcp.request'],
   },
@@ -624,7 +625,7 @@ const mcpServerCard = builtin(
 
 function registerTools(name: string): ReturnType<typeof builtin> {
   return builtin(
-    `${name}(registry: dict) -> nil`,
+    `${name}(registry: dict) -> nil as ?`,
     { doc: 'Offers the tools of a registry when the script is served as an MCP server.', effects: [] },
     (ctx, registry) => {
       if (ctx.argc === 0) return ctx.runtime('mcp_tools: requires a tool_registry argument')
