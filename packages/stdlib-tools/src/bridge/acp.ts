@@ -32,6 +32,8 @@ export interface AcpOptions {
   /** Limit of other requests to the client; 300 s by default. */
   readonly timeoutMs?: number
   readonly newId?: () => string
+  /** Sessions that may be open at a time; 1000 by default. A client closes one by `session/close`. */
+  readonly maxSessions?: number
   /** Keeps sessions beyond this process; without it they end with the connection. */
   readonly sessions?: AcpSessionStore
 }
@@ -73,6 +75,11 @@ const SOON: ReadonlySet<unknown> = new Set(['interrupt', 'interrupt_immediate', 
 /** What a person says in the middle of a prompt comes by any of these. */
 const INPUT_METHODS: ReadonlySet<string> = new Set(['session/input', 'user_message', 'agent/user_message'])
 
+const MOST_SESSIONS = 1000
+/** Words of a person that no agent loop has heard, of one session: messages, and characters in all. */
+const MOST_MESSAGES = 1000
+const MOST_CHARACTERS = 4 << 20
+
 const PROTOCOL_VERSION = 1
 const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }]
 const INVALID_PARAMS = -32602
@@ -99,6 +106,7 @@ export class AcpServer {
       onRequest: (method, params) => this.answer(method, params),
       onNotification: (method, params) => this.hear(method, params),
       onClose: () => this.onClosed(),
+      answersDamage: true,
     })
     this.desk.onRequest(({ payload }) => void this.peer.notify('harn.hitl.requested', { ...payload }))
   }
@@ -125,7 +133,7 @@ export class AcpServer {
       case 'initialize':
         return this.initialize(params)
       case 'session/new':
-        return { sessionId: this.open({ cwd: text(params['cwd']) ?? process.cwd() }).id, modes: MODES }
+        return { sessionId: this.open({ cwd: optionalText(params, 'cwd') ?? process.cwd() }).id, modes: MODES }
       case 'session/list':
         return { sessions: this.list() }
       case 'session/load':
@@ -134,6 +142,8 @@ export class AcpServer {
         return this.fork(params)
       case 'session/prompt':
         return this.prompt(params)
+      case 'session/close':
+        return this.closeSession(this.known(params))
       case 'session/cancel':
       case 'agent/resume':
         this.hear(method, params)
@@ -149,7 +159,8 @@ export class AcpServer {
     const given = text(params['sessionId'])
     if (INPUT_METHODS.has(method)) {
       const session = given === null ? this.onlyBusy() : this.sessions.get(given)
-      if (session !== undefined) this.listen(session, params)
+      // Nobody is told: a notification has no answer.
+      if (session !== undefined && hasRoom(session)) this.listen(session, params)
       return
     }
     if (method !== 'session/cancel' && method !== 'cancel') return
@@ -170,6 +181,7 @@ export class AcpServer {
   private listen(session: Session, params: Params): void {
     const content = promptText(params['content'] ?? params['prompt'])
     if (content === '') return
+    if (!hasRoom(session)) throw new RequestError(RUN_FAILED, 'too many messages wait for the agent to hear them')
     session.inbox = [...session.inbox, { content, isPatient: !SOON.has(params['mode']) }]
   }
 
@@ -180,7 +192,7 @@ export class AcpServer {
       protocolVersion: PROTOCOL_VERSION,
       agentCapabilities: {
         promptCapabilities: {},
-        sessionCapabilities: { fork: {}, load: {} },
+        sessionCapabilities: { close: {}, fork: {}, load: {} },
         _meta: {
           harn: {
             schemaCompatibility: 'agentclientprotocol/agent-client-protocol schema v0.12.2',
@@ -194,6 +206,9 @@ export class AcpServer {
   }
 
   private open(facts: Partial<AcpSessionRecord> & { readonly cwd: string }): Session {
+    const most = this.options.maxSessions ?? MOST_SESSIONS
+    if (this.sessions.size >= most)
+      throw new RequestError(RUN_FAILED, `${most} sessions are open, and no more may be; close one by session/close`)
     const id = facts.id ?? this.options.newId?.() ?? `session_${crypto.randomUUID()}`
     const session: Session = {
       id,
@@ -213,6 +228,14 @@ export class AcpServer {
     }
     this.sessions.set(id, session)
     return session
+  }
+
+  /** Where sessions are kept, it can be loaded again. */
+  private closeSession(session: Session): unknown {
+    session.stopped = true
+    session.run?.cancel('the client closed the session')
+    this.sessions.delete(session.id)
+    return {}
   }
 
   /** Written down before and after each turn. A store that cannot be written fails the request that wanted it. */
@@ -245,10 +268,12 @@ export class AcpServer {
 
   private fork(params: Params): unknown {
     const source = this.known(params)
-    const wanted = text(params['id'])
-    if (wanted !== null && this.sessions.has(wanted)) throw new RequestError(INVALID_PARAMS, `Session already exists: ${wanted}`)
-    const branch = text(params['branch_name'])
-    const first = params['keep_first']
+    const wanted = optionalText(params, 'id')
+    const isTaken = wanted !== null && (this.sessions.has(wanted) || (this.options.sessions?.load(wanted) ?? null) !== null)
+    if (isTaken) throw new RequestError(INVALID_PARAMS, `Session already exists: ${wanted}`)
+    const branch = optionalText(params, 'branch_name')
+    const first = params['keep_first'] ?? null
+    if (first !== null && !Number.isSafeInteger(first)) throw new RequestError(INVALID_PARAMS, 'keep_first is not a whole number')
     const branchedAt = typeof first === 'number' ? Math.max(0, first) : null
     const turns = branchedAt === null ? source.turns : source.turns.slice(0, branchedAt)
     const session = this.open({
@@ -459,6 +484,16 @@ function promptText(blocks: unknown): string {
       return type === 'text' && typeof words === 'string' ? [words] : []
     })
     .join('\n')
+}
+
+function hasRoom({ inbox }: Session): boolean {
+  return inbox.length < MOST_MESSAGES && inbox.reduce((sum, { content }) => sum + content.length, 0) < MOST_CHARACTERS
+}
+
+function optionalText(params: Params, key: string): string | null {
+  const value = params[key] ?? null
+  if (value !== null && typeof value !== 'string') throw new RequestError(INVALID_PARAMS, `${key} is not a string`)
+  return value
 }
 
 function text(value: unknown): string | null {

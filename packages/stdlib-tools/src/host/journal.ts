@@ -229,7 +229,9 @@ function authorityIn({ type, authority }: Record<string, unknown>): { readonly a
   try {
     return { authority: authorityFromJson(authority) }
   } catch (cause) {
-    throw new JournalFormatError(`journal entry "${String(type)}": ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw new JournalFormatError(
+      `journal entry ${JSON.stringify(type)}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    )
   }
 }
 

@@ -193,11 +193,16 @@ class ServedTools implements HostBackend {
   complete(params: JsonObject): Promise<JsonObject> {
     const { ref, argument } = params
     if (!isObject(ref) || !isObject(argument)) throw new RpcError(INVALID_PARAMS, 'completion/complete needs ref and argument')
-    const [name, value] = [String(argument['name'] ?? ''), String(argument['value'] ?? '')]
+    const { name = '', value = '' } = argument
+    if (typeof name !== 'string' || typeof value !== 'string')
+      throw new RpcError(INVALID_PARAMS, 'completion/complete: the name and the value of the argument are strings')
+    const completions = this.parts.templates.find((each) => each.uriTemplate === ref['uri'])?.complete ?? {}
     const completer =
       ref['type'] === 'ref/prompt'
         ? this.parts.prompts.find((each) => each.name === ref['name'])?.arguments?.find((each) => each.name === name)?.complete
-        : this.parts.templates.find((each) => each.uriTemplate === ref['uri'])?.complete?.[name]
+        : Object.hasOwn(completions, name)
+          ? completions[name]
+          : undefined
     if (completer === undefined) return Promise.resolve(completion([]))
     const { context } = params
     const found =
@@ -264,7 +269,10 @@ function contentsOf(uri: string, mimeType: string | undefined, contents: Content
 }
 
 function textsOf(given: Json | undefined): { readonly [name: string]: string } {
-  return isObject(given) ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)])) : {}
+  const entries = isObject(given) ? Object.entries(given) : []
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (isObject(value) || value === null ? [] : [[name, String(value)]])),
+  )
 }
 
 const contextOf = (scope: RequestScope): ServedContext => ({ signal: scope.signal, client: clientOf(scope) })

@@ -166,7 +166,9 @@ export class RegisteredBackend implements McpBackend {
   async complete(params: JsonObject, scope: RequestScope): Promise<JsonObject> {
     const ref = isObject(params['ref']) ? params['ref'] : {}
     const argument = isObject(params['argument']) ? params['argument'] : {}
-    const [name, written] = [String(argument['name'] ?? ''), String(argument['value'] ?? '')]
+    const { name = '', value: written = '' } = argument
+    if (typeof name !== 'string' || typeof written !== 'string')
+      throw new RpcError(INVALID_PARAMS, 'completion/complete: the name and the value of the argument are strings')
     const ofPrompt = ref['type'] === 'ref/prompt'
     const list = ofPrompt ? this.offer.prompts : this.offer.resourceTemplates
     const key = ofPrompt ? 'name' : 'uri'

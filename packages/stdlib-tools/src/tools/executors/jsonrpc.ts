@@ -33,6 +33,8 @@ export class RequestError extends Error {
   }
 }
 
+type Id = string | number
+
 export type Params = { readonly [key: string]: unknown }
 
 export interface PeerOptions {
@@ -42,6 +44,8 @@ export interface PeerOptions {
   readonly onRequest?: (method: string, params: Params, signal: AbortSignal) => unknown
   readonly onNotification?: (method: string, params: Params) => void
   readonly onClose?: () => void
+  /** What is no message is answered with an error without an id. For the side that serves: what starts programs skips what they print. */
+  readonly answersDamage?: boolean
 }
 
 interface Waiting {
@@ -51,6 +55,9 @@ interface Waiting {
 
 const DEFAULT_TIMEOUT_MS = 300_000
 const INTERNAL = -32603
+const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
+const INVALID_PARAMS = -32602
 
 export function methodNotFound(method: string): RequestError {
   return new RequestError(-32601, `Method not found: ${method}`)
@@ -60,7 +67,7 @@ export class JsonRpcPeer {
   private readonly transport: MessageTransport
   private readonly options: PeerOptions
   private readonly waiting = new Map<number, Waiting>()
-  private readonly serving = new Map<string | number, AbortController>()
+  private readonly serving = new Map<Id, AbortController>()
   private made = 0
   private closed = false
 
@@ -73,7 +80,12 @@ export class JsonRpcPeer {
     this.transport.onmessage = (message) => this.receive(message as Params)
     this.transport.onclose = () => this.onClosed()
     // A message that was too long to take may be the answer to any request, so all of them end here.
-    this.transport.onerror = (error) => this.failAll({ kind: 'dropped', message: `Bridge: ${error.message}` })
+    this.transport.onerror = (error) => {
+      this.failAll({ kind: 'dropped', message: `Bridge: ${error.message}` })
+      this.refuse(null, INVALID_REQUEST, error.message)
+    }
+    this.transport.ondamage = (why) =>
+      this.refuse(null, why === 'not JSON' ? PARSE_ERROR : INVALID_REQUEST, `a message was left out: it is ${why}`)
     await this.transport.start()
   }
 
@@ -148,9 +160,17 @@ export class JsonRpcPeer {
 
   private receive(message: Params): void {
     const { id, method } = message
-    const params = isRecord(message['params']) ? message['params'] : {}
-    if (typeof method === 'string') {
-      if (typeof id === 'string' || typeof id === 'number') void this.serve(id, method, params)
+    const named = message['params'] ?? {}
+    const params = isRecord(named) ? named : {}
+    if (method !== undefined) {
+      const isRequest = 'id' in message
+      if (isRequest && !isId(id))
+        return this.refuse(null, INVALID_REQUEST, 'the id of a request is a string or a number that is exact')
+      if (typeof method !== 'string')
+        return this.refuse(isRequest ? (id as Id) : null, INVALID_REQUEST, 'the method is not a string')
+      const isByName = isRecord(named) || (Array.isArray(named) && named.length === 0)
+      if (isRequest && !isByName) return this.refuse(id as Id, INVALID_PARAMS, `the parameters of ${method} are given by name`)
+      if (isRequest) void this.serve(id as Id, method, params)
       else if (method === '$/cancelRequest') this.cancelServing(params['id'])
       else this.options.onNotification?.(method, params)
       return
@@ -170,11 +190,16 @@ export class JsonRpcPeer {
     )
   }
 
+  private refuse(id: Id | null, code: number, message: string): void {
+    if (this.closed || (id === null && this.options.answersDamage !== true)) return
+    this.transport.send({ jsonrpc: '2.0', id, error: { code, message } }).catch(() => this.onClosed())
+  }
+
   private cancelServing(id: unknown): void {
     if (typeof id === 'string' || typeof id === 'number') this.serving.get(id)?.abort(new Error('cancelled by the other side'))
   }
 
-  private async serve(id: string | number, method: string, params: Params): Promise<void> {
+  private async serve(id: Id, method: string, params: Params): Promise<void> {
     const abort = new AbortController()
     this.serving.set(id, abort)
     let answer: Params
@@ -193,6 +218,13 @@ export class JsonRpcPeer {
     }
     if (!this.closed) await this.transport.send({ jsonrpc: '2.0', id, ...answer }).catch(() => this.onClosed())
   }
+}
+
+/** An integer that no double holds would be answered under another one. */
+function isId(id: unknown): id is Id {
+  return (
+    typeof id === 'string' || (typeof id === 'number' && (Number.isInteger(id) ? Number.isSafeInteger(id) : Number.isFinite(id)))
+  )
 }
 
 function secondsText(ms: number): string {

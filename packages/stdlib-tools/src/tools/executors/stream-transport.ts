@@ -4,11 +4,15 @@
 import type { Readable, Writable } from 'node:stream'
 import { markIntegers, unmarkIntegers } from './exact-json.js'
 
+export type Damage = 'not JSON' | 'not an object'
+
 /** What carries messages of JSON-RPC one way and the other. */
 export interface MessageTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: object) => void
+  /** A line that is no message; skipped by whoever does not ask. */
+  ondamage?: (why: Damage) => void
   readonly start: () => Promise<void>
   /** Rejects when the connection is closed. */
   readonly send: (message: object) => Promise<void>
@@ -23,6 +27,7 @@ export class StreamTransport implements MessageTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: object) => void
+  ondamage?: (why: Damage) => void
   private readonly input: Readable
   private readonly output: Writable
   readonly keepsIntegers: boolean
@@ -105,8 +110,9 @@ export class StreamTransport implements MessageTransport {
     try {
       message = JSON.parse(this.keepsIntegers ? markIntegers(text) : text)
     } catch {
-      return
+      return this.ondamage?.('not JSON')
     }
     if (typeof message === 'object' && message !== null && !Array.isArray(message)) this.onmessage?.(message)
+    else this.ondamage?.('not an object')
   }
 }

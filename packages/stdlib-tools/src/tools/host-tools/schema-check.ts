@@ -179,7 +179,9 @@ class Run {
     const wrong = (reason: string): SchemaIssue => ({ path, reason })
     const { type, enum: choices, format } = schema
     if (type !== undefined) {
-      const types = Array.isArray(type) ? type.map(String) : [String(type)]
+      const types = (Array.isArray(type) ? (type as unknown[]) : [type]).map((each) =>
+        typeof each === 'string' ? each : shortJson(each),
+      )
       if (!types.some((each) => hasType(value, each)))
         return wrong(`Instance type "${typeOf(value)}" is invalid. Expected "${types.join('", "')}".`)
     }
