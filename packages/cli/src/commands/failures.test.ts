@@ -109,6 +109,40 @@ describe('a misspelt name is no grant and no denial', () => {
     expect(ended.err).toMatch(message)
   })
 
+  describe.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])('%s is a name as any other', (name) => {
+    test.each<[readonly string[], RegExp]>([
+      [['--grant', name], /unknown power/],
+      [['--grant', `${name}.read`], /unknown power/],
+      [['--grant', `fs.${name}`], /unknown power/],
+      [['--grant', `fs.read:${name}=1`], /no constraint or argument/],
+      [['--allow', name], /no builtin of that name/],
+      [['--deny', name], /no builtin of that name/],
+    ])('run %j', async (flags, message) => {
+      const ended = await bridle('run', ...flags, join(folder, 'fine.harn'))
+      expect(ended).toMatchObject({ code: 2, out: '' })
+      expect(ended.err).toMatch(message)
+    })
+
+    test.each<readonly [string, number, RegExp]>([
+      [`${name}`, 2, /unknown command/],
+      [`explain ${name}`, 1, /no code|unknown|not a code/i],
+      [`builtins ${name}`, 1, /no builtin/],
+      [`tools describe ${name}`, 1, /there is no tool/],
+      [`tools call ${name} $/fine.harn`, 1, /no tool|not_registered|unknown/i],
+      [`tools ${name}`, 2, /unknown command/],
+      [`run --${name} $/fine.harn`, 2, /unknown option/],
+      [`conformance --mode ${name} $`, 2, /mode/],
+      [`simulate --faults ${name} $/fine.harn`, 2, /faults|unknown/],
+      [`mcp login ${name}`, 2, /server/],
+      [`serve ${name}`, 2, /unknown command/],
+      [`run --trace-detail ${name} $/fine.harn`, 2, /unknown option|Allowed choices|invalid/],
+    ])('%s', async (words, code, message) => {
+      const ended = await bridle(...words.split(' ').map((word) => word.replace('$', folder)))
+      expect(ended.err).toMatch(message)
+      expect(ended.code).toBe(code)
+    })
+  })
+
   test.each([
     ['--allow', 'read_file,exec'],
     ['--grant', 'fs.read'],

@@ -55,6 +55,13 @@ keep_alive = "30s"
     ['[[mcp]]\nname = "a"\nlazy = 1\n', /^harn\.toml: mcp\[0\]\.lazy: /],
     ['[[mcp]]\nname = "a"\n[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" is declared twice$/],
     ['[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" has no command: /],
+    ['[[mcp]]\nname = "a"\ncomand = "x"\n', /^harn\.toml: mcp\[0\]: unknown key "comand"; did you mean "command"\?$/],
+    ['[[mcp]]\nname = "a"\nfrobnicate = 1\n', /^harn\.toml: mcp\[0\]: unknown key "frobnicate"; known are name, .*command/],
+    [
+      '[[mcp]]\nname = "a"\nauth = { client_id = "a", scop = "x" }\n',
+      /^harn\.toml: mcp\[0\]\.auth: unknown key "scop"; did you mean "scope"\?$/,
+    ],
+    ['[[mcp]]\nname = "a"\nconstructor = 1\n', /^harn\.toml: mcp\[0\]: unknown key "constructor"; /],
     ['[[mcp]]\nname = "a"\ncommand = ""\n', /^harn\.toml: the MCP server "a" has no command: /],
     ['[[mcp]]\nname = "a"\ntransport = "http"\n', /^harn\.toml: the MCP server "a" has no url: /],
     ['[[mcp]]\nname = "a"\nauth = { token = "x" }\n', /^harn\.toml: mcp\[0\]\.auth/],

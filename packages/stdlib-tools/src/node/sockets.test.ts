@@ -288,6 +288,26 @@ describe('server-sent events', () => {
     expect(await runtime.run(source('{max_redirects: 1}'))).toEqual(['open', 'there'])
   })
 
+  test('a redirect to another origin takes no credentials along', async () => {
+    const seen: (string | undefined)[] = []
+    const there = createServer((request, response) => {
+      seen.push(request.headers.authorization, request.headers['x-api-key'] as string | undefined, request.headers.accept)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: there\n\n')
+    })
+    await new Promise<void>((resolve) => there.listen(0, '127.0.0.1', resolve))
+    const here = createServer((_request, response) => {
+      response.writeHead(302, { location: `http://127.0.0.1:${portOf(there)}/` }).end()
+    })
+    await new Promise<void>((resolve) => here.listen(0, '127.0.0.1', resolve))
+    open.push(here, there)
+    const headers = '{Authorization: "Bearer secret", "X-Api-Key": "secret"}'
+    const source = `
+      let s = sse_connect("GET", "http://127.0.0.1:${portOf(here)}/", {headers: ${headers}})
+      return [sse_receive(s).type, sse_receive(s).data]`
+    expect(await run(source)).toEqual(['open', 'there'])
+    expect(seen).toEqual([undefined, undefined, 'text/event-stream'])
+  })
+
   test('an event that never ends is refused at the limit', async () => {
     const url = await eventServer([`data: ${'x'.repeat(100)}`, () => new Promise(() => {})])
     expect(
@@ -335,5 +355,62 @@ describe('HARN_EGRESS_… of whoever starts the run', () => {
       return try { f() } catch (e) { to_string(e) }`)
     expect(String(JSON.stringify(result))).toMatch(/egress blocked|EgressBlocked/)
     expect(asked).toEqual([])
+  })
+})
+
+describe('what nobody takes', () => {
+  const never = new AbortController().signal
+
+  /** What the provider answered, as data. */
+  async function value(sockets: WebSockets, op: string, args: { readonly [name: string]: unknown }): Promise<never> {
+    const outcome = await sockets.perform(op, args as never, never)
+    if (outcome?.ok !== true) throw new Error(JSON.stringify(outcome))
+    return outcome.value as never
+  }
+
+  test('messages: the socket is not read any further, and nothing is lost', async () => {
+    const COUNT = 20_000
+    let sent = 0
+    const url = await socketServer((socket) => {
+      const more = (): void => {
+        if (sent < COUNT) socket.send(`${sent++} ${'x'.repeat(4000)}`, more)
+      }
+      more()
+    })
+    const sockets = new WebSockets({ denyPrivate: false })
+    open.push(sockets)
+    const { key } = await value(sockets, 'ws_connect', { url })
+    // The server stops when the buffers between are full: a callback of \`send\` comes when the system has taken the bytes.
+    for (let [before, still] = [-1, 0]; still < 200; still = sent === before ? still + 1 : 0) {
+      before = sent
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(sent).toBeLessThan(COUNT)
+    for (let seq = 1; seq <= COUNT; seq++) {
+      const message: { readonly seq: number; readonly data: string } = await value(sockets, 'ws_receive', { key, after: seq - 1 })
+      if (message.seq !== seq || !message.data.startsWith(`${seq - 1} `))
+        throw new Error(`message ${seq}: ${message.data.slice(0, 20)}`)
+    }
+    expect(sent).toBe(COUNT)
+  })
+
+  test('connections: further ones are refused', async () => {
+    const sockets = new WebSockets({ denyPrivate: false })
+    open.push(sockets)
+    const { key, address } = await value(sockets, 'ws_listen', { host: '127.0.0.1', port: 0 })
+    await value(sockets, 'ws_route', { key, path: '/' })
+    const connect = (): Promise<string> =>
+      new Promise((resolve) => {
+        const client = new WebSocket(`ws://${String(address)}/`)
+        open.push({ close: () => client.terminate() })
+        client.once('open', () => resolve('open'))
+        client.once('error', (cause) => resolve(cause.message))
+      })
+    const first: string[] = []
+    for (let at = 0; at < 128; at++) first.push(await connect())
+    expect(new Set(first)).toEqual(new Set(['open']))
+    expect(await connect()).toBe('Unexpected server response: 503')
+    await value(sockets, 'ws_accept', { key })
+    expect(await connect()).toBe('open')
   })
 })

@@ -85,10 +85,10 @@ interface Wire {
 async function perform(options: LlmProviderOptions, effect: Effect, call: EffectCall): Promise<EffectOutcome> {
   const args = plainJson(effect.args as Plain) as Json
   const config = record(args['config'])
-  const provider = String(args['provider'] ?? '')
-  const style = String(config['auth_style'] ?? args['auth_style'] ?? 'bearer')
+  const provider = wordOf(args['provider'])
+  const style = wordOf(config['auth_style'] ?? args['auth_style'], 'bearer')
   if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
-  const service = options.services?.[provider] ?? {}
+  const service = serviceOf(options, provider)
   const place = placeOf(options, args)
   if (typeof place === 'string') return thrownError(place)
   const key = keyFor(options, args, place)
@@ -131,14 +131,13 @@ interface Place {
 /** Where the host has the provider; null when it leaves that to the table. */
 function hostBase(options: LlmProviderOptions, args: Json): string | null {
   const variable = text(args['base_url_env'])
-  const found =
-    options.services?.[String(args['provider'] ?? '')]?.baseUrl ?? (variable === null ? undefined : options.env?.[variable])
+  const found = serviceOf(options, wordOf(args['provider'])).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
   return found === undefined || found === '' ? null : found
 }
 
 /** Where a request goes; the text says why nowhere. */
 function placeOf(options: LlmProviderOptions, args: Json): Place | string {
-  const provider = String(args['provider'] ?? '')
+  const provider = wordOf(args['provider'])
   const usual = hostBase(options, args) ?? text(args['base_url']) ?? ''
   const own = text(record(args['config'])['base_url'])
   const base = own ?? usual
@@ -151,7 +150,7 @@ function placeOf(options: LlmProviderOptions, args: Json): Place | string {
   const origin = originOf(base)
   if (origin === null) return `provider '${provider}' has the base URL '${base}', which is no http or https address`
   if (/[?#]/.test(base)) return `provider '${provider}' has the base URL '${base}'; it must have no query and no fragment`
-  const configured = options.services?.[provider]?.baseUrl
+  const configured = serviceOf(options, provider).baseUrl
   if (own !== null && configured !== undefined && originOf(configured) !== origin)
     return `provider '${provider}' is at ${originOf(configured) ?? configured} by the host's word; the script asks for ${origin}`
   return { base, origin, isOwn: own !== null && origin !== originOf(usual) }
@@ -175,7 +174,7 @@ type Key =
 /** The key for a request to this origin, of those that are bound to it. */
 function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place): Key {
   const config = record(args['config'])
-  const service = options.services?.[String(args['provider'] ?? '')] ?? {}
+  const service = serviceOf(options, wordOf(args['provider']))
   const keeper = new SecretKeeper(options.secrets)
   const url = new URL(base)
   const configured = hostBase(options, args)
@@ -202,12 +201,12 @@ function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place
 }
 
 async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
-  const model = String(args['model'] ?? '')
-  if (wire.embed === undefined) return thrownError(`provider '${String(args['provider'])}' gives no embeddings`)
+  const model = wordOf(args['model'])
+  if (wire.embed === undefined) return thrownError(`provider '${wordOf(args['provider'])}' gives no embeddings`)
   const { path, body, vector } = wire.embed
   return await send(
     `${base.replace(/\/$/, '')}${path(model)}`,
-    body(model, String(args['input'] ?? '')),
+    body(model, wordOf(args['input'])),
     DEFAULT_TIMEOUT_MS,
     (answer) => {
       const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
@@ -316,7 +315,7 @@ function transportFailure(cause: unknown, timeoutMs: number, cancelled: boolean)
     return failure('timeout', `request timed out after ${timeoutMs} ms`)
   }
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : null
-  const code = inner !== null && 'code' in inner ? String(inner.code) : ''
+  const code = inner !== null && 'code' in inner ? wordOf(inner.code) : ''
   const words: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connection refused',
     ECONNRESET: 'connection reset',
@@ -338,6 +337,17 @@ async function healthcheck(send: Send, url: string, provider: string): Promise<E
 }
 
 // ------------------------------------------------------------------------------------------------------------------ shapes
+
+/** What scripts and services name may be the name of a method of all objects. */
+function serviceOf({ services }: LlmProviderOptions, provider: string): LlmService {
+  return services !== undefined && Object.hasOwn(services, provider) ? services[provider]! : {}
+}
+
+/** `String` would run the `toString` of an object, and what a stranger's JSON has by that name is no function. */
+function wordOf(value: unknown, missing = ''): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : missing
+}
 
 function record(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
@@ -379,8 +389,8 @@ function plainJson(value: Plain): unknown {
 
 function askedOf(args: Json): Asked {
   return {
-    provider: String(args['provider'] ?? ''),
-    model: String(args['model'] ?? ''),
+    provider: wordOf(args['provider']),
+    model: wordOf(args['model']),
     system: text(args['system']),
     messages: list(args['messages']).map(record),
     tools: list(args['tools']).map(record),
@@ -389,7 +399,7 @@ function askedOf(args: Json): Asked {
     settings: record(args['settings']),
     thinking: record(args['thinking']),
     cache: args['cache'] === true,
-    output: { kind: String(record(args['output'])['kind'] ?? 'text'), schema: record(args['output'])['schema'] ?? null },
+    output: { kind: wordOf(record(args['output'])['kind'], 'text'), schema: record(args['output'])['schema'] ?? null },
   }
 }
 
@@ -430,7 +440,7 @@ function pastArguments(call: Json): unknown {
 
 /** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */
 function toolCall(id: string, name: unknown, args: unknown): Json {
-  return { id, type: 'tool_call', name: typeof name === 'string' ? name : '', arguments: args ?? null }
+  return { id, type: 'tool_call', name: wordOf(name), arguments: args ?? null }
 }
 
 // --------------------------------------------------------------------------------------------------------------- Anthropic
@@ -472,7 +482,7 @@ const anthropic: Wire = {
       text: joined('text', 'text'),
       tool_calls: blocks
         .filter((block) => block['type'] === 'tool_use')
-        .map((block) => toolCall(String(block['id'] ?? ''), block['name'], block['input'])),
+        .map((block) => toolCall(wordOf(block['id']), block['name'], block['input'])),
       model: text(body['model']),
       input_tokens: count(usage['input_tokens']),
       output_tokens: count(usage['output_tokens']),
@@ -501,7 +511,7 @@ function anthropicChoice(choice: unknown): Json {
 function anthropicMessages(messages: readonly Json[]): Json[] {
   const out: { role: string; content: unknown }[] = []
   for (const message of messages) {
-    const role = String(message['role'] ?? 'user')
+    const role = wordOf(message['role'], 'user')
     if (role === 'tool') {
       const block = { type: 'tool_result', tool_use_id: message['tool_call_id'], content: message['content'] ?? '' }
       const last = out.at(-1)
@@ -625,7 +635,7 @@ function openaiBlock(block: Json): Json {
   const url =
     data === undefined
       ? (block['url'] ?? block['file_uri'])
-      : `data:${String(block['media_type'] ?? block['mime_type'])};base64,${String(data)}`
+      : `data:${wordOf(block['media_type'] ?? block['mime_type'])};base64,${wordOf(data)}`
   return { type: 'image_url', image_url: { url, ...renamed(block, { detail: 'detail' }) } }
 }
 

@@ -88,6 +88,35 @@ test.each<[target: string, isCarried: boolean]>([
   expect(seen).toEqual(['Bearer secret', isCarried ? 'Bearer secret' : null])
 })
 
+test('every header that looks like a credential stays with its origin', () => {
+  const credentials = [
+    'Authorization',
+    'PROXY-AUTHORIZATION',
+    'Cookie',
+    'X-Api-Key',
+    'x-goog-api-key',
+    'Private-Token',
+    'X-Amz-Security-Token',
+    'X-Hub-Signature-256',
+    'X-Session-Id',
+    'X-Vault-Secret',
+    'X-Passwd',
+  ]
+  const seen: string[][] = []
+  const { call } = setUp((url, args) => {
+    seen.push(Object.keys(args['headers'] as object).map((name) => name.toLowerCase()))
+    return url === 'https://x.test/a'
+      ? { status: 307, headers: { location: 'https://y.test/b' }, body: bytes('') }
+      : { status: 200, headers: {}, body: bytes('') }
+  })
+  const headers = Object.fromEntries([...credentials, 'X-Other', 'Accept', '__proto__'].map((name) => [name, 'v']))
+  call('http_post', 'https://x.test/a', json(JSON.stringify({ headers })))
+  const [first, second] = seen
+  for (const name of credentials) expect(first).toContain(name.toLowerCase())
+  expect(second).toEqual(expect.arrayContaining(['accept', 'x-other']))
+  for (const name of credentials) expect(second).not.toContain(name.toLowerCase())
+})
+
 test('the network, redirects and failures', () => {
   const seen: string[] = []
   const { call, fault } = setUp((url, args) => {
