@@ -5,6 +5,7 @@ import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import { callTool } from '../tools/executors/index.js'
 import type { ToolCall, ToolProviderParts } from '../tools/executors/index.js'
+import { withinSize } from '../tools/executors/result-size.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import type { Host } from '../tools/host-tools/host.js'
@@ -51,7 +52,9 @@ function hostCall(
     default: {
       const asked = bridge?.callOperation(name, effect.args['params'] ?? null, call.signal) ?? null
       if (asked === null) return answered({ handled: false })
-      return asked.then((outcome) => (outcome === null ? answered({ handled: false }) : wrapped('handled', outcome)))
+      return asked.then((outcome) =>
+        outcome === null ? answered({ handled: false }) : wrapped('handled', withinSize(outcome, host.maxResultBytes, name)),
+      )
     }
   }
 }
@@ -79,7 +82,12 @@ function hostTool(
     )
   }
   if (bridge !== null && host.tool(name) === null)
-    return wrapped('attached', bridge.callTool(name, effect.args['args'] ?? null, call.signal))
+    return wrapped(
+      'attached',
+      bridge
+        .callTool(name, effect.args['args'] ?? null, call.signal)
+        .then((outcome) => withinSize(outcome, host.maxResultBytes, name)),
+    )
   return wrapped('attached', callTool(tools, callOf(tools, name, effect.args['args'] ?? null, call), call))
 }
 

@@ -56,6 +56,7 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
     executors: createExecutors({ host: parts.host, bridge: parts.bridge ?? null, mcp, scripts: parts.scripts }),
     pending: parts.pendingResults,
     progress: (callId, tool, data) => emit({ type: 'progress', callId, tool, data }),
+    maxResultBytes: parts.host.maxResultBytes,
     timeoutOf: (name) => parts.host.tool(name)?.timeoutMs ?? null,
   }
   const stderr: Provider = {

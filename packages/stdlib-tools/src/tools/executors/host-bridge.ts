@@ -4,7 +4,7 @@
 import type { HostBridge } from './remote-host.js'
 import { messageOf } from './provider.js'
 import type { Tool, VerifyCall } from '../host-tools/define.js'
-import { NotDataError, plainFromHost } from '../host-tools/edge.js'
+import { NotDataError, TooLargeError, plainFromHost } from '../host-tools/edge.js'
 import { toolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
 import { CallFacts, PreparedCalls, chain, contextOf, invoke, openStream } from '../host-tools/invoke.js'
@@ -39,9 +39,13 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
       if (typeof target !== 'function')
-        return chain(invoke(target, call.args, invocation, findTool, prepared), (outcome) => outcomeOf(call, outcome))
+        return chain(invoke(target, call.args, invocation, findTool, prepared), (outcome) =>
+          outcomeOf(call, outcome, host.maxResultBytes),
+        )
       return attempt(call, () =>
-        chain(target(call.args, contextOf(invocation, findTool)), (value) => result(plainFromHost(value))),
+        chain(target(call.args, contextOf(invocation, findTool)), (value) =>
+          result(plainFromHost(value, undefined, host.maxResultBytes)),
+        ),
       )
     },
     isReadOnly(call) {
@@ -90,13 +94,13 @@ function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> 
   return (dot < 0 ? null : host.operation(name.slice(0, dot), name.slice(dot + 1))) ?? host.tool(name)
 }
 
-function outcomeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
-  return outcome.kind === 'value' ? dataOf(call, outcome.value, outcome.schema) : outcome
+function outcomeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
+  return outcome.kind === 'value' ? dataOf(call, outcome.value, outcome.schema, most) : outcome
 }
 
-function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined): ToolOutcome {
+function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined, most: number): ToolOutcome {
   try {
-    return result(plainFromHost(value, schema))
+    return result(plainFromHost(value, schema, most))
   } catch (cause) {
     return failureOf(call, cause)
   }
@@ -112,6 +116,8 @@ function attempt(call: ToolCall, work: () => Ready<ToolOutcome>): Ready<ToolOutc
 }
 
 function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+  if (cause instanceof TooLargeError)
+    return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
   if (cause instanceof NotDataError)
     return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
   return { kind: 'failed', error: toolErrorData(cause) }

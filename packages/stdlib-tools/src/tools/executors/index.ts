@@ -18,6 +18,7 @@ import { mcpExecutor } from './mcp.js'
 import type { McpToolCaller } from './mcp.js'
 import type { PendingResults } from './pending.js'
 import { providerNativeExecutor } from './provider-native.js'
+import { MAX_RESULT_BYTES, withinSize } from './result-size.js'
 import { streamRequest } from './streams.js'
 import { messageOf } from './provider.js'
 
@@ -47,6 +48,8 @@ export interface ToolProviderParts {
   readonly progress?: (callId: string, tool: string, data: unknown) => void
   /** A tool's own limit, when the call names none. */
   readonly timeoutOf?: (tool: string) => number | null
+  /** Of one result; MAX_RESULT_BYTES by default. */
+  readonly maxResultBytes?: number
 }
 
 /** Answers `tool.call`. */
@@ -116,7 +119,7 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
   }
   return outcome instanceof Promise || outcome.kind === 'pending'
     ? waitFor(parts, call, outcome, scope, outer.signal)
-    : translate(outcome)
+    : translate(parts, call, outcome)
 }
 
 /** The answer of an executor that does not stream: all there is comes when the stream is opened. */
@@ -179,7 +182,7 @@ async function waitFor(
     return first.kind === 'pending' ? parts.pending.wait(first.token, scope.signal) : first
   }
   try {
-    return translate(await Promise.race([interrupted, settled()]))
+    return translate(parts, call, await Promise.race([interrupted, settled()]))
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
@@ -190,7 +193,15 @@ function bugOf(cause: unknown): ToolOutcome {
   return { kind: 'failed', error: { code: 'execution_failed', message: messageOf(cause) } }
 }
 
-function translate(outcome: ToolOutcome): EffectOutcome {
+function translate(
+  { maxResultBytes = MAX_RESULT_BYTES }: ToolProviderParts,
+  call: ToolCall,
+  outcome: ToolOutcome,
+): EffectOutcome {
+  return withinSize(effectOutcome(outcome), maxResultBytes, call.tool)
+}
+
+function effectOutcome(outcome: ToolOutcome): EffectOutcome {
   switch (outcome.kind) {
     case 'result':
       return answered(outcome.value)

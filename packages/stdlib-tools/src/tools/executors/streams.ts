@@ -6,7 +6,7 @@ import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
 import { isRepeatable } from '../host-tools/define.js'
 import type { Tool } from '../host-tools/define.js'
-import { NotDataError, plainFromHost } from '../host-tools/edge.js'
+import { NotDataError, TooLargeError, plainFromHost } from '../host-tools/edge.js'
 import { toolErrorData } from '../host-tools/errors.js'
 import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
 import { failed, result } from './executor.js'
@@ -151,6 +151,7 @@ function outcomeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
 }
 
 function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+  if (cause instanceof TooLargeError) return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message}`)
   if (cause instanceof NotDataError)
     return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
   return { kind: 'failed', error: toolErrorData(cause) }

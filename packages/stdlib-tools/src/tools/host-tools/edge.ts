@@ -18,9 +18,16 @@ export class NotDataError extends Error {
   override readonly name = 'NotDataError'
 }
 
+/** It is data, and more than may cross at once. */
+export class TooLargeError extends NotDataError {
+  constructor(size: number, most: number) {
+    super(`data of ${size} bytes or more is too large, the limit is ${most}`)
+  }
+}
+
 /**
  * Copies host data into plain data. undefined is nil, a Date its ISO text, a Map a dict, a Set or a typed array a list (a Uint8Array and
- * an ArrayBuffer are bytes), an object with toJSON what that says. Raises NotDataError, also beyond `most` heap units. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
+ * an ArrayBuffer are bytes), an object with toJSON what that says. Raises NotDataError, also beyond `most` heap units (TooLargeError). By schema, a `number` is a float even when it is integral; without one an integral number is an int.
  */
 export function plainFromHost(value: unknown, schema?: JsonSchema, most: number = DEFAULT_LIMITS.heap): Plain {
   try {
@@ -45,8 +52,7 @@ interface Whole {
 }
 
 function count(root: Whole, units: number): void {
-  if ((root.units += units) > root.most)
-    throw new NotDataError(`data of more than ${root.most} heap units is too large for a run`)
+  if ((root.units += units) > root.most) throw new TooLargeError(root.units, root.most)
 }
 
 function visit(root: Whole, value: unknown, size: number): void {

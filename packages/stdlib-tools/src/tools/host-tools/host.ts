@@ -6,7 +6,8 @@ import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@
 import type { HostNames } from '../dispatch/identity.js'
 import { DefinitionError } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
-import { NotDataError, plainFromHost } from './edge.js'
+import { NotDataError, TooLargeError, plainFromHost } from './edge.js'
+import { MAX_RESULT_BYTES } from '../executors/result-size.js'
 import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
 import { messageOf } from '../executors/provider.js'
@@ -16,6 +17,11 @@ export interface HostParts {
   readonly tools?: Iterable<Tool>
   readonly capabilities?: Capabilities
   readonly hostFunctions?: HostFunctions
+  /**
+   * What one result of a tool, an operation, a function or a server may have: a byte for a character of text, 16 for each value; 16 MiB by
+   * default. A larger one is a failure of the call that names both.
+   */
+  readonly maxResultBytes?: number
 }
 
 export class Host {
@@ -24,10 +30,12 @@ export class Host {
   private known: HostNames | null = null
   readonly capabilities: Capabilities
   readonly functions: HostFunctions
+  readonly maxResultBytes: number
   /** Its tools as registry entries, for the dispatch in the machine. */
   readonly entries: ReadonlyMap<string, Plain>
 
   constructor(parts: HostParts) {
+    this.maxResultBytes = parts.maxResultBytes ?? MAX_RESULT_BYTES
     const tools = new Map<string, Tool>()
     for (const tool of parts.tools ?? []) {
       if (tools.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`, 'duplicate_tool')
@@ -130,7 +138,7 @@ export class Host {
     const builtins: BuiltinDef[] = []
     for (const [module, functions] of Object.entries(this.functions)) {
       for (const [name, fn] of Object.entries(functions))
-        builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn))
+        builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn, this.maxResultBytes))
     }
     return { name: 'host-functions', builtins }
   }
@@ -204,7 +212,7 @@ function quoted(text: string): string {
 }
 
 /** Scalars pass as they are: this is the fast path between script and host. */
-function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef {
+function pureBuiltin(name: string, shown: string, fn: PureFunction, most: number): BuiltinDef {
   const takes = fn.params.map((schema) => argumentReader(schema.json))
   const returns = fn.returns?.json
   const returnsFloat = returns?.['type'] === 'number'
@@ -223,13 +231,15 @@ function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef 
       const result = run(...args)
       switch (typeof result) {
         case 'string':
+          if (result.length <= most) return result
+          return failed(ctx, shown, new TooLargeError(result.length, most))
         case 'boolean':
           return result
         case 'number':
           return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
       }
       if (result instanceof Promise) return failed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
-      return fromPlain(plainFromHost(result, returns))
+      return fromPlain(plainFromHost(result, returns, most))
     } catch (cause) {
       return failed(ctx, shown, cause)
     }
