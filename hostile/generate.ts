@@ -26,11 +26,12 @@ export class Generator {
   private readonly callables: readonly BuiltinDef[]
   private readonly keys: readonly string[]
 
-  constructor(seed: number, registry: Registry) {
+  /** Of builtins whose name contains `word`. */
+  constructor(seed: number, registry: Registry, word = '') {
     this.seed = seed
     const methods = [...registry.methods.values()].flatMap((table) => [...table.values()])
     this.callables = [...registry.builtins.values(), ...methods].filter(
-      ({ name }) => !name.startsWith('__') && !LEFT_OUT.has(name),
+      (def) => !def.name.startsWith('__') && !LEFT_OUT.has(def.name) && nameOf(def).includes(word),
     )
     this.keys = optionKeys()
   }
@@ -49,13 +50,17 @@ export class Generator {
     const receiver = def.receiver === null ? '' : `(${maker.value(def.receiver)}).`
     const call = `${receiver}${def.name}(${values.join(', ')})`
     const source = `${maker.prelude}let r = try { ${call} } catch (e) { "caught \${e}" }\nprintln(type_of(r))\nreturn r\n`
-    return { index, name: def.receiver === null ? def.name : `${def.receiver}.${def.name}`, source }
+    return { index, name: nameOf(def), source }
   }
 
   private keysFor(def: BuiltinDef): readonly string[] {
     const own = [...`${def.signature} ${def.doc}`.matchAll(/\b([a-z][a-z_]+)\??:/g)].map(([, key]) => key!)
     return own.length === 0 ? this.keys : [...own, ...own, ...own, ...this.keys.slice(0, 40)]
   }
+}
+
+function nameOf({ receiver, name }: BuiltinDef): string {
+  return receiver === null ? name : `${receiver}.${name}`
 }
 
 /** Every key that some builtin reads from a dict, as its source says it. */

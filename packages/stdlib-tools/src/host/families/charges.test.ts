@@ -1,5 +1,5 @@
 // Every builtin pays for what it is given before it works on it (design: limits). Each parameter that can hold much gets once a value of
-// 2,048 and once one of 8,192 elements, with all others small, and the fuel must grow with it. What need not pay is in the table at
+// 2,048 and once one of 8,192 elements, of each kind that it may be of, with all others small, and the fuel must grow with it. What need not pay is in the table at
 // the end with the reason; a new builtin is in neither, and fails here.
 
 import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm/families'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { compileProgram } from '@bridle/compiler'
 import { STANDARD_FAMILIES } from '../../test-support/standard-families.js'
 import { FREE } from './test-support/charges-free.js'
-import { callsOf, prelude, SPELLED } from '../../../../vm/src/builtins/test-support/large-calls.js'
+import { callsOf, kindOf, prelude, SPELLED } from '../../../../vm/src/builtins/test-support/large-calls.js'
 
 const registry = createRegistry(STANDARD_FAMILIES)
 const signatures = signaturesOf(registry)
@@ -46,13 +46,16 @@ function growth(call: string): number {
 
 const defs = [...registry.builtins.values(), ...[...registry.methods.values()].flatMap((methods) => [...methods.values()])]
 
-test('every builtin pays for its arguments', { timeout: 240_000 }, () => {
+test('every builtin pays for its arguments', { timeout: 600_000 }, () => {
   const unpaid: string[] = []
   for (const def of defs) {
     for (const [parameter, calls] of callsOf(def)) {
       const name = `${def.receiver === null ? '' : `${def.receiver}.`}${def.name} ${parameter}`
       const spelled = SPELLED[name]
-      if (Math.max(...(spelled === undefined ? calls : [spelled]).map(growth)) < LEAST_GROWTH) unpaid.push(name)
+      const tried = spelled === undefined ? calls : [spelled]
+      const free = tried.filter((call) => growth(call) < LEAST_GROWTH)
+      // A builtin that pays for texts may have forgotten lists.
+      unpaid.push(...(free.length === tried.length ? [name] : free.map((call) => `${name}: ${kindOf(call)}`)))
     }
   }
   // What is in the table and pays all the same is to be taken out of it.

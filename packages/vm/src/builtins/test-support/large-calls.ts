@@ -3,6 +3,7 @@
 import type { BuiltinDef } from '../builtin.js'
 
 interface Kind {
+  readonly name: string
   readonly is: RegExp
   readonly large: string
   readonly small: string
@@ -10,12 +11,17 @@ interface Kind {
 
 /** By type of parameter; `large` are values of `n` parts. */
 const KINDS: readonly Kind[] = [
-  { is: /\bstring\b|\bany\b/, large: 'text', small: '"a"' },
-  { is: /\blist\b|\bany\b/, large: 'items', small: '[1]' },
-  { is: /\bdict\b|[{]|\bany\b/, large: 'fields', small: '{a: 1}' },
-  { is: /\bset\b/, large: 'members', small: 'set(1)' },
-  { is: /\bbytes\b/, large: 'data', small: 'bytes_from_string("a")' },
+  { name: 'string', is: /\bstring\b|\bany\b/, large: 'text', small: '"a"' },
+  { name: 'list', is: /\blist\b|\bany\b/, large: 'items', small: '[1]' },
+  { name: 'dict', is: /\bdict\b|[{]|\bany\b/, large: 'fields', small: '{a: 1}' },
+  { name: 'set', is: /\bset\b/, large: 'members', small: 'set(1)' },
+  { name: 'bytes', is: /\bbytes\b/, large: 'data', small: 'bytes_from_string("a")' },
 ]
+
+/** Of the value that is large in a call of `callsOf`. */
+export function kindOf(call: string): string {
+  return KINDS.find(({ large }) => new RegExp(`\\b${large}\\b`).test(call))?.name ?? ''
+}
 
 const SCALARS: readonly (readonly [is: RegExp, text: string])[] = [
   [/\bclosure\b|=>/, '{ x, y -> x }'],
