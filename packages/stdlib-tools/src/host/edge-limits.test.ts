@@ -235,3 +235,57 @@ test.each([
   const fuel = 40_000
   expect(await endOf(source, { providers: [new MemoryFs({})], limits: { heap: 1 << 28, fuel } })).toMatch(/^(?:fuel|work)/)
 })
+
+describe('what one result of the host may have', () => {
+  const MOST = 1000
+  const catching = (call: string): string => `try { ${call} } catch (e) { return to_string(e) }`
+  const saidBy = async (call: string, give: () => unknown): Promise<unknown> => {
+    const options = { ...host(give), capabilities: { shop: { order: give } }, maxResultBytes: MOST, limits: {} }
+    const result = await resultOf(catching(call), options)
+    return result.status === 'done' ? result.value : result.status
+  }
+
+  test.each([
+    ['a tool', 'host_tool_call("t", {})'],
+    ['an operation', 'host_call("shop.order", {})'],
+  ])('%s', async (_name, call) => {
+    expect(await saidBy(call, () => 'x'.repeat(MOST))).toBe(null)
+    for (const later of [false, true]) {
+      const given = (value: unknown) => () => (later ? Promise.resolve(value) : value)
+      expect(await saidBy(call, given('x'.repeat(5000)))).toContain('5000 bytes')
+      expect(await saidBy(call, given({ a: ['x'.repeat(5000)] }))).toContain(`the limit is ${MOST} (maxResultBytes)`)
+      expect(await saidBy(call, given(new Uint8Array(5000)))).toContain(`the limit is ${MOST} (maxResultBytes)`)
+    }
+    const failing = () => {
+      throw new Error('x'.repeat(5000))
+    }
+    expect(await saidBy(call, failing)).toContain(`the limit is ${MOST} (maxResultBytes)`)
+  })
+
+  test('a text of 32 MiB, by default', async () => {
+    const give = () => 'x'.repeat(32 << 20)
+    const result = await resultOf(catching('host_tool_call("t", {})'), { ...host(give), limits: { heap: 1 << 30 } })
+    expect(result).toMatchObject({
+      status: 'done',
+      value: expect.stringContaining(`${32 << 20} bytes or more is too large, the limit is ${16 << 20}`) as string,
+    })
+  })
+})
+
+test('a key of which each number is long is paid for before it is used', async () => {
+  // SEQUENCE { INTEGER modulus, INTEGER exponent }, each of 20,000 bytes.
+  const number = Buffer.concat([Buffer.from([0x02, 0x82, 0x4e, 0x20, 0x7f]), Buffer.alloc(19_999, 0xff)])
+  const key = Buffer.concat([Buffer.from([0x30, 0x82, 0x9c, 0x48]), number, number])
+  const pem = `-----BEGIN RSA PUBLIC KEY-----${key.toString('base64')}-----END RSA PUBLIC KEY-----`
+  const part = (text: string): string => Buffer.from(text).toString('base64url')
+  const token = `${part('{"alg":"RS256"}')}.${part('{}')}.${Buffer.alloc(20_000, 1).toString('base64url')}`
+  expect(await endOf(`jwt_verify("RS256", "${token}", "${pem}")`, { limits: {} })).toMatch(/^work: /)
+})
+
+test('a script of the library that asks the world for each element gives the thread back', async () => {
+  let yields = 0
+  const source = 'transcript_from_messages((1 to 3000).to_list().map({ i -> {role: "user", content: "a"} }))\nreturn 1'
+  const result = await resultOf(source, { limits: {} }, { onYield: () => (yields += 1) })
+  expect(result.status).toBe('done')
+  expect(yields).toBeGreaterThan(5)
+})

@@ -225,7 +225,13 @@ function flatten(ctx: Context, items: readonly Value[]): Result {
     ctx,
     items.reduce<number>((size, item) => size + (item instanceof HarnList ? item.length : 1), 0),
   )
-  return refusal ?? new HarnList(items.flatMap((item) => (item instanceof HarnList ? item.view() : [item])))
+  if (refusal !== null) return refusal
+  const flat: Value[] = []
+  for (const item of items) {
+    if (item instanceof HarnList) for (const inner of item.view()) flat.push(inner)
+    else flat.push(item)
+  }
+  return new HarnList(flat)
 }
 
 function slice(ctx: Context, self: HarnList, start: Value, end: Value): HarnList {

@@ -109,6 +109,9 @@ export function failCategorized(category: string, message: string): never {
 
 // ------------------------------------------------------------------------------------------------------------- the frame
 
+/** Of asking a host that answers at once: a script may do so for each of the many elements that it was given. */
+const UNITS_AN_EFFECT = 100
+
 /** `output: 'drop'` for builtins whose callbacks are child runs in the reference: what they print is lost. */
 export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop' = 'drop'): Scripts {
   // Live generators by frame state. Only a cache: a missing one is made again from the answers.
@@ -127,7 +130,10 @@ export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop
       state.catching = (asked.kind === 'effect' || asked.kind === 'call') && asked.caught
       state.parked = asked.kind === 'park'
       if (asked.kind === 'slice') return ctx.again()
-      if (asked.kind === 'effect') return ctx.request(asked.effect)
+      if (asked.kind === 'effect') {
+        ctx.charge(UNITS_AN_EFFECT)
+        return ctx.request(asked.effect)
+      }
       if (asked.kind === 'call') return ctx.call(asked.callee, asked.args)
       return ctx.park(asked.key, asked.dueMs)
     }

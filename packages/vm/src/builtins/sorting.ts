@@ -82,7 +82,7 @@ class Merging<T> {
         const takesRight = left >= middle || (right < end && order(from[left]!, from[right]!) > 0)
         to[at] = takesRight ? from[right++]! : from[left++]!
       }
-      budget.left -= ((until - this.at) * this.cost) >> 3
+      budget.left -= Math.floor(((until - this.at) * this.cost) / 8)
       this.at = until
       this.left = until === end ? 0 : left - start
       this.right = until === end ? 0 : right - middle
@@ -114,7 +114,7 @@ class Sorting<T> {
     for (; this.at < this.keys.length; this.at += RUN) {
       if (budget.left <= 0) return undefined
       const run = from.slice(this.at, this.at + RUN)
-      const units = (run.length * Math.ceil(Math.log2(run.length + 1)) * this.order.cost) >> 3
+      const units = Math.floor((run.length * Math.ceil(Math.log2(run.length + 1)) * this.order.cost) / 8)
       budget.left -= units
       if (this.order !== NUMBERS) work(4 * lengthUnits(this.keys.slice(this.at, this.at + RUN)))
       run.sort(this.compare)

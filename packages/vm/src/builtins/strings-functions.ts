@@ -14,6 +14,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { TextBuilder } from '../values/text-builder.js'
+import { work } from '../values/meter.js'
 import { isPart } from '../values/text-search.js'
 import { codePointLength, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
@@ -259,6 +260,10 @@ export const stringFunctions: readonly BuiltinDef[] = [
   textFunction('basename(path: string) -> string', 'The last part of the path.', (path) => baseName(path)),
   textFunction('extname(path: string) -> string', 'The extension with its dot.', (path) => extName(path)),
   ...Object.entries(caseFunctions).map(([name, { doc, map }]) =>
-    textFunction(`${name}(s: string) -> string`, doc, (text) => map(text)),
+    textFunction(`${name}(s: string) -> string`, doc, (text) => {
+      // They take twice as long as others: they look for words by the letters of Unicode.
+      work(text.length >> TEXT_BITS)
+      return map(text)
+    }),
   ),
 ]

@@ -50,7 +50,7 @@ const FEW_KEYS = 8
 
 /** Of putting many keys in order; up to a few thousand they are part of looking at each. */
 function sortingUnits(count: number): number {
-  return (count * Math.ceil(Math.log2(count))) >> 3
+  return Math.floor((count * Math.ceil(Math.log2(count))) / 8)
 }
 
 export abstract class Keyed {

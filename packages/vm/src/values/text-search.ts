@@ -44,7 +44,7 @@ export function isPart(text: string, part: string): boolean {
 
 /** To be called before `findLastText`, which compares at each place as much as is alike. */
 export function chargeLastSearch(text: string, part: string): void {
-  const units = (text.length * Math.min(part.length, SHORT_PART)) >> SCANNED_BITS
+  const units = Math.floor((text.length * Math.min(part.length, SHORT_PART)) / 2 ** SCANNED_BITS)
   if (units > 0) work(units)
 }
 

@@ -1,7 +1,7 @@
 // Keys in PEM armour: just enough of DER to find the numbers of an RSA key or the bytes of a P-256 key. Lengths are checked
 // against what is there, so a broken key gives null and never reads past its end.
 
-import { decodeBase64 } from '@bridle/vm/families'
+import { decodeBase64, encodeHex } from '@bridle/vm/families'
 
 interface Element {
   readonly tag: number
@@ -41,8 +41,12 @@ function sequence(bytes: Uint8Array): Element[] | null {
   return only?.tag === SEQUENCE && more.length === 0 ? elements(only.content) : null
 }
 
+/** Several times an RSA key of 16,384 bits, and text around it. */
+const LONGEST_PEM = 1 << 16
+
 /** Label and content of the first PEM block. */
 function readPem(text: string): { readonly label: string; readonly bytes: Uint8Array } | null {
+  if (text.length > LONGEST_PEM) return null
   // Neither label nor content has a dash, so that no part of the text is read twice.
   const block = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END ([A-Z ]+)-----/g
   for (let found = block.exec(text); found !== null; found = block.exec(text)) {
@@ -58,7 +62,8 @@ function readPem(text: string): { readonly label: string; readonly bytes: Uint8A
 }
 
 function toBigInt(bytes: Uint8Array): bigint {
-  return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  // Byte by byte it would take the square of the length.
+  return BigInt(`0x0${encodeHex(bytes)}`)
 }
 
 function integers(bytes: Uint8Array): bigint[] | null {

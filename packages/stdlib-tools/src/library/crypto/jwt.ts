@@ -21,15 +21,16 @@ import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './de
 import type { RsaPrivate, RsaPublic } from './der.js'
 import { hmacSha256, sha256 } from './hashes.js'
 
-/** Bits of the exponent times pairs of words of the modulus, for a unit; as a power of two. */
-const POWER_BITS = 5
+/** Bits of the exponent times pairs of words of the modulus, for a unit. */
+const BITS_A_UNIT = 32
 
 function bitLength(value: bigint): number {
   return value.toString(16).length << 2
 }
 
 function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
-  work((bitLength(exponent) * (bitLength(modulus) >> 6) ** 2) >> POWER_BITS)
+  // Divided, not shifted: a shift is of 32 bits, and large keys would cost nothing.
+  work(Math.floor((bitLength(exponent) * (bitLength(modulus) / 64) ** 2) / BITS_A_UNIT))
   let result = 1n
   let square = base % modulus
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -134,6 +135,9 @@ const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
   ],
 ])
 
+/** Characters that are decoded and hashed for a unit, as a power of two. */
+const HASHED_BITS = 2
+
 /** Of a signature on P-256: about a millisecond. RSA pays by the size of the key beside it. */
 const SIGNATURE_UNITS = 3000
 
@@ -146,9 +150,10 @@ function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: 
   if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
   if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
   if (typeof pem !== 'string') return fail(`private_key must be a PEM string, got ${typeName(pem)}`)
-  ctx.charge(SIGNATURE_UNITS)
+  ctx.charge(SIGNATURE_UNITS + (pem.length >> HASHED_BITS))
   const encode = (text: string): string => encodeBase64Url(encodeUtf8(text))
   const content = `${encode(`{"typ":"JWT","alg":"${name}"}`)}.${encode(stringifyJson(claims))}`
+  ctx.charge(content.length >> HASHED_BITS)
   const signature = signer(encodeUtf8(content), pem)
   return signature === null
     ? fail(`invalid ${name} PEM private key: InvalidKeyFormat`)
@@ -171,18 +176,21 @@ function verify(ctx: Context, algorithm: Value = null, token: Value = null, key:
   const name = textArg(ctx, 0, algorithm)
   const verifier = verifiers.get(name)
   if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
+  const keyText = textArg(ctx, 2, key)
+  const text = textArg(ctx, 1, token)
+  // Both are used twice, and for more than they are long.
+  ctx.charge(SIGNATURE_UNITS + ((keyText.length + text.length) >> HASHED_BITS))
   // The key comes first: one that cannot be read is reported whatever the token is.
   const nothing = new Uint8Array()
-  if (verifier(nothing, nothing, textArg(ctx, 2, key)) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
-  const [header = '', payload = '', signature, more] = textArg(ctx, 1, token).split('.')
+  if (verifier(nothing, nothing, keyText) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
+  const [header = '', payload = '', signature, more] = text.split('.', 4)
   if (signature === undefined || more !== undefined) return fail('InvalidToken')
   const head = decodePart(header)
   if (typeof head === 'string') return fail(head)
   if (!head.has('alg')) return fail('JSON error: missing field `alg`')
   if (head.get('alg') !== name) return fail('InvalidAlgorithm')
   const bytes = decodeBase64Url(signature)
-  ctx.charge(SIGNATURE_UNITS)
-  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, textArg(ctx, 2, key))
+  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, keyText)
   if (valid !== true) return fail('InvalidSignature')
   const claims = decodePart(payload)
   return typeof claims === 'string' ? fail(claims) : HarnDict.of({ valid: true, claims })

@@ -12,6 +12,7 @@ import {
   jsonString,
   stringifyJson,
   textArgument,
+  work,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, LogLevel, Plain, Value } from '@bridle/vm/families'
 import { traceStack } from './context.js'
@@ -27,21 +28,29 @@ export function logLevelState(level: Level): readonly [family: string, state: un
   return [logState.name, { level }]
 }
 
+/** Quoting looks at each character three times, and writes most of them. */
+function quoted(text: string): string {
+  work(text.length >> QUOTED_BITS)
+  return jsonString(text)
+}
+
+const QUOTED_BITS = 4
+
 /** Strings, numbers, bools and nil as JSON (infinities and NaN as null); anything else as the text it displays. */
 function fieldJson(value: Value): string {
   if (value instanceof HarnFloat && !Number.isFinite(value.v)) return 'null'
   const scalar = value === null || typeof value === 'boolean' || isInt(value) || value instanceof HarnFloat
-  return scalar ? stringifyJson(value) : jsonString(display(value))
+  return scalar ? stringifyJson(value) : quoted(display(value))
 }
 
 export function logLine(ctx: Context, level: Level, message: string, fields: Value): void {
   if (LEVELS.indexOf(level) < LEVELS.indexOf(ctx.state(logState).level)) return
-  const parts = [`"ts":"${isoNow(ctx.now)}"`, `"level":"${level}"`, `"msg":${jsonString(message)}`]
+  const parts = [`"ts":"${isoNow(ctx.now)}"`, `"level":"${level}"`, `"msg":${quoted(message)}`]
   const span = ctx.state(traceStack).stack.at(-1)
   if (span !== undefined) parts.push(`"trace_id":${jsonString(span.traceId)}`, `"span_id":${jsonString(span.spanId)}`)
   if (fields instanceof HarnDict) {
     const members = fields.members()
-    fields.keys().forEach((key, at) => parts.push(`${jsonString(key)}:${fieldJson(members[at]!)}`))
+    fields.keys().forEach((key, at) => parts.push(`${quoted(key)}:${fieldJson(members[at]!)}`))
   }
   if (ctx.machine.hostData(PRINTS_REPORTS)) ctx.write(`{${parts.join(',')}}\n`)
   ctx.machine.hostData(REPORT_LISTENER)?.({
@@ -56,8 +65,14 @@ export function logLine(ctx: Context, level: Level, message: string, fields: Val
 /** As the line has them: scalars as they are, anything else as the text it displays. */
 function fieldsOf(fields: Value): { readonly [name: string]: Plain } {
   const out = Object.create(null) as { [name: string]: Plain }
-  if (fields instanceof HarnDict) for (const key of fields.keys()) out[key] = JSON.parse(fieldJson(fields.get(key)!)) as Plain
+  if (fields instanceof HarnDict) for (const key of fields.keys()) out[key] = fieldPlain(fields.get(key)!)
   return out
+}
+
+function fieldPlain(value: Value): Plain {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
+  if (value instanceof HarnFloat) return Number.isFinite(value.v) ? value.v : null
+  return isInt(value) ? Number(value) : display(value)
 }
 
 function logger(level: Level): BuiltinDef {
@@ -86,9 +101,7 @@ export const loggingFamily: BuiltinFamily = {
       'log_json(key: string, value: any) -> nil',
       { doc: 'Writes one keyed value as a log line.', effects: [], borrows: true },
       (ctx, key, value) => {
-        ctx.write(
-          `{"ts":"${isoNow(ctx.now)}","key":${jsonString(textArgument(ctx, 0, key))},"value":${fieldJson(value ?? null)}}\n`,
-        )
+        ctx.write(`{"ts":"${isoNow(ctx.now)}","key":${quoted(textArgument(ctx, 0, key))},"value":${fieldJson(value ?? null)}}\n`)
         return null
       },
     ),
