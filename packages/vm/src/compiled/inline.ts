@@ -6,7 +6,7 @@
 // activations, like the call that it stands for.
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
-import { LINKED } from '../interpreter/linked.js'
+import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import { graphOf } from './graph.js'
 import { Region } from './region.js'
 import { argumentsOf, writeOf } from './operands.js'
@@ -26,77 +26,6 @@ const MOST_INSTRS = 48
 const MOST_IN_ALL = 240
 
 const L = LINKED
-
-/** What a callee may consist of: nothing that looks at its own depth, calls, or comes back to where it was. */
-const PLAIN: ReadonlySet<number> = new Set([
-  L.MOVE,
-  L.LOADK,
-  L.SHARE,
-  L.LOAD_CAPTURE,
-  L.LOAD_MODULE,
-  L.LOAD_MODULE_SHARED,
-  L.ADD,
-  L.SUB,
-  L.MUL,
-  L.DIV,
-  L.MOD,
-  L.POW,
-  L.NEG,
-  L.NOT,
-  L.ADD_OWNED,
-  L.EQ,
-  L.NE,
-  L.LT,
-  L.LE,
-  L.GT,
-  L.GE,
-  L.IN,
-  L.NOT_IN,
-  L.ADDK,
-  L.SUBK,
-  L.MULK,
-  L.MODK,
-  L.EQK,
-  L.NEK,
-  L.LTK,
-  L.LEK,
-  L.GTK,
-  L.GEK,
-  L.JUMP,
-  L.JF,
-  L.JT,
-  L.JNN,
-  L.JNLT,
-  L.JNLE,
-  L.JNGT,
-  L.JNGE,
-  L.JNEQ,
-  L.JNNE,
-  L.JNLTK,
-  L.JNLEK,
-  L.JNGTK,
-  L.JNGEK,
-  L.JNEQK,
-  L.JNNEK,
-  L.CHECK_PARAM,
-  L.TEXT,
-  L.GET_PROP,
-  L.GET_PROP_OPT,
-  L.GET_INDEX,
-  L.GET_INDEX_OPT,
-  L.FIELD,
-  L.ITEM,
-  L.IS_ENUM,
-  L.ENUM_FIELD,
-  L.IS_DICT,
-  L.IS_LIST,
-  L.BUILTIN1,
-  L.BUILTIN2,
-  L.BUILTIN_N,
-  L.RETURN,
-  L.THROW,
-  L.RAISE,
-])
 
 /** A callee as part of a caller's text. */
 class InlinedCall implements Callee {
@@ -152,7 +81,8 @@ export function inlinable(code: FunctionCode): Callee | null {
   let size = 0
   for (const { instrs, handler } of graph.blocks()) {
     size += instrs.length
-    if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => PLAIN.has(i.op) && !leavesCode(i))) return null
+    if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => OPERATION_BY_CODE[i.op]!.inlined && !leavesCode(i)))
+      return null
   }
   const region = new Region(graph.entry, (block) => block.successors)
   return region.loops.size > 0 ? null : new InlinedCall(code, graph, region)

@@ -7,77 +7,28 @@
 // each of those slow operations; between them its content (doubles or values), its length and its owner are in variables. That is
 // a view. Nothing else in a quiet loop can change them: the fast side of an assignment changes elements only.
 
-import { LINKED } from '../interpreter/linked.js'
+import { LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
 import { argumentsOf, writeOf } from './operands.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER } from './entry-types.js'
 import { afterInstr, beforeInstr, guessesInts, guessesList, resultType } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
-import type { Instr } from '../interpreter/linked.js'
+import type { Instr, LinkedOp, OpWith } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
 import type { Callee, Guesses, Types } from './types.js'
 
 const L = LINKED
 
-/** Operations that are quiet whatever they work on. */
-const QUIET: ReadonlySet<number> = new Set([
-  L.MOVE,
-  L.LOADK,
-  L.SHARE,
-  L.LOAD_CAPTURE,
-  L.NOT,
-  L.EQ,
-  L.NE,
-  L.LT,
-  L.LE,
-  L.GT,
-  L.GE,
-  L.EQK,
-  L.NEK,
-  L.LTK,
-  L.LEK,
-  L.GTK,
-  L.GEK,
-  L.JUMP,
-  L.LOOP,
-  L.JF,
-  L.JT,
-  L.JNN,
-  L.JPASSED,
-  L.JEND,
-  L.JNLT,
-  L.JNLE,
-  L.JNGT,
-  L.JNGE,
-  L.JNEQ,
-  L.JNNE,
-  L.JNLTK,
-  L.JNLEK,
-  L.JNGTK,
-  L.JNGEK,
-  L.JNEQK,
-  L.JNNEK,
-  L.BUILD_RANGE,
-  L.GET_PROP,
-  L.GET_PROP_OPT,
-  L.FIELD,
-  L.ITEM,
-  L.IS_ENUM,
-  L.ENUM_FIELD,
-  L.IS_DICT,
-  L.IS_LIST,
-  L.CATCH_VALUE,
-  L.CATCH_IS,
-  L.RETURN,
-  L.THROW,
-  L.RETHROW,
-  L.RAISE,
-])
+function isSometimesQuiet(op: LinkedOp): op is OpWith<'quiet', 'sometimes'> {
+  return OPERATION_BY_CODE[op]!.quiet === 'sometimes'
+}
 
 function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
   const { op } = i
-  if (QUIET.has(op)) return true
+  const { quiet } = OPERATION_BY_CODE[op]!
+  if (quiet === true) return true
   if (guessesInts(i, types, guesses.allowed) || guessesList(i, types, guesses.allowed)) return true
+  if (!isSometimesQuiet(op)) return false
   switch (op) {
     case L.ADD:
     case L.ADD_OWNED:
@@ -108,7 +59,7 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
     case L.NEXT:
       return types[i.b] === COUNTER || types[i.b] === RANGE_ITER || types[i.b] === LIST_ITER
     default:
-      return false
+      return unreachable(op)
   }
 }
 

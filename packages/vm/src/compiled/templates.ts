@@ -3,51 +3,24 @@
 //
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.
 
-import { LINKED } from '../interpreter/linked.js'
+import { isKind, LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
 import { isDirect } from './direct.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, RANGE, RANGE_ITER, TEXT } from './entry-types.js'
-import {
-  guessesBounds,
-  guessesInts,
-  guessesList,
-  isArithmetic,
-  isIdentity,
-  isLengthAtHand,
-  itemType,
-  resultType,
-  SAW_FLOATS,
-} from './types.js'
+import { guessesBounds, guessesInts, guessesList, isIdentity, isLengthAtHand, itemType, resultType, SAW_FLOATS } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
-import type { Instr } from '../interpreter/linked.js'
+import type { Instr, LinkedOp, OpWith } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
 import type { Block } from './graph.js'
 import type { InstrWriter, ViewNames } from './instr-writer.js'
 
 const L = LINKED
 
-/** Operations without a template: compiled code hands over to the base tier in front of them. */
-const LEAVES: ReadonlySet<number> = new Set([
-  L.RUN_MODULE,
-  L.DEFINE_IMPL,
-  L.CALL_OUT,
-  L.CALL_SPREAD,
-  L.CALL_NAMED_SPREAD,
-  L.BUILTIN_SPREAD,
-  L.CALL_METHOD_SPREAD,
-  L.TAIL_PIPE,
-  L.YIELD,
-  L.DEADLINE_ENTER,
-  L.DEADLINE_LEAVE,
-  L.NATIVE_STEP,
-  L.TASK_END,
-])
-
 export function leavesCode(i: Instr): boolean {
-  if (LEAVES.has(i.op)) return true
+  if (!OPERATION_BY_CODE[i.op]!.template) return true
   return (i.op === L.BUILTIN1 || i.op === L.BUILTIN2 || i.op === L.BUILTIN_N) && !isDirect(i.k as BuiltinDef)
 }
 
@@ -58,31 +31,6 @@ const TEST_TEXT: Readonly<Record<number, string>> = {
   [L.GE]: '>=',
   [L.EQ]: '===',
   [L.NE]: '!==',
-}
-/** Jump that is taken when a test fails → the test. */
-const JUMP_TEST: Readonly<Record<number, number>> = {
-  [L.JNLT]: L.LT,
-  [L.JNLE]: L.LE,
-  [L.JNGT]: L.GT,
-  [L.JNGE]: L.GE,
-  [L.JNEQ]: L.EQ,
-  [L.JNNE]: L.NE,
-}
-const JUMP_TEST_INT: Readonly<Record<number, number>> = {
-  [L.JNLTK]: L.LT,
-  [L.JNLEK]: L.LE,
-  [L.JNGTK]: L.GT,
-  [L.JNGEK]: L.GE,
-  [L.JNEQK]: L.EQ,
-  [L.JNNEK]: L.NE,
-}
-const VALUE_TEST_INT: Readonly<Record<number, number>> = {
-  [L.LTK]: L.LT,
-  [L.LEK]: L.LE,
-  [L.GTK]: L.GT,
-  [L.GEK]: L.GE,
-  [L.EQK]: L.EQ,
-  [L.NEK]: L.NE,
 }
 const SLOW_TEST: Readonly<Record<number, (x: string, y: string) => string>> = {
   [L.LT]: (x, y) => `order(${x},${y})<0`,
@@ -126,6 +74,10 @@ const SLOW: Readonly<Record<number, string>> = {
   [L.POW]: 'power',
 }
 
+function hasTemplate<Op extends LinkedOp>(op: Op): op is Exclude<Op, OpWith<'template', false>> {
+  return OPERATION_BY_CODE[op]!.template
+}
+
 export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   const { op } = i
   const set = (text: string): string => `${w.any(i.a)}=${text};`
@@ -135,11 +87,15 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t;`
   if (guessesInts(i, w.types, w.guesses)) return ints(w, i)
   if (guessesList(i, w.types, w.guesses)) return op === L.GET_INDEX ? readList(w, i) : writeList(w, i, block)
-  if (isArithmetic(op) || op === L.ADDK || op === L.SUBK || op === L.MULK) return arithmetic(w, i, block)
-  if (op in TEST_TEXT) return beforeTest(w, i) + set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
-  if (op in VALUE_TEST_INT) return set(testInt(w, VALUE_TEST_INT[op]!, i.b, i.c))
-  if (op in JUMP_TEST) return beforeTest(w, i) + branch(w, block, test(w, JUMP_TEST[op]!, i.b, w.value(i.c), w.typeOf(i.c), i.c))
-  if (op in JUMP_TEST_INT) return branch(w, block, testInt(w, JUMP_TEST_INT[op]!, i.b, i.c))
+  if (isKind(op, 'arithmetic') || isKind(op, 'arithmetic int')) return arithmetic(w, i, block)
+  const compared = OPERATION_BY_CODE[op]!.test
+  if (isKind(op, 'order') || isKind(op, 'equality'))
+    return beforeTest(w, i) + set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (isKind(op, 'order int') || isKind(op, 'equality int')) return set(testInt(w, compared, i.b, i.c))
+  if (isKind(op, 'order jump') || isKind(op, 'equality jump'))
+    return beforeTest(w, i) + branch(w, block, test(w, compared, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (isKind(op, 'order jump int') || isKind(op, 'equality jump int')) return branch(w, block, testInt(w, compared, i.b, i.c))
+  if (!hasTemplate(op)) throw new Refusal(`no template for linked operation ${OPERATION_BY_CODE[op]!.name}`)
   switch (op) {
     case L.MOVE:
       return w.typeOf(i.b) === FLOAT ? `${w.raw(i.a)}=${w.raw(i.b)};` : w.typeOf(i.b) === RANGE ? w.copyRange(i) : set(w.any(i.b))
@@ -378,7 +334,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.NEXT:
       return next(w, i, block)
     default:
-      throw new Refusal(`no template for linked operation ${op}`)
+      return unreachable(op)
   }
 }
 

@@ -7,11 +7,11 @@
 // works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
 import { HarnFloat } from '../values/scalars.js'
-import { LINKED } from '../interpreter/linked.js'
+import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
 import { argumentsOf, mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
-import type { Instr } from '../interpreter/linked.js'
+import type { Instr, LinkedOp, OperationKind } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
 import type { FlowGraph } from './graph.js'
@@ -32,42 +32,29 @@ export type Types = Uint8Array
 
 const L = LINKED
 
-const ARITHMETIC: ReadonlySet<number> = new Set([L.ADD, L.ADD_OWNED, L.SUB, L.MUL, L.DIV])
-const WITH_INT: ReadonlySet<number> = new Set([L.ADDK, L.SUBK, L.MULK])
-const MOVES: ReadonlySet<number> = new Set([L.MOVE, L.SHARE])
-const TESTS: ReadonlySet<number> = new Set([
-  L.NOT,
-  L.EQ,
-  L.NE,
-  L.LT,
-  L.LE,
-  L.GT,
-  L.GE,
-  L.IN,
-  L.NOT_IN,
-  L.EQK,
-  L.NEK,
-  L.LTK,
-  L.LEK,
-  L.GTK,
-  L.GEK,
-  L.IS_ENUM,
-  L.IS_DICT,
-  L.IS_LIST,
-  L.CATCH_IS,
-])
+const kindOf = (op: LinkedOp): OperationKind | null => OPERATION_BY_CODE[op]!.kind
 
-export function isArithmetic(op: number): boolean {
-  return ARITHMETIC.has(op)
+/** Whether `op` gives true or false. */
+function isTest(op: LinkedOp): boolean {
+  switch (kindOf(op)) {
+    case 'test':
+    case 'order':
+    case 'order int':
+    case 'equality':
+    case 'equality int':
+      return true
+    default:
+      return false
+  }
 }
 
 /** Whether `Instr.kind` says what the operation has worked on. */
-export function hasKind(op: number): boolean {
+export function hasKind(op: LinkedOp): boolean {
   return isNumeric(op) || op === L.GET_INDEX || op === L.SET_INDEX || op === L.BUILD_RANGE
 }
 
-function isNumeric(op: number): boolean {
-  return ARITHMETIC.has(op) || WITH_INT.has(op) || op === L.NEG || op === L.MOD || op === L.MODK
+function isNumeric(op: LinkedOp): boolean {
+  return kindOf(op) === 'arithmetic' || kindOf(op) === 'arithmetic int' || op === L.NEG || op === L.MOD || op === L.MODK
 }
 
 /** After a guess about `i` was wrong. */
@@ -107,7 +94,7 @@ export function floatReads(blocks: Iterable<Block>): Set<Instr> {
           if (read !== undefined) reads.add(read)
         }
       }
-      const moved = MOVES.has(i.op) ? bySlot.get(i.b) : undefined
+      const moved = kindOf(i.op) === 'move' ? bySlot.get(i.b) : undefined
       const result = writeOf(i)
       if (result < 0) continue
       if (i.op === L.GET_INDEX && i.kind === SAW_LISTS) bySlot.set(result, i)
@@ -121,7 +108,7 @@ export function floatReads(blocks: Iterable<Block>): Set<Instr> {
 /** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
 export function usesAsNumber(i: Instr, slot: number): boolean {
   const { op } = i
-  const counts = isNumeric(op) || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
+  const counts = isNumeric(op) || kindOf(op) === 'order' || kindOf(op) === 'order jump'
   if (counts) return readsOf(i).includes(slot)
   if (op === L.GET_INDEX) return i.c === slot && i.kind !== SAW_OTHERS
   return op === L.SET_INDEX && i.d === slot && i.kind !== SAW_OTHERS
@@ -138,9 +125,9 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   const { op } = i
   const isOne = (type: number): boolean => type === ANY || type === NUMBER
   if (!guesses || i.kind !== SAW_INTS || !isOne(types[i.b]!)) return false
-  if (WITH_INT.has(op) || op === L.NEG) return true
+  if (kindOf(op) === 'arithmetic int' || op === L.NEG) return true
   if (op === L.MODK) return i.c !== 0
-  return (ARITHMETIC.has(op) || op === L.MOD) && isOne(types[i.c]!)
+  return (kindOf(op) === 'arithmetic' || op === L.MOD) && isOne(types[i.c]!)
 }
 
 /** A function as part of a caller's text (inline.ts). */
@@ -180,16 +167,16 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
   if (op === L.BUILD_RANGE)
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY
-  if (MOVES.has(op)) return types[i.b]!
+  if (kindOf(op) === 'move') return types[i.b]!
   if (op === L.LOADK) return constantType(i.k)
-  if (TESTS.has(op)) return BOOL
-  if (ARITHMETIC.has(op)) {
+  if (isTest(op)) return BOOL
+  if (kindOf(op) === 'arithmetic') {
     const x = types[i.b]!
     const y = types[i.c]!
     if (x === FLOAT || y === FLOAT) return FLOAT
     return x === ANY && y === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
-  if (WITH_INT.has(op) || op === L.NEG) {
+  if (kindOf(op) === 'arithmetic int' || op === L.NEG) {
     if (types[i.b] === FLOAT) return FLOAT
     return types[i.b] === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
@@ -223,29 +210,11 @@ export function isLengthAtHand(i: Instr, types: Types): boolean {
   return name === 'len' && quick !== null
 }
 
-const FREE: ReadonlySet<number> = new Set([
-  L.MOVE,
-  L.SHARE,
-  L.LOADK,
-  L.JUMP,
-  L.JF,
-  L.JT,
-  L.JNN,
-  L.EQK,
-  L.NEK,
-  L.JNEQK,
-  L.JNNEK,
-  L.IS_ENUM,
-  L.ENUM_FIELD,
-  L.IS_DICT,
-  L.IS_LIST,
-  L.ITEM,
-])
-const EQUALITIES: ReadonlySet<number> = new Set([L.EQ, L.NE, L.JNEQ, L.JNNE])
-
 /** Whether there is as much fuel behind `i` as before it. */
 export function keepsFuel(i: Instr, types: Types): boolean {
-  return FREE.has(i.op) || (EQUALITIES.has(i.op) && (isIdentity(types[i.b]!) || isIdentity(types[i.c]!)))
+  const { free, kind } = OPERATION_BY_CODE[i.op]!
+  if (free) return true
+  return (kind === 'equality' || kind === 'equality jump') && (isIdentity(types[i.b]!) || isIdentity(types[i.c]!))
 }
 
 /** Whether equality with a value of this type is identity, whatever is on the other side. */
@@ -260,7 +229,7 @@ export function isIdentity(type: number): boolean {
 export function beforeInstr(i: Instr, types: Types): number[] {
   const { op } = i
   const whole = readsOf(i).filter((slot) =>
-    types[slot] === RANGE ? !MOVES.has(op) && op !== L.ITERATE : types[slot] === COUNTER && op !== L.NEXT,
+    types[slot] === RANGE ? kindOf(op) !== 'move' && op !== L.ITERATE : types[slot] === COUNTER && op !== L.NEXT,
   )
   for (const slot of whole) types[slot] = types[slot] === RANGE ? ANY : RANGE_ITER
   return whole

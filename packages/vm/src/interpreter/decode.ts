@@ -10,7 +10,8 @@ import { quickName } from '../values/names.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
 import type { Constant, FunctionChunk, ModuleChunk, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
-import { Instr, LINKED } from './linked.js'
+import { Instr, LINKED, OPERATION_BY_CODE } from './linked.js'
+import type { LinkedOp, OPERATIONS, OperationName } from './linked.js'
 import { quickCheckOf } from './param-check.js'
 import type { ParameterCheck } from './param-check.js'
 import { shapeOfLiteral } from '../values/shape.js'
@@ -21,74 +22,6 @@ import type { Code, Value } from '../values/types.js'
 /** A virtual stack entry: a slot number, a constant, or the running closure. */
 type Entry = number | { readonly constant: Value } | typeof SELF
 const SELF = 'self'
-
-const BINARY: Partial<Record<OpcodeName, number>> = {
-  ADD: LINKED.ADD,
-  ADD_OWNED: LINKED.ADD_OWNED,
-  SUB: LINKED.SUB,
-  MUL: LINKED.MUL,
-  DIV: LINKED.DIV,
-  MOD: LINKED.MOD,
-  POW: LINKED.POW,
-  EQ: LINKED.EQ,
-  NE: LINKED.NE,
-  LT: LINKED.LT,
-  LE: LINKED.LE,
-  GT: LINKED.GT,
-  GE: LINKED.GE,
-  IN: LINKED.IN,
-  NOT_IN: LINKED.NOT_IN,
-  LIST_PUSH: LINKED.LIST_PUSH,
-  LIST_EXTEND: LINKED.LIST_EXTEND,
-  DICT_EXTEND: LINKED.DICT_EXTEND,
-  GET_INDEX: LINKED.GET_INDEX,
-  GET_INDEX_OPT: LINKED.GET_INDEX_OPT,
-}
-
-/** Binary operations with a form for a small int on the right. */
-const WITH_CONSTANT: Readonly<Record<number, number>> = {
-  // Adding an int changes nothing in place, whoever owns what.
-  [LINKED.ADD]: LINKED.ADDK,
-  [LINKED.ADD_OWNED]: LINKED.ADDK,
-  [LINKED.SUB]: LINKED.SUBK,
-  [LINKED.MUL]: LINKED.MULK,
-  [LINKED.MOD]: LINKED.MODK,
-  [LINKED.EQ]: LINKED.EQK,
-  [LINKED.NE]: LINKED.NEK,
-  [LINKED.LT]: LINKED.LTK,
-  [LINKED.LE]: LINKED.LEK,
-  [LINKED.GT]: LINKED.GTK,
-  [LINKED.GE]: LINKED.GEK,
-}
-
-/** Comparison → jump taken when it is false. */
-const FUSED: Readonly<Record<number, number>> = {
-  [LINKED.LT]: LINKED.JNLT,
-  [LINKED.LE]: LINKED.JNLE,
-  [LINKED.GT]: LINKED.JNGT,
-  [LINKED.GE]: LINKED.JNGE,
-  [LINKED.EQ]: LINKED.JNEQ,
-  [LINKED.NE]: LINKED.JNNE,
-  [LINKED.LTK]: LINKED.JNLTK,
-  [LINKED.LEK]: LINKED.JNLEK,
-  [LINKED.GTK]: LINKED.JNGTK,
-  [LINKED.GEK]: LINKED.JNGEK,
-  [LINKED.EQK]: LINKED.JNEQK,
-  [LINKED.NEK]: LINKED.JNNEK,
-}
-
-const UNARY: Partial<Record<OpcodeName, number>> = {
-  NEG: LINKED.NEG,
-  NOT: LINKED.NOT,
-  CELL_CALLABLE: LINKED.CELL_CALLABLE,
-  CHECK_DICT: LINKED.CHECK_DICT,
-  CHECK_LIST: LINKED.CHECK_LIST,
-  CATCH_VALUE: LINKED.CATCH_VALUE,
-  RESULT_OK: LINKED.RESULT_OK,
-  IS_DICT: LINKED.IS_DICT,
-  ITERATE: LINKED.ITERATE,
-  YIELD: LINKED.YIELD,
-}
 
 /** A function before its first call: FunctionCode of module.ts, which keeps what becomes of it. */
 export interface Undecoded {
@@ -138,6 +71,17 @@ export class Positions {
     }
     return places[low] === pc ? this.instrs[low] : undefined
   }
+}
+
+/** An opcode that is an operation of the same name, whose operands are what it pops. */
+type SimpleName = {
+  [Name in OperationName]: (typeof OPERATIONS)[Name] extends { readonly stack: string } ? Name : never
+}[OperationName]
+
+const SIMPLE: ReadonlySet<string> = new Set(OPERATION_BY_CODE.filter(({ stack }) => stack !== null).map(({ name }) => name))
+
+function isSimple(name: OpcodeName): name is SimpleName & OpcodeName {
+  return SIMPLE.has(name)
 }
 
 export function decode(fn: Undecoded): Decoded {
@@ -235,7 +179,7 @@ class Decoder {
     return this.slots + position
   }
 
-  private emit(op: number, a: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
+  private emit(op: LinkedOp, a: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
     const instr = new Instr(op, this.pc, a, b, c, d, k)
     if (this.last !== null) this.last.next = instr
     if (this.waiting.length > 0) {
@@ -285,7 +229,7 @@ class Decoder {
   }
 
   /** Emits an operation whose result is pushed. */
-  private push(op: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
+  private push(op: LinkedOp, b = 0, c = 0, d = 0, k: unknown = null): Instr {
     const slot = this.canonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, d, k)
     this.stack.push(slot)
@@ -339,12 +283,10 @@ class Decoder {
   }
 
   private decodeOne(name: OpcodeName, o: readonly number[]): void {
-    const binary = BINARY[name]
-    if (binary !== undefined) return this.binary(binary)
-    const unary = UNARY[name]
-    if (unary !== undefined) {
-      const source = this.popSlot()
-      this.push(unary, source)
+    if (isSimple(name)) {
+      const op = LINKED[name]
+      if (OPERATION_BY_CODE[op]!.stack === 'binary') this.binary(op)
+      else this.push(op, this.popSlot())
       return
     }
     switch (name) {
@@ -642,7 +584,8 @@ class Decoder {
         this.emit(LINKED.DEADLINE_LEAVE, 0)
         return
       default:
-        throw new Error(`decode: no case for ${name}`)
+        name satisfies never
+        throw new Error('decode: an opcode without a case')
     }
   }
 
@@ -650,18 +593,18 @@ class Decoder {
     this.emit(LINKED.CHECK_PARAM, 0, slot, quickCheckOf(parameter), 0, parameter)
   }
 
-  private binary(op: number): void {
+  private binary(op: LinkedOp): void {
     const right = this.stack.at(-1)!
-    const withConstant = WITH_CONSTANT[op]
+    const withInt = OPERATION_BY_CODE[op]!.int
     if (
-      withConstant !== undefined &&
+      withInt >= 0 &&
       typeof right === 'object' &&
       typeof right.constant === 'number' &&
       (right.constant | 0) === right.constant
     ) {
       this.stack.pop()
       const left = this.popSlot()
-      this.push(withConstant, left, right.constant)
+      this.push(withInt as LinkedOp, left, right.constant)
       return
     }
     const c = this.popSlot()
@@ -669,7 +612,7 @@ class Decoder {
     this.push(op, b, c)
   }
 
-  private conditional(op: number, target: number): void {
+  private conditional(op: LinkedOp, target: number): void {
     const producer = this.producer
     const condition = this.popSlot()
     let clean = true
@@ -677,9 +620,9 @@ class Decoder {
       if (this.stack[position] !== this.canonical(position)) clean = false
     const fused =
       producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition
-        ? undefined
-        : FUSED[producer.op]
-    if (fused !== undefined) {
+        ? -1
+        : OPERATION_BY_CODE[producer.op]!.jump
+    if (fused !== -1) {
       // The comparison becomes the jump: same sources, no result.
       producer!.op = fused
       this.at.note(this.pc, producer!)
@@ -718,7 +661,7 @@ class Decoder {
     return true
   }
 
-  private gather(op: number, count: number, k: unknown): void {
+  private gather(op: LinkedOp, count: number, k: unknown): void {
     const from = this.canonicalTop(count)
     this.stack.length -= count
     this.push(op, from, count, 0, k)
@@ -728,18 +671,18 @@ class Decoder {
     this.pushEntry({ constant })
   }
 
-  private withName(op: number, name: number): void {
+  private withName(op: LinkedOp, name: number): void {
     const source = this.popSlot()
     this.push(op, source, 0, 0, this.name(name))
   }
 
-  private withNumber(op: number, number: number): void {
+  private withNumber(op: LinkedOp, number: number): void {
     const source = this.popSlot()
     this.push(op, source, number)
   }
 
   /** A call: the result may be delivered later, so that its slot must be final; a store after it may still take it over. */
-  private call(op: number, from: number, b: number, c: number, k: unknown): void {
+  private call(op: LinkedOp, from: number, b: number, c: number, k: unknown): void {
     const slot = this.canonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, from, k)
     this.stack.push(slot)
@@ -752,7 +695,7 @@ class Decoder {
     this.at.note(this.pc, call)
   }
 
-  private named(op: number, count: number, k: unknown): void {
+  private named(op: LinkedOp, count: number, k: unknown): void {
     const from = this.canonicalTop(count)
     this.stack.length -= count
     // The callee may stay where it is; only arguments move.

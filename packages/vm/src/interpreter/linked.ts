@@ -1,136 +1,306 @@
 // Linked instructions: the form that runs. A function's stack code is decoded once into objects that point at each other, with
 // stack positions turned into slots, moves folded and constants in the instruction. They hold no script values
 // except constants, and belong to the shared Module. Each knows its code position `pc`, the only thing snapshots and traces use.
+//
+// OPERATIONS is THE table of them. The decoder, the loop, the rare operations, the templates of compiled code and data flow read
+// it; each of their switches is closed with `never`, so that an operation without a case does not compile.
 
-/** Numbers of linked operations; loop.ts repeats them as local constants, because V8 compiles a switch over imports badly. */
-export const LINKED = {
-  MOVE: 0,
-  LOADK: 1,
-  LOAD_DATA: 2,
-  SHARE: 3,
-  LOAD_CAPTURE: 4,
-  LOAD_MODULE: 5,
-  LOAD_MODULE_SHARED: 6,
-  STORE_MODULE: 7,
-  NEW_CELL: 8,
-  SET_CELL: 9,
-  CELL_CALLABLE: 10,
-  CELL_VARIABLE: 11,
-  LOAD_EXPORT: 12,
-  LOAD_GLOBAL: 13,
-  SELF: 14,
-  RUN_MODULE: 15,
-  ADD: 20,
-  SUB: 21,
-  MUL: 22,
-  DIV: 23,
-  MOD: 24,
-  POW: 25,
-  NEG: 26,
-  NOT: 27,
-  ADD_OWNED: 28,
-  EQ: 30,
-  NE: 31,
-  LT: 32,
-  LE: 33,
-  GT: 34,
-  GE: 35,
-  IN: 36,
-  NOT_IN: 37,
-  ADDK: 40,
-  SUBK: 41,
-  MULK: 42,
-  MODK: 43,
-  EQK: 44,
-  NEK: 45,
-  LTK: 46,
-  LEK: 47,
-  GTK: 48,
-  GEK: 49,
-  JUMP: 50,
-  LOOP: 51,
-  JF: 52,
-  JT: 53,
-  JNN: 54,
-  JPASSED: 55,
-  JEND: 56,
-  JNLT: 57,
-  JNLE: 58,
-  JNGT: 59,
-  JNGE: 60,
-  JNEQ: 61,
-  JNNE: 62,
-  JNLTK: 63,
-  JNLEK: 64,
-  JNGTK: 65,
-  JNGEK: 66,
-  JNEQK: 67,
-  JNNEK: 68,
-  CHECK_PARAM: 70,
-  BUILD_LIST: 71,
-  LIST_PUSH: 72,
-  LIST_EXTEND: 73,
-  BUILD_DICT: 74,
-  DICT_PUT: 75,
-  DICT_EXTEND: 76,
-  BUILD_STRUCT: 77,
-  BUILD_ENUM: 78,
-  BUILD_ENUM_LIST: 79,
-  BUILD_RANGE: 80,
-  TEXT: 81,
-  CLOSURE: 82,
-  DEFINE_IMPL: 83,
-  GET_PROP: 84,
-  GET_PROP_OPT: 85,
-  GET_INDEX: 86,
-  GET_INDEX_OPT: 87,
-  SLICE: 88,
-  SET_PROP: 89,
-  SET_INDEX: 90,
-  CHECK_DICT: 91,
-  CHECK_LIST: 92,
-  FIELD: 93,
-  ITEM: 94,
-  LIST_REST: 95,
-  DICT_REST: 96,
-  IS_ENUM: 97,
-  ENUM_FIELD: 98,
-  IS_DICT: 99,
-  IS_LIST: 100,
-  CALL: 101,
-  CALL_NAMED: 102,
-  BUILTIN1: 103,
-  BUILTIN2: 104,
-  BUILTIN_N: 105,
-  CALL_METHOD: 106,
-  CALL_SPREAD: 107,
-  CALL_NAMED_SPREAD: 108,
-  BUILTIN_SPREAD: 109,
-  CALL_METHOD_SPREAD: 110,
-  TAIL_NAMED: 111,
-  PIPE: 112,
-  TAIL_PIPE: 113,
-  RETURN: 114,
-  YIELD: 115,
-  THROW: 116,
-  RETHROW: 117,
-  CATCH_VALUE: 118,
-  CATCH_IS: 119,
-  RAISE: 120,
-  RESULT_OK: 121,
-  PROPAGATE: 122,
-  ITERATE: 123,
-  NEXT: 124,
-  DEADLINE_ENTER: 125,
-  DEADLINE_LEAVE: 126,
-  NATIVE_STEP: 127,
-  TASK_END: 128,
-  CALL_SELF: 129,
-  BUILD_RECORD: 130,
-  BUILD_STRUCT_RECORD: 131,
-  /** A call out of an internal module, of what may be a function of a script. */
-  CALL_OUT: 132,
-} as const
+/** Which fields are slots that are read. `run` is `b`, `b + 1` … `c` of them, `values` every second of it; `args` is `d` … `c` of them. */
+type Form = '' | 'b' | 'c' | 'bc' | 'bcd' | 'run' | 'run+' | 'values' | 'args' | 'b args' | 'pair' | 'b c? d?'
+
+/** Families of operations that templates and data flow treat alike. `int`: with a small int on the right, in `c`; `jump`: jumps when the test fails. */
+export type OperationKind =
+  | 'move'
+  | 'arithmetic'
+  | 'arithmetic int'
+  | 'order'
+  | 'order int'
+  | 'order jump'
+  | 'order jump int'
+  | 'equality'
+  | 'equality int'
+  | 'equality jump'
+  | 'equality jump int'
+  | 'test'
+
+interface OperationRow {
+  readonly code: number
+  readonly reads: Form
+  /** Whether it writes `a` where control goes on at `next`. By default, what has no `flow` does. NEXT writes `d` instead on its way to `target`. */
+  readonly writes?: boolean
+  /** jump: goes on at `target`; branch: there or at `next`; end: leaves the function. */
+  readonly flow?: 'jump' | 'branch' | 'end'
+  /**
+   * false: no handler around it can be entered from it. Wherever there is a fuel point it can, because a deadline or a cancellation is
+   * raised there: at backward jumps, and at what takes as long as what it is given, such as comparing.
+   */
+  readonly faults?: false
+  /** Where it is carried out: in loop.ts by default, in rare.ts, or quickly in the one and else in the other. */
+  readonly runs?: 'rare' | 'both'
+  readonly kind?: OperationKind
+  /** The opcode of this name pops so many operands and pushes the result; others have a case in decode.ts. */
+  readonly stack?: 'unary' | 'binary'
+  /** Its form for a small int on the right. */
+  readonly int?: string
+  /** The jump that it becomes when a conditional jump consumes it. */
+  readonly jump?: string
+  /** The test that it makes. */
+  readonly test?: string
+  /** false: compiled code hands over to the base tier in front of it. */
+  readonly template?: false
+  /** Whether a function with it may be inlined: it does not look at its depth, call, or come back to where it was. */
+  readonly inlined?: true
+  /** Whether it does nothing that fuel depends on (compiled/quiet.ts): in any case, or for some operands. */
+  readonly quiet?: true | 'sometimes'
+  /** Whether there is as much fuel behind it as before it. */
+  readonly free?: true
+}
+
+export const OPERATIONS = {
+  MOVE: { code: 0, reads: 'b', faults: false, kind: 'move', inlined: true, quiet: true, free: true },
+  LOADK: { code: 1, reads: '', faults: false, inlined: true, quiet: true, free: true },
+  LOAD_DATA: { code: 2, reads: '', faults: false, runs: 'rare' },
+  SHARE: { code: 3, reads: 'b', faults: false, kind: 'move', inlined: true, quiet: true, free: true },
+  LOAD_CAPTURE: { code: 4, reads: '', faults: false, inlined: true, quiet: true },
+  LOAD_MODULE: { code: 5, reads: '', faults: false, inlined: true },
+  LOAD_MODULE_SHARED: { code: 6, reads: '', faults: false, inlined: true },
+  STORE_MODULE: { code: 7, reads: 'b', writes: false, faults: false },
+  NEW_CELL: { code: 8, reads: '', faults: false, runs: 'rare' },
+  SET_CELL: { code: 9, reads: 'bc', writes: false, faults: false },
+  CELL_CALLABLE: { code: 10, reads: 'b', faults: false, stack: 'unary' },
+  CELL_VARIABLE: { code: 11, reads: 'b', runs: 'rare' },
+  LOAD_EXPORT: { code: 12, reads: '', faults: false },
+  LOAD_GLOBAL: { code: 13, reads: '', runs: 'rare' },
+  SELF: { code: 14, reads: '', faults: false },
+  RUN_MODULE: { code: 15, reads: '', runs: 'rare', template: false },
+  ADD: { code: 20, reads: 'bc', kind: 'arithmetic', stack: 'binary', int: 'ADDK', inlined: true, quiet: 'sometimes' },
+  SUB: { code: 21, reads: 'bc', kind: 'arithmetic', stack: 'binary', int: 'SUBK', inlined: true, quiet: 'sometimes' },
+  MUL: { code: 22, reads: 'bc', kind: 'arithmetic', stack: 'binary', int: 'MULK', inlined: true, quiet: 'sometimes' },
+  DIV: { code: 23, reads: 'bc', kind: 'arithmetic', stack: 'binary', inlined: true, quiet: 'sometimes' },
+  MOD: { code: 24, reads: 'bc', stack: 'binary', int: 'MODK', inlined: true },
+  POW: { code: 25, reads: 'bc', runs: 'rare', stack: 'binary', inlined: true },
+  NEG: { code: 26, reads: 'b', stack: 'unary', inlined: true, quiet: 'sometimes' },
+  NOT: { code: 27, reads: 'b', faults: false, kind: 'test', stack: 'unary', inlined: true, quiet: true },
+  ADD_OWNED: { code: 28, reads: 'bc', kind: 'arithmetic', stack: 'binary', int: 'ADDK', inlined: true, quiet: 'sometimes' },
+  EQ: { code: 30, reads: 'bc', kind: 'equality', stack: 'binary', int: 'EQK', jump: 'JNEQ', inlined: true, quiet: true },
+  NE: { code: 31, reads: 'bc', kind: 'equality', stack: 'binary', int: 'NEK', jump: 'JNNE', inlined: true, quiet: true },
+  LT: { code: 32, reads: 'bc', kind: 'order', stack: 'binary', int: 'LTK', jump: 'JNLT', inlined: true, quiet: true },
+  LE: { code: 33, reads: 'bc', kind: 'order', stack: 'binary', int: 'LEK', jump: 'JNLE', inlined: true, quiet: true },
+  GT: { code: 34, reads: 'bc', kind: 'order', stack: 'binary', int: 'GTK', jump: 'JNGT', inlined: true, quiet: true },
+  GE: { code: 35, reads: 'bc', kind: 'order', stack: 'binary', int: 'GEK', jump: 'JNGE', inlined: true, quiet: true },
+  IN: { code: 36, reads: 'bc', runs: 'rare', kind: 'test', stack: 'binary', inlined: true },
+  NOT_IN: { code: 37, reads: 'bc', runs: 'rare', kind: 'test', stack: 'binary', inlined: true },
+  ADDK: { code: 40, reads: 'b', kind: 'arithmetic int', inlined: true, quiet: 'sometimes' },
+  SUBK: { code: 41, reads: 'b', kind: 'arithmetic int', inlined: true, quiet: 'sometimes' },
+  MULK: { code: 42, reads: 'b', kind: 'arithmetic int', inlined: true, quiet: 'sometimes' },
+  MODK: { code: 43, reads: 'b', inlined: true, quiet: 'sometimes' },
+  EQK: {
+    code: 44,
+    reads: 'b',
+    faults: false,
+    kind: 'equality int',
+    jump: 'JNEQK',
+    test: 'EQ',
+    inlined: true,
+    quiet: true,
+    free: true,
+  },
+  NEK: {
+    code: 45,
+    reads: 'b',
+    faults: false,
+    kind: 'equality int',
+    jump: 'JNNEK',
+    test: 'NE',
+    inlined: true,
+    quiet: true,
+    free: true,
+  },
+  LTK: { code: 46, reads: 'b', faults: false, kind: 'order int', jump: 'JNLTK', test: 'LT', inlined: true, quiet: true },
+  LEK: { code: 47, reads: 'b', faults: false, kind: 'order int', jump: 'JNLEK', test: 'LE', inlined: true, quiet: true },
+  GTK: { code: 48, reads: 'b', faults: false, kind: 'order int', jump: 'JNGTK', test: 'GT', inlined: true, quiet: true },
+  GEK: { code: 49, reads: 'b', faults: false, kind: 'order int', jump: 'JNGEK', test: 'GE', inlined: true, quiet: true },
+  JUMP: { code: 50, reads: '', flow: 'jump', faults: false, inlined: true, quiet: true, free: true },
+  LOOP: { code: 51, reads: '', flow: 'jump', quiet: true },
+  JF: { code: 52, reads: 'b', flow: 'branch', faults: false, inlined: true, quiet: true, free: true },
+  JT: { code: 53, reads: 'b', flow: 'branch', faults: false, inlined: true, quiet: true, free: true },
+  JNN: { code: 54, reads: 'b', flow: 'branch', faults: false, inlined: true, quiet: true, free: true },
+  JPASSED: { code: 55, reads: 'b', flow: 'branch', faults: false, quiet: true },
+  JEND: { code: 56, reads: 'b', flow: 'branch', faults: false, quiet: true },
+  JNLT: { code: 57, reads: 'bc', flow: 'branch', kind: 'order jump', test: 'LT', inlined: true, quiet: true },
+  JNLE: { code: 58, reads: 'bc', flow: 'branch', kind: 'order jump', test: 'LE', inlined: true, quiet: true },
+  JNGT: { code: 59, reads: 'bc', flow: 'branch', kind: 'order jump', test: 'GT', inlined: true, quiet: true },
+  JNGE: { code: 60, reads: 'bc', flow: 'branch', kind: 'order jump', test: 'GE', inlined: true, quiet: true },
+  JNEQ: { code: 61, reads: 'bc', flow: 'branch', kind: 'equality jump', test: 'EQ', inlined: true, quiet: true },
+  JNNE: { code: 62, reads: 'bc', flow: 'branch', kind: 'equality jump', test: 'NE', inlined: true, quiet: true },
+  JNLTK: { code: 63, reads: 'b', flow: 'branch', faults: false, kind: 'order jump int', test: 'LT', inlined: true, quiet: true },
+  JNLEK: { code: 64, reads: 'b', flow: 'branch', faults: false, kind: 'order jump int', test: 'LE', inlined: true, quiet: true },
+  JNGTK: { code: 65, reads: 'b', flow: 'branch', faults: false, kind: 'order jump int', test: 'GT', inlined: true, quiet: true },
+  JNGEK: { code: 66, reads: 'b', flow: 'branch', faults: false, kind: 'order jump int', test: 'GE', inlined: true, quiet: true },
+  JNEQK: {
+    code: 67,
+    reads: 'b',
+    flow: 'branch',
+    faults: false,
+    kind: 'equality jump int',
+    test: 'EQ',
+    inlined: true,
+    quiet: true,
+    free: true,
+  },
+  JNNEK: {
+    code: 68,
+    reads: 'b',
+    flow: 'branch',
+    faults: false,
+    kind: 'equality jump int',
+    test: 'NE',
+    inlined: true,
+    quiet: true,
+    free: true,
+  },
+  CHECK_PARAM: { code: 70, reads: 'b', writes: false, runs: 'both', inlined: true, quiet: 'sometimes' },
+  BUILD_LIST: { code: 71, reads: 'run', faults: false },
+  LIST_PUSH: { code: 72, reads: 'bc', faults: false, stack: 'binary' },
+  LIST_EXTEND: { code: 73, reads: 'bc', runs: 'rare', stack: 'binary' },
+  BUILD_DICT: { code: 74, reads: 'run' },
+  DICT_PUT: { code: 75, reads: 'bcd' },
+  DICT_EXTEND: { code: 76, reads: 'bc', runs: 'rare', stack: 'binary' },
+  BUILD_STRUCT: { code: 77, reads: 'b', faults: false, runs: 'rare' },
+  BUILD_ENUM: { code: 78, reads: 'run', faults: false },
+  BUILD_ENUM_LIST: { code: 79, reads: 'b', faults: false, runs: 'rare' },
+  BUILD_RANGE: { code: 80, reads: 'bc', faults: false, quiet: true },
+  TEXT: { code: 81, reads: 'run', inlined: true },
+  CLOSURE: { code: 82, reads: 'run', faults: false },
+  DEFINE_IMPL: { code: 83, reads: 'run', writes: false, runs: 'rare', template: false },
+  GET_PROP: { code: 84, reads: 'b', inlined: true, quiet: true },
+  GET_PROP_OPT: { code: 85, reads: 'b', inlined: true, quiet: true },
+  GET_INDEX: { code: 86, reads: 'bc', stack: 'binary', inlined: true },
+  GET_INDEX_OPT: { code: 87, reads: 'bc', stack: 'binary', inlined: true },
+  SLICE: { code: 88, reads: 'b c? d?', runs: 'rare' },
+  SET_PROP: { code: 89, reads: 'bc' },
+  SET_INDEX: { code: 90, reads: 'bcd' },
+  CHECK_DICT: { code: 91, reads: 'b', runs: 'rare', stack: 'unary' },
+  CHECK_LIST: { code: 92, reads: 'b', runs: 'rare', stack: 'unary' },
+  FIELD: { code: 93, reads: 'b', faults: false, inlined: true, quiet: true },
+  ITEM: { code: 94, reads: 'b', faults: false, inlined: true, quiet: true, free: true },
+  LIST_REST: { code: 95, reads: 'b', runs: 'rare' },
+  DICT_REST: { code: 96, reads: 'b', runs: 'rare' },
+  IS_ENUM: { code: 97, reads: 'b', faults: false, kind: 'test', inlined: true, quiet: true, free: true },
+  ENUM_FIELD: { code: 98, reads: 'b', faults: false, inlined: true, quiet: true, free: true },
+  IS_DICT: { code: 99, reads: 'b', faults: false, kind: 'test', stack: 'unary', inlined: true, quiet: true, free: true },
+  IS_LIST: { code: 100, reads: 'b', faults: false, kind: 'test', inlined: true, quiet: true, free: true },
+  CALL: { code: 101, reads: 'b args', quiet: 'sometimes' },
+  CALL_NAMED: { code: 102, reads: 'b args', quiet: 'sometimes' },
+  BUILTIN1: { code: 103, reads: 'b', inlined: true, quiet: 'sometimes' },
+  BUILTIN2: { code: 104, reads: 'bc', inlined: true, quiet: 'sometimes' },
+  BUILTIN_N: { code: 105, reads: 'run', inlined: true },
+  CALL_METHOD: { code: 106, reads: 'run+', quiet: 'sometimes' },
+  CALL_SPREAD: { code: 107, reads: 'pair', runs: 'rare', template: false },
+  CALL_NAMED_SPREAD: { code: 108, reads: 'pair', runs: 'rare', template: false },
+  BUILTIN_SPREAD: { code: 109, reads: 'b', runs: 'rare', template: false },
+  CALL_METHOD_SPREAD: { code: 110, reads: 'pair', runs: 'rare', template: false },
+  TAIL_NAMED: { code: 111, reads: 'b args', writes: true, flow: 'end' },
+  PIPE: { code: 112, reads: 'pair' },
+  TAIL_PIPE: { code: 113, reads: 'pair', writes: true, flow: 'end', template: false },
+  RETURN: { code: 114, reads: 'b', flow: 'end', faults: false, inlined: true, quiet: true },
+  YIELD: { code: 115, reads: 'b', stack: 'unary', template: false },
+  THROW: { code: 116, reads: 'b', flow: 'end', inlined: true, quiet: true },
+  RETHROW: { code: 117, reads: 'b', flow: 'end', runs: 'rare', quiet: true },
+  CATCH_VALUE: { code: 118, reads: 'b', faults: false, stack: 'unary', quiet: true },
+  CATCH_IS: { code: 119, reads: 'b', faults: false, runs: 'rare', kind: 'test', quiet: true },
+  RAISE: { code: 120, reads: '', flow: 'end', runs: 'rare', inlined: true, quiet: true },
+  RESULT_OK: { code: 121, reads: 'b', faults: false, runs: 'rare', stack: 'unary' },
+  PROPAGATE: { code: 122, reads: 'b', writes: true, flow: 'branch', runs: 'rare' },
+  ITERATE: { code: 123, reads: 'b', faults: false, runs: 'rare', stack: 'unary', quiet: 'sometimes' },
+  NEXT: { code: 124, reads: 'b', writes: true, flow: 'branch', quiet: 'sometimes' },
+  DEADLINE_ENTER: { code: 125, reads: 'b', writes: false, runs: 'rare', template: false },
+  DEADLINE_LEAVE: { code: 126, reads: '', writes: false, runs: 'rare', template: false },
+  NATIVE_STEP: { code: 127, reads: '', writes: false, template: false },
+  TASK_END: { code: 128, reads: '', writes: false, template: false },
+  CALL_SELF: { code: 129, reads: 'args' },
+  BUILD_RECORD: { code: 130, reads: 'values', faults: false },
+  BUILD_STRUCT_RECORD: { code: 131, reads: 'values', faults: false },
+  CALL_OUT: { code: 132, reads: 'b args', runs: 'rare', template: false },
+} as const satisfies Record<string, OperationRow>
+
+type Rows = typeof OPERATIONS
+export type OperationName = keyof Rows
+
+/** Operations whose row has this in a column. */
+export type OpWith<Column extends keyof OperationRow, Cell> = {
+  [Name in OperationName]: Rows[Name] extends { readonly [key in Column]: Cell } ? Rows[Name]['code'] : never
+}[OperationName]
+
+/** The number of any operation. */
+export type LinkedOp = Rows[OperationName]['code']
+
+/** Numbers by name; loop.ts repeats them as literals, because V8 compiles a switch over imports badly. */
+export const LINKED = Object.fromEntries(Object.entries(OPERATIONS).map(([name, { code }]) => [name, code])) as {
+  readonly [Name in OperationName]: Rows[Name]['code']
+}
+
+/** A row with every column. */
+export interface Operation {
+  readonly name: OperationName
+  readonly reads: Form
+  readonly writes: boolean
+  readonly flow: 'jump' | 'branch' | 'end' | null
+  readonly faults: boolean
+  readonly kind: OperationKind | null
+  readonly stack: 'unary' | 'binary' | null
+  /** Numbers, -1 for none. */
+  readonly int: LinkedOp | -1
+  readonly jump: LinkedOp | -1
+  readonly test: LinkedOp | -1
+  readonly template: boolean
+  readonly inlined: boolean
+  readonly quiet: boolean | 'sometimes'
+  readonly free: boolean
+}
+
+/** Rows by number. */
+export const OPERATION_BY_CODE: readonly Operation[] = byCode()
+
+function byCode(): Operation[] {
+  const numberOf = (name: string | undefined): LinkedOp | -1 => (name === undefined ? -1 : LINKED[name as NamedInRows])
+  const rows: Operation[] = []
+  for (const [name, row] of Object.entries(OPERATIONS) as [OperationName, OperationRow][]) {
+    rows[row.code] = {
+      name,
+      reads: row.reads,
+      writes: row.writes ?? row.flow === undefined,
+      flow: row.flow ?? null,
+      faults: row.faults ?? true,
+      kind: row.kind ?? null,
+      stack: row.stack ?? null,
+      int: numberOf(row.int),
+      jump: numberOf(row.jump),
+      test: numberOf(row.test),
+      template: row.template ?? true,
+      inlined: row.inlined ?? false,
+      quiet: row.quiet ?? false,
+      free: row.free ?? false,
+    }
+  }
+  return rows
+}
+
+type CellsOf<Column extends keyof OperationRow> = {
+  [Name in OperationName]: Rows[Name] extends { readonly [key in Column]: infer Cell } ? Cell : never
+}[OperationName]
+
+/** What rows name in other columns; a name that is no row is an error where LINKED is asked for it. */
+type NamedInRows = CellsOf<'int'> | CellsOf<'jump'> | CellsOf<'test'>
+
+/** Closes a switch over operations: a missing case is an error of types. */
+export function unreachable(op: never): never {
+  throw new Error(`no case for linked operation ${OPERATION_BY_CODE[op]?.name ?? String(op)}`)
+}
+
+export function isKind<Kind extends OperationKind>(op: LinkedOp, kind: Kind): op is Extract<LinkedOp, OpWith<'kind', Kind>> {
+  return OPERATION_BY_CODE[op]!.kind === kind
+}
 
 /**
  * One linked instruction. `a` is the slot of the result; `b`, `c`, `d` are source slots or small numbers by operation; `k` is a
@@ -138,7 +308,7 @@ export const LINKED = {
  */
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */
-  op: number
+  op: LinkedOp
   a: number
   b: number
   c: number
@@ -153,7 +323,7 @@ export class Instr {
   target: Instr = null as never
   readonly pc: number
 
-  constructor(op: number, pc: number, a: number, b: number, c: number, d: number, k: unknown) {
+  constructor(op: LinkedOp, pc: number, a: number, b: number, c: number, d: number, k: unknown) {
     this.op = op
     this.pc = pc
     this.a = a

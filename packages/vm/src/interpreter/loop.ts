@@ -32,7 +32,7 @@ import type { NativeActivation } from '../scheduler/task.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
 import type { Machine } from './machine.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
-import type { Instr, LINKED } from './linked.js'
+import type { Instr, LINKED, OpWith } from './linked.js'
 import type { FunctionCode } from './module.js'
 import type { Shape } from '../values/shape.js'
 import type { Value } from '../values/value.js'
@@ -1205,7 +1205,8 @@ export function execute(m: Machine, task: Task): void {
         return
       case 2 satisfies L['LOAD_DATA']:
       default: {
-        // Everything rare: one function of the machine, so that this one stays small.
+        // Everything rare: one function of the machine, so that this one stays small. What has no case here says so in its row.
+        i.op satisfies OpWith<'runs', 'rare'>
         co.stand(fp, base, i)
         if (!m.rare(task, i, closure)) return
         break

@@ -12,13 +12,13 @@ import { buildStruct, checkDict, checkList, isResult, slice, withoutKeys } from 
 import { contains, power } from './arithmetic.js'
 import { callFrom } from './calls.js'
 import { Fault, runtimeFault, thrown, typeFault } from './fault.js'
-import { LINKED } from './linked.js'
+import { LINKED, unreachable } from './linked.js'
 import { checkParameter } from './param-check.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Plain } from '../effects/effect.js'
 import type { Machine } from './machine.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
-import type { Instr } from './linked.js'
+import type { Instr, OpWith } from './linked.js'
 import type { ParameterCheck } from './param-check.js'
 import type { RaiseKind } from '@bridle/compiler/bytecode'
 import type { Value } from '../values/value.js'
@@ -31,11 +31,14 @@ interface NameSite {
   readonly suggestion: string | null
 }
 
+type RareOp = OpWith<'runs', 'rare' | 'both'>
+
 export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClosure): boolean {
   const co = task.current
   const { regs, base } = co
   const b = regs[base + i.b]!
-  switch (i.op) {
+  const op = i.op as RareOp // loop.ts comes here with no other
+  switch (op) {
     case LINKED.LOAD_DATA:
       return give(m, co, fromPlain(JSON.parse(i.k as string) as Plain))
     case LINKED.LOAD_GLOBAL:
@@ -172,7 +175,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       co.instr = i.next
       return true
     default:
-      throw new Error(`no case for linked operation ${i.op}`)
+      return unreachable(op)
   }
 }
 
