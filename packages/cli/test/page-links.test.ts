@@ -30,6 +30,10 @@ function listTargets(page: string): string[] {
     .map((target) => normalize(join(dirname(page), target)))
 }
 
+test.each(pages)('%s has no conflict markers', (page) => {
+  expect(readFileSync(join(root, page), 'utf8')).not.toMatch(/^(?:<{7}|>{7}) /m)
+})
+
 const targets = pages.flatMap((page) => listTargets(page).map((target) => ({ page, target })))
 
 test('every link of a page leads to a file', () => {
