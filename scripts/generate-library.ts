@@ -1,40 +1,64 @@
-// Compiles the internal modules (packages/stdlib-tools/src/**/*.harn beside std/), the bodies of builtins that are written in Harn, to
-// bytecode in library/harn/modules.generated.ts. The file is not committed: it follows from sources, compiler and opcodes, and
-// `npm run setup` writes it. Deterministic; with `--check` it only compares. Every finding of the checker is an error here.
+// Compiles what of Bridle is written in Harn: the internal modules (packages/stdlib-tools/src/**/*.harn beside std/), which are bodies of
+// builtins, to library/harn/modules.generated.ts; the standard modules (src/std/**/*.harn) to std-compiled.generated.ts. Neither file is
+// committed: they follow from sources, compiler and opcodes, and `npm run setup` writes them. Deterministic; with `--check` it only
+// compares. Every finding of the checker about an internal module is an error here.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
-import { compileProgram, serialize, withBuiltins } from '../packages/compiler/src/index.js'
-import type { CompileOptions, ModuleChunk, Resolution } from '../packages/compiler/src/index.js'
+import {
+  compileProgram,
+  identityOfModule,
+  interfaceOf,
+  loadModules,
+  storeModule,
+  verify,
+  wildcardNames,
+  withBuiltins,
+  writeModule,
+} from '../packages/compiler/src/index.js'
+import type {
+  CompileOptions,
+  CompiledImport,
+  ImportedInterface,
+  LoadedModule,
+  ModuleChunk,
+  Resolution,
+} from '../packages/compiler/src/index.js'
 import { filesBelow, root } from './workspace.mjs'
 
 const source = join(root, 'packages', 'stdlib-tools', 'src')
-const target = join(source, 'library', 'harn', 'modules.generated.ts')
+const targets = {
+  internal: join(source, 'library', 'harn', 'modules.generated.ts'),
+  std: join(source, 'std-compiled.generated.ts'),
+} as const
 const isCheck = process.argv.includes('--check')
+/** Snapshots name 8 bytes of a module's hash. */
+const FINGERPRINT_DIGITS = 16
 
-// The families import the file that is made here.
-if (!existsSync(target) && !isCheck) writeFileSync(target, fileText([]))
+// The families import the files that are made here.
+if (!isCheck) {
+  if (!existsSync(targets.internal)) writeFileSync(targets.internal, internalFile([]))
+  if (!existsSync(targets.std)) writeFileSync(targets.std, stdFile([]))
+}
 const { allFamilies } = await import('../packages/stdlib-tools/src/host/families/all.js')
+const { hashHex } = await import('../packages/stdlib-tools/src/host/hash.js')
 const { createRegistry, signaturesOf } = await import('../packages/vm/src/families.js')
 const { keyOfModule, moduleOfKey } = await import('../packages/vm/src/library-keys.js')
 
-const texts = new Map(
-  filesBelow(source, (path) => path.endsWith('.harn'))
-    .map((path) =>
-      relative(source, path)
-        .replaceAll('\\', '/')
-        .replace(/\.harn$/, ''),
-    )
-    .filter((name) => !name.startsWith('std/'))
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map((name) => [name, readFileSync(join(source, `${name}.harn`), 'utf8').replaceAll('\r\n', '\n')]),
-)
+const sources = filesBelow(source, (path) => path.endsWith('.harn'))
+  .map((path) => relative(source, path).replaceAll('\\', '/').slice(0, -'.harn'.length))
+  .sort((a, b) => (a < b ? -1 : 1))
+const textOf = (name: string): string => readFileSync(join(source, `${name}.harn`), 'utf8').replaceAll('\r\n', '\n')
+const isStd = (name: string): boolean => name.startsWith('std/')
+const internal = new Map(sources.filter((name) => !isStd(name)).map((name) => [name, textOf(name)]))
+const std = new Map(sources.filter(isStd).map((name) => [name, textOf(name)]))
 
 const families = allFamilies()
+const signatures = signaturesOf(createRegistry(families))
 const primitives = families.flatMap((family) => family.primitives ?? [])
 const hidden = new Map(primitives.map((def) => [def.name, def]))
-const signatures = signaturesOf(createRegistry(families))
-const options: Omit<CompileOptions, 'resolve'> = {
+const internalOptions: CompileOptions = {
+  resolve: resolveInternal,
   signatures: {
     ...signatures,
     has: (name) => hidden.has(name) || signatures.has(name),
@@ -43,75 +67,150 @@ const options: Omit<CompileOptions, 'resolve'> = {
   },
   types: withBuiltins(primitives),
 }
-const problems: string[] = []
-const modules = [...texts].map(([name, text]) => [name, compileModule(name, text)] as const)
+const stdOptions: CompileOptions = { resolve: resolveStd, signatures }
 
-const text = fileText(modules.flatMap(([name, chunk]) => (chunk === null ? [] : [rowOf(name, chunk)])))
-if (problems.length > 0) {
-  for (const problem of problems) console.error(problem)
-  process.exitCode = 1
-} else if (!isCheck) {
-  if (!existsSync(target) || readFileSync(target, 'utf8') !== text) writeFileSync(target, text)
-} else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {
-  console.error(`${relative(root, target)} is stale: run node --import tsx scripts/generate-library.ts`)
-  process.exitCode = 1
+const problems: string[] = []
+const written = [
+  [targets.internal, internalFile([...internal.keys()].map(internalRow))],
+  [targets.std, stdFile([...std.keys()].map(stdRow))],
+] as const
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
+for (const [path, text] of written) {
+  const isStale = !existsSync(path) || readFileSync(path, 'utf8') !== text
+  if (!isStale || problems.length > 0) continue
+  if (!isCheck) writeFileSync(path, text)
+  else {
+    console.error(`${relative(root, path)} is stale: run node --import tsx scripts/generate-library.ts`)
+    process.exitCode = 1
+  }
 }
 
-function compileModule(name: string, moduleText: string): ModuleChunk | null {
+function fingerprintOf(chunk: ModuleChunk): string {
+  return hashHex(new TextEncoder().encode(identityOfModule(chunk))).slice(0, FINGERPRINT_DIGITS)
+}
+
+/** The chunk of a module as importers get it; null where it does not compile. */
+function chunkOf(path: string, key: string, options: CompileOptions): ModuleChunk | null {
+  const chunk = compileProgram({ key: 'entry', text: `import "${path}"\n` }, options).program?.modules.find(
+    (each) => each.key === key,
+  )
+  if (chunk !== undefined) for (const problem of verify(chunk)) problems.push(`${key}: ${problem}`)
+  return chunk ?? null
+}
+
+// ------------------------------------------------------------------------------------------------------- internal modules
+
+function internalRow(name: string): string {
   const key = keyOfModule(name)
   const file = `packages/stdlib-tools/src/${name}.harn`
-  const { diagnostics, file: lines } = compileProgram({ key, text: moduleText }, { ...options, resolve })
+  const { diagnostics, file: lines } = compileProgram({ key, text: internal.get(name)! }, internalOptions)
   for (const each of diagnostics) {
     const { line, column } = lines.position(each.span.start)
     problems.push(`${file}:${line}:${column} ${each.code} ${each.message}`)
   }
-  if (diagnostics.length > 0) return null
-  const entry = { key: 'entry', text: `import "/${name}"\n` }
-  const chunk = compileProgram(entry, { ...options, resolve }).program?.modules.find((each) => each.key === key)
-  if (chunk === undefined) {
-    problems.push(`${file} cannot be imported`)
-    return null
+  const chunk = diagnostics.length > 0 ? null : chunkOf(`/${name}`, key, internalOptions)
+  if (chunk === null) {
+    if (diagnostics.length === 0) problems.push(`${file} cannot be imported`)
+    return ''
   }
-  for (const problem of problemsOf(chunk)) problems.push(`${file}: ${problem}`)
-  // With positions, traces show the frames of the module: for who looks for a mistake in it.
-  if (process.env['BRIDLE_LIBRARY_LINES'] === '1') return chunk
-  // Else nobody sees them, so that names and positions would be dead weight.
-  return { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, locals: [], lines: [] })) }
+  for (const problem of misuses(chunk)) problems.push(`${file}: ${problem}`)
+  // With positions, traces show the frames of the module: for who looks for a mistake in it. Else nobody sees them.
+  const isBare = process.env['BRIDLE_LIBRARY_LINES'] !== '1'
+  const bare = isBare ? { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, locals: [], lines: [] })) } : chunk
+  return `  [${literal(name)}, ${literal(writeModule(bare, fingerprintOf(bare)))}],`
 }
 
 /** What an internal module may not do although the language allows it. */
-function problemsOf({ functions, moduleSlots, exports }: ModuleChunk): string[] {
+function misuses({ functions, moduleSlots, exports }: ModuleChunk): string[] {
   const found: string[] = []
   for (const fn of functions) {
+    if (fn.kind === 'main') continue
     // A call by the name of a function of the module is compiled as a call of that function.
-    for (const { name } of fn.kind === 'main' ? [] : fn.locals)
-      if (moduleSlots.includes(name)) found.push(`${fn.name}: local ${name} has the name of a function of the module`)
-    for (const name of fn.params)
-      if (moduleSlots.includes(name)) found.push(`${fn.name}: parameter ${name} has the name of a function of the module`)
+    for (const name of new Set([...fn.params, ...fn.locals.map((local) => local.name)]))
+      if (moduleSlots.includes(name)) found.push(`${fn.name}: ${name} is the name of a function or constant of the module`)
   }
   if (Object.keys(exports).length === 0) found.push('exports nothing')
   return found
 }
 
 /** Internal modules import each other by relative paths, and nothing else. */
-function resolve(path: string, from: string): Resolution {
+function resolveInternal(path: string, from: string): Resolution {
   const name = path.startsWith('/') ? path.slice(1) : posix.join(dirname(moduleOfKey(from)), path)
-  const found = path.startsWith('.') || path.startsWith('/') ? texts.get(name) : undefined
+  const found = path.startsWith('.') || path.startsWith('/') ? internal.get(name) : undefined
   return found === undefined
     ? { kind: 'error', message: `Import error: there is no internal module '${path}'` }
     : { kind: 'source', key: keyOfModule(name), text: found }
 }
 
-function rowOf(name: string, chunk: ModuleChunk): string {
-  const bytes = serialize({ main: chunk.key, modules: [chunk] })
-  return `  ['${name}', '${Buffer.from(bytes).toString('base64')}'],`
-}
-
-function fileText(rows: readonly string[]): string {
+function internalFile(rows: readonly string[]): string {
   return `// Generated by scripts/generate-library.ts from src/**/*.harn. Do not edit, do not commit.
 
-/** Bytecode of the internal modules as Base64, by name. */
+/** The internal modules, compiled, by name. */
 export const HARN_MODULES: ReadonlyMap<string, string> = new Map<string, string>([
 ${rows.map((row) => `${row}\n`).join('')}])
 `
+}
+
+// ------------------------------------------------------------------------------------------------------- standard modules
+
+function stdRow(path: string): string {
+  const entry = loadModules({ key: 'entry', text: `import "${path}"\n` }, resolveStd)
+  const order = entry.graph?.order ?? []
+  const key = stdKey(path)
+  const module = order.find((each) => each.key === key)
+  const chunk = chunkOf(path, key, stdOptions)
+  if (module === undefined || chunk === null) {
+    problems.push(`${path} cannot be imported`)
+    return ''
+  }
+  const { aliases, scoped } = module.grants
+  if (aliases.length + scoped.length + module.narrowed.size > 0) problems.push(`${path} declares grants or ceilings`)
+  const imports = [...module.imports].flatMap(([from, found]): CompiledImport[] => {
+    const unit = found.kind === 'module' ? chunkOf(from, found.key, stdOptions) : null
+    if (unit === null) problems.push(`${path} imports ${from}, which cannot be found`)
+    return unit === null ? [] : [{ path: from, key: unit.key, fingerprint: fingerprintOf(unit) }]
+  })
+  const stored = storeModule(
+    { chunk, imports, wildcard: wildcardNames(module, chunk), interface: interfaceIn(order, module) },
+    fingerprintOf(chunk),
+  )
+  const parts = Object.entries(stored).map(([part, text]) => `${part}: ${literal(text as string)}`)
+  return `  [${literal(path.slice('std/'.length))}, { ${parts.join(', ')} }],`
+}
+
+function interfaceIn(order: readonly LoadedModule[], module: LoadedModule): ImportedInterface {
+  return interfaceOf(module.program, (path) => {
+    const found = module.imports.get(path)
+    const there = found?.kind === 'module' ? order.find((each) => each.key === found.key) : undefined
+    return there === undefined ? null : interfaceIn(order, there)
+  })
+}
+
+function stdKey(path: string): string {
+  return `<stdlib>/${path.slice('std/'.length)}.harn`
+}
+
+function resolveStd(path: string): Resolution {
+  const found = std.get(path)
+  return found === undefined
+    ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
+    : { kind: 'source', key: stdKey(path), text: found }
+}
+
+function stdFile(rows: readonly string[]): string {
+  return `// Generated by scripts/generate-library.ts from src/std/**/*.harn. Do not edit, do not commit.
+
+import type { StoredModule } from '@bridle/compiler/bytecode'
+
+/** The standard modules, compiled, by the name behind \`std/\`. */
+export const STD_COMPILED: ReadonlyMap<string, StoredModule> = new Map<string, StoredModule>([
+${rows.map((row) => `${row}\n`).join('')}])
+`
+}
+
+/** A single-quoted literal on one line. */
+function literal(value: string): string {
+  const escaped = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
+  return `'${escaped.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
 }

@@ -10,8 +10,10 @@ import { dirname, join, relative } from 'node:path'
 import { filesBelow, layers, readJson, root } from './workspace.mjs'
 
 const PNPM = 'pnpm@12.21.0'
-/** Follows from the other sources. */
-const libraryFile = join(root, 'packages', 'stdlib-tools', 'src', 'library', 'harn', 'modules.generated.ts')
+/** Follow from the other sources. */
+const libraryFiles = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts'].map((name) =>
+  join(root, 'packages', 'stdlib-tools', 'src', name),
+)
 const stampFile = join(root, 'node_modules', '.bridle-setup.json')
 
 main()
@@ -55,7 +57,7 @@ function installInputs() {
 }
 
 function buildInputs() {
-  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && path !== libraryFile
+  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && !libraryFiles.includes(path)
   return [
     ...[
       'tsconfig.json',
@@ -77,7 +79,7 @@ function buildInputs() {
 
 function outputsExist() {
   const outputs = layers.map((name) => join(root, 'packages', name, 'dist', name === 'cli' ? 'bridle.js' : 'index.js'))
-  return [libraryFile, ...outputs].every((path) => existsSync(path))
+  return [...libraryFiles, ...outputs].every((path) => existsSync(path))
 }
 
 /**

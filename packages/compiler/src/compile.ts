@@ -8,6 +8,7 @@ import { CompileError } from './emit/module.js'
 import { EMIT_CATALOG } from './emit/catalog.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
+import { makeInstance } from './bytecode/compiled-module.js'
 import { loadModules } from './modules.js'
 import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
@@ -17,7 +18,7 @@ import { interfaceOf } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
 import { jsonSchemaOfType, schemaAliases, lowerType } from './types/schema-of-type.js'
 import type { ResolvedImport } from './emit/module.js'
-import type { LoadedModule, Resolve } from './modules.js'
+import type { LoadedImport, LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
 import type { BuiltinSignatures } from './types/builtins.js'
 import type { ImportedInterface } from './types/module-interface.js'
@@ -95,6 +96,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(options.constraints === undefined ? {} : { constraints: options.constraints }),
     ...(options.hostFamilies === undefined ? {} : { hostFamilies: options.hostFamilies }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    hasBuiltin: options.signatures.has,
   })
   const { file } = loaded
   if (loaded.graph === null) {
@@ -117,7 +119,8 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       return found === undefined || found.kind === 'error' ? null : (interfaces.get(found.key) ?? EMPTY_INTERFACE)
     }
   for (const module of order)
-    if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, makeImports(module)))
+    if (module.key !== entry.key)
+      interfaces.set(module.key, module.compiled?.interface ?? interfaceOf(module.program, makeImports(module)))
   const main = order.at(-1)!
   const effects = new EffectAnalysis(order, main, {
     signatures: options.signatures,
@@ -177,6 +180,11 @@ function emitModule(
   failures: ReadonlyMap<string, string>,
   options: CompileOptions,
 ): ModuleChunk {
+  if (module.compiled !== undefined) {
+    const keys = new Map<string, string>()
+    for (const { path, key } of module.compiled.imports) keys.set(key, readImportKey(module.imports.get(path)) ?? key)
+    return makeInstance(module.compiled, { key: module.key, ceilings: module.ceilings, keys })
+  }
   const imports = new Map<string, ResolvedImport>()
   for (const [path, found] of module.imports) {
     if (found.kind !== 'module') {
@@ -214,8 +222,13 @@ function emitModule(
   })
 }
 
+function readImportKey(found: LoadedImport | undefined): string | null {
+  return found === undefined || found.kind === 'error' ? null : found.key
+}
+
 /** Public functions where the module has any, else all of its own; re-exports always. */
-function wildcardNames(module: LoadedModule, chunk: ModuleChunk): string[] {
+export function wildcardNames(module: LoadedModule, chunk: ModuleChunk): readonly string[] {
+  if (module.compiled !== undefined) return module.compiled.wildcard
   const own = module.program.items.filter((item) => item.kind === 'FnDecl')
   const anyPublic = own.some((item) => item.isPublic)
   const hidden = new Set(anyPublic ? own.filter((item) => !item.isPublic).map((item) => item.name.text) : [])

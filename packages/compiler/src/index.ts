@@ -1,6 +1,6 @@
 // Public face of the compiler: source → checked, compiled program.
 
-export { compileProgram } from './compile.js'
+export { compileProgram, wildcardNames } from './compile.js'
 export type { CompileLimits, CompileOptions, CompileResult } from './compile.js'
 export { loadModules } from './modules.js'
 export type { LoadedImport, LoadedModule, ModuleGraph, Resolution, Resolve } from './modules.js'

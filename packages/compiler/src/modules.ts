@@ -3,16 +3,23 @@
 
 import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'
-import { lowerGrants } from './grants/lower.js'
+import { lowerGrants, NO_GRANTS } from './grants/lower.js'
 import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations, Lowered } from './grants/lower.js'
 import { importCeilings } from './grants/imports.js'
 import type { DeclaredCeiling } from './grants/imports.js'
 import type { ImportCeiling } from './grants/ceilings.js'
+import type { CompiledModule } from './bytecode/compiled-module.js'
 
 /** What the host's resolver answers for an import path. `key` names the module: equal keys are one module. */
 export type Resolution =
-  | { readonly kind: 'source'; readonly key: string; readonly text: string }
+  | {
+      readonly kind: 'source'
+      readonly key: string
+      readonly text: string
+      /** The module as it was compiled before, null for one of another build; then `text` may be read from somewhere when asked for. */
+      readonly compiled?: () => CompiledModule | null
+    }
   /** `message` is the text of the error, such as `Import error: cannot read 'x': …`. */
   | { readonly kind: 'error'; readonly message: string }
 
@@ -30,6 +37,8 @@ export interface LoadedModule {
   readonly program: Program
   readonly grants: GrantDeclarations
   readonly imports: ReadonlyMap<string, LoadedImport>
+  /** Where the module was compiled before; `program` is parsed when somebody asks for it. */
+  readonly compiled?: CompiledModule
 }
 
 export type LoadedImport =
@@ -54,6 +63,8 @@ export interface LoadOptions extends ParseOptions {
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
+  /** Whether there is a builtin; modules that were compiled before need theirs. All are there when left out. */
+  readonly hasBuiltin?: (name: string) => boolean
 }
 
 function withPrelude(program: Program, paths: readonly string[]): Program {
@@ -89,6 +100,48 @@ export function loadModules(
     graph: { order: loader.order, files: loader.files },
     diagnostics: [...diagnostics, ...lowered.diagnostics, ...found],
     file,
+  }
+}
+
+/** A module that was compiled before: its source is read and parsed for whoever looks at it, such as the analysis of effects. */
+class LazyModule implements LoadedModule {
+  readonly key: string
+  readonly ceilings: readonly ImportCeiling[]
+  readonly narrowed: LoadedModule['narrowed'] = new Map()
+  readonly imports: ReadonlyMap<string, LoadedImport>
+  readonly compiled: CompiledModule
+  private readonly options: LoadOptions
+  readonly file: SourceFile
+  private lowered: Lowered | null = null
+
+  constructor(
+    key: string,
+    found: Extract<Resolution, { kind: 'source' }>,
+    compiled: CompiledModule,
+    ceilings: readonly ImportCeiling[],
+    imports: ReadonlyMap<string, LoadedImport>,
+    options: LoadOptions,
+  ) {
+    this.key = key
+    this.file = new SourceFile(found.key, () => found.text)
+    this.compiled = compiled
+    this.ceilings = ceilings
+    this.imports = imports
+    this.options = options
+  }
+
+  get program(): Program {
+    return this.parsed.program
+  }
+
+  /** Modules with declarations of grants are not compiled before (scripts/generate-library.ts). */
+  readonly grants = NO_GRANTS
+
+  private get parsed(): Lowered {
+    if (this.lowered !== null) return this.lowered
+    const { program, diagnostics } = parse(this.file, this.options)
+    if (program === null) throw new Error(`${this.key} does not parse: ${diagnostics[0]?.message}`)
+    return (this.lowered = lowerGrants(program, this.file.text, this.options))
   }
 }
 
@@ -165,6 +218,11 @@ class Loader {
     if (known === 'loading') return { kind: 'cycle', key }
     if (known === 'loaded') return { kind: 'module', key }
     if (known !== undefined) return { kind: 'error', message: known.message }
+    const compiled = this.findCompiled(found)
+    if (compiled !== null) {
+      this.loadCompiled(key, found, compiled, ceilings)
+      return { kind: 'module', key }
+    }
     const file = new SourceFile(found.key, found.text)
     const { program, diagnostics } = parse(file, found.key.startsWith('std/') ? {} : this.options)
     const lowered = program === null ? null : lowerGrants(program, found.text, this.options)
@@ -173,6 +231,33 @@ class Loader {
     // A ceiling that cannot be understood must not be a missing one.
     const wrong = this.load(key, file, lowered, ceilings).find((each) => each.severity === 'error')
     return wrong === undefined ? { kind: 'module', key } : this.failImport(key, wrong.message)
+  }
+
+  /** The module as it was compiled before, if all that it uses is as it was then. */
+  private findCompiled(found: Extract<Resolution, { kind: 'source' }>): CompiledModule | null {
+    const compiled = found.compiled?.() ?? null
+    const { hasBuiltin } = this.options
+    if (compiled === null || (hasBuiltin !== undefined && !compiled.chunk.builtins.every((name) => hasBuiltin(name)))) return null
+    const isWhole = compiled.imports.every(({ path, key, fingerprint }) => {
+      const there = this.resolve(path, found.key)
+      return there.kind === 'source' && there.key === key && this.findCompiled(there)?.chunk.fingerprint === fingerprint
+    })
+    return isWhole ? compiled : null
+  }
+
+  private loadCompiled(
+    key: string,
+    found: Extract<Resolution, { kind: 'source' }>,
+    compiled: CompiledModule,
+    ceilings: readonly ImportCeiling[],
+  ): void {
+    this.state.set(key, 'loading')
+    const imports = new Map<string, LoadedImport>()
+    for (const { path } of compiled.imports) imports.set(path, this.loadImport(this.resolve(path, found.key), ceilings))
+    this.state.set(key, 'loaded')
+    const module = new LazyModule(key, found, compiled, ceilings, imports, this.options)
+    this.files.set(found.key, module.file)
+    this.order.push(module)
   }
 
   private failImport(key: string, text: string): LoadedImport {

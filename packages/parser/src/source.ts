@@ -15,14 +15,21 @@ export interface Position {
 /** One source text with its line table. `name` is what diagnostics print, normally a path. */
 export class SourceFile {
   readonly name: string
-  readonly text: string
+  private read: string | null
+  private readonly given: string | (() => string)
   private lineStarts: readonly number[] | null = null
   /** Offsets of the characters that take two code units, ascending. */
   private wide: readonly number[] | null = null
 
-  constructor(name: string, text: string) {
+  /** A function is asked for the text when somebody looks at it. */
+  constructor(name: string, text: string | (() => string)) {
     this.name = name
-    this.text = text
+    this.given = text
+    this.read = typeof text === 'string' ? text : null
+  }
+
+  get text(): string {
+    return (this.read ??= typeof this.given === 'string' ? this.given : this.given())
   }
 
   private starts(): readonly number[] {

@@ -186,7 +186,7 @@ export type { ModuleSource, ProgramSources, ResolveModule } from './host/modules
 export { hashHex, hashTexts } from './host/hash.js'
 export { allFamilies } from './host/families/all.js'
 export { mcpGlobal } from './tools/servers/mcp.js'
-export { STD_MODULES } from './std.generated.js'
+export { stdModule } from './host/modules.js'
 export { VERSION } from './version.js'
 export { driftGuard } from './tools/host-tools/drift.js'
 export type { DriftGuardOptions } from './tools/host-tools/drift.js'

@@ -3,7 +3,7 @@
 import { dirname, resolve as resolvePath } from 'node:path'
 import { type ImportedInterface, interfaceOf, type Resolution } from '@bridle/compiler'
 import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
-import { STD_MODULES } from '@bridle/stdlib-tools'
+import { stdModule } from '@bridle/stdlib-tools'
 import { fileModules } from '@bridle/stdlib-tools/node'
 
 export interface ResolvedModule {
@@ -13,6 +13,32 @@ export interface ResolvedModule {
   /** null when it does not parse; `diagnostics` say why then. */
   readonly program: Program | null
   readonly diagnostics: readonly Diagnostic[]
+}
+
+const NOTHING_ADDED: ReadonlyMap<string, string> = new Map()
+
+/** Parsed when somebody looks at its tree. */
+class ParsedModule implements ResolvedModule {
+  readonly key: string
+  readonly file: SourceFile
+  private parsed: ReturnType<typeof parse> | null = null
+
+  constructor(found: Extract<Resolution, { kind: 'source' }>) {
+    this.key = found.key
+    this.file = new SourceFile(found.key, () => found.text)
+  }
+
+  get program(): Program | null {
+    return this.tree.program
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.tree.diagnostics
+  }
+
+  private get tree(): ReturnType<typeof parse> {
+    return (this.parsed ??= parse(this.file))
+  }
 }
 
 export class ModuleFinder {
@@ -26,8 +52,7 @@ export class ModuleFinder {
     if (found.kind === 'error') return null
     const known = this.modules.get(found.key)
     if (known !== undefined) return known
-    const file = new SourceFile(found.key, found.text)
-    const module = { key: found.key, file, ...parse(file) }
+    const module = new ParsedModule(found)
     this.modules.set(found.key, module)
     return module
   }
@@ -35,6 +60,8 @@ export class ModuleFinder {
   /** For a file of the given key: path → what an import of it brings; null for what cannot be found or does not parse. */
   importsOf(from: string): (path: string) => ImportedInterface | null {
     return (path) => {
+      const compiled = this.compiled(path, from)
+      if (compiled !== null) return compiled
       const module = this.find(path, from)
       if (module === null || module.program === null) return null
       const known = this.interfaces.get(module.key)
@@ -46,13 +73,14 @@ export class ModuleFinder {
     }
   }
 
+  /** The interface of a module that was compiled before; its text is not looked at. */
+  private compiled(path: string, from: string): ImportedInterface | null {
+    const found = this.resolve(path, from)
+    return found.kind === 'error' ? null : (found.compiled?.()?.interface ?? null)
+  }
+
   private resolve(path: string, from: string): Resolution {
-    if (path.startsWith('std/')) {
-      const text = STD_MODULES.get(path.slice('std/'.length))
-      return text === undefined
-        ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
-        : { kind: 'source', key: `<stdlib>/${path.slice('std/'.length)}.harn`, text }
-    }
+    if (path.startsWith('std/')) return stdModule(path, NOTHING_ADDED)
     return this.files(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}'` }
   }
 }

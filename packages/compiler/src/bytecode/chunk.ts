@@ -61,6 +61,11 @@ export interface ModuleChunk {
   readonly key: string
   /** The path itself where the key has a number behind it; see ceilings. */
   readonly file?: string
+  /**
+   * Of what the code does, 16 hex digits: known for modules of the library, which were written and verified when Bridle was built
+   * (bytecode/module-text.ts). Others are hashed when a snapshot names them.
+   */
+  readonly fingerprint?: string
   /** What the importers on the way leave its functions to do (grants/imports.ts); absent for everything. */
   readonly ceilings?: readonly ImportCeiling[]
   readonly functions: readonly FunctionChunk[]

@@ -3,9 +3,12 @@
 // the compiled module, so that a snapshot can carry the sources it needs.
 
 import type { Resolution } from '@bridle/compiler'
+import { readStoredModule } from '@bridle/compiler/bytecode'
+import type { CompiledModule, ModuleChunk, StoredModule } from '@bridle/compiler/bytecode'
 import { isCeiling } from '@bridle/compiler/grants'
 import type { ImportCeiling } from '@bridle/compiler/grants'
-import { STD_MODULES } from '../std.generated.js'
+import { STD_COMPILED } from '../std-compiled.generated.js'
+import { stdText } from './std-texts.js'
 import type { Host } from '../tools/host-tools/host.js'
 
 /** Finds a module that a script names; null leaves the standard text for a missing file. Must answer at once. */
@@ -14,6 +17,8 @@ export type ResolveModule = (path: string, fromKey: string) => Resolution | null
 export interface ModuleSource {
   readonly key: string
   readonly text: string
+  /** What stands for the text where a program is named by its sources. */
+  readonly hash?: string
 }
 
 /** Everything a program was made of. */
@@ -37,14 +42,68 @@ const hostKey = (path: string): string => `<${path.slice(0, 'host'.length)}>${pa
 /** `std/NAME`; `added` is what the host puts beside or in place of the embedded table. */
 export function stdModule(path: string, added: ReadonlyMap<string, string>): Resolution {
   const name = path.slice('std/'.length)
-  const text = added.get(name) ?? STD_MODULES.get(name)
-  return text === undefined
-    ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
-    : { kind: 'source', key: `${STD_KEY}${name}.harn`, text }
+  const key = `${STD_KEY}${name}.harn`
+  const stored = added.has(name) ? undefined : STD_COMPILED.get(name)
+  if (stored !== undefined) return new StdModule(name, key, stored)
+  const text = added.get(name) ?? stdText(name)
+  return text === undefined ? { kind: 'error', message: `Unknown stdlib module: ${path}` } : { kind: 'source', key, text }
+}
+
+/** Compiled modules by what they are stored as: compilers of one process share them. */
+const read = new WeakMap<StoredModule, { readonly module: CompiledModule | null }>()
+
+/** A module of the embedded table: its text is read for whoever looks into it, its code for whoever compiles. */
+class StdModule {
+  readonly kind = 'source'
+  readonly key: string
+  private readonly name: string
+  private readonly stored: StoredModule
+
+  constructor(name: string, key: string, stored: StoredModule) {
+    this.name = name
+    this.key = key
+    this.stored = stored
+  }
+
+  get text(): string {
+    return stdText(this.name) ?? ''
+  }
+
+  readonly compiled = (): CompiledModule | null => {
+    let known = read.get(this.stored)
+    if (known === undefined) read.set(this.stored, (known = { module: readStoredModule(this.stored) }))
+    return known.module
+  }
+}
+
+/** The code of a standard module by its key; null where there is none that was compiled before. */
+export function stdChunk(key: string, added: ReadonlyMap<string, string>): ModuleChunk | null {
+  if (!key.startsWith(STD_KEY)) return null
+  const found = stdModule(`std/${key.slice(STD_KEY.length, -'.harn'.length)}`, added)
+  return found.kind === 'source' ? (found.compiled?.()?.chunk ?? null) : null
+}
+
+/** What a program says of a standard module: the key; text and hash for whoever asks. */
+class StdSource implements ModuleSource {
+  readonly key: string
+  private readonly found: Extract<Resolution, { kind: 'source' }>
+
+  constructor(found: Extract<Resolution, { kind: 'source' }>) {
+    this.key = found.key
+    this.found = found
+  }
+
+  get text(): string {
+    return this.found.text
+  }
+
+  get hash(): string {
+    return this.found.compiled?.()?.chunk.fingerprint ?? this.text
+  }
 }
 
 export class SourceCollector {
-  private readonly modules = new Map<string, string>()
+  private readonly modules = new Map<string, ModuleSource>()
   private readonly imports = new Map<string, readonly [string, string, string | null, string]>()
   private readonly host: Host
   private readonly std: ReadonlyMap<string, string>
@@ -58,7 +117,8 @@ export class SourceCollector {
 
   readonly resolve = (path: string, from: string): Resolution => {
     const found = this.find(path, from)
-    if (found.kind === 'source') this.modules.set(found.key, found.text)
+    if (found.kind === 'source')
+      this.modules.set(found.key, found.compiled === undefined ? { key: found.key, text: found.text } : new StdSource(found))
     this.imports.set(JSON.stringify([from, path]), [
       from,
       path,
@@ -73,7 +133,7 @@ export class SourceCollector {
       entry,
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(ceilings === undefined ? {} : { ceilings }),
-      modules: [...this.modules].map(([key, text]) => ({ key, text })),
+      modules: [...this.modules.values()],
       imports: [...this.imports.values()],
     }
   }
@@ -140,7 +200,7 @@ export function withoutStd(sources: ProgramSources): ProgramSources {
 export function withoutStdTexts(sources: ProgramSources): ProgramSources {
   return {
     ...sources,
-    modules: sources.modules.map((module) => (module.key.startsWith(STD_KEY) ? { ...module, text: '' } : module)),
+    modules: sources.modules.map((module) => (module.key.startsWith(STD_KEY) ? { key: module.key, text: '' } : module)),
   }
 }
 

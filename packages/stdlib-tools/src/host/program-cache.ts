@@ -8,7 +8,7 @@
 // UTF-8, the program (compiler, bytecode/serialize.ts).
 
 import { deserialize, serialize } from '@bridle/compiler/bytecode'
-import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import type { CompiledProgram, ModuleChunk } from '@bridle/compiler/bytecode'
 import type { ModuleSource, ProgramSources } from './modules.js'
 
 /** Where entries are kept, by names that are good for files. It may lose any of them, and none of its failures matters. */
@@ -33,8 +33,10 @@ export interface KeptFacts {
 const HEADER = 8
 
 export function encodeKept(facts: KeptFacts, program: CompiledProgram): Uint8Array {
-  const json = new TextEncoder().encode(JSON.stringify(facts))
-  const code = serialize(program)
+  const order = program.modules.map(({ key }) => key)
+  const json = new TextEncoder().encode(JSON.stringify({ ...facts, order }))
+  // Modules that come with the engine are kept by their keys.
+  const code = serialize({ ...program, modules: program.modules.filter(({ fingerprint }) => fingerprint === undefined) })
   const bytes = new Uint8Array(HEADER + json.length + code.length)
   const view = new DataView(bytes.buffer)
   view.setUint32(4, json.length, true)
@@ -44,28 +46,40 @@ export function encodeKept(facts: KeptFacts, program: CompiledProgram): Uint8Arr
   return bytes
 }
 
+/** `order`: keys of all modules; those that come with the engine are not in `program`. */
+export interface Kept {
+  readonly facts: KeptFacts
+  readonly order: readonly string[]
+  readonly program: CompiledProgram
+}
+
 /** Null for bytes that are damaged, or were made by another engine, of another text or with other settings. */
-export function decodeKept(
-  bytes: Uint8Array,
-  wanted: Pick<KeptFacts, 'engine' | 'entry' | 'settings'>,
-): { readonly facts: KeptFacts; readonly program: CompiledProgram } | null {
+export function decodeKept(bytes: Uint8Array, wanted: Pick<KeptFacts, 'engine' | 'entry' | 'settings'>): Kept | null {
   if (bytes.length < HEADER) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const end = HEADER + view.getUint32(4, true)
   if (end > bytes.length || view.getUint32(0, true) !== checksum(bytes)) return null
   try {
-    const facts = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, end))) as KeptFacts
+    const { order, ...facts } = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, end))) as KeptFacts &
+      Pick<Kept, 'order'>
     const { engine, entry, settings } = facts
     const isWanted =
       engine === wanted.engine &&
       settings === wanted.settings &&
       entry.key === wanted.entry.key &&
       entry.text === wanted.entry.text
-    return isWanted ? { facts, program: deserialize(bytes.subarray(end)) } : null
+    return isWanted ? { facts, order, program: deserialize(bytes.subarray(end)) } : null
   } catch {
     // The checksum fits and the bytes do not: they were made up.
     return null
   }
+}
+
+/** The whole program; null where the engine has none of a module. `library` finds those that come with it. */
+export function completeKept({ order, program }: Kept, library: (key: string) => ModuleChunk | null): CompiledProgram | null {
+  const own = new Map(program.modules.map((chunk) => [chunk.key, chunk]))
+  const modules = order.map((key) => own.get(key) ?? library(key))
+  return modules.every((chunk) => chunk !== null) ? { main: program.main, modules } : null
 }
 
 /** A name for the entry of a script, 16 hex digits. Scripts that share one replace each other's entries. */

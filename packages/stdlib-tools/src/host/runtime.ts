@@ -69,9 +69,17 @@ import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
 import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
 import { JournalFormatError, lastAuthority } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
-import { decodeKept, encodeKept, nameOfKept } from './program-cache.js'
+import { completeKept, decodeKept, encodeKept, nameOfKept } from './program-cache.js'
 import type { ProgramCache } from './program-cache.js'
-import { SourceCollector, recordedFamilies, recordedResolver, stdModule, withoutStd, withoutStdTexts } from './modules.js'
+import {
+  SourceCollector,
+  recordedFamilies,
+  recordedResolver,
+  stdChunk,
+  stdModule,
+  withoutStd,
+  withoutStdTexts,
+} from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
 import { joinedProviders } from '../tools/executors/provider.js'
@@ -742,7 +750,7 @@ export class Runtime {
       sources.entry.text,
       ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
       ...(sources.ceilings === undefined ? [] : [JSON.stringify(sources.ceilings)]),
-      ...sources.modules.flatMap((module) => [module.key, module.text]),
+      ...sources.modules.flatMap((module) => [module.key, module.hash ?? module.text]),
     ])
   }
 
@@ -779,10 +787,12 @@ export class Runtime {
       const now = withoutStdTexts(sources)
       if (JSON.stringify([now.modules, now.imports]) !== JSON.stringify([modules, imports])) return null
     }
+    const program = completeKept(kept, (key) => stdChunk(key, this.std))
+    if (program === null) return null
     try {
       return new Module({
         warnings: [],
-        program: linkProgram(kept.program, this.registry),
+        program: linkProgram(program, this.registry),
         sources,
         hashOf: (of) => this.hashOf(of),
         compiled: () =>

@@ -17,11 +17,11 @@ export interface BuiltinFamily {
   readonly constants?: Readonly<Record<string, Value>>
   /** Builtins that internal modules may call, and scripts cannot name. */
   readonly primitives?: readonly BuiltinDef[]
-  /** Bytecode of internal modules by name; null for a name that it does not have. */
-  readonly modules?: ModuleBytes
+  /** Internal modules by name, as `writeModule` of the compiler writes them; null for a name that it does not have. */
+  readonly modules?: ModuleTexts
 }
 
-export type ModuleBytes = (name: string) => Uint8Array | null
+export type ModuleTexts = (name: string) => string | null
 
 /** What internal modules are linked against (interpreter/library.ts). */
 export interface LibrarySource {
@@ -30,7 +30,7 @@ export interface LibrarySource {
    * scripts call. What it asks of the world is judged as any effect of the caller is.
    */
   readonly inner: (name: string) => BuiltinDef | undefined
-  readonly moduleBytes: ModuleBytes
+  readonly moduleText: ModuleTexts
 }
 
 export interface Registry {
@@ -104,13 +104,13 @@ class Tables implements Registry {
   private readonly primitives = new Map<string, BuiltinDef>()
   /** As the families define them, without the host's wrapping. */
   private readonly bare = new Map<string, BuiltinDef>()
-  private readonly sources = new Set<ModuleBytes>()
+  private readonly sources = new Set<ModuleTexts>()
   readonly library: LibrarySource = {
     inner: (name) => this.primitives.get(name) ?? this.bare.get(name),
-    moduleBytes: (name) => {
+    moduleText: (name) => {
       for (const source of this.sources) {
-        const bytes = source(name)
-        if (bytes !== null) return bytes
+        const text = source(name)
+        if (text !== null) return text
       }
       return null
     },
@@ -165,7 +165,7 @@ function laterLibrary(tables: Tables, waiting: Waiting): LibrarySource {
   }
   return {
     inner: (name) => find(name, tables.library.inner) ?? undefined,
-    moduleBytes: (name) => find(name, tables.library.moduleBytes),
+    moduleText: (name) => find(name, tables.library.moduleText),
   }
 }
 

@@ -2,7 +2,7 @@
 // stops and goes on in the middle of them. The modules here are made for the test.
 
 import { createHash } from 'node:crypto'
-import { compileProgram, serialize, withBuiltins } from '@bridle/compiler'
+import { compileProgram, identityOfModule, withBuiltins, writeModule } from '@bridle/compiler'
 import type { CompileOptions } from '@bridle/compiler'
 import { expect, test } from 'vitest'
 import { harnBuiltin } from '../builtins/builtin.js'
@@ -37,7 +37,7 @@ function compile(text: string, registry: Registry, more: Partial<CompileOptions>
 }
 
 /** As scripts/generate-library.ts does it. */
-function moduleBytes(name: string, text: string, registry: Registry): Uint8Array {
+function moduleText(name: string, text: string, registry: Registry): string {
   const own = signaturesOf(registry)
   const hidden = new Set((libraryFamily.primitives ?? []).map((each) => each.name))
   const key = keyOfModule(name)
@@ -51,7 +51,7 @@ function moduleBytes(name: string, text: string, registry: Registry): Uint8Array
   const chunk = program?.modules.find((each) => each.key === key)
   if (chunk === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'))
   const bare = { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, lines: [], locals: [] })) }
-  return serialize({ main: key, modules: [bare] })
+  return writeModule(bare, createHash('sha256').update(identityOfModule(bare)).digest('hex').slice(0, 16))
 }
 
 const MODULE = `
@@ -135,10 +135,10 @@ const FUNCTIONS = ['call', 'call_deep', 'fail', 'names', 'guarded', 'attempt', '
 
 function registryOf(text = MODULE): Registry {
   const plain = createRegistry([...CORE_FAMILIES, tasksFamily])
-  let bytes: Uint8Array | null = null
+  let written: string | null = null
   const family: BuiltinFamily = {
     name: 'test',
-    modules: (name) => (name === 'm' ? (bytes ??= moduleBytes('m', text, plain)) : null),
+    modules: (name) => (name === 'm' ? (written ??= moduleText('m', text, plain)) : null),
     builtins: [
       ...FUNCTIONS.map((name) =>
         harnBuiltin(

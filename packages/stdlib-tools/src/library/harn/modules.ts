@@ -1,13 +1,8 @@
-// Internal modules as their bytes: what a family names in its `modules`, so that builtins with a body in Harn find it.
+// Internal modules as the build compiled them: what a family names in its `modules`, so that builtins with a body in Harn find it.
 
-import { decodeBase64 } from '@bridle/vm/families'
 import { HARN_MODULES } from './modules.generated.js'
 
 /** Null for a module that there is not. */
-export function harnModules(name: string): Uint8Array | null {
-  const text = HARN_MODULES.get(name)
-  if (text === undefined) return null
-  const bytes = decodeBase64(text)
-  if (typeof bytes === 'string') throw new Error(`internal module ${name}: ${bytes}`)
-  return bytes
+export function harnModules(name: string): string | null {
+  return HARN_MODULES.get(name) ?? null
 }

@@ -1,0 +1,7 @@
+// Sources of the standard modules, apart from what runs need: the bundle of the command reads them when somebody asks for one.
+
+import { STD_MODULES } from '../std.generated.js'
+
+export function stdText(name: string): string | undefined {
+  return STD_MODULES.get(name)
+}
