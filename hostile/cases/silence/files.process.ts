@@ -121,7 +121,7 @@ const files: Readonly<Record<string, (world: World) => string>> = {
   },
   'a file of NUL characters': () => (writeFileSync('nul.harn', '\0'.repeat(5000)), 'nul.harn'),
   'JSON of another kind': () => (
-    writeFileSync('odd.harn', '{"__proto__": {"format": 2}, "format": 2, "tools": {"constructor": 1}}'),
+    writeFileSync('odd.harn', '{"__proto__": {"format": 3}, "format": 3, "tools": {"constructor": 1}}'),
     'odd.harn'
   ),
   'a name that is too long': () => 'a'.repeat(5000),

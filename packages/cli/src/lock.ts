@@ -12,6 +12,8 @@ import {
   pinText,
   pinnedChange,
   pinnedDrift,
+  mcpKey,
+  serverToolHashes,
   shapeOfOutput,
   toolDescriptionHash,
   toolSchemaHash,
@@ -27,10 +29,10 @@ import { signed, verify } from './lock-signature.js'
 import { readTarget } from './targets.js'
 
 export const LOCK_FILE = 'tools.lock.json'
-const FORMAT = 2
+const FORMAT = 3
 
 export interface KnownTool {
-  /** `script:NAME`, `bridle:ID`, `mcp:SERVER.TOOL`. */
+  /** `script:NAME`, `bridle:ID`, `mcp:SERVER/TOOL`. */
   readonly key: string
   readonly source: 'script' | 'bridle' | 'mcp'
   readonly name: string
@@ -39,6 +41,8 @@ export interface KnownTool {
   readonly hash: string
   /** Of what it says to a model. */
   readonly descriptionHash: string
+  /** Of what a server hints about its tool's effects. */
+  readonly hintsHash?: string
   readonly input: Plain
   readonly output: Plain
   /** What a standard tool touches, and calls that show it; told by `describe` only. */
@@ -146,15 +150,15 @@ function serverTool(server: string, tool: { readonly [key: string]: Plain }): Kn
   const name = String(tool['name'] ?? '')
   const input = tool['inputSchema'] ?? null
   const output = tool['outputSchema'] ?? null
-  const description = String(tool['description'] ?? '')
-  const title = String(tool['title'] ?? '')
+  const { schema, description, hints } = serverToolHashes(hashHex, tool)
   return {
-    key: `mcp:${server}.${name}`,
+    key: mcpKey(server, name),
     source: 'mcp',
     name: `${server}.${name}`,
-    description,
-    hash: toolSchemaHash(hashHex, { name, input, output }),
-    descriptionHash: toolDescriptionHash(hashHex, { name, description, title, input, output }),
+    description: String(tool['description'] ?? ''),
+    hash: schema,
+    descriptionHash: description,
+    hintsHash: hints,
     input,
     output,
   }
@@ -165,6 +169,8 @@ function serverTool(server: string, tool: { readonly [key: string]: Plain }): Kn
 export interface LockedTool {
   readonly schema: string
   readonly description: string
+  /** Of tools of MCP servers. */
+  readonly hints?: string
 }
 
 export interface Lock {
@@ -182,7 +188,10 @@ export function lockOf(tools: readonly KnownTool[]): Lock {
   return {
     format: FORMAT,
     tools: Object.fromEntries(
-      tools.map(({ key, hash, descriptionHash }) => [key, { schema: hash, description: descriptionHash }]),
+      tools.map(({ key, hash, descriptionHash, hintsHash }) => [
+        key,
+        { schema: hash, description: descriptionHash, ...(hintsHash === undefined ? {} : { hints: hintsHash }) },
+      ]),
     ),
     ...(shapes.length === 0 ? {} : { shapes: Object.fromEntries(shapes) }),
   }
@@ -214,12 +223,13 @@ export function readLock(path: string, verifyKey?: string): Lock {
     throw new CommandError(`${path} is not a lock file: ${reasonOf(cause)}`)
   }
   const lock = (isRecord(document) ? document : {}) as { readonly [key: string]: unknown }
-  if (lock['format'] === 1)
+  if (lock['format'] === 1 || lock['format'] === 2)
     throw new CommandError(
-      `${path} is a lock file of format 1, which pins no descriptions; \`bridle tools lock\` writes one of format ${FORMAT}`,
+      `${path} is a lock file of format ${lock['format']}, which pins no ${lock['format'] === 1 ? 'descriptions' : 'hints of servers'}; ` +
+        `\`bridle tools lock\` writes one of format ${FORMAT}`,
     )
   const { tools, shapes } = lock
-  if (lock['format'] !== FORMAT || !isRecord(tools) || !Object.values(tools).every(isLockedTool))
+  if (lock['format'] !== FORMAT || !isRecord(tools) || !Object.entries(tools).every(isLockedTool))
     throw new CommandError(`${path} is not a lock file of format ${FORMAT}`)
   if (verifyKey !== undefined) {
     const problem = verify(lock, verifyKey)
@@ -237,9 +247,10 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
 }
 
 /** The sign between the hashes of a pin is in neither of them: else the description of one could pass for that of another. */
-function isLockedTool(value: unknown): boolean {
+function isLockedTool([key, value]: readonly [string, unknown]): boolean {
   const isHash = (hash: unknown): boolean => typeof hash === 'string' && hash !== '' && !hash.includes('+')
-  return isRecord(value) && isHash(value['schema']) && isHash(value['description'])
+  if (!isRecord(value) || !isHash(value['schema']) || !isHash(value['description'])) return false
+  return key.startsWith('mcp:') ? isHash(value['hints']) : value['hints'] === undefined
 }
 
 export interface LockDifference {
@@ -273,10 +284,14 @@ export function compareLock(
   return [...gone, ...added].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-const pinOf = ({ schema, description }: LockedTool): string => pinText(schema, description)
+const pinOf = ({ schema, description, hints }: LockedTool): string => pinText(schema, description, hints)
 
-function changeOf(locked: LockedTool, { hash, descriptionHash }: KnownTool): string | null {
-  return pinnedChange(pinOf(locked), { schema: hash, description: descriptionHash })
+function changeOf(locked: LockedTool, now: KnownTool): string | null {
+  return pinnedChange(pinOf(locked), hashesOf(now))
+}
+
+function hashesOf({ hash, descriptionHash, hintsHash }: KnownTool): LockedTool {
+  return { schema: hash, description: descriptionHash, ...(hintsHash === undefined ? {} : { hints: hintsHash }) }
 }
 
 function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly string[]; readonly breaking?: boolean } {
@@ -285,7 +300,7 @@ function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly st
   return lines.length === 0 ? {} : { drifts: lines, breaking }
 }
 
-/** The pins of a locked run. Tools of MCP servers are compared here, before it starts; the others when they are called. */
+/** The pins of a locked run. Tools of MCP servers are compared here too, before it starts; all are when they are called. */
 export async function lockedPins(
   path: string,
   scriptKey: string,
@@ -303,7 +318,7 @@ export async function lockedPins(
       if (found === undefined) return [`  ${key} is gone`]
       const what = changeOf(locked, found)
       if (what === null) return []
-      const is = { schema: found.hash, description: found.descriptionHash }
+      const is = hashesOf(found)
       return [`  ${key} has changed: its ${what}; locked as ${pinOf(locked)}, now ${pinOf(is)}`]
     })
     if (changed.length > 0)

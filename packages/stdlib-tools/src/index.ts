@@ -207,7 +207,15 @@ export type {
 export { modelFixtures } from './agents/models/mock.js'
 export { isSecretVariable } from './library/processes/process.js'
 export { TemplateError, parseTemplate } from './library/templates/syntax.js'
-export { pinText, pinnedChange, toolDescriptionHash, toolSchemaHash } from './tools/definitions/pins.js'
+export {
+  pinText,
+  pinnedChange,
+  serverToolHashes,
+  toolDescriptionHash,
+  toolHintsHash,
+  toolSchemaHash,
+} from './tools/definitions/pins.js'
+export { mcpKey } from './tools/dispatch/identity.js'
 export type { DefinedTool } from './tools/definitions/pins.js'
 export { STANDARD_TOOLS } from './tools/definitions/standard-tools.js'
 export { pinnedDrift, shapeOfOutput } from './tools/dispatch/drift.js'

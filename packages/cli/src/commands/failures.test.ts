@@ -209,7 +209,7 @@ describe('programs that a manifest names', () => {
     )
     writeFileSync(
       join(project, 'tools.lock.json'),
-      JSON.stringify({ format: 2, tools: { 'mcp:evil.x': { schema: 'h', description: 'd' } } }),
+      JSON.stringify({ format: 3, tools: { 'mcp:evil/x': { schema: 'h', description: 'd', hints: 'a' } } }),
     )
   })
 

@@ -216,7 +216,7 @@ describe('tools', () => {
     expect(await said(async () => toolsDiffCommand(more, { lockFile }))).toMatchObject({ code: 0, out: 'added    script:more\n' })
     expect((await run('1', { locked: true, lockFile: join(folder, 'none.json') })).err).toContain('there is no lock file')
     writeFileSync(lockFile, '{"format": 9}')
-    expect((await run('1', { locked: true, lockFile })).err).toContain('is not a lock file of format 2')
+    expect((await run('1', { locked: true, lockFile })).err).toContain('is not a lock file of format 3')
   })
 })
 
@@ -352,10 +352,10 @@ println(try { tool_call("greet", {name: "bo"}) } catch (e) { "\${e.code}: \${e.m
   test('a lock file of the first format pins no descriptions: it is to be written again', async () => {
     writeFileSync(lockFile(), '{"format": 1, "tools": {}}')
     expect((await run('1', { locked: true, lockFile: lockFile() })).err).toContain(
-      'is a lock file of format 1, which pins no descriptions; `bridle tools lock` writes one of format 2',
+      'is a lock file of format 1, which pins no descriptions; `bridle tools lock` writes one of format 3',
     )
-    writeFileSync(lockFile(), '{"format": 2, "tools": {"script:greet": "blake3:1"}}')
-    expect((await run('1', { locked: true, lockFile: lockFile() })).err).toContain('is not a lock file of format 2')
+    writeFileSync(lockFile(), '{"format": 3, "tools": {"script:greet": "blake3:1"}}')
+    expect((await run('1', { locked: true, lockFile: lockFile() })).err).toContain('is not a lock file of format 3')
   })
 
   describe('signed', () => {
@@ -397,7 +397,7 @@ println(try { tool_call("greet", {name: "bo"}) } catch (e) { "\${e.code}: \${e.m
       const whole = readFileSync(lockFile(), 'utf8')
       for (const alter of [
         (text: string): string => text.replace(/"script:greet"/, '"script:other"'),
-        (text: string): string => text.replace('"format": 2', '"format": 2, "more": 1'),
+        (text: string): string => text.replace('"format": 3', '"format": 3, "more": 1'),
         (text: string): string => text.replace('"shapes"', '"shape"').replace('"value": "', '"value": "A'),
         (text: string): string => text.replace('"ed25519"', '"none"'),
       ]) {

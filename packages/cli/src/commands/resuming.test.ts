@@ -118,7 +118,7 @@ describe('a snapshot carries what the run may do', () => {
 
   test('locked tools stay locked', async () => {
     const lock = join(folder, 'tools.lock.json')
-    writeFileSync(lock, '{"format": 2, "tools": {}}')
+    writeFileSync(lock, '{"format": 3, "tools": {}}')
     const code =
       'import { tool_call } from "std/tools"\n' +
       'tool_bind(tool_define(tool_registry(), "one", "d", {parameters: {}, handler: { a -> "called" }}))\nsleep(1ms)\n' +

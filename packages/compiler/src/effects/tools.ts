@@ -49,10 +49,15 @@ function listReach(name: string, config: Expr | undefined): readonly string[] {
     case 'host_bridge':
       return [`host:${readConfig('host_capability', name)}`]
     case 'mcp_server':
-      return [`mcp:${readConfig('mcp_server', readConfig('_mcp_server', '*'))}/${readConfig('mcp_tool', name)}`]
+      return [`mcp:${readConfig('mcp_server', readConfig('_mcp_server', '*'))}/${escapeTool(readConfig('mcp_tool', name))}`]
     default:
       return ['*']
   }
+}
+
+/** A tool as keys of servers' tools have it: what comes behind the last `/`. */
+function escapeTool(tool: string): string {
+  return tool.replaceAll('%', '%25').replaceAll('/', '%2F')
 }
 
 /** Of one name that is defined twice: whichever of them a call finds. */

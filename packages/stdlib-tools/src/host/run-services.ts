@@ -4,6 +4,8 @@
 import type { Effect } from '@bridle/vm'
 import { authorized, providerTable, refusal } from '../tools/policy/authority.js'
 import type { Clock } from '../library/time/host-clock.js'
+import { hashHex as nobleHash } from './hash.js'
+import { pinnedTools } from '../tools/definitions/pins.js'
 import { dryRunning } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
@@ -48,7 +50,13 @@ export function openServices(parts: RunParts, side: RunSide): Services {
 }
 
 function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): readonly Provider[] {
-  const info = { runId: parts.runId, now: () => clock.now(), startedAt }
+  const { pins } = parts.authority
+  const info = {
+    runId: parts.runId,
+    now: () => clock.now(),
+    startedAt,
+    pins: pins === null ? null : pinnedTools(parts.hashHex ?? nobleHash, pins),
+  }
   const sources = typeof parts.providers === 'function' ? parts.providers() : parts.providers
   const given = sources.map((source) => (typeof source === 'function' ? source(info) : source))
   const mcp = given.find(isMcpCaller) ?? null

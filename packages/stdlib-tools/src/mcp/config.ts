@@ -84,7 +84,7 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
   const proxyServerName = textOf(fields, 'proxy_server_name', true)
   if (transport === 'stdio') {
     if (command === '') throw invalid('transport "stdio" needs a command')
-    return { name, transport, command, args, env }
+    return { name, transport, command, file: null, args, env }
   }
   if (parseUrl(url) === null || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
   return { name, transport, url, authToken, auth: null, proxyServerName }

@@ -24,6 +24,8 @@ export type McpServerConfig =
       readonly name: string
       readonly transport: 'stdio'
       readonly command: string
+      /** The file that the command stands for, by the PATH of the host: what is started. Null where there is none. */
+      readonly file: string | null
       readonly args: readonly string[]
       readonly env: { readonly [name: string]: string }
     }
@@ -292,6 +294,7 @@ async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): 
   if (config.transport === 'stdio') {
     const spawned = {
       command: config.command,
+      file: config.file ?? '',
       args: config.args,
       cwd: options.cwd,
       env: { ...options.env, ...config.env },

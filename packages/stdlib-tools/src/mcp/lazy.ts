@@ -3,20 +3,23 @@
 
 import type { McpToolCaller } from '../tools/executors/mcp.js'
 import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
+import type { PinnedTools } from '../tools/definitions/pins.js'
 import type { McpConnections, McpOptions } from './provider.js'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 
 export function lazyMcpProvider(options: McpOptions): ProviderSource {
-  return () => new LazyMcp(options)
+  return ({ pins = null }) => new LazyMcp(options, pins)
 }
 
 class LazyMcp implements Provider, McpToolCaller {
   readonly kinds = ['mcp.connect', 'mcp.request'] as const
   private readonly options: McpOptions
+  private readonly pins: PinnedTools | null
   private loading: Promise<McpConnections> | null = null
 
-  constructor(options: McpOptions) {
+  constructor(options: McpOptions, pins: PinnedTools | null) {
     this.options = options
+    this.pins = pins
     // Servers that are not lazy are started with the run.
     if (Object.values(options.servers ?? {}).some((server) => server.lazy === false)) void this.load()
   }
@@ -50,7 +53,7 @@ class LazyMcp implements Provider, McpToolCaller {
   }
 
   private load(): Promise<McpConnections> {
-    this.loading ??= import('./provider.js').then(({ McpConnections }) => new McpConnections(this.options))
+    this.loading ??= import('./provider.js').then(({ McpConnections }) => new McpConnections(this.options, this.pins))
     return this.loading
   }
 }

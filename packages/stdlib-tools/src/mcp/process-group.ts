@@ -11,7 +11,10 @@ const running = new Set<ChildProcess>()
 let exitHandler: (() => void) | null = null
 
 export interface SpawnOptions {
+  /** As it was asked for: how the program knows itself. */
   readonly command: string
+  /** The file that is started (program-file.ts). */
+  readonly file: string
   readonly args: readonly string[]
   readonly cwd: string | undefined
   /** The whole environment of the child. */
@@ -42,7 +45,8 @@ function isThere(path: string): boolean {
 /** Resolves when the program runs; rejects with the operating system's error when it could not be started. */
 export function spawnGroup(options: SpawnOptions): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
-    const child = spawn(options.command, [...options.args], {
+    const child = spawn(options.file, [...options.args], {
+      argv0: options.command,
       cwd: options.cwd,
       env: options.env,
       stdio: ['pipe', 'pipe', options.stderr],

@@ -7,12 +7,15 @@ import { isServerAddress } from '@bridle/vm'
 import { timerMs } from '../library/time/host-clock.js'
 import { pinnedNumber } from '../tools/servers/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
+import { serverOfSpec } from '../tools/dispatch/identity.js'
+import type { PinnedTools } from '../tools/definitions/pins.js'
 import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
 
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'
 import { DEFAULT_LIMITS, Listings } from './limits.js'
+import { programFile } from './program-file.js'
 import type { McpLimits } from './limits.js'
 import type { McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
 
@@ -89,12 +92,16 @@ const READING = new Set([
 
 /** A provider for `createRuntime`; each run gets connections of its own. */
 export function mcpProvider(options: McpOptions = {}): ProviderSource {
-  return () => new McpConnections(options)
+  return ({ pins = null }) => new McpConnections(options, pins)
 }
 
 export class McpConnections implements Provider {
   readonly kinds = ['mcp.connect', 'mcp.request'] as const
   private readonly options: McpOptions
+  /** What the lock file says about tools; null in a run without one. */
+  private readonly pins: PinnedTools | null
+  /** Tools as the servers list them now, for runs with pins; until a server says that they have changed. */
+  private readonly offered = new WeakMap<McpConnection, Promise<ReadonlyMap<string, Plain>>>()
   /** By connection number; negative numbers are connections of tools with `mcp_server`. */
   private readonly open = new Map<number, Promise<McpConnection>>()
   /** Those of `open` whose handshake is done. */
@@ -114,8 +121,9 @@ export class McpConnections implements Provider {
   private readonly stop = new AbortController()
   private ended = false
 
-  constructor(options: McpOptions) {
+  constructor(options: McpOptions, pins: PinnedTools | null = null) {
     this.options = options
+    this.pins = pins
     for (const [name, { lazy }] of Object.entries(options.servers ?? {})) {
       // Whoever uses it hears why it is not there; a server that nobody uses does not matter.
       if (lazy === false) this.connection(this.numberOf(name), name, { server: name }, this.stop.signal).catch(() => {})
@@ -242,24 +250,88 @@ export class McpConnections implements Provider {
     // Numbers above zero were connected by the script; when one is not known here, the run was restored.
     const reopened = number > 0 && !this.open.has(number) && !this.aliases.has(number)
     try {
+      const ask = async (connection: McpConnection): Promise<EffectOutcome> =>
+        (tool === null ? null : await this.changeOf(connection, name, spec, tool, signal)) ??
+        connection.request(method, params, limits)
       const connection = await this.connection(number, name, spec, signal)
-      let outcome = await connection.request(method, params, limits)
+      let outcome = await ask(connection)
       if (connection.isSessionLost) {
         // The server forgot the session, so it did nothing with the request; once more on a new one.
         this.forget(number, connection)
-        outcome = await (await this.connection(number, name, spec, signal)).request(method, params, limits)
+        outcome = await ask(await this.connection(number, name, spec, signal))
       }
       outcome = this.listingsOf(await this.connection(number, name, spec, signal), name).page(
         method,
         params['cursor'] ?? null,
         outcome,
       )
-      return method === 'tools/list' && outcome.ok ? answered(listedOnly(outcome.value, declaration?.tools)) : outcome
+      return method === 'tools/list' && outcome.ok
+        ? answered(this.pinnedOnly(listedOnly(outcome.value, declaration?.tools), spec, name))
+        : outcome
     } catch (cause) {
       const why = messageOf(cause)
       if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
       return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${why}`)
     }
+  }
+
+  /**
+   * The refusal of a call whose tool is not what the lock file pins, by what the server lists now: a server may change its tools at any time,
+   * and each connection is a server of its own. Null where the tool is as it was, and in runs without pins.
+   */
+  private async changeOf(
+    connection: McpConnection,
+    name: string,
+    spec: Plain,
+    tool: string,
+    signal: AbortSignal,
+  ): Promise<EffectOutcome | null> {
+    if (this.pins === null) return null
+    const server = serverOfSpec(spec, name)
+    let offered = this.offered.get(connection)
+    if (offered === undefined) this.offered.set(connection, (offered = this.toolsOf(connection, name, signal)))
+    let tools: ReadonlyMap<string, Plain>
+    try {
+      tools = await offered
+    } catch (cause) {
+      this.offered.delete(connection)
+      return drifted(`the tools of MCP server '${name}' cannot be compared with the lock file: ${messageOf(cause)}`)
+    }
+    const found = tools.get(tool)
+    const problem = found === undefined ? 'is no longer offered' : this.pins.changeOf(server, found)
+    return problem === null ? null : drifted(`tool '${tool}' of MCP server '${name}' ${problem}`)
+  }
+
+  /** A page of tools as the lock file has them: what another one says must not reach a model either. */
+  private pinnedOnly(page: Plain, spec: Plain, name: string): Plain {
+    const { pins } = this
+    const { tools } = record(page)
+    if (pins === null || !Array.isArray(tools)) return page
+    const server = serverOfSpec(spec, name)
+    const kept = (tools as readonly Plain[]).filter((tool) => {
+      const problem = pins.changeOf(server, tool)
+      if (problem !== null)
+        this.options.onWarning?.(`tool '${String(record(tool)['name'])}' of MCP server '${name}' is left out: it ${problem}`)
+      return problem === null
+    })
+    return { ...record(page), tools: kept }
+  }
+
+  private async toolsOf(connection: McpConnection, name: string, signal: AbortSignal): Promise<ReadonlyMap<string, Plain>> {
+    const tools = new Map<string, Plain>()
+    const limits = { timeoutMs: this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal }
+    const listings = new Listings(name, { ...DEFAULT_LIMITS, ...this.options.limits }, () => {})
+    let cursor: Plain = null
+    do {
+      const asked = await connection.request('tools/list', cursor === null ? {} : { cursor }, limits)
+      const outcome = listings.page('tools/list', cursor, asked)
+      if (!outcome.ok) throw new Error(outcome.error.message)
+      const page = record(outcome.value)
+      for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : [])
+        tools.set(String(record(tool)['name']), tool)
+      cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : null
+    } while (cursor !== null && !signal.aborted)
+    return tools
   }
 
   private listingsOf(connection: McpConnection, server: string): Listings {
@@ -330,7 +402,11 @@ export class McpConnections implements Provider {
         fetch: options.fetch,
         limits: options.limits,
         onNotification: (method, params) => {
-          if (method === 'notifications/tools/list_changed') this.readOnly.delete(number)
+          if (method === 'notifications/tools/list_changed') {
+            this.readOnly.delete(number)
+            const changed = this.opened.get(number)
+            if (changed !== undefined) this.offered.delete(changed)
+          }
           this.noteUpdate(number, method, params)
           options.onNotification?.(name, method, params)
         },
@@ -354,13 +430,27 @@ export class McpConnections implements Provider {
       const declaration = this.declarationOf(spec)
       if (declaration === null)
         throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
-      return declaredConfig(declared, declaration)
+      // Whoever declares a server may say where its programs are.
+      const own = declaredConfig(declared, declaration)
+      return own.transport === 'stdio' ? this.found(own, own.env) : own
     }
-    const config = readServerConfig(name, spec)
+    const read = readServerConfig(name, spec)
+    // The variables of a script are for the program; what that is, they do not say.
+    const config = read.transport === 'stdio' ? this.found(read, {}) : read
     if (this.options.allow?.(config) === false) {
       throw new McpFailure(categorizedError('tool_rejected', `MCP server '${name}' is not allowed by this host`))
     }
     return config
+  }
+
+  /** With the file that is started. It is looked up once, so that what `allow` sees is what runs. */
+  private found<C extends McpServerConfig & { readonly transport: 'stdio' }>(
+    config: C,
+    env: { readonly [name: string]: string },
+  ): C {
+    const { cwd = process.cwd() } = this.options
+    const path = { ...environment(this.options.env ?? 'safe'), ...env }['PATH'] ?? ''
+    return { ...config, file: programFile(config.command, path, cwd) }
   }
 
   private async disconnect(number: number): Promise<EffectOutcome> {
@@ -461,6 +551,10 @@ export class McpConnections implements Provider {
     } while (cursor !== null && !signal.aborted)
     return null
   }
+}
+
+function drifted(message: string): EffectOutcome {
+  return categorizedError('tool_rejected', message, 'schema_drift')
 }
 
 /** A page of `tools/list` without the tools that the host leaves out. */

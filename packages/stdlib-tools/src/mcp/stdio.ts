@@ -48,6 +48,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     let child: ChildProcess
     try {
+      if (this.options.file === '') throw Object.assign(new Error(`spawn ${this.options.command} ENOENT`), { code: 'ENOENT' })
       child = await spawnGroup(this.options)
     } catch (cause) {
       throw new SpawnError(`failed to spawn ${this.options.command}`, { cause })

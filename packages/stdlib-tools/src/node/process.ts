@@ -3,9 +3,9 @@
 // environment, never those of this process.
 
 import { spawn } from 'node:child_process'
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { isSecretVariable } from '../library/processes/process.js'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../library/time/host-clock.js'
@@ -16,6 +16,7 @@ import { SandboxViolation } from './sandbox.js'
 import { guarded, violation } from './workspace.js'
 import type { Workspace } from './workspace.js'
 import { killGroup, spawnFailure } from '../mcp/process-group.js'
+import { isExecutable, programFile } from '../mcp/program-file.js'
 
 export interface ProcessOptions {
   /** Arguments of the script. */
@@ -187,19 +188,6 @@ function run(options: Execution): Promise<EffectOutcome> {
   })
 }
 
-/**
- * The file that a program's name stands for. Relative entries of PATH are left out: they name other files in other folders, among them
- * files that the script has written.
- */
-function programFile(program: string, path: string, cwd: string): string | null {
-  if (program.includes('/')) return resolve(cwd, program)
-  for (const folder of path.split(delimiter)) {
-    const file = isAbsolute(folder) ? join(folder, program) : ''
-    if (file !== '' && program !== '' && isExecutable(file)) return file
-  }
-  return null
-}
-
 /** Variables that are not as the host gave them. */
 function changedVariables(workspace: Workspace, own: { readonly [name: string]: string }): readonly string[] {
   const now = new Map([...workspace.env, ...Object.entries(own)])
@@ -280,15 +268,6 @@ function listedShells(): string[] {
       .filter((line) => line.startsWith('/'))
   } catch {
     return []
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
   }
 }
 

@@ -197,7 +197,9 @@ export class FileSandbox {
       .split(sep)
       .filter((component) => component !== '')
     return components.some(
-      (component) => (!this.hidden && component.startsWith('.')) || this.deny.some((denies) => denies(component)),
+      (component) =>
+        (!this.hidden && (component.startsWith('.') || folded(component).startsWith('.'))) ||
+        this.deny.some((denies) => denies(component)),
     )
   }
 
@@ -269,10 +271,23 @@ function danglingTarget(path: string): string | null {
   }
 }
 
-/** Windows tells no case apart in names. */
-const foldCase = (text: string): string => (process.platform === 'win32' ? text.toLowerCase() : text)
+/**
+ * A name as the least exact file system compares it: without case, composed or not, without characters that show nothing, and without dots
+ * and blanks at its end. Whether a folder lies on such a system, nobody can tell from here, and on another one a name is denied too many.
+ */
+function folded(name: string): string {
+  return name.normalize('NFKD').replaceAll(UNSEEN, '').toUpperCase().toLowerCase().normalize('NFC').replace(ENDING, '')
+}
 
+const UNSEEN = /[\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
+const ENDING = /(?<![. ])[. ]+$/
+
+/** Whether a component is one of the denied names; those of alternate streams (`name:stream`) are names of the file. */
 function componentPattern(pattern: string): (component: string) => boolean {
-  const fits = compileWildcards(foldCase(pattern), { separator: null, one: true })
-  return (component) => fits(foldCase(component))
+  const fits = compileWildcards(folded(pattern), { separator: null, one: true })
+  return (component) => {
+    const name = folded(component)
+    const colon = name.indexOf(':')
+    return fits(name) || fits(component) || (colon > 0 && fits(name.slice(0, colon)))
+  }
 }

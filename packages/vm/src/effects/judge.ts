@@ -7,6 +7,8 @@ import type { Plain } from '../values/data.js'
 export interface EffectAsCall {
   readonly tool: string
   readonly args: { readonly [name: string]: Plain }
+  /** Arguments that nobody may read in a record, by name. */
+  readonly secret?: readonly string[]
 }
 
 /** `judge` refuses and counts nothing; `count` counts only, for what a mock answers; `both` is for what is performed. */

@@ -66,7 +66,7 @@ function record(m: Machine, task: Task, id: number, effect: Effect, outcome: Eff
     task: task.id,
     args: call.args,
     policy: null,
-    secret: [],
+    secret: call.secret ?? [],
     attempts: 1,
     startedMs,
     endedMs: m.now,

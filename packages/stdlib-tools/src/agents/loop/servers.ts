@@ -4,6 +4,7 @@
 import { Fault, HarnDict, HarnHandle, HarnList, display, failRuntime, here, toPlain, tryCallBack } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { disownClient, ownClient } from '../../tools/policy/loop-clients.js'
+import { factsOfEntry } from '../../tools/definitions/entry.js'
 import { grantPass } from '../../tools/policy/gate.js'
 import { mcpIdentity, serverOfSpec } from '../../tools/dispatch/identity.js'
 import type { ToolIdentity } from '../../tools/dispatch/identity.js'
@@ -161,6 +162,6 @@ export function* callServer(
   const server = serverOf(servers, tool)
   if (server === undefined) return undefined
   // The gate has judged the tool of this very connection.
-  yield* here((ctx) => (grantPass(ctx, server.client, args, attemptOf), null))
+  yield* here((ctx) => (grantPass(ctx, server.client, args, attemptOf, factsOfEntry(tool).secrets), null))
   return yield* call('mcp_call', server.client, toolOfServer(tool), args)
 }

@@ -16,7 +16,7 @@ import {
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
 import { completeHandoff } from '../transcripts/handoff.js'
 import { timeOrderedId, wallMs } from '../../library/time/identity.js'
-import { folderNameProblem, isAbsolutePath, normalizePath, parentPath } from '../../library/files/lexical-path.js'
+import { folderNameProblem, folderOfId, isAbsolutePath, normalizePath, parentPath } from '../../library/files/lexical-path.js'
 import { refusal, textField } from '../../library/files/ask.js'
 import {
   deletePath,
@@ -103,7 +103,7 @@ function handleOf(value: Value | undefined, name: string): Handle {
   return {
     root,
     session,
-    folder: normalizePath(`${root}/${session}`),
+    folder: normalizePath(`${root}/${folderOfId(session)}`),
     policy: text('conflict_policy'),
     writer: dictOf(value.get('writer')),
   }
@@ -182,13 +182,13 @@ const machine = scripts('agent_state.script', {
     const session =
       (named ? (first as string) : option(given, 'session_id')) ?? (yield* currentSession()) ?? (yield* timeOrderedId())
     const handle = yield* handleFor(root, session, given)
-    yield* makeDirectory(normalizePath(`${display(handle.get('root')!)}/${session}`), 'agent_state.init')
+    yield* makeDirectory(normalizePath(`${display(handle.get('root')!)}/${folderOfId(session)}`), 'agent_state.init')
     return handle
   },
   *resume(root, session, options) {
     const handle = yield* handleFor(display(root ?? ''), display(session ?? null), dictOf(options))
     const place = display(handle.get('root')!)
-    const facts = yield* fileFacts(normalizePath(`${place}/${display(session ?? null)}`))
+    const facts = yield* fileFacts(normalizePath(`${place}/${folderOfId(display(session ?? null))}`))
     if (facts === null || !facts.isDir)
       return failRuntime(`agent_state.resume: session '${display(session ?? null)}' not found under ${place}`)
     return handle

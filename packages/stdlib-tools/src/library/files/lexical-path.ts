@@ -30,6 +30,19 @@ export function folderNameProblem(name: string): string | null {
   return parts.every((part) => part === '' || part === '.') ? 'must name a folder' : null
 }
 
+/**
+ * The name of the folder that an id has: one component for each id. As a path, `a/b`, `a//b` and `a/./b` would be one folder, and that would
+ * be the folder `b` in the one of the id `a`.
+ */
+export function folderOfId(id: string): string {
+  return id.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('\\', '%5C')
+}
+
+/** The id of such a folder. */
+export function idOfFolder(name: string): string {
+  return name.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%25', '%')
+}
+
 export function parsePath(path: string): ParsedPath {
   const posix = toPosix(path)
   const drive = /^[A-Za-z]:/.exec(posix)?.[0] ?? ''

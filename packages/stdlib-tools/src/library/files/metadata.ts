@@ -21,7 +21,7 @@ import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/famili
 import { readRecordFile, updateRecordFile } from './record-files.js'
 import { directoryNames, executionRoot, fileFacts, isMissing, jsonData, stateRoot } from './state-files.js'
 import { isoNow } from '../time/dates.js'
-import { folderNameProblem, isAbsolutePath, normalizePath, relativePath } from './lexical-path.js'
+import { folderNameProblem, folderOfId, idOfFolder, isAbsolutePath, normalizePath, relativePath } from './lexical-path.js'
 
 /** Namespace → directory → fields. Replaced as a whole at each change, so that a script may hold on to what it saw. */
 type Facts = ReadonlyMap<string, ReadonlyMap<string, HarnDict>>
@@ -47,7 +47,7 @@ function* load(): Script<Facts> {
     for (const name of sortTexts([...names])) {
       const { content } = yield* readRecordFile(`${folder}/${name}/entries.json`, 'metadata')
       const entries = content.get('entries') ?? null
-      if (entries instanceof HarnDict) facts.set(name, readEntries(entries))
+      if (entries instanceof HarnDict) facts.set(idOfFolder(name), readEntries(entries))
     }
   }
   return yield* here((ctx) => (ctx.state(metadataState).facts ??= facts))
@@ -373,7 +373,8 @@ const machine = scripts('metadata.script', {
       now: `${isoNow(ctx.now).slice(0, 19)}Z`,
     }))
     const { root } = yield* stateRoot()
-    for (const name of namespaces(unsaved)) yield* saveNamespace(`${root}/metadata/${name}/entries.json`, name, unsaved, now)
+    for (const name of namespaces(unsaved))
+      yield* saveNamespace(`${root}/metadata/${folderOfId(name)}/entries.json`, name, unsaved, now)
     return null
   },
   *content_hash(directory) {

@@ -122,27 +122,52 @@ export function knowsParameter(parameters: HarnDict, name: string): boolean {
 /** Deeper records of a schema are not looked through. */
 const MAX_MARKED_DEPTH = 32
 
-/** Names that the schema marks as secret (`writeOnly`, `secret`, format `password`), also within records and lists of them. */
+/**
+ * Names that the schema marks as secret (`writeOnly`, `secret`, format `password`), also within records and lists of them. A mark on the
+ * items of a list, on one of several schemas, or behind a `$ref` is one on what has them.
+ */
 export function secretParameters(parameters: HarnDict): readonly string[] {
   const found = new Set<string>()
-  const seen = new Set<HarnDict>()
+  const known = new Map<HarnDict, boolean>()
   const look = (schema: Value | undefined, depth: number): boolean => {
-    if (!(schema instanceof HarnDict) || depth > MAX_MARKED_DEPTH) return false
-    // A schema that is met twice, or shared, is read once; where it stands, its own mark still counts.
-    if (!seen.has(schema)) {
-      seen.add(schema)
-      const properties = propertiesOf(schema)
-      for (const name of properties.keys()) if (look(properties.get(name), depth + 1)) found.add(name)
-      for (const part of [schema.get('items'), schema.get('additionalProperties')]) look(part, depth + 1)
-      for (const key of ['anyOf', 'oneOf', 'allOf']) {
-        const parts = schema.get(key)
-        if (parts instanceof HarnList) for (const part of parts.view()) look(part, depth + 1)
-      }
+    // What is too deep to look at may be marked.
+    if (depth > MAX_MARKED_DEPTH) return schema instanceof HarnDict
+    if (!(schema instanceof HarnDict)) return false
+    // A schema that is met twice, or within itself, is read once.
+    const before = known.get(schema)
+    if (before !== undefined) return before
+    const own = schema.get('writeOnly') === true || schema.get('secret') === true || schema.get('format') === 'password'
+    known.set(schema, own)
+    for (const [name, property] of propertiesOf(schema).entries()) if (look(property, depth + 1)) found.add(name)
+    for (const key of ['$defs', 'definitions', 'patternProperties', 'dependentSchemas']) {
+      const parts = schema.get(key)
+      if (parts instanceof HarnDict) for (const part of parts.values()) look(part, depth + 1)
     }
-    return schema.get('writeOnly') === true || schema.get('secret') === true || schema.get('format') === 'password'
+    let isMarked = own
+    const parts = ['items', 'contains', 'additionalProperties', 'unevaluatedProperties', 'if', 'then', 'else', 'not']
+    for (const key of parts) isMarked = look(schema.get(key), depth + 1) || isMarked
+    for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']) {
+      const list = schema.get(key)
+      if (list instanceof HarnList) for (const part of list.view()) isMarked = look(part, depth + 1) || isMarked
+    }
+    const reference = schema.get('$ref')
+    if (typeof reference === 'string') isMarked = look(referred(parameters, reference), depth + 1) || isMarked
+    known.set(schema, isMarked)
+    return isMarked
   }
   look(parameters, 0)
   return [...found]
+}
+
+/** What `#/a/b` stands for within the schema; undefined for an address elsewhere. */
+function referred(root: HarnDict, reference: string): Value | undefined {
+  if (!reference.startsWith('#')) return undefined
+  let at: Value | undefined = root
+  for (const part of reference.slice(1).split('/').slice(1)) {
+    if (!(at instanceof HarnDict)) return undefined
+    at = at.get(part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  }
+  return at
 }
 
 /** Parameters that the schema marks: `url` (format `uri`), `path` (format `path`). */

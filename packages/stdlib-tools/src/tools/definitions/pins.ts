@@ -4,8 +4,9 @@
 // pins refuses tools that changed and tools that nobody pinned; `bridle tools lock` writes them.
 //
 //   script:NAME   defined by the program      bridle:ID   a standard tool
-//   host:ID       of the embedding program    mcp:SERVER.TOOL   of an MCP server
+//   host:ID       of the embedding program    mcp:SERVER/TOOL   of an MCP server: also what it hints about its effects
 
+import { mcpKey } from '../dispatch/identity.js'
 import { HarnDict, HarnList, fromPlain, hostSlot, sortedJson, utf8 } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
 
@@ -28,6 +29,7 @@ export const TOOL_PINS = hostSlot<ReadonlyMap<string, string> | null>('tool_pins
 /** The form of what is hashed; a change of it is a new word here. */
 const FORMAT = 'bridle-tool-1'
 const TEXT_FORMAT = 'bridle-tool-text-1'
+const HINTS_FORMAT = 'bridle-tool-hints-1'
 
 function hashOf(hashHex: (bytes: Uint8Array) => string, name: string, parameters: Value, output: Value): string {
   const text = sortedJson(HarnDict.of({ name, parameters, output }))
@@ -96,20 +98,64 @@ export function toolDescriptionHash(
   )
 }
 
-/**
- * What a run is given for a tool: the hash of its schemas, or both hashes. It is one text, because snapshots and journals carry pins
- * as texts.
- */
-export const pinText = (schema: string, description: string): string => `${schema}+${description}`
+/** Of the annotations of a server's tool (`readOnlyHint`, `destructiveHint` …): policies and dry runs go by them. */
+export function toolHintsHash(hashHex: (bytes: Uint8Array) => string, annotations: Plain): string {
+  return `blake3:${hashHex(utf8(`${HINTS_FORMAT}\n${sortedJson(fromPlain(annotations))}`))}`
+}
 
-/** What is otherwise, for errors; null when the tool is what was pinned. Pins of the schemas alone say nothing of descriptions. */
-export function pinnedChange(pinned: string, found: { readonly schema: string; readonly description: string }): string | null {
-  const [schema, description] = pinned.split('+', 2)
+export interface ToolHashes {
+  readonly schema: string
+  readonly description: string
+  /** Of tools of servers. */
+  readonly hints?: string
+}
+
+/**
+ * What a run is given for a tool: the hash of its schemas, and those of its descriptions and hints. It is one text, because snapshots and
+ * journals carry pins as texts.
+ */
+export const pinText = (schema: string, description: string, hints?: string): string =>
+  hints === undefined ? `${schema}+${description}` : `${schema}+${description}+${hints}`
+
+/** What is otherwise, for errors; null when the tool is what was pinned. What a pin leaves out it says nothing about. */
+export function pinnedChange(pinned: string, found: ToolHashes): string | null {
+  const [schema, description, hints] = pinned.split('+', 3)
   const changed = [
     ...(schema === found.schema ? [] : ['schemas']),
     ...(description === undefined || description === found.description ? [] : ['descriptions']),
+    ...(hints === undefined || hints === found.hints ? [] : ['hints']),
   ]
   return changed.length === 0 ? null : changed.join(' and ')
+}
+
+/** Of a tool as a server lists it. */
+export function serverToolHashes(hashHex: (bytes: Uint8Array) => string, listed: Plain): Required<ToolHashes> {
+  const tool = (typeof listed === 'object' && listed !== null ? listed : {}) as { readonly [key: string]: Plain | undefined }
+  const [name, input, output] = [String(tool['name'] ?? ''), tool['inputSchema'] ?? null, tool['outputSchema'] ?? null]
+  const said = { description: String(tool['description'] ?? ''), title: String(tool['title'] ?? '') }
+  return {
+    schema: toolSchemaHash(hashHex, { name, input, output }),
+    description: toolDescriptionHash(hashHex, { name, ...said, input, output }),
+    hints: toolHintsHash(hashHex, tool['annotations'] ?? null),
+  }
+}
+
+/** What a run with pins asks about a tool as its server lists it now. */
+export interface PinnedTools {
+  /** What is wrong with it, as the end of a sentence; null when it is what was pinned. */
+  readonly changeOf: (server: string, listed: Plain) => string | null
+}
+
+export function pinnedTools(hashHex: (bytes: Uint8Array) => string, pins: { readonly [key: string]: string }): PinnedTools {
+  return {
+    changeOf(server, listed) {
+      const name = String((listed as { readonly name?: Plain } | null)?.name ?? '')
+      const key = mcpKey(server, name)
+      if (!Object.hasOwn(pins, key)) return `(${key}) is not in the lock file`
+      const changed = pinnedChange(pins[key]!, serverToolHashes(hashHex, listed))
+      return changed === null ? null : `(${key}) has changed since it was locked: its ${changed}`
+    },
+  }
 }
 
 /** Of a tool as data, with JSON Schemas or null. */

@@ -179,13 +179,20 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
     task: ctx.machine.taskNumber,
     args: plainOrText(state.args),
     policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
-    secret: factsOfEntry(entry).secrets,
+    secret: secretsOfCall(ctx, state, entry),
     attempts: state.attempt,
     cached: state.cached === true,
     startedMs: state.startedMs,
     endedMs: ctx.now,
     outcome: outcome(),
   })
+}
+
+/** By the entry of the call, and by the host's own word about its tool. */
+function secretsOfCall(ctx: Context, state: DispatchState, entry: HarnDict): readonly string[] {
+  const own = state.identity === null ? null : entryOfHost(ctx, state.identity)
+  const { secrets } = factsOfEntry(entry)
+  return own === null || own === entry ? secrets : [...new Set([...secrets, ...factsOfEntry(own).secrets])]
 }
 
 /** Arguments that were refused for their depth are traced as a text. */
@@ -351,7 +358,7 @@ function outsideCall(
   executor: 'host_bridge' | 'mcp_server',
   args: Plain,
 ): Effect {
-  const { secrets } = factsOfEntry(entry)
+  const secrets = secretsOfCall(ctx, state, entry)
   return {
     kind: 'tool.call',
     args: {
@@ -565,9 +572,9 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
 // --- the frame ----------------------------------------------------------------------------------------------------------
 
 function begin(ctx: Context, state: DispatchState): Result {
-  const attemptOf = takePass(ctx, state.tool, state.args)
-  const judged = attemptOf !== null
-  if (attemptOf !== null) state.attemptOf = attemptOf
+  const pass = takePass(ctx, state.tool, state.args)
+  const judged = pass !== null
+  if (pass !== null) state.attemptOf = pass.call
   const entry = resolve(ctx, state)
   if (typeof entry === 'string') {
     state.name = state.tool instanceof HarnDict ? '' : display(state.tool)

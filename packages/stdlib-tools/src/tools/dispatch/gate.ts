@@ -38,7 +38,7 @@ import { checkArguments, knowsParameter, withDefaults } from '../definitions/arg
 import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
 import { toolError } from '../../library/tool-errors.js'
 import type { CallFacts } from '../../library/tool-errors.js'
-import { bridgedIdentity, insideIdentity, mcpIdentity } from './identity.js'
+import { bridgedIdentity, insideIdentity, mcpIdentity, mcpKey } from './identity.js'
 import type { HostNames, ToolIdentity } from './identity.js'
 import { descriptionHashOf, pinText, pinnedChange, schemaHashOf } from '../definitions/pins.js'
 import { nameOf, present, textAt } from '../definitions/registry.js'
@@ -153,7 +153,7 @@ export function pinOf({ identity, entry, isOfScript }: Pick<GateCall, 'identity'
     case 'host':
       return `host:${identity.id}`
     case 'mcp':
-      return `mcp:${identity.server ?? ''}.${identity.id}`
+      return mcpKey(identity.server ?? '', identity.id)
     case 'builtin':
       return `bridle:${identity.id}`
     default:
@@ -196,7 +196,7 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
       HarnDict.of({ key: name, pinned, found: shownFound, changed }),
     )
   }
-  // The schemas of servers are compared before the run; here there is nothing to compare.
+  // What servers list is compared where they are asked (mcp/provider.ts); here there is nothing to compare.
   const own = identity.kind === 'mcp' && !isOfScript ? null : (entryOfHost(ctx, identity) ?? entry)
   const refused = judge(key, isOfScript ? entry : own)
   if (refused !== null || !isOfScript) return refused

@@ -9,7 +9,7 @@ import { hasCommandPolicy, startAfterwards, startPreflight } from '../policy/com
 import { matchHostMock } from './host-mocks.js'
 import { errorFromFault, isToolError } from '../../library/tool-errors.js'
 import { processFallback } from './host-process.js'
-import { enterGate, leaveGate } from './outside-calls.js'
+import { enterGate, judgedFacts, leaveGate } from './outside-calls.js'
 import type { AtGate, OutsideCall } from './outside-calls.js'
 import { hostNamesOf, isOfHost } from './gate.js'
 import { bridgedIdentity } from './identity.js'
@@ -137,7 +137,7 @@ function sendHostCall(ctx: Context, state: HostCallState): Result {
   const params = plainOf(state.params)
   if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
   const args = { name, capability, operation, params }
-  return ctx.request({ kind: 'host.call', args: call === null ? args : { ...args, identity: call.identity.key } })
+  return ctx.request({ kind: 'host.call', args: call === null ? args : { ...args, ...judgedFacts(call) } })
 }
 
 /** The result of an operation that was carried out, after the command policy had its say. */
@@ -256,7 +256,7 @@ function hostToolAtGate(ctx: Context, state: HostToolState, name: string, at: At
   state.stage = 'asked'
   const args = plainOf(state.args)
   if (args === undefined) return ctx.throw(`host_tool_call: arguments of ${name} are nested too deeply`)
-  return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args, identity: at.call.identity.key } })
+  return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args, ...judgedFacts(at.call) } })
 }
 
 /** The host's list in the one shape that scripts see. */

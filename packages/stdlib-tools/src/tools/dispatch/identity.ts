@@ -90,10 +90,20 @@ export function hostIdentity(
 
 /** `server` as `serverOfSpec` tells it. */
 export function mcpIdentity(server: string, tool: string, given: readonly string[] = NONE): ToolIdentity {
-  const key = `mcp:${server}/${tool}`
-  // `mcp.a.b.c` may be the tool `b.c` of `a`, or `c` of `a.b`; where the script chose the server, one of the two is a stranger.
-  const names = isSpelled(server) && tool.includes('.') ? [key] : [key, `mcp.${server}.${tool}`, `${server}__${tool}`]
-  return { kind: 'mcp', key, id: tool, server, names, families: ['mcp', `mcp.${server}`], given: without(given, names) }
+  const key = mcpKey(server, tool)
+  const [dotted, joined] = [`mcp.${server}.${tool}`, `${server}__${tool}`]
+  const names = [key]
+  // `mcp.a.b.c` may be the tool `b.c` of `a`, or `c` of `a.b`, and so may `a__b__c`: a name that two tools could have allows neither.
+  const isDotted = isSpelled(server) ? tool.includes('.') : server.includes('.')
+  if (!isDotted) names.push(dotted)
+  if (!server.includes('__') && !server.endsWith('_') && !(isSpelled(server) && isDotted)) names.push(joined)
+  const families = isDotted && !isSpelled(server) ? ['mcp'] : ['mcp', `mcp.${server}`]
+  return { kind: 'mcp', key, id: tool, server, names, families, given: without([...given, dotted, joined], names) }
+}
+
+/** One text for each pair: what comes behind the last `/` is the tool. The manifest writes the same (compiler: effects/tools.ts). */
+export function mcpKey(server: string, tool: string): string {
+  return `mcp:${server}/${tool.replaceAll('%', '%25').replaceAll('/', '%2F')}`
 }
 
 /** Whether a server is an address or a program, rather than the name of a declaration. */

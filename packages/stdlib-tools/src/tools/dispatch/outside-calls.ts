@@ -2,11 +2,11 @@
 // mcp_call. Their frames go through it in one or two steps, and the effect then carries what was judged.
 
 import { HarnDict, display, typeName } from '@bridle/vm/families'
-import type { Context, Result, Value } from '@bridle/vm/families'
+import type { Context, Plain, Result, Value } from '@bridle/vm/families'
 import { reserveBudgets, settle, traceDenied } from '../policy/grants.js'
 import { isCounted, noteCounted, quickVerdict, startGate, takePass } from '../policy/gate.js'
 import { factsOfEntry } from '../definitions/entry.js'
-import { admit, admitArguments, brokenGrant, entryOfHost } from './gate.js'
+import { admit, admitArguments, brokenGrant, entryOfHost, secretsOfHost } from './gate.js'
 import { toolError } from '../../library/tool-errors.js'
 import type { ToolIdentity } from './identity.js'
 import type { AppliedGrant } from '../policy/grants.js'
@@ -17,6 +17,8 @@ export interface OutsideCall {
   readonly applied: readonly AppliedGrant[]
   /** As they were given, unless something changed them. */
   readonly args: Value
+  /** Arguments that a schema marks as secret, by name. */
+  readonly secrets: readonly string[]
   /** The call of an agent loop that it is an attempt of (policy/gate.ts). */
   readonly attemptOf: number | null
 }
@@ -35,8 +37,10 @@ export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, ow
     callId: null,
     attempt: 1,
   }
-  const attemptOf = owner === null ? null : takePass(ctx, owner, given)
-  const refused = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, identity, args, error)
+  const pass = owner === null ? null : takePass(ctx, owner, given)
+  const attemptOf = pass?.call ?? null
+  const secrets = [...(pass?.secrets ?? []), ...(identity.kind === 'host' ? secretsOfHost(ctx, identity.id) : [])]
+  const refused = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, { identity, secrets }, args, error)
   const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
   if (applied instanceof HarnDict) return refused(applied)
   const isEmpty = given === null
@@ -45,9 +49,9 @@ export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, ow
   const before = given instanceof HarnDict ? given : new HarnDict()
   const checked = admitArguments(ctx, applied, before, { identity, entry: null, facts })
   if ('error' in checked) return refused(checked.error, checked.args)
-  const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args, attemptOf }
+  const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args, secrets, attemptOf }
   const called = { shown: facts.tool, identity }
-  const verdict = attemptOf !== null ? 'pass' : quickVerdict(ctx, called, checked.args)
+  const verdict = pass !== null ? 'pass' : quickVerdict(ctx, called, checked.args)
   if (verdict === 'pass') return pay(ctx, call)
   if (verdict !== 'ask') return refused(refusalOf(verdict.stage, verdict.reason, facts), checked.args)
   return { kind: 'asking', call, result: startGate(ctx, called, checked.args, new HarnDict()) }
@@ -58,16 +62,11 @@ export function leaveGate(ctx: Context, call: OutsideCall, verdict: HarnDict): A
   const { identity, applied } = call
   const facts = { tool: identity.id, callId: null, attempt: 1 }
   if (verdict.get('allowed') !== true)
-    return refuse(
-      ctx,
-      identity,
-      call.args,
-      refusalOf(verdict.get('stage') ?? null, display(verdict.get('reason') ?? null), facts),
-    )
+    return refuse(ctx, call, call.args, refusalOf(verdict.get('stage') ?? null, display(verdict.get('reason') ?? null), facts))
   const args = verdict.get('args') ?? null
   if (!(args instanceof HarnDict) || args === call.args || (call.args === null && args.size === 0)) return pay(ctx, call)
   const broken = brokenGrant(ctx, applied, args, { identity, entry: null, facts })
-  return broken === null ? pay(ctx, { ...call, args }) : refuse(ctx, identity, args, broken)
+  return broken === null ? pay(ctx, { ...call, args }) : refuse(ctx, call, args, broken)
 }
 
 function pay(ctx: Context, call: OutsideCall): AtGate {
@@ -77,7 +76,7 @@ function pay(ctx: Context, call: OutsideCall): AtGate {
   const own = entryOfHost(ctx, identity)
   const usd = own === null || !counts ? 0 : factsOfEntry(own).costUsd
   const exhausted = reserveBudgets(ctx, applied, { tool: identity.id, callId: null, attempt: 1 }, { counts, usd })
-  if (exhausted !== null) return refuse(ctx, identity, args, exhausted)
+  if (exhausted !== null) return refuse(ctx, call, args, exhausted)
   noteCounted(ctx, attemptOf)
   if (usd > 0) settle(ctx, applied, { usd, tokens: 0 })
   return { kind: 'passed', call }
@@ -91,7 +90,17 @@ function refusalOf(
   return toolError(stage === 'approval' ? 'approval_denied' : 'policy_violation', reason, facts)
 }
 
-function refuse(ctx: Context, identity: ToolIdentity, args: Value, error: HarnDict): AtGate {
-  traceDenied(ctx, identity.id, args, error)
+function refuse(
+  ctx: Context,
+  { identity, secrets }: Pick<OutsideCall, 'identity' | 'secrets'>,
+  args: Value,
+  error: HarnDict,
+): AtGate {
+  traceDenied(ctx, identity.id, args, error, secrets)
   return { kind: 'refused', result: ctx.throw(error) }
+}
+
+/** What the effect of a call carries beside its own arguments: what was judged, and what records may not show. */
+export function judgedFacts({ identity, secrets }: OutsideCall): { readonly [key: string]: Plain } {
+  return { identity: identity.key, ...(secrets.length === 0 ? {} : { secrets }) }
 }

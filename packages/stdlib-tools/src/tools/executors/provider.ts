@@ -6,6 +6,7 @@
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
 import type { Effect, EffectKind, EffectOutcome, NestedOutcome, Plain } from '@bridle/vm'
+import type { PinnedTools } from '../definitions/pins.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 
@@ -66,6 +67,8 @@ export interface RunInfo {
   readonly now: () => number
   /** When the run began, also for one that goes on from a snapshot. */
   readonly startedAt: number
+  /** What the lock file of the run says about tools of servers; absent or null in a run without one. */
+  readonly pins?: PinnedTools | null
 }
 
 /** A provider shared by all runs, or a function that makes one for each run. */

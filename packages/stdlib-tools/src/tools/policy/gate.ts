@@ -140,7 +140,10 @@ function* askPerson(tool: CalledTool, given: HarnDict, call: AskedCall): Script<
   const no = (reason: string): Approval => ({ reason, args, binding: null })
   const askedMs = yield* wallMs()
   const request = yield* permissionRequest(tool, args, call, { askedMs, binding })
-  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(request) } })
+  // The person sees all of it; records do not.
+  const secrets = call.entry instanceof HarnDict ? factsOfEntry(call.entry).secrets : []
+  const marked = secrets.length === 0 ? {} : { secrets }
+  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(request), ...marked } })
   // A host without people to ask refuses the effect itself, which has another text than a request that went wrong.
   if (answer instanceof Fault) return no(answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED)
   if (!(answer instanceof HarnDict)) return no(ASK_FAILED)
@@ -295,6 +298,8 @@ interface Pass {
   readonly args: Value
   /** The call that it is an attempt of. */
   readonly call: number
+  /** Arguments that the schema of the tool marks as secret. */
+  readonly secrets: readonly string[]
 }
 
 /** A call that may be tried several times, and is counted once; `endAttempts` forgets it. */
@@ -316,17 +321,17 @@ export function noteCounted(ctx: Context, call: number | null): void {
 }
 
 /** The next dispatch of exactly this tool with exactly these arguments is not judged again. */
-export function grantPass(ctx: Context, tool: Value, args: Value, call: number): void {
-  ctx.state(passes).pass = { tool, args, call }
+export function grantPass(ctx: Context, tool: Value, args: Value, call: number, secrets: readonly string[] = []): void {
+  ctx.state(passes).pass = { tool, args, call, secrets }
 }
 
-/** The call that was judged; null when this one was not. A pass is good once. */
-export function takePass(ctx: Context, tool: Value, args: Value): number | null {
+/** What was said of this call; null when it was not judged. A pass is good once. */
+export function takePass(ctx: Context, tool: Value, args: Value): Pick<Pass, 'call' | 'secrets'> | null {
   const state = ctx.stateIfAny(passes)
   if (state === undefined) return null
   const { pass } = state
   state.pass = null
-  return pass !== null && pass.tool === tool && pass.args === args ? pass.call : null
+  return pass !== null && pass.tool === tool && pass.args === args ? pass : null
 }
 
 /** What the dispatch added to arguments that were judged (pins, defaults) is judged too; hooks and permissions had their say. */

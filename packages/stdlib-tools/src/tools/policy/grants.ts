@@ -367,8 +367,11 @@ export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCal
   const first = usesOf(effect)[0]
   if (first === undefined || first.tool === null || first.isCall === false) return null
   const { tool, args, shown } = first
-  if (shown === undefined) return { tool, args }
-  return { tool, args: Object.fromEntries(shown.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]]))) }
+  const { secrets } = effect.args
+  const secret = Array.isArray(secrets) ? { secret: secrets.filter((name) => typeof name === 'string') } : {}
+  if (shown === undefined) return { tool, args, ...secret }
+  const seen = Object.fromEntries(shown.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])))
+  return { tool, args: seen, ...secret }
 }
 
 /** Field of a task: the standard tool that its builtin carries out at present. */
@@ -453,9 +456,15 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   if (mode !== 'count') {
     for (const [at, use] of usesOf(effect).entries()) {
       if (isJudged && at === 0 && use.isCall !== false) continue
-      const error = useRefused(ctx, use, at === 0)
-      if (error !== null)
-        return refused(ctx, { tool: use.tool ?? effect.kind, args: at === 0 && call !== null ? call.args : use.args }, error)
+      const error = useRefused(ctx, use, at === 0, effect)
+      if (error !== null) {
+        const secret = effectAsCall(effect)?.secret ?? []
+        return refused(
+          ctx,
+          { tool: use.tool ?? effect.kind, args: at === 0 && call !== null ? call.args : use.args, secret },
+          error,
+        )
+      }
     }
   }
   if (call === null || mode === 'judge') return null
@@ -472,10 +481,12 @@ function factsOfUse(tool: string) {
 }
 
 /** The error when a grant refuses one use of an effect. */
-function useRefused(ctx: Context, use: Use, isFirst: boolean): HarnDict | null {
+function useRefused(ctx: Context, use: Use, isFirst: boolean, effect: Effect): HarnDict | null {
   const { tool } = use
   if (tool === null) return null
-  const facts = factsOfUse(tool)
+  const { secrets } = effect.args
+  const marked = Array.isArray(secrets) ? new Set(secrets.map(String)) : NO_SECRETS
+  const facts = { ...factsOfUse(tool), secret: marked }
   const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] }, use.implied === true ? 'implied' : 'effect')
   if (typeof applied === 'string') return toolError('policy_violation', `policy violation for '${tool}': ${applied}`, facts)
   if (applied.length === 0) return null
@@ -537,14 +548,14 @@ function putAt(args: Effect['args'], [key, ...rest]: readonly string[], value: P
   return { ...args, [key]: rest.length === 0 ? value : putAt(record, rest, value) }
 }
 
-function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): Fault {
-  tellDenied(ctx, tool, args, error)
+function refused(ctx: Context, { tool, args, secret }: EffectAsCall, error: HarnDict): Fault {
+  tellDenied(ctx, tool, args, error, secret)
   return thrown(error)
 }
 
 /** A call that was refused is in the trace as well. */
-export function traceDenied(ctx: Context, tool: string, args: Value, error: HarnDict): void {
-  if (ctx.machine.traced !== null) tellDenied(ctx, tool, plainArguments(args), error)
+export function traceDenied(ctx: Context, tool: string, args: Value, error: HarnDict, secret: readonly string[]): void {
+  if (ctx.machine.traced !== null) tellDenied(ctx, tool, plainArguments(args), error, secret)
 }
 
 function plainArguments(args: Value): Plain {
@@ -555,7 +566,7 @@ function plainArguments(args: Value): Plain {
   }
 }
 
-function tellDenied(ctx: Context, tool: string, args: Plain, error: HarnDict): void {
+function tellDenied(ctx: Context, tool: string, args: Plain, error: HarnDict, secret: readonly string[] = []): void {
   const { traced } = ctx.machine
   const { fields } = ctx.machine.task()
   if (traced !== null && fields.get(UNTRACED) !== true) {
@@ -571,7 +582,7 @@ function tellDenied(ctx: Context, tool: string, args: Plain, error: HarnDict): v
       task: ctx.machine.taskNumber,
       args,
       policy: null,
-      secret: [],
+      secret,
       attempts: 0,
       startedMs: ctx.now,
       endedMs: ctx.now,

@@ -27,7 +27,7 @@ import {
   isTruthy,
 } from '@bridle/vm'
 import { enterGate } from '../dispatch/outside-calls.js'
-import { leaveGate } from '../dispatch/outside-calls.js'
+import { judgedFacts, leaveGate } from '../dispatch/outside-calls.js'
 import { mcpIdentity } from '../dispatch/identity.js'
 import { serverOfSpec } from '../dispatch/identity.js'
 import { checkEgress } from '../../library/http/egress.js'
@@ -115,7 +115,7 @@ export function mcpGlobal(servers: { readonly [name: string]: { readonly lazy?: 
 
 function request(client: Client, method: string, params: McpSpec, call: OutsideCall | null = null): Effect {
   const args = { client: client.number, name: client.name, spec: client.spec, method, params }
-  return { kind: 'mcp.request', args: call === null ? args : { ...args, identity: call.identity.key } }
+  return { kind: 'mcp.request', args: call === null ? args : { ...args, ...judgedFacts(call) } }
 }
 
 /** What becomes of a result object. */
