@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { RuntimeOptions } from '@bridle/stdlib-tools'
 import { nodeProviders } from '@bridle/stdlib-tools/node'
-import { must, named } from '../../attempt.js'
+import { makeCases, must } from '../../attempt.js'
 
 const KEY = 'sk-of-the-host-77310'
 const OWN = 'credential-of-the-script-5512'
@@ -84,7 +84,7 @@ const isTold = (texts: readonly string[], secret: string): boolean =>
   texts.some((text) => text.includes(secret) || text.includes(btoa(`a:${secret}`)))
 
 export const cases = [
-  ...named(
+  ...makeCases(
     'keys-stay-with-origin',
     Object.fromEntries(
       Object.entries(CREDENTIALS).flatMap(([what, option]) =>
@@ -103,7 +103,7 @@ export const cases = [
       ),
     ),
   ),
-  ...named(
+  ...makeCases(
     'network-stays-named',
     Object.fromEntries([
       ...HOPS.flatMap((hops) =>
