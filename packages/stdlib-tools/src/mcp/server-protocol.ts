@@ -29,6 +29,8 @@ export class RpcError extends Error {
 }
 
 export const INVALID_PARAMS = -32602
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
 export const METHOD_NOT_FOUND = -32601
 export const NOT_FOUND = -32002
 export const INTERNAL = -32603
@@ -92,6 +94,10 @@ export interface ServerIdentity {
 /** By which a message of the protocol is answered. */
 export type RequestId = string | number
 
+export function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
+}
+
 /** A method type: functions that take narrower messages than any object fit, as those of the SDK's transports do. */
 type Receive = { receive(message: object, extra?: object): void }['receive']
 
@@ -99,6 +105,8 @@ type Receive = { receive(message: object, extra?: object): void }['receive']
 export interface McpTransport {
   onmessage?: Receive | undefined
   onclose?: (() => void) | undefined
+  /** What was no message; transports of the SDK skip it. */
+  ondamage?: ((why: 'not JSON' | 'not an object') => void) | undefined
   /** Whether marked integers come and go as integers of JSON (exact-json.ts); those beyond 2^53 are texts of digits otherwise. */
   readonly keepsIntegers?: boolean
   start(): Promise<void>

@@ -12,6 +12,9 @@ import {
   CARD_URI,
   INTERNAL,
   INVALID_PARAMS,
+  INVALID_REQUEST,
+  PARSE_ERROR,
+  isRequestId,
   NOT_FOUND,
   PROTOCOL_VERSION,
   PROTOCOL_VERSIONS,
@@ -101,6 +104,8 @@ export class McpServerConnection {
   async start(): Promise<void> {
     this.transport.onmessage = (message, extra?: Extra) => void this.receive(message, extra)
     this.transport.onclose = () => this.onClosed()
+    this.transport.ondamage = (why) =>
+      this.refuse(why === 'not JSON' ? PARSE_ERROR : INVALID_REQUEST, `a message was left out: it is ${why}`)
     await this.transport.start()
   }
 
@@ -122,10 +127,12 @@ export class McpServerConnection {
   private async receive(message: unknown, extra?: Extra): Promise<void> {
     if (!isObject(message)) return
     const method = message['method']
-    if (typeof method !== 'string') return this.client.receive(message)
+    if (method === undefined) return this.client.receive(message)
     const id = message['id']
+    if (typeof method !== 'string') return this.refuse(INVALID_REQUEST, 'the method is not a string')
+    if (id !== undefined && !isRequestId(id)) return this.refuse(INVALID_REQUEST, 'the id of a request is a string or a number')
     const params = isObject(message['params']) ? message['params'] : {}
-    if (typeof id !== 'string' && typeof id !== 'number') {
+    if (id === undefined) {
       if (method === 'notifications/cancelled') this.cancel(params['requestId'])
       return
     }
@@ -142,6 +149,11 @@ export class McpServerConnection {
       clearTimeout(toPolling)
       if (this.running.get(id) === abort) this.running.delete(id)
     }
+  }
+
+  /** What was no readable request has no id to answer to. */
+  private refuse(code: number, message: string): void {
+    void this.send({ jsonrpc: '2.0', id: null, error: { code, message } })
   }
 
   private toPollingAfter(extra: Extra | undefined): ReturnType<typeof setTimeout> | undefined {
@@ -230,7 +242,8 @@ export class McpServerConnection {
     switch (method) {
       case 'logging/setLevel': {
         const level = LOG_LEVELS.indexOf(textOf(params['level']))
-        if (level >= 0) this.logLevel = level
+        if (level < 0) throw new RpcError(INVALID_PARAMS, `logging/setLevel: the level is one of ${LOG_LEVELS.join(', ')}`)
+        this.logLevel = level
         return {}
       }
       case 'tools/list':

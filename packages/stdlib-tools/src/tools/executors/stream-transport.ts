@@ -12,7 +12,7 @@ export interface MessageTransport {
   onerror?: (error: Error) => void
   onmessage?: (message: object) => void
   /** A line that is no message; skipped by whoever does not ask. */
-  ondamage?: (why: Damage) => void
+  ondamage?: ((why: Damage) => void) | undefined
   readonly start: () => Promise<void>
   /** Rejects when the connection is closed. */
   readonly send: (message: object) => Promise<void>
@@ -27,7 +27,7 @@ export class StreamTransport implements MessageTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: object) => void
-  ondamage?: (why: Damage) => void
+  ondamage?: ((why: Damage) => void) | undefined
   private readonly input: Readable
   private readonly output: Writable
   readonly keepsIntegers: boolean
