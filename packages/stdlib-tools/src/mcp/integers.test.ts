@@ -117,7 +117,7 @@ describe('keys that are doubled', () => {
 })
 
 describe('tools of a script', () => {
-  const script = async (parameters: string): Promise<McpBackend> => {
+  const script = async (parameters: string): Promise<RegisteredBackend> => {
     const runtime = createRuntime({ grants: ['*'] })
     const source = `mcp_tools(tool_define(tool_registry(), "t", "", {parameters: ${parameters}, handler: { args -> to_string(args.n) + " " + type_of(args.n) }}))`
     return await RegisteredBackend.start(runtime, runtime.compile(source), { desk: new ApprovalDesk() })
