@@ -6,6 +6,7 @@ import type { ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
 import { environmentRules, guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import type { Authority } from './authority.js'
+import type { FurtherLimits } from './further-limits.js'
 import { withLogins } from './mcp-logins.js'
 import { complain } from './printable.js'
 import { guardStreams } from './output.js'
@@ -48,6 +49,7 @@ export function reachableServers({ mcpServers }: Manifest, { mcp }: Pick<Authori
 
 export interface CommandProviders {
   readonly authority: Authority
+  readonly mcpLimits?: FurtherLimits['mcp'] | undefined
   readonly args: readonly string[]
   readonly findSkill: DiscoveredSkills['find'] | null
   readonly servers: Manifest['mcpServers']
@@ -57,6 +59,7 @@ export interface CommandProviders {
 
 export function commandProviders({
   authority,
+  mcpLimits = {},
   args,
   findSkill,
   servers,
@@ -75,6 +78,7 @@ export function commandProviders({
       terminal,
     }),
     lazyMcpProvider({
+      limits: mcpLimits,
       cwd: authority.root,
       env: 'inherit',
       stderr: terminal ? 'inherit' : 'ignore',

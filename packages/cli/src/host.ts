@@ -18,6 +18,7 @@ import { authorityOf, checkBuiltinNames } from './authority.js'
 import { cacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
+import type { FurtherLimits } from './further-limits.js'
 import { commandProviders, declaredBy } from './host-parts.js'
 import type { Declared } from './host-parts.js'
 import { guardStreams } from './output.js'
@@ -25,6 +26,8 @@ import type { Memory } from './repl/memory.js'
 import { complain } from './printable.js'
 
 export interface CommandHostOptions {
+  /** Of compiling, and of what servers of MCP may send. */
+  readonly furtherLimits?: FurtherLimits
   readonly limits?: NonNullable<RuntimeOptions['limits']>
   /** Words for the script, `argv`. */
   readonly args?: readonly string[]
@@ -79,6 +82,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
     world?.(skills) ??
     commandProviders({
       authority,
+      mcpLimits: options.furtherLimits?.mcp,
       args: options.args ?? [],
       findSkill: skills?.find ?? null,
       servers,
@@ -102,6 +106,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
+    ...(options.furtherLimits === undefined ? {} : { compileLimits: options.furtherLimits.compile }),
   }
 }
 

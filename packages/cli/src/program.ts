@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
 import type { AuthorityFlags } from './authority.js'
+import type { LimitFlags } from './further-limits.js'
 import type { AcpFlags } from './commands/serve-acp.js'
 import type { ReplayFlags } from './commands/replay.js'
 import type { ResumeFlags } from './commands/resume.js'
@@ -105,6 +106,7 @@ function limitFlags(command: Command): Command {
     .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
     .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--limit <name=n>', 'a limit of compiling or of MCP servers: compile.tokens=100000, mcp.maxTools=50', collect)
 }
 
 const SIMULATE_HELP = `
@@ -503,7 +505,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   return program
 }
 
-export interface RunFlags extends AuthorityFlags {
+export interface RunFlags extends AuthorityFlags, LimitFlags {
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string

@@ -6,6 +6,7 @@ import { CompileError, SnapshotError, describeSnapshot, lastAuthority } from '@b
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
 import { CommandError, UsageError, unreadable } from '../errors.js'
+import { readFurtherLimits } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import type { Script } from '../load.js'
 import { perform } from '../perform.js'
@@ -16,7 +17,8 @@ import { readRecording } from './replay.js'
 import { continuedFile } from './run-options.js'
 import { limitsOf } from './run.js'
 
-export interface ResumeFlags extends ResumingFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'> {
+export interface ResumeFlags
+  extends ResumingFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
   /** What becomes of calls of a recording that have no outcome and may not be made twice. */
   readonly unknown?: 'fail' | 'retry'
 }
@@ -57,7 +59,14 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   const { key, text } = head.sources.entry
   const before = lastAuthority(entries)
   const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
-  const runtime = commandRuntime({ script: key, terminal: true, args: [], limits: limitsOf(options), authority })
+  const runtime = commandRuntime({
+    script: key,
+    terminal: true,
+    args: [],
+    limits: limitsOf(options),
+    furtherLimits: readFurtherLimits(options),
+    authority,
+  })
   if (widen && before !== null) tellWidened(runtime, before, authority)
   const module = refusing(file, () => runtime.moduleOfRecording(entries))
   return perform({
@@ -95,13 +104,20 @@ export interface OpenedSnapshot {
 /** Raises CommandError for bytes that are no snapshot, or that do not fit this Bridle. */
 export async function openSnapshot(
   file: string,
-  options: ResumingFlags & Pick<RunFlags, 'fuel' | 'maxHeap'>,
+  options: ResumingFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>,
 ): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
   const { file: key, authority: before } = refusing(file, () => describeSnapshot(bytes))
   if (key === null) throw new UsageError(`${file} was taken without its sources; it can be resumed by a program only`)
   const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
-  const runtime = commandRuntime({ script: key, terminal: true, args: [], limits: limitsOf(options), authority })
+  const runtime = commandRuntime({
+    script: key,
+    terminal: true,
+    args: [],
+    limits: limitsOf(options),
+    furtherLimits: readFurtherLimits(options),
+    authority,
+  })
   if (widen && before !== null) tellWidened(runtime, before, authority)
   const module = refusing(file, () => runtime.moduleOfSnapshot(bytes))
   const text = module.files.get(key)?.text ?? ''

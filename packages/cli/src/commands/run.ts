@@ -4,6 +4,7 @@ import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'
 import { EXIT_FAILURE } from '../errors.js'
 import { authorityOf, withLock } from '../authority.js'
+import { readFurtherLimits } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
@@ -27,6 +28,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     terminal: true,
     args: options.scriptArguments,
     limits: limitsOf(options),
+    furtherLimits: readFurtherLimits(options),
     authority: await withLock(authorityOf(options), options, script.key),
     runtime: {
       ...(options.extension === undefined ? {} : { extensions: extensionsOf(options.extension) }),

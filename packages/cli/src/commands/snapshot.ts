@@ -3,6 +3,7 @@
 
 import { fromPlain } from '@bridle/vm'
 import { authorityOf, withLock } from '../authority.js'
+import { readFurtherLimits } from '../further-limits.js'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
@@ -15,7 +16,8 @@ import { readInput } from './run-options.js'
 import { limitsOf } from './run.js'
 import { complain, tellJson } from '../printable.js'
 
-export interface SnapshotFlags extends ResumingFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap'> {
+export interface SnapshotFlags
+  extends ResumingFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit'> {
   readonly out: string
   /** Number of the call in front of which to stop. */
   readonly at?: number
@@ -59,6 +61,7 @@ async function fresh(file: string | undefined, options: SnapshotFlags): Promise<
     terminal: true,
     args: scriptArguments,
     limits: limitsOf(options),
+    furtherLimits: readFurtherLimits(options),
     authority,
   })
   const module = compileScript(runtime, script, options)

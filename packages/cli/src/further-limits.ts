@@ -1,0 +1,56 @@
+// `--limit NAME=N`: limits beside those that have a flag of their own, of compiling files and of what servers of MCP may send.
+
+import type { lazyMcpProvider } from '@bridle/stdlib-tools/node'
+import type { RuntimeOptions } from '@bridle/stdlib-tools'
+import { closestOf } from '@bridle/parser'
+import { UsageError } from './errors.js'
+
+type CompileLimits = NonNullable<RuntimeOptions['compileLimits']>
+type McpLimits = NonNullable<NonNullable<Parameters<typeof lazyMcpProvider>[0]>['limits']>
+
+export interface LimitFlags {
+  readonly limit?: readonly string[]
+}
+
+export interface FurtherLimits {
+  readonly compile: CompileLimits
+  readonly mcp: McpLimits
+}
+
+// As records, so that a limit that is added there is missed here.
+const COMPILE: { readonly [Name in keyof Required<CompileLimits>]: true } = {
+  characters: true,
+  tokens: true,
+  findings: true,
+  checkSteps: true,
+}
+const MCP: { readonly [Name in keyof Required<McpLimits>]: true } = {
+  maxMessageBytes: true,
+  maxPages: true,
+  maxTools: true,
+  maxDescriptionLength: true,
+  maxSchemaLength: true,
+  maxNotifications: true,
+}
+const NAMES: readonly string[] = [
+  ...Object.keys(COMPILE).map((name) => `compile.${name}`),
+  ...Object.keys(MCP).map((name) => `mcp.${name}`),
+]
+
+/** Throws UsageError; a name that is given twice has the last number. */
+export function readFurtherLimits({ limit: specs = [] }: LimitFlags): FurtherLimits {
+  const found = { compile: {}, mcp: {} } as { readonly [area: string]: { [name: string]: number } }
+  for (const spec of specs) {
+    const [, name = '', number = ''] = /^([^=]*)=(.*)$/s.exec(spec) ?? []
+    if (!NAMES.includes(name)) {
+      const near = closestOf(name, NAMES)
+      throw new UsageError(
+        `--limit ${spec}: write NAME=NUMBER${near === null ? '' : `; did you mean ${near}?`}; the names are ${NAMES.join(', ')}`,
+      )
+    }
+    if (!/^[1-9]\d{0,14}$/.test(number)) throw new UsageError(`--limit ${spec}: ${name} must be a whole number from 1 on`)
+    const [area, own] = name.split('.') as [string, string]
+    found[area]![own] = Number(number)
+  }
+  return found as unknown as FurtherLimits
+}
