@@ -63,10 +63,11 @@ test.each([
 })
 
 test('parameter text', () => {
-  const params = readParams('rng?: rng, min: int, ...rest: any, bare')
+  const params = readParams('rng?: rng = nil, min: int, text?: string = ", ", ...rest: any, bare')
   expect(params.map((param) => [param.name, param.optional, param.rest])).toEqual([
     ['rng', true, false],
     ['min', false, false],
+    ['text', true, false],
     ['rest', false, true],
     ['bare', false, false],
   ])

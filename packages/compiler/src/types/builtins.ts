@@ -127,6 +127,10 @@ function splitSignature(text: string): SignatureParts {
 function endOfParams(text: string, from: number): number {
   for (let at = from, depth = 0; at < text.length; at++) {
     const char = text[at]!
+    if (char === '"') {
+      at = text.indexOf('"', at + 1)
+      continue
+    }
     if (char === ')' && depth === 0) return at
     if ('(<[{'.includes(char)) depth++
     else if (')>]}'.includes(char) && text[at - 1] !== '-') depth--

@@ -1,10 +1,10 @@
 // Reads the notation in which builtins state their types: the language's own type syntax, with parameters written
-// `name: T, option?: T, ...rest: T`. Input is our own tables, so a mistake in it is an error of ours and throws.
+// `name: T, option?: T = 1, ...rest: T`. Input is our own tables, so a mistake in it is an error of ours and throws.
 
 import type { ParamInfo } from './declarations.js'
 import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'
 
-const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|[{}<>(),:|?])/y
+const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|-?[0-9.]+|"[^"]*"|[{}<>(),:|?=])/y
 
 class Reader {
   private readonly text: string
@@ -34,6 +34,11 @@ class Reader {
 
   expect(token: string): void {
     if (!this.accept(token)) throw new Error(`expected ${token} in signature text: ${this.text}`)
+  }
+
+  /** A default is nothing that types depend on. */
+  skip(): void {
+    this.at += 1
   }
 
   word(): string {
@@ -100,6 +105,7 @@ export function readParams(text: string): readonly ParamInfo[] {
     const name = reader.word()
     const optional = reader.accept('?')
     params.push({ name, optional, rest, type: reader.accept(':') ? reader.type() : ANY })
+    if (reader.accept('=')) reader.skip()
     reader.accept(',')
   }
   return params

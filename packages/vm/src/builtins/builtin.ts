@@ -369,6 +369,10 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
   for (let at = open + 1, depth = 0; at > 0 && at < signature.length; at += 1) {
     const char = signature.charCodeAt(at)
     if (char === SPACE) continue
+    if (char === QUOTE) {
+      at = signature.indexOf('"', at + 1)
+      continue
+    }
     if (char === CLOSE && depth === 0) return { name: nameBefore(signature, open), arity: params - (rest ? 1 : 0), rest }
     if (char === COMMA && depth === 0) {
       between = true
@@ -390,7 +394,7 @@ function nameBefore(signature: string, open: number): string {
   return signature.slice(0, signature.charCodeAt(open - 1) === ANGLE ? signature.indexOf('<') : open)
 }
 
-const BRACKET = /[(<[{]/
+const BRACKET = /[(<[{"]/
 const codes = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
 const OPENING = codes('(<[{')
 const CLOSING = codes(')>]}')
@@ -399,6 +403,7 @@ const COMMA = 44
 const CLOSE = 41
 const MINUS = 45
 const ANGLE = 62
+const QUOTE = 34
 
 /**
  * Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. Behind the result may

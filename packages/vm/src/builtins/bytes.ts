@@ -1,12 +1,12 @@
 // Functions on bytes. They are strict: a missing argument or one of another type is a run-time error that names the place.
 
-import { builtin } from './builtin.js'
-import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { withRun } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
 import { decodeBase64, decodeHex, encodeBase64, encodeHex } from './codecs-alphabets.js'
 import type { BuiltinFamily } from './registry.js'
+import { builtinTaking } from './unpack.js'
+import type { TakingRun } from './unpack.js'
 import { HarnBytes } from '../values/scalars.js'
-import { isInt, typeName } from '../values/value.js'
-import type { Value } from '../values/value.js'
 
 const encoder = new TextEncoder()
 // ignoreBOM: a leading U+FEFF is a character like any other.
@@ -57,45 +57,21 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
-interface Kinds {
-  readonly bytes: Uint8Array
-  readonly string: string
-  readonly int: number
-}
+const DEMANDS = {
+  raise: 'runtime',
+  absent: '{f}: missing argument {n}',
+  not: '{f}: expected {type} at argument {n}, got {got}',
+} as const
 
-/** The argument as the kind the function needs, or null when it is of another. */
-const READ: { readonly [K in keyof Kinds]: (value: Value) => Kinds[K] | null } = {
-  bytes: (value) => (value instanceof HarnBytes ? value.data : null),
-  string: (value) => (typeof value === 'string' ? value : null),
-  int: (value) => (isInt(value) ? Number(value) : null),
-}
-
-type Read<P extends readonly (keyof Kinds)[]> = { -readonly [I in keyof P]: Kinds[P[I]] }
-
-/** Reads all arguments or raises the error for the first that does not fit. */
-function readAll(ctx: Context, name: string, kinds: readonly (keyof Kinds)[], args: readonly Value[]): unknown[] | Control {
-  const read: unknown[] = []
-  for (const [at, kind] of kinds.entries()) {
-    if (at >= ctx.argc) return ctx.runtime(`${name}: missing argument ${at + 1}`)
-    const value = args[at] ?? null
-    const got = READ[kind](value)
-    if (got === null) return ctx.runtime(`${name}: expected ${kind} at argument ${at + 1}, got ${typeName(value)}`)
-    ctx.charge(typeof got === 'number' ? 0 : got.length >> 6, typeof got === 'number' ? 0 : got.length)
-    read.push(got)
-  }
-  return read
-}
-
-function define<const P extends readonly (keyof Kinds)[]>(
-  signature: string,
-  kinds: P,
-  doc: string,
-  run: (ctx: Context, ...args: Read<P>) => Result,
-): BuiltinDef {
-  const name = signature.slice(0, signature.indexOf('('))
-  return builtin(signature, { doc }, (ctx, ...args) => {
-    const read = readAll(ctx, name, kinds, args)
-    return Array.isArray(read) ? run(ctx, ...(read as Read<P>)) : read
+/** What is made is as large as what is given. */
+function define<const S extends string>(signature: S, doc: string, run: TakingRun<S, typeof DEMANDS>): BuiltinDef {
+  const def = builtinTaking(signature, { doc }, DEMANDS, run)
+  return withRun(def, (ctx, ...args) => {
+    for (const arg of args) {
+      const size = arg instanceof HarnBytes ? arg.data.length : typeof arg === 'string' ? arg.length : 0
+      ctx.charge(size >> 6, size)
+    }
+    return def.run(ctx, ...args)
   })
 }
 
@@ -119,41 +95,32 @@ function slice(bytes: Uint8Array, start: number, end: number): HarnBytes {
 export const bytesFamily: BuiltinFamily = {
   name: 'bytes',
   builtins: [
-    define(
-      'bytes_from_string(s: string) -> bytes',
-      ['string'],
-      'The UTF-8 form of a text.',
-      (_ctx, text) => new HarnBytes(encodeUtf8(text)),
-    ),
+    define('bytes_from_string(s: string) -> bytes', 'The UTF-8 form of a text.', (_ctx, text) => new HarnBytes(encodeUtf8(text))),
     define(
       'bytes_to_string(b: bytes) -> string',
-      ['bytes'],
       'The text; bytes that are not UTF-8 are an error.',
-      (ctx, bytes) => decodeUtf8Strict(bytes) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes)}`),
+      (ctx, bytes) => decodeUtf8Strict(bytes.data) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes.data)}`),
     ),
-    define('bytes_to_string_lossy(b: bytes) -> string', ['bytes'], 'The text; invalid parts become U+FFFD.', (_ctx, bytes) =>
-      decodeUtf8(bytes),
+    define('bytes_to_string_lossy(b: bytes) -> string', 'The text; invalid parts become U+FFFD.', (_ctx, bytes) =>
+      decodeUtf8(bytes.data),
     ),
-    define('bytes_to_hex(b: bytes) -> string', ['bytes'], 'Lower-case hexadecimal digits.', (_ctx, bytes) => encodeHex(bytes)),
-    define('bytes_from_hex(s: string) -> bytes', ['string'], 'From hexadecimal digits.', (ctx, text) =>
+    define('bytes_to_hex(b: bytes) -> string', 'Lower-case hexadecimal digits.', (_ctx, bytes) => encodeHex(bytes.data)),
+    define('bytes_from_hex(s: string) -> bytes', 'From hexadecimal digits.', (ctx, text) =>
       bytesOr(ctx, 'bytes_from_hex', decodeHex(text)),
     ),
-    define('bytes_to_base64(b: bytes) -> string', ['bytes'], 'Base64 with padding.', (_ctx, bytes) => encodeBase64(bytes)),
-    define('bytes_from_base64(s: string) -> bytes', ['string'], 'From base64 with padding.', (ctx, text) =>
+    define('bytes_to_base64(b: bytes) -> string', 'Base64 with padding.', (_ctx, bytes) => encodeBase64(bytes.data)),
+    define('bytes_from_base64(s: string) -> bytes', 'From base64 with padding.', (ctx, text) =>
       bytesOr(ctx, 'bytes_from_base64', decodeBase64(text)),
     ),
-    define('bytes_len(b: bytes) -> int', ['bytes'], 'Number of bytes.', (_ctx, bytes) => bytes.length),
-    define('bytes_concat(a: bytes, b: bytes) -> bytes', ['bytes', 'bytes'], 'Both, one behind the other.', (_ctx, a, b) =>
-      concat(a, b),
-    ),
+    define('bytes_len(b: bytes) -> int', 'Number of bytes.', (_ctx, bytes) => bytes.data.length),
+    define('bytes_concat(a: bytes, b: bytes) -> bytes', 'Both, one behind the other.', (_ctx, a, b) => concat(a.data, b.data)),
     define(
       'bytes_slice(b: bytes, start: int, end: int) -> bytes',
-      ['bytes', 'int', 'int'],
       'The bytes from `start` up to `end`.',
-      (_ctx, bytes, start, end) => slice(bytes, start, end),
+      (_ctx, bytes, start, end) => slice(bytes.data, Number(start), Number(end)),
     ),
-    define('bytes_eq(a: bytes, b: bytes) -> bool', ['bytes', 'bytes'], 'Whether both hold the same bytes.', (_ctx, a, b) =>
-      sameBytes(a, b),
+    define('bytes_eq(a: bytes, b: bytes) -> bool', 'Whether both hold the same bytes.', (_ctx, a, b) =>
+      sameBytes(a.data, b.data),
     ),
   ],
 }

@@ -15,6 +15,7 @@ import { HarnList } from '../values/list.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import type { IterOps } from './iter-op.js'
 import type { BuiltinFamily } from './registry.js'
+import { builtinTaking } from './unpack.js'
 import type { Value } from '../values/value.js'
 
 interface Receiver {
@@ -214,9 +215,7 @@ function receiveFrom(ctx: Context, channel: HarnChannel, iterating: boolean): Re
   return ctx.frame('channel.receive', { channel, iterating, ticket: 0 } satisfies ReceiveState)
 }
 
-function send(ctx: Context, channel: Value, value: Value): Result {
-  if (ctx.argc < 2) return ctx.throw('send: requires channel and value')
-  if (!(channel instanceof HarnChannel)) return ctx.throw('send: first argument must be a channel')
+function send(ctx: Context, channel: HarnChannel, value: Value): Result {
   if (channel.closed) return false
   ctx.charge(1, 16)
   if (offer(ctx, channel, value)) return true
@@ -310,13 +309,8 @@ export const CHANNEL_ITER_OPS: IterOps = {
 
 const CHANNEL = ['channel'] as const
 
-/** A builtin whose one argument is a channel. */
-function onChannel(name: string, run: (ctx: Context, channel: HarnChannel) => Result) {
-  return (ctx: Context, channel: Value): Result =>
-    channel instanceof HarnChannel
-      ? run(ctx, channel)
-      : ctx.throw(ctx.argc === 0 ? `${name}: requires a channel` : `${name}: first argument must be a channel`)
-}
+const NO_CHANNEL = { ch: '{f}: first argument must be a {type}' } as const
+const ONE_CHANNEL = { fewer: '{f}: requires a channel', not: NO_CHANNEL } as const
 
 export const channelsFamily: BuiltinFamily = {
   name: 'channels',
@@ -326,28 +320,32 @@ export const channelsFamily: BuiltinFamily = {
       { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
       (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256),
     ),
-    builtin(
+    builtinTaking(
       'send(ch: channel, value: any) -> bool as ?',
       { doc: 'Puts a value in; waits while the channel is full. False when it is closed.', effects: CHANNEL },
+      { fewer: '{f}: requires channel and value', not: NO_CHANNEL },
       send,
     ),
-    builtin(
+    builtinTaking(
       'receive(ch: channel)',
       { doc: 'Takes the next value; waits for one. nil on a closed, drained channel.', effects: CHANNEL },
-      onChannel('receive', (ctx, channel) => receiveFrom(ctx, channel, false)),
+      ONE_CHANNEL,
+      (ctx, channel) => receiveFrom(ctx, channel, false),
     ),
-    builtin(
+    builtinTaking(
       'try_receive(ch: channel)',
       { doc: 'The next value, or nil when there is none now.', effects: CHANNEL },
-      onChannel('try_receive', (ctx, channel) => takeFrom(ctx, channel) ?? null),
+      ONE_CHANNEL,
+      (ctx, channel) => takeFrom(ctx, channel) ?? null,
     ),
-    builtin(
+    builtinTaking(
       'close_channel(ch: channel) -> nil',
       { doc: 'Refuses further values; what is buffered can still be received.', effects: CHANNEL },
-      onChannel('close_channel', (ctx, channel) => {
+      ONE_CHANNEL,
+      (ctx, channel) => {
         close(ctx, channel)
         return null
-      }),
+      },
     ),
     builtin(
       'select(...channels: channel)',
@@ -359,10 +357,11 @@ export const channelsFamily: BuiltinFamily = {
       { doc: 'As select, over a list and with a time limit.', effects: CHANNEL },
       channelSelect,
     ),
-    builtin(
+    builtinTaking(
       '__channel_next(ch: channel)',
       { doc: 'The next value for an iterator.', effects: CHANNEL },
-      onChannel('__channel_next', (ctx, channel) => receiveFrom(ctx, channel, true)),
+      ONE_CHANNEL,
+      (ctx, channel) => receiveFrom(ctx, channel, true),
     ),
   ],
   frames: [sendFrame, receiveFrame, selectFrame],

@@ -5,6 +5,7 @@ import {
   HarnBytes,
   HarnFloat,
   builtin,
+  builtinTaking,
   decodeBase32,
   decodeBase64,
   decodeBase64Url,
@@ -33,16 +34,12 @@ export function rawBytes(value: Value): Uint8Array {
 }
 
 /** The UTF-8 of the display, also of bytes; nothing when there is no argument. */
-function displayBytes(value: Value): Uint8Array {
-  return encodeUtf8(display(value))
-}
-
 /** Bytes that are coded for a unit, as a power of two. */
 const CODED_BITS = 3
 
 function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
-  return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
-    const bytes = ctx.argc > 0 ? displayBytes(value) : new Uint8Array()
+  return builtinTaking(`${name}(s: string) -> string`, { doc, borrows: true }, { text: { s: null } }, (ctx, text) => {
+    const bytes = encodeUtf8(text)
     ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
     return encode(bytes)
   })
@@ -136,14 +133,18 @@ function generated(name: string, version: 4 | 7, doc: string, effects: readonly 
 const uuids: readonly BuiltinDef[] = [
   generated('uuid', 4, 'A random UUID.', ['random.bytes']),
   generated('uuid_v7', 7, 'A UUID whose order is that of time.', ['random.bytes', 'clock.now']),
-  builtin(
+  builtinTaking(
     'uuid_v5(namespace: string, name: string) -> string',
     { doc: 'The UUID of a name within a namespace.' },
+    {
+      raise: 'runtime',
+      fewer: '{f}(namespace, name): requires namespace and name',
+      text: { namespace: null, name: null },
+    },
     (ctx, namespace, name) => {
-      if (ctx.argc < 2) return ctx.runtime('uuid_v5(namespace, name): requires namespace and name')
-      const bytes = namespaceBytes(textArg(ctx, 0, namespace))
+      const bytes = namespaceBytes(namespace)
       if (bytes === null) return ctx.runtime('uuid_v5: namespace must be a UUID or one of dns/url/oid/x500')
-      return formatUuid(nameUuid(bytes, encodeUtf8(textArg(ctx, 1, name))))
+      return formatUuid(nameUuid(bytes, encodeUtf8(name)))
     },
   ),
   builtin('uuid_nil() -> string', { doc: 'The UUID of zeros.' }, () => formatUuid(new Uint8Array(16))),

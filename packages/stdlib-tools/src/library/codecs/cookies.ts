@@ -3,7 +3,7 @@
 import {
   HarnDict,
   HarnList,
-  builtin,
+  builtinTaking,
   count,
   decodeBase64Url,
   decodeUtf8Strict,
@@ -17,7 +17,7 @@ import {
   typeName,
   work,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Context, Control, Result, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Control, Demands, Result, Value } from '@bridle/vm/families'
 import { hmacSha256, sameText } from '../crypto/hashes.js'
 import { parseHttpDate } from './http-date.js'
 
@@ -257,10 +257,8 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
 
 /** A function of this family with `least` arguments that must be given. */
 function define(signature: string, least: number, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
-  const name = signature.slice(0, signature.indexOf('('))
-  return builtin(signature, { doc }, (ctx, ...args) =>
-    ctx.argc < least ? ctx.runtime(`cookie: ${name} requires ${least} arguments`) : run(ctx, ...args),
-  )
+  const demands: Demands = { raise: 'runtime', fewer: `cookie: {f} requires ${least} arguments`, least }
+  return builtinTaking(signature, { doc }, demands, run)
 }
 
 export const cookieFunctions: readonly BuiltinDef[] = [

@@ -6,7 +6,7 @@ import {
   HarnBytes,
   HarnDict,
   HarnList,
-  builtin,
+  builtinTaking,
   count,
   decodeUtf8,
   decodeUtf8Strict,
@@ -88,12 +88,8 @@ function readField(field: HarnDict, fail: (message: string) => Control): Part | 
 
 const UNITS_A_FIELD = 30
 
-function formData(ctx: Context, fields: Value = null, options: Value = null): Result {
+function formData(ctx: Context, fields: HarnList, options: HarnDict | null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
-  if (ctx.argc < 1) return fail('missing argument 1')
-  if (!(fields instanceof HarnList)) return fail(`fields must be a list, got ${typeName(fields)}`)
-  if (options !== null && !(options instanceof HarnDict))
-    return fail(`expected options dict at argument 2, got ${typeName(options)}`)
   ctx.charge(UNITS_A_FIELD * fields.length)
   const parts: Part[] = []
   for (const [index, field] of fields.view().entries()) {
@@ -230,16 +226,10 @@ function readBody(body: Uint8Array, boundary: string, limits: Limits): HarnDict[
   }
 }
 
-function parse(ctx: Context, body: Value = null, type: Value = null, options: Value = null): Result {
+function parse(ctx: Context, body: Value, type: string, options: HarnDict | null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_parse: ${message}`)
-  const bytes = body instanceof HarnBytes ? body.data : typeof body === 'string' ? encodeUtf8(body) : null
-  if (ctx.argc < 1) return fail('missing argument 1')
-  if (bytes === null) return fail(`expected bytes or string at argument 1, got ${typeName(body)}`)
-  if (ctx.argc < 2) return fail('missing argument 2')
+  const bytes = body instanceof HarnBytes ? body.data : encodeUtf8(body as string)
   ctx.charge(bytes.length >> 5, 2 * bytes.length)
-  if (typeof type !== 'string') return fail(`expected string at argument 2, got ${typeName(type)}`)
-  if (options !== null && !(options instanceof HarnDict))
-    return fail(`expected options dict at argument 3, got ${typeName(options)}`)
   const limits: { -readonly [K in keyof typeof LIMITS]: number } = { ...LIMITS }
   for (const name of ['max_total_bytes', 'max_field_bytes', 'max_fields'] as const) {
     const given = options?.get(name)
@@ -261,24 +251,42 @@ function parse(ctx: Context, body: Value = null, type: Value = null, options: Va
   })
 }
 
+const MISSING = '{f}: missing argument {n}'
+
 function fieldReader(name: string, returns: string, doc: string, read: (ctx: Context, bytes: Uint8Array) => Result): BuiltinDef {
-  return builtin(`${name}(field: dict) -> ${returns}`, { doc }, (ctx, field = null) => {
-    if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
-    if (!(field instanceof HarnDict)) return ctx.runtime(`${name}: field must be a dict, got ${typeName(field)}`)
+  const demands = { raise: 'runtime', absent: MISSING, not: '{f}: {param} must be a {type}, got {got}' } as const
+  return builtinTaking(`${name}(field: dict) -> ${returns}`, { doc }, demands, (ctx, field) => {
     const bytes = field.get('bytes')
     return bytes instanceof HarnBytes ? read(ctx, bytes.data) : ctx.runtime(`${name}: field is missing bytes`)
   })
 }
 
 export const multipartFunctions: readonly BuiltinDef[] = [
-  builtin(
+  builtinTaking(
     'multipart_form_data(fields: list, options?: dict) -> dict',
     { doc: 'A form as `{boundary, content_type, body}`.' },
+    {
+      raise: 'runtime',
+      absent: MISSING,
+      not: {
+        fields: '{f}: {param} must be a {type}, got {got}',
+        options: '{f}: expected options {type} at argument {n}, got {got}',
+      },
+    },
     formData,
   ),
-  builtin(
+  builtinTaking(
     'multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
     { doc: 'The fields of a form body.' },
+    {
+      raise: 'runtime',
+      absent: MISSING,
+      not: {
+        body: '{f}: expected {type} at argument {n}, got {got}',
+        content_type: '{f}: expected {type} at argument {n}, got {got}',
+        options: '{f}: expected options {type} at argument {n}, got {got}',
+      },
+    },
     parse,
   ),
   fieldReader('multipart_field_bytes', 'bytes', 'The content of a parsed field.', (_ctx, bytes) => new HarnBytes(bytes)),

@@ -1,6 +1,6 @@
 // URLs after the WHATWG rules, taken apart and put together, and query strings.
 
-import { HarnDict, HarnList, builtin, count, display, entry, textArg } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, builtinTaking, count, display, entry, textArg } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { parseQuery } from './percent.js'
@@ -41,8 +41,7 @@ function parse(ctx: Context, value: Value = null): Result {
   })
 }
 
-function build(ctx: Context, parts: Value = null): Result {
-  if (!(parts instanceof HarnDict)) return ctx.throw('url_build: expected a dict of url parts')
+function build(ctx: Context, parts: HarnDict): Result {
   const part = (name: string): string | null => {
     const value = parts.get(name)
     return typeof value === 'string' ? value : null
@@ -71,8 +70,7 @@ function build(ctx: Context, parts: Value = null): Result {
 /** Display of a member; absent ones count as empty. */
 const textOf = (value: Value | undefined): string => (value === undefined ? '' : display(value))
 
-function stringify(ctx: Context, pairs: Value = null): Result {
-  if (!(pairs instanceof HarnList)) return ctx.throw('query_stringify: expected a list of {key, value} dicts')
+function stringify(ctx: Context, pairs: HarnList): Result {
   ctx.charge(pairs.length)
   const params = new URLSearchParams()
   for (const pair of pairs.view()) {
@@ -84,11 +82,21 @@ function stringify(ctx: Context, pairs: Value = null): Result {
 
 export const urlFunctions: readonly BuiltinDef[] = [
   builtin('url_parse(url: string) -> dict', { doc: 'The parts of a URL; absent ones are nil.' }, parse),
-  builtin('url_build(parts: dict) -> string', { doc: 'A URL of its parts.' }, build),
+  builtinTaking(
+    'url_build(parts: dict) -> string',
+    { doc: 'A URL of its parts.' },
+    { not: { parts: '{f}: expected a {type} of url parts' } },
+    build,
+  ),
   builtin(
     'query_parse(query: string) -> list',
     { doc: 'The `{key, value}` pairs of a query string.' },
     (ctx, query) => new HarnList(parseQuery(textArg(ctx, 0, query)).map(([key, value]) => entry(key, value))),
   ),
-  builtin('query_stringify(pairs: list<dict>) -> string', { doc: 'A query string of `{key, value}` pairs.' }, stringify),
+  builtinTaking(
+    'query_stringify(pairs: list<dict>) -> string',
+    { doc: 'A query string of `{key, value}` pairs.' },
+    { not: { pairs: '{f}: expected a list of {key, value} dicts' } },
+    (ctx, pairs) => stringify(ctx, pairs as HarnList),
+  ),
 ]

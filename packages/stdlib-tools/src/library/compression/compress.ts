@@ -9,7 +9,7 @@ import {
   LimitReached,
   Problem,
   UNITS_A_THROW,
-  builtin,
+  builtinTaking,
   display,
   inPieces,
   inSteps,
@@ -34,19 +34,16 @@ const brotli = asker('compress.brotli', {
   },
 })
 
-/** Bytes of a bytes or string argument. */
-function bytesOf(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
-  const data =
-    value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
-  if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
-  if (data === null)
-    return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
-  return data
-}
+const DATA = {
+  raise: 'runtime',
+  absent: { data: '{f}: missing argument {n}' },
+  not: { data: '{f}: expected {type} at argument {n}, got {got}' },
+} as const
 
-function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
-  const data = bytesOf(ctx, name, value, allowText)
-  if (data instanceof Uint8Array) ctx.charge(data.length >> 3, data.length)
+/** The bytes of an argument, paid for. */
+function readData(ctx: Context, value: HarnBytes | string): Uint8Array {
+  const data = typeof value === 'string' ? new TextEncoder().encode(value) : value.data
+  ctx.charge(data.length >> 3, data.length)
   return data
 }
 
@@ -118,15 +115,17 @@ const encoding = inPieces('compress.encode', ([name, value, level]) =>
   inSteps(encodingSteps(name as string, value!, level as number)),
 )
 
+const utf8Size = (text: string): number => new TextEncoder().encode(text).length
+
 function encodingBuiltin(name: string, doc: string, fallback: number, levels: readonly [number, number]): BuiltinDef {
-  return builtin(
+  return builtinTaking(
     `${name}(data: bytes | string, level?: int) -> bytes`,
     { doc, borrows: true, pays: true },
-    (ctx, value = null, level) => {
-      const data = bytesOf(ctx, name, value, true)
-      if (data instanceof Control) return data
-      ctx.charge(UNITS_AN_ENCODING + (data.length >> 6))
-      const chosen = levelArg(ctx, name, 'level', level ?? null, fallback, levels)
+    DATA,
+    (ctx, value, level) => {
+      const size = typeof value === 'string' ? utf8Size(value) : value.data.length
+      ctx.charge(UNITS_AN_ENCODING + (size >> 6))
+      const chosen = levelArg(ctx, name, 'level', level, fallback, levels)
       return chosen instanceof Control ? chosen : encoding.run(ctx, name, value, chosen)
     },
   )
@@ -311,20 +310,21 @@ function* archiveSteps(name: string, value: Value): Steps {
 const archive = inPieces('compress.archive', ([name, value]) => inSteps(archiveSteps(name as string, value!)))
 
 function archiving(name: string, doc: string): BuiltinDef {
-  return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true, pays: true }, (ctx, list) => {
-    if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
-    if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
-    ctx.charge(list.length >> 3)
-    return archive.run(ctx, name, list)
-  })
+  return builtinTaking(
+    `${name}(entries: list) -> bytes`,
+    { doc, borrows: true, pays: true },
+    { raise: 'runtime', absent: '{f}: missing argument {n}', not: '{f}: {param} must be a {type}, got {got}' },
+    (ctx, list) => {
+      ctx.charge(list.length >> 3)
+      return archive.run(ctx, name, list)
+    },
+  )
 }
 
 function extracting(name: string, doc: string): BuiltinDef {
-  return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true, pays: true }, (ctx, value = null) => {
-    const data = bytesOf(ctx, name, value, false)
-    if (data instanceof Control) return data
-    ctx.charge(data.length >> 9)
-    return archive.run(ctx, name, value)
+  return builtinTaking(`${name}(data: bytes) -> list`, { doc, borrows: true, pays: true }, DATA, (ctx, bytes) => {
+    ctx.charge(bytes.data.length >> 9)
+    return archive.run(ctx, name, bytes)
   })
 }
 
@@ -335,37 +335,44 @@ export const compressFamily: BuiltinFamily = {
   frames: [brotli.frame, archive.frame, encoding.frame],
   builtins: [
     encodingBuiltin('gzip_encode', 'gzip with levels 0 to 9; the same input gives the same bytes.', 6, [0, 9]),
-    builtin(
+    builtinTaking(
       'gzip_decode(data: bytes) -> bytes',
       { doc: 'Unpacks gzip, all members of the stream; what follows the last one is left alone.', borrows: true },
-      (ctx, value) => {
-        const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
-        return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
+      DATA,
+      (ctx, bytes) => {
+        const data = readData(ctx, bytes)
+        return decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
       },
     ),
     encodingBuiltin('zstd_encode', 'Zstandard; the level is accepted and makes no difference.', 3, [-131072, 22]),
-    builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
-      const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
+    builtinTaking('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, DATA, (ctx, bytes) => {
+      const data = readData(ctx, bytes)
+      return decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
     }),
-    builtin(
+    builtinTaking(
       'brotli_encode(data: bytes | string, quality?: int) -> bytes',
       { doc: 'Brotli with qualities 0 to 11.', effects: ['compress.run'] },
+      DATA,
       (ctx, value, quality) => {
-        const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
-        if (data instanceof Control) return data
-        const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, [0, 11])
+        const data = readData(ctx, value)
+        const level = levelArg(ctx, 'brotli_encode', 'quality', quality, 11, [0, 11])
         return level instanceof Control
           ? level
           : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
       },
     ),
-    builtin('brotli_decode(data: bytes) -> bytes', { doc: 'Unpacks Brotli.', effects: ['compress.run'] }, (ctx, value) => {
-      const data = dataArg(ctx, 'brotli_decode', value ?? null, false)
-      return data instanceof Control
-        ? data
-        : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
-    }),
+    builtinTaking(
+      'brotli_decode(data: bytes) -> bytes',
+      { doc: 'Unpacks Brotli.', effects: ['compress.run'] },
+      DATA,
+      (ctx, bytes) =>
+        brotli.ask(
+          ctx,
+          { kind: 'compress.run', args: { op: 'brotli_decode', data: readData(ctx, bytes), level: 0 } },
+          'result',
+          'brotli_decode',
+        ),
+    ),
     archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.'),
     extracting('tar_extract', 'The files of a tar archive.'),
     archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.'),

@@ -5,6 +5,7 @@ import {
   HarnBytes,
   HarnDict,
   builtin,
+  builtinTaking,
   decodeHex,
   eachOf,
   encodeBase64,
@@ -125,18 +126,16 @@ function bytesOfKey(ctx: Context, name: string, hex: string, text: string): Uint
   return typeof bytes === 'string' ? ctx.throw(`${name}: invalid ${hex}: ${bytes}`) : bytes
 }
 
-function sign(ctx: Context, secret: Value = null, message: Value = null): Result {
-  if (ctx.argc < 2) return ctx.throw('ed25519_sign: expected (private_hex, message)')
-  const bytes = key(ctx, 'ed25519_sign', 'private key', 'hex private key', textArg(ctx, 0, secret))
+function sign(ctx: Context, secret: string, message: Value): Result {
+  const bytes = key(ctx, 'ed25519_sign', 'private key', 'hex private key', secret)
   if (!(bytes instanceof Uint8Array)) return bytes
   ctx.charge(500)
   return encodeHex(ed25519.sign(rawBytes(message), bytes))
 }
 
-function verify(ctx: Context, publicKey: Value = null, message: Value = null, signature: Value = null): Result {
-  if (ctx.argc < 3) return ctx.throw('ed25519_verify: expected (public_hex, message, signature_hex)')
-  const keyBytes = decodeHex(textArg(ctx, 0, publicKey))
-  const signatureBytes = decodeHex(textArg(ctx, 2, signature))
+function verify(ctx: Context, publicKey: string, message: Value, signature: string): Result {
+  const keyBytes = decodeHex(publicKey)
+  const signatureBytes = decodeHex(signature)
   if (typeof keyBytes === 'string' || typeof signatureBytes === 'string') return false
   ctx.charge(1000)
   try {
@@ -147,12 +146,11 @@ function verify(ctx: Context, publicKey: Value = null, message: Value = null, si
   }
 }
 
-function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
-  if (ctx.argc < 2) return ctx.throw('x25519_agree: expected (private_hex, peer_public_hex)')
+function agree(ctx: Context, secret: string, peer: string): Result {
   // Both have to be hexadecimal before the length of either is looked at.
-  const own = bytesOfKey(ctx, 'x25519_agree', 'private hex', textArg(ctx, 0, secret))
+  const own = bytesOfKey(ctx, 'x25519_agree', 'private hex', secret)
   if (!(own instanceof Uint8Array)) return own
-  const other = bytesOfKey(ctx, 'x25519_agree', 'public hex', textArg(ctx, 1, peer))
+  const other = bytesOfKey(ctx, 'x25519_agree', 'public hex', peer)
   if (!(other instanceof Uint8Array)) return other
   if (own.length !== 32) return ctx.throw('x25519_agree: private must be 32 bytes')
   if (other.length !== 32) return ctx.throw('x25519_agree: public must be 32 bytes')
@@ -178,19 +176,22 @@ export const cryptoFamily: BuiltinFamily = {
     ),
     keypair('ed25519'),
     keypair('x25519'),
-    builtin(
+    builtinTaking(
       'ed25519_sign(private_key: string, message: string) -> string',
       { doc: 'An Ed25519 signature in hexadecimal.' },
+      { fewer: '{f}: expected (private_hex, message)', text: { private_key: null } },
       sign,
     ),
-    builtin(
+    builtinTaking(
       'ed25519_verify(public_key: string, message: string, signature: string) -> bool',
       { doc: 'Whether an Ed25519 signature fits.' },
+      { fewer: '{f}: expected (public_hex, message, signature_hex)', text: { public_key: null, signature: null } },
       verify,
     ),
-    builtin(
+    builtinTaking(
       'x25519_agree(private_key: string, peer_public_key: string) -> string',
       { doc: 'The shared secret of two key pairs.' },
+      { fewer: '{f}: expected (private_hex, peer_public_hex)', text: { private_key: null, peer_public_key: null } },
       agree,
     ),
     ...jwtFunctions,

@@ -2,7 +2,7 @@
 
 import {
   HarnDict,
-  builtin,
+  builtinTaking,
   decodeBase64Url,
   decodeUtf8Strict,
   encodeBase64Url,
@@ -11,11 +11,9 @@ import {
   parseJson,
   sameBytes,
   stringifyJson,
-  textArg,
-  typeName,
   work,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Fit, Result } from '@bridle/vm/families'
 import { p256 } from '@noble/curves/nist.js'
 import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './der.js'
 import type { RsaPrivate, RsaPublic } from './der.js'
@@ -141,15 +139,9 @@ const HASHED_BITS = 2
 /** Of a signature on P-256: about a millisecond. RSA pays by the size of the key beside it. */
 const SIGNATURE_UNITS = 3000
 
-function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
+function sign(ctx: Context, name: string, claims: HarnDict, pem: string): Result {
   const fail = (message: string): Result => ctx.runtime(`jwt_sign: ${message}`)
-  if (ctx.argc !== 3) return fail('requires 3 arguments: alg, claims, private_key')
-  if (typeof algorithm !== 'string') return fail(`alg must be a string, got ${typeName(algorithm)}`)
-  const name = algorithm
-  const signer = signers.get(name)
-  if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
-  if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
-  if (typeof pem !== 'string') return fail(`private_key must be a PEM string, got ${typeName(pem)}`)
+  const signer = signers.get(name)! // the unpacker has looked
   ctx.charge(SIGNATURE_UNITS + (pem.length >> HASHED_BITS))
   const encode = (text: string): string => encodeBase64Url(encodeUtf8(text))
   const content = `${encode(`{"typ":"JWT","alg":"${name}"}`)}.${encode(stringifyJson(claims))}`
@@ -170,41 +162,52 @@ function decodePart(part: string): HarnDict | string {
   return parsed?.ok === true && parsed.value instanceof HarnDict ? parsed.value : 'InvalidToken'
 }
 
-function verify(ctx: Context, algorithm: Value = null, token: Value = null, key: Value = null): Result {
+function verify(ctx: Context, name: string, token: string, key: string): Result {
   const fail = (message: string): Result => ctx.throw(`jwt_verify: ${message}`)
-  if (ctx.argc < 3) return fail('expected (alg, token, key)')
-  const name = textArg(ctx, 0, algorithm)
   const verifier = verifiers.get(name)
   if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
-  const keyText = textArg(ctx, 2, key)
-  const text = textArg(ctx, 1, token)
   // Both are used twice, and for more than they are long.
-  ctx.charge(SIGNATURE_UNITS + ((keyText.length + text.length) >> HASHED_BITS))
+  ctx.charge(SIGNATURE_UNITS + ((key.length + token.length) >> HASHED_BITS))
   // The key comes first: one that cannot be read is reported whatever the token is.
   const nothing = new Uint8Array()
-  if (verifier(nothing, nothing, keyText) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
-  const [header = '', payload = '', signature, more] = text.split('.', 4)
+  if (verifier(nothing, nothing, key) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
+  const [header = '', payload = '', signature, more] = token.split('.', 4)
   if (signature === undefined || more !== undefined) return fail('InvalidToken')
   const head = decodePart(header)
   if (typeof head === 'string') return fail(head)
   if (!head.has('alg')) return fail('JSON error: missing field `alg`')
   if (head.get('alg') !== name) return fail('InvalidAlgorithm')
   const bytes = decodeBase64Url(signature)
-  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, keyText)
+  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, key)
   if (valid !== true) return fail('InvalidSignature')
   const claims = decodePart(payload)
   return typeof claims === 'string' ? fail(claims) : HarnDict.of({ valid: true, claims })
 }
 
+const knowsAlgorithm: Fit = (algorithm, { name }) =>
+  signers.has(algorithm as string) ? null : `${name}: unsupported algorithm \`${algorithm as string}\`; expected ES256 or RS256`
+
 export const jwtFunctions: readonly BuiltinDef[] = [
-  builtin(
+  builtinTaking(
     'jwt_sign(alg: string, claims: dict, private_key: string) -> string',
     { doc: 'A signed JSON Web Token (ES256, RS256).' },
+    {
+      raise: 'runtime',
+      fewer: '{f}: requires 3 arguments: alg, claims, private_key',
+      most: 3,
+      not: {
+        alg: '{f}: {param} must be a {type}, got {got}',
+        claims: '{f}: {param} must be a {type}, got {got}',
+        private_key: '{f}: {param} must be a PEM {type}, got {got}',
+      },
+      fits: { alg: knowsAlgorithm },
+    },
     sign,
   ),
-  builtin(
+  builtinTaking(
     'jwt_verify(alg: string, token: string, key: string) -> dict',
     { doc: 'The claims of a token whose signature fits (HS256, ES256, RS256).' },
+    { fewer: '{f}: expected (alg, token, key)', text: { alg: null, token: null, key: null } },
     verify,
   ),
 ]

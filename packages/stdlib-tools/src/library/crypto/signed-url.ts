@@ -3,18 +3,17 @@
 
 import {
   HarnDict,
-  builtin,
+  builtinTaking,
   count,
   display,
   encodeBase64Url,
   encodeUtf8,
-  isInt,
   parseInt64,
   sortTexts,
   typeName,
   work,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Context, Control, Result, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Control, Int, Result, Value } from '@bridle/vm/families'
 import { parseQuery, percentEncode } from '../codecs/percent.js'
 import { readUrl } from '../codecs/urls.js'
 import { hmacSha256, sameText } from './hashes.js'
@@ -80,9 +79,8 @@ function signatureOf(resource: string, query: string, secret: string): string {
 
 type Fail = (message: string) => Control
 
-function optionsOf(value: Value, fail: Fail): HarnDict | Control {
+function optionsOf(value: HarnDict | null, fail: Fail): HarnDict | Control {
   if (value === null) return new HarnDict()
-  if (!(value instanceof HarnDict)) return fail(`options must be a dict, got ${typeName(value)}`)
   for (const key of ['signature_param', 'expires_param', 'kid_param', 'kid']) {
     const option = value.get(key) ?? null
     if (option !== null && typeof option !== 'string') return fail(`option \`${key}\` must be a string, got ${typeName(option)}`)
@@ -90,20 +88,8 @@ function optionsOf(value: Value, fail: Fail): HarnDict | Control {
   return value
 }
 
-function sign(
-  ctx: Context,
-  base: Value = null,
-  claims: Value = null,
-  secret: Value = null,
-  expiresAt: Value = null,
-  given: Value = null,
-): Result {
+function sign(ctx: Context, base: string, claims: HarnDict, secret: string, expiresAt: Int, given: HarnDict | null): Result {
   const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
-  if (ctx.argc < 4 || ctx.argc > 5) return fail('requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
-  if (typeof base !== 'string') return fail(`base must be a string, got ${typeName(base)}`)
-  if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
-  if (typeof secret !== 'string') return fail(`secret must be a string, got ${typeName(secret)}`)
-  if (!isInt(expiresAt)) return fail(`expires_at must be an int, got ${typeName(expiresAt)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const names = readNames(options)
@@ -152,11 +138,8 @@ function judge(resource: Resource, names: Names, secrets: Value, now: number, sk
   return { reason, signature_valid: valid, expired, expires_at: expiresAt, kid, claims }
 }
 
-function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Value = null, given: Value = null): Result {
+function verify(ctx: Context, url: string, secrets: Value, now: Int, given: HarnDict | null): Result {
   const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
-  if (ctx.argc < 3 || ctx.argc > 4) return fail('requires 3 or 4 arguments: url, secret_or_keys, now, options?')
-  if (typeof url !== 'string') return fail(`url must be a string, got ${typeName(url)}`)
-  if (!isInt(now)) return fail(`now must be an int, got ${typeName(now)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(url)
@@ -182,15 +165,39 @@ function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Val
   })
 }
 
+const MUST_BE = { options: '{f}: {param} must be a {type}, got {got}' } as const
+
 export const signedUrlFunctions: readonly BuiltinDef[] = [
-  builtin(
+  builtinTaking(
     'signed_url(base: string, claims: dict, secret: string, expires_at: int, options?: dict) -> string',
     { doc: 'A URL whose claims and expiry are signed.' },
+    {
+      raise: 'runtime',
+      fewer: '{f}: requires 4 or 5 arguments: base, claims, secret, expires_at, options?',
+      most: 5,
+      not: {
+        ...MUST_BE,
+        base: '{f}: {param} must be a {type}, got {got}',
+        claims: '{f}: {param} must be a {type}, got {got}',
+        secret: '{f}: {param} must be a {type}, got {got}',
+        expires_at: '{f}: {param} must be an {type}, got {got}',
+      },
+    },
     sign,
   ),
-  builtin(
+  builtinTaking(
     'verify_signed_url(url: string, secret_or_keys: string|dict, now: int, options?: dict) -> dict',
     { doc: 'What a signed URL claims, and whether to believe it.' },
+    {
+      raise: 'runtime',
+      fewer: '{f}: requires 3 or 4 arguments: url, secret_or_keys, now, options?',
+      most: 4,
+      not: {
+        ...MUST_BE,
+        url: '{f}: {param} must be a {type}, got {got}',
+        now: '{f}: {param} must be an {type}, got {got}',
+      },
+    },
     verify,
   ),
 ]

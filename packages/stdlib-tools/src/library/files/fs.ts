@@ -8,6 +8,7 @@ import {
   HarnFloat,
   HarnList,
   builtin,
+  builtinTaking,
   display,
   err,
   isInt,
@@ -172,15 +173,15 @@ function simple(
   })
 }
 
-const globBuiltin = builtin(
+const globBuiltin = builtinTaking(
   'glob(pattern: string, base_or_options?: string | dict, options?: dict) -> list',
   { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'] },
+  { text: { pattern: '{f}: {param} is required' } },
   (ctx, pattern, baseOrOptions, options) => {
-    if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('glob: pattern is required')
     const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
     const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
     const effect = query('walk', base, { maxDepth: null, followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false) })
-    return files.ask(ctx, effect, 'glob', display(pattern!))
+    return files.ask(ctx, effect, 'glob', pattern)
   },
 )
 

@@ -1,21 +1,20 @@
 // Readers and writers of text formats: YAML, TOML, CSV and JUnit XML.
 
 import {
-  HarnBytes,
   HarnDict,
   HarnList,
   Keyed,
   Problem,
   TextBuilder,
   builtin,
+  builtinTaking,
   display,
   inPieces,
   inSteps,
   sortTexts,
   textArg,
-  typeName,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
+import type { HarnBytes, BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
 import { CsvReading, csvLine } from './csv.js'
 import { parseJunit } from './junit.js'
 import { parseTomlText, stringifyToml } from './toml.js'
@@ -179,10 +178,8 @@ const yamlWriting = inPieces('yaml.stringify', ([value]) => {
 
 // ---------------------------------------------------------------------------------------------------------------- JUnit
 
-function junit(ctx: Context, input: Value): Result {
+function junit(ctx: Context, input: string | HarnBytes | null): Result {
   if (input === null) return new HarnList([])
-  if (typeof input !== 'string' && !(input instanceof HarnBytes))
-    return ctx.throw(`parse_junit_xml: expected string or bytes, got ${typeName(input)}`)
   const xml = typeof input === 'string' ? input : new TextDecoder().decode(input.data)
   ctx.charge(xml.length >> 3, xml.length)
   return new HarnList(
@@ -233,20 +230,21 @@ export const dataFormatsFamily: BuiltinFamily = {
         return csvReading.run(ctx, source, headers, delimiter)
       },
     ),
-    builtin(
+    builtinTaking(
       'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
       { doc: 'CSV text of rows that are lists or dicts.', borrows: true, pays: true },
+      { not: { rows: '{f}: expected a {type} of rows' } },
       (ctx, rows, options) => {
-        if (!(rows instanceof HarnList)) return ctx.throw('csv_stringify: expected a list of rows')
-        ctx.charge(rows.length >> 3)
+        ctx.charge((rows as HarnList).length >> 3)
         const { headers, delimiter } = csvOptions(options)
         return csvWriting.run(ctx, rows, headers, delimiter)
       },
     ),
-    builtin(
-      'parse_junit_xml(input: string | bytes) -> list',
+    builtinTaking(
+      'parse_junit_xml(input?: string | bytes) -> list',
       { doc: 'One record for each test case of a JUnit report.', borrows: true },
-      (ctx, input) => junit(ctx, input ?? null),
+      { not: { input: '{f}: expected {type}, got {got}' } },
+      junit,
     ),
   ],
   frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame, ...jsonPlaceFrames],

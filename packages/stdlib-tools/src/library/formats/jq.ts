@@ -8,11 +8,10 @@ import {
   HarnSet,
   HarnStruct,
   Keyed,
-  builtin,
+  builtinTaking,
   clampIndex,
   codePointLength,
   compare,
-  display,
   equals,
   isInt,
   isTruthy,
@@ -165,9 +164,9 @@ function jsonType(value: Value): string {
   return value instanceof HarnDict || value instanceof HarnStruct ? 'object' : typeName(value)
 }
 
-function query(ctx: Context, name: string, input: Value, source: Value): readonly Value[] | Result {
-  if (ctx.argc < 2) return ctx.throw(`${name} requires 2 arguments`)
-  const text = display(source)
+const DEMANDS = { fewer: '{f} requires 2 arguments', text: { expr: null } } as const
+
+function query(ctx: Context, input: Value, text: string): readonly Value[] | Result {
   ctx.charge(text.length)
   try {
     let work = 0
@@ -185,15 +184,21 @@ function query(ctx: Context, name: string, input: Value, source: Value): readonl
 export const jqFamily: BuiltinFamily = {
   name: 'jq',
   builtins: [
-    builtin('jq(value: any, expr: string) -> list', { doc: 'All results of a jq-style query.' }, (ctx, value, expr) => {
-      const outputs = query(ctx, 'jq', value!, expr!)
-      return Array.isArray(outputs) ? new HarnList([...(outputs as readonly Value[])]) : (outputs as Result)
-    }),
-    builtin(
+    builtinTaking(
+      'jq(value: any, expr: string) -> list',
+      { doc: 'All results of a jq-style query.' },
+      DEMANDS,
+      (ctx, value, expr) => {
+        const outputs = query(ctx, value, expr)
+        return Array.isArray(outputs) ? new HarnList([...(outputs as readonly Value[])]) : (outputs as Result)
+      },
+    ),
+    builtinTaking(
       'jq_first(value: any, expr: string) -> any',
       { doc: 'The first result of a jq-style query, or nil.' },
+      DEMANDS,
       (ctx, value, expr) => {
-        const outputs = query(ctx, 'jq_first', value!, expr!)
+        const outputs = query(ctx, value, expr)
         return Array.isArray(outputs) ? ((outputs as readonly Value[])[0] ?? null) : (outputs as Result)
       },
     ),

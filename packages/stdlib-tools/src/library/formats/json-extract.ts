@@ -1,6 +1,6 @@
 // `json_extract`: JSON out of prose, as language models write it.
 
-import { HarnDict, builtin, parseJson, textArg } from '@bridle/vm/families'
+import { HarnDict, builtinTaking, display, parseJson } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 
 const FENCE = '```'
@@ -40,21 +40,20 @@ export function findJson(text: string): string {
   return fenced(text) ?? balanced(text, '{', '}') ?? balanced(text, '[', ']') ?? text.trim()
 }
 
-function extract(ctx: Context, source: Value = null, key: Value = null): Result {
-  if (ctx.argc < 1) return ctx.throw('json_extract requires at least 1 argument: text')
-  const text = textArg(ctx, 0, source)
+function extract(ctx: Context, text: string, key: Value): Result {
   ctx.charge(text.length >> 5, 2 * text.length)
   const parsed = parseJson(findJson(text))
   if (!parsed.ok) return ctx.throw(`json_extract: failed to parse JSON: ${parsed.message}`)
-  if (ctx.argc < 2 || key === null) return parsed.value
-  const name = textArg(ctx, 1, key)
+  if (key === null) return parsed.value
+  const name = display(key)
   if (!(parsed.value instanceof HarnDict)) return ctx.throw('json_extract: parsed value is not a dict, cannot extract key')
   const found = parsed.value.get(name)
   return found === undefined ? ctx.throw(`json_extract: key '${name}' not found`) : found
 }
 
-export const extractFunction: BuiltinDef = builtin(
+export const extractFunction: BuiltinDef = builtinTaking(
   'json_extract(text: string, key?: string) -> any',
   { fromOutside: true, doc: 'The JSON in a prose text, or one member of it.' },
+  { fewer: '{f} requires at least 1 argument: text', text: { text: null } },
   extract,
 )

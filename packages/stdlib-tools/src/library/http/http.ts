@@ -1,7 +1,7 @@
 // HTTP builtins: requests, sessions, downloads, streamed bodies, mocks and the egress policy.
 
 import { REQUEST_DEFAULTS } from './request-defaults.js'
-import { HarnBytes, HarnDict, HarnList, builtin, display, isInt, isTruthy } from '@bridle/vm/families'
+import { HarnBytes, HarnDict, HarnList, builtin, builtinTaking, display, isInt, isTruthy } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { Again, asker, refusal } from '../files/ask.js'
 import { policyFromConfig, policyFromEnvironment, policyValue } from './egress.js'
@@ -11,13 +11,13 @@ import { isHttpUrl, planRequest } from './options.js'
 import {
   REDACTED,
   handleId,
-  handleProblem,
+  isHandle,
+  isPassedHandle,
   httpState,
   isSensitiveHeader,
   nextHandle,
   redactUrl,
   setMock,
-  firstHandleProblem,
 } from './state.js'
 import type { HttpCall } from './state.js'
 
@@ -49,33 +49,33 @@ function request(
   return typeof plan === 'string' ? ctx.throw(plan) : exchange(ctx, surface, plan, purpose)
 }
 
+const URL_TEXT = { url: '{f}: URL is required' } as const
+const STREAM = { fits: { stream: isPassedHandle('stream') } } as const
+
 const NETWORK = ['http.request', 'process.info', 'fs.read', 'callback']
 
 function withoutBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
-  return builtin(
+  return builtinTaking(
     `${name}(url: string, options?: dict) -> dict`,
     { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
-    (ctx, url, options) =>
-      ctx.argc === 0 || display(url!) === ''
-        ? ctx.throw(`${name}: URL is required`)
-        : request(ctx, name, verb, display(url!), optionsOf(options)),
+    { text: URL_TEXT },
+    (ctx, url, options) => request(ctx, name, verb, url, optionsOf(options)),
   )
 }
 
 /** A dict as second and last argument is the options, not the body. */
 function withBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
-  return builtin(
-    `${name}(url: string, body?: any, options?: dict) -> dict`,
+  return builtinTaking(
+    // A request that may have a body and is given none has an empty one.
+    `${name}(url: string, body?: any = "", options?: dict) -> dict`,
     { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    { text: URL_TEXT },
     (ctx, url, body, options) => {
-      if (ctx.argc === 0 || display(url!) === '') return ctx.throw(`${name}: URL is required`)
-      if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, display(url!), body)
+      if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, url, body)
       const given = optionsOf(options)
-      // A request that may have a body and is given none has an empty one.
-      const sent = ctx.argc === 1 ? '' : body!
-      return request(ctx, name, verb, display(url!), sent === null ? given : given.with('body', sent))
+      return request(ctx, name, verb, url, body === null ? given : given.with('body', body))
     },
   )
 }
@@ -86,14 +86,11 @@ const requests: readonly BuiltinDef[] = [
   withBody('post'),
   withBody('put'),
   withBody('patch'),
-  builtin(
+  builtinTaking(
     'http_request(method: string, url: string, options?: dict) -> dict',
     { fromOutside: true, doc: 'A request with any method.', effects: NETWORK },
-    (ctx, method, url, options) => {
-      if (ctx.argc === 0 || display(method!) === '') return ctx.throw('http_request: method is required')
-      if (ctx.argc < 2 || display(url!) === '') return ctx.throw('http_request: URL is required')
-      return request(ctx, 'http_request', display(method!), display(url!), optionsOf(options))
-    },
+    { text: { method: '{f}: {param} is required', ...URL_TEXT } },
+    (ctx, method, url, options) => request(ctx, 'http_request', method, url, optionsOf(options)),
   ),
   builtin(
     '__http_tool(method: string, url: string, options: dict) -> dict',
@@ -113,35 +110,31 @@ const requests: readonly BuiltinDef[] = [
       return handle
     },
   ),
-  builtin(
+  builtinTaking(
     'http_session_request(session: string, method: string, url: string, options?: dict) -> dict',
     { fromOutside: true, doc: 'A request with the options of a session.', effects: NETWORK },
-    (ctx, session, method, url, options) => {
-      if (ctx.argc < 3) return ctx.throw('http_session_request: requires session, method, and URL')
-      const problem = handleProblem('http_session_request', session!)
-      if (problem !== null) return ctx.throw(problem)
-      return request(ctx, 'http_session_request', display(method!), display(url!), optionsOf(options).with('session', session!))
+    {
+      fewer: '{f}: requires session, method, and URL',
+      fits: { session: isHandle },
+      text: { method: null, url: null },
     },
+    (ctx, session, method, url, options) =>
+      request(ctx, 'http_session_request', method, url, optionsOf(options).with('session', session)),
   ),
-  builtin('http_session_close(session: string) -> bool', { doc: 'Forgets a session.', effects: [] }, (ctx, session) => {
-    const problem =
-      ctx.argc === 0 ? 'http_session_close: requires a session handle' : handleProblem('http_session_close', session ?? null)
-    return problem === null ? ctx.state(httpState).sessions.delete(handleId(session!)) : ctx.throw(problem)
-  }),
-  builtin(
+  builtinTaking(
+    'http_session_close(session: string) -> bool',
+    { doc: 'Forgets a session.', effects: [] },
+    { fits: { session: isPassedHandle('session') } },
+    (ctx, session) => ctx.state(httpState).sessions.delete(handleId(session)),
+  ),
+  builtinTaking(
     'http_download(url: string, dst_path: string, options?: dict) -> dict',
     { fromOutside: true, doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
+    { text: { ...URL_TEXT, dst_path: '{f}: destination path is required' } },
     (ctx, url, path, options) => {
-      if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_download: URL is required')
-      if (ctx.argc < 2 || display(path!) === '') return ctx.throw('http_download: destination path is required')
-      if (!isHttpUrl(display(url!))) {
-        return ctx.throw(`http_download: URL must start with http:// or https://, got '${display(url!)}'`)
-      }
+      if (!isHttpUrl(url)) return ctx.throw(`http_download: URL must start with http:// or https://, got '${url}'`)
       const given = optionsOf(options)
-      return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), display(url!), given, {
-        kind: 'download',
-        path: display(path!),
-      })
+      return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), url, given, { kind: 'download', path })
     },
   ),
 ]
@@ -157,41 +150,38 @@ const reads = asker('http.read', {
 })
 
 const streams: readonly BuiltinDef[] = [
-  builtin(
+  builtinTaking(
     'http_stream_open(url: string, options?: dict) -> string',
     { doc: 'A handle to a response whose body is read in pieces.', effects: [...NETWORK, 'net.stream'] },
+    { text: URL_TEXT },
     (ctx, url, options) => {
-      if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_stream_open: URL is required')
-      if (!isHttpUrl(display(url!)))
-        return ctx.throw(`http_stream_open: URL must start with http:// or https://, got '${display(url!)}'`)
+      if (!isHttpUrl(url)) return ctx.throw(`http_stream_open: URL must start with http:// or https://, got '${url}'`)
       const given = optionsOf(options)
-      return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), display(url!), given, {
+      return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), url, given, {
         kind: 'stream',
         handle: nextHandle(ctx, 'http-stream'),
       })
     },
   ),
-  builtin(
+  builtinTaking(
     'http_stream_info(stream: string) -> dict',
     { fromOutside: true, doc: 'Status and headers of a stream.', effects: [] },
+    STREAM,
     (ctx, handle) => {
-      const problem = firstHandleProblem(ctx, 'http_stream_info', handle)
-      if (problem !== null) return ctx.throw(problem)
-      const stream = ctx.state(httpState).streams.get(handleId(handle!))
-      if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle!)}'`)
+      const stream = ctx.state(httpState).streams.get(handleId(handle))
+      if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle)}'`)
       return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
     },
   ),
-  builtin(
+  builtinTaking(
     'http_stream_read(stream: string, max_bytes?: int) -> bytes | nil',
     { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] },
+    STREAM,
     (ctx, handle, max) => {
-      const problem = firstHandleProblem(ctx, 'http_stream_read', handle)
-      if (problem !== null) return ctx.throw(problem)
-      const id = handleId(handle!)
+      const id = handleId(handle)
       const stream = ctx.state(httpState).streams.get(id)
       if (stream === undefined) return ctx.throw(`http_stream_read: unknown stream '${id}'`)
-      const maxBytes = max !== null && isInt(max!) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
+      const maxBytes = isInt(max) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
       if (stream.rest === null) return reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_read', id, maxBytes } }, 'data', id)
       if (stream.rest.length === 0) return null
       const piece = stream.rest.slice(0, maxBytes)
@@ -199,16 +189,19 @@ const streams: readonly BuiltinDef[] = [
       return new HarnBytes(piece)
     },
   ),
-  builtin('http_stream_close(stream: string) -> bool', { doc: 'Closes a stream.', effects: ['net.stream'] }, (ctx, handle) => {
-    const problem = firstHandleProblem(ctx, 'http_stream_close', handle)
-    if (problem !== null) return ctx.throw(problem)
-    const id = handleId(handle!)
-    const { streams: open } = ctx.state(httpState)
-    const stream = open.get(id)
-    if (stream === undefined) return false
-    open.delete(id)
-    return stream.rest === null ? reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_close', id } }, 'closed') : true
-  }),
+  builtinTaking(
+    'http_stream_close(stream: string) -> bool',
+    { doc: 'Closes a stream.', effects: ['net.stream'] },
+    STREAM,
+    (ctx, handle) => {
+      const id = handleId(handle)
+      const { streams: open } = ctx.state(httpState)
+      const stream = open.get(id)
+      if (stream === undefined) return false
+      open.delete(id)
+      return stream.rest === null ? reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_close', id } }, 'closed') : true
+    },
+  ),
 ]
 
 // ------------------------------------------------------------------------------------------------------- mocks, egress

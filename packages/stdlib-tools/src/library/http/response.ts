@@ -1,6 +1,6 @@
 // Responses as scripts make them: dicts with status, headers and body in two forms, text and bytes.
 
-import { HarnBytes, HarnDict, builtin, decodeUtf8, display, isInt, stringifyJson, utf8 } from '@bridle/vm/families'
+import { HarnBytes, HarnDict, builtin, builtinTaking, decodeUtf8, display, isInt, stringifyJson, utf8 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 
 type BodyKind = 'text' | 'json' | 'bytes'
@@ -105,12 +105,12 @@ export const responseBuiltins: readonly BuiltinDef[] = [
     { doc: 'A response with bytes. Options: status, headers.' },
     shaped('bytes'),
   ),
-  builtin(
+  builtinTaking(
     'http_header(headers_or_message: dict, name: string) -> string | nil',
     { doc: 'A header by name, in any case, of headers, a request or a response.' },
-    (ctx, source, name) => {
-      if (ctx.argc < 2) return ctx.throw('http_header: requires headers/request/response and name')
-      const value = headerOf(source!, display(name!))
+    { fewer: '{f}: requires headers/request/response and name', text: { name: null } },
+    (_ctx, source, name) => {
+      const value = headerOf(source, name)
       return value === null ? null : display(value)
     },
   ),

@@ -7,6 +7,7 @@ import {
   HarnList,
   ask,
   builtin,
+  builtinTaking,
   display,
   failWith,
   here,
@@ -99,13 +100,11 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
     { doc: 'Settings of a server behind something that ends TLS. Options: hsts and its parts.' },
     (_ctx, options) => edge(options ?? null),
   ),
-  builtin(
-    'http_server_tls_pem(certificate: string, key: string) -> dict',
+  builtinTaking(
+    'http_server_tls_pem(cert_path: string, key_path: string) -> dict',
     { doc: 'Settings of a server with certificate and key in files.', effects: ['fs.query'] },
-    (ctx, certificate, key) =>
-      ctx.argc < 2
-        ? ctx.throw('http_server_tls_pem: requires cert path and key path')
-        : machine.start(ctx, 'pem', certificate ?? null, key ?? null),
+    { fewer: '{f}: requires cert path and key path' },
+    (ctx, certificate, key) => machine.start(ctx, 'pem', certificate, key),
   ),
   builtin(
     'http_server_tls_self_signed_dev(hosts?: string | list) -> dict',

@@ -5,23 +5,22 @@ import {
   HarnBytes,
   HarnDict,
   builtin,
+  builtinTaking,
   callBack,
   decodeUtf8,
   display,
   failWith,
   family,
   here,
-  isCallable,
   isInt,
   isTruthy,
   scripts,
-  typeName,
   utf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
 import { parseQuery, percentDecode } from '../codecs/percent.js'
 import { dictOf, responseBuiltins, responseFrom, textResponse } from './response.js'
-import { handleId, handleProblem, nextHandle } from './state.js'
+import { handleId, handleProblem, isHandle, nextHandle } from './state.js'
 import { tlsBuiltins, tlsFrame } from './server-tls.js'
 
 interface Route {
@@ -102,8 +101,6 @@ function findServer(ctx: Context, name: string, handle: Value): Server | string 
 
 function addRoute(ctx: Context, handle: Value, method: Value, template: Value, handler: Value, given: Value): Result {
   const name = 'http_server_route'
-  if (ctx.argc < 4) return ctx.throw(`${name}: requires server, method, path template, and handler`)
-  if (!isCallable(handler)) return ctx.throw(`${name}: argument 4 must be a closure, got ${typeName(handler)}`)
   const path = display(template)
   if (!path.startsWith('/')) return ctx.throw(`${name}: path template must start with '/'`)
   const server = findServer(ctx, name, handle)
@@ -121,18 +118,27 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
   return handleValue(handleId(handle))
 }
 
+const ONE_SERVER = { fewer: '{f}: requires server' } as const
+const NO_CLOSURE = '{f}: argument {n} must be a {type}, got {got}'
+
 /** A builtin that gives a server one more function. */
 function hook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
-  return builtin(`${name}(server: dict | string, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
-    if (ctx.argc < 2) return ctx.throw(`${name}: requires server and ${what}`)
-    const problem = handleProblem(name, handle ?? null)
-    if (problem !== null) return ctx.throw(problem)
-    if (!isCallable(fn ?? null)) return ctx.throw(`${name}: argument 2 must be a closure, got ${typeName(fn ?? null)}`)
-    const server = findServer(ctx, name, handle ?? null)
-    if (typeof server === 'string') return ctx.throw(server)
-    add(server, fn!)
-    return handleValue(handleId(handle ?? null))
-  })
+  const demands = {
+    fewer: `{f}: requires server and ${what}`,
+    fits: { server: isHandle },
+    not: { handler: NO_CLOSURE },
+  } as const
+  return builtinTaking(
+    `${name}(server: dict | string, handler: closure) -> dict`,
+    { doc, effects: [] },
+    demands,
+    (ctx, handle, fn) => {
+      const server = findServer(ctx, name, handle)
+      if (typeof server === 'string') return ctx.throw(server)
+      add(server, fn)
+      return handleValue(handleId(handle ?? null))
+    },
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------- requests
@@ -281,21 +287,17 @@ const machine = scripts('http_server.script', {
 })
 
 function asking(name: string): BuiltinDef {
-  return builtin(
+  return builtinTaking(
     `${name}(server: dict | string, request: dict) -> dict`,
     { doc: 'The response of a server to a request.', effects: ['callback'] },
-    (ctx, handle, request) => {
-      if (ctx.argc < 2) return ctx.throw(`${name}: requires server and request`)
-      const problem = handleProblem(name, handle ?? null)
-      return problem === null ? machine.start(ctx, 'serve', handle ?? null, request ?? null) : ctx.throw(problem)
-    },
+    { fewer: '{f}: requires server and request', fits: { server: isHandle } },
+    (ctx, handle, request) => machine.start(ctx, 'serve', handle, request),
   )
 }
 
 /** Runs a script on a server that exists. */
 function onKnown(ctx: Context, script: 'ready' | 'shutdown', handle: Value): Result {
   const name = `http_server_${script}`
-  if (ctx.argc === 0) return ctx.throw(`${name}: requires server`)
   const server = findServer(ctx, name, handle)
   return typeof server === 'string' ? ctx.throw(server) : machine.start(ctx, script, handle)
 }
@@ -309,11 +311,11 @@ export const httpServerFamily: BuiltinFamily = {
       { doc: 'A server of this run. Options: max_body_bytes, retain_raw_body, ready.', effects: [] },
       (ctx, options) => createServer(ctx, options ?? null),
     ),
-    builtin(
+    builtinTaking(
       'http_server_route(server: dict | string, method: string, path_template: string, handler: closure, options?: dict) -> dict',
       { doc: 'Lets a function answer requests of a method and path.', effects: [] },
-      (ctx, server, method, template, handler, options) =>
-        addRoute(ctx, server ?? null, method ?? null, template ?? null, handler ?? null, options ?? null),
+      { fewer: '{f}: requires server, method, path template, and handler', not: { handler: NO_CLOSURE } },
+      addRoute,
     ),
     hook(
       'http_server_before',
@@ -334,26 +336,28 @@ export const httpServerFamily: BuiltinFamily = {
     hook('http_server_on_shutdown', 'Runs when the server is shut down.', (server, fn) => server.onShutdown.push(fn)),
     asking('http_server_request'),
     asking('http_server_test'),
-    builtin(
+    builtinTaking(
       'http_server_set_ready(server: dict | string, ready: bool) -> bool',
       { doc: 'Says whether the server is ready.', effects: [] },
+      { fewer: '{f}: requires server and ready bool' },
       (ctx, handle, ready) => {
-        if (ctx.argc < 2) return ctx.throw('http_server_set_ready: requires server and ready bool')
-        const server = findServer(ctx, 'http_server_set_ready', handle ?? null)
+        const server = findServer(ctx, 'http_server_set_ready', handle)
         if (typeof server === 'string') return ctx.throw(server)
-        server.ready = isTruthy(ready ?? null)
+        server.ready = isTruthy(ready)
         return server.ready
       },
     ),
-    builtin(
+    builtinTaking(
       'http_server_ready(server: dict | string) -> bool',
       { doc: 'Whether the server answers requests.', effects: ['callback'] },
-      (ctx, handle) => onKnown(ctx, 'ready', handle ?? null),
+      ONE_SERVER,
+      (ctx, handle) => onKnown(ctx, 'ready', handle),
     ),
-    builtin(
+    builtinTaking(
       'http_server_shutdown(server: dict | string) -> bool',
       { doc: 'Shuts the server down.', effects: ['callback'] },
-      (ctx, handle) => onKnown(ctx, 'shutdown', handle ?? null),
+      ONE_SERVER,
+      (ctx, handle) => onKnown(ctx, 'shutdown', handle),
     ),
     ...responseBuiltins,
     ...tlsBuiltins,

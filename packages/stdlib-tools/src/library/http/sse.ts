@@ -7,6 +7,7 @@ import {
   HarnBytes,
   HarnDict,
   builtin,
+  builtinTaking,
   display,
   failWith,
   family,
@@ -17,12 +18,12 @@ import {
   tryAsk,
   utf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Demands, Plain, Result, Script, Value } from '@bridle/vm/families'
 import { fieldOf, refusal } from '../files/ask.js'
 import { checkEgress, egressRefusal } from './egress.js'
 import { REDIRECTS, header, locationOf, redirected } from './exchange.js'
 import { dictOf } from './response.js'
-import { handleId, nextHandle, firstHandleProblem } from './state.js'
+import { handleId, nextHandle, isPassedHandle } from './state.js'
 import { planRequest } from './options.js'
 import type { RequestPlan } from './options.js'
 import { EventReader, commentText, eventText, parseFrame } from './sse-format.js'
@@ -71,7 +72,7 @@ const STREAM_LIMIT_MS = 24 * 3_600_000
 
 function connect(ctx: Context, method: Value, url: Value, given: Value): Result {
   const address = display(url ?? '')
-  if (ctx.argc < 2 || address === '') return ctx.throw('sse_connect: URL is required')
+  if (address === '') return ctx.throw('sse_connect: URL is required')
   // Refused connections take a number as well.
   const id = nextHandle(ctx, 'sse')
   if (!/^https?:\/\//.test(address)) return ctx.throw(`sse_connect: URL must start with http:// or https://, got '${address}'`)
@@ -341,15 +342,14 @@ function mockReceive(server: ServerStream): HarnDict {
   return server.closed ? HarnDict.of({ type: 'close', server_closed: true }) : HarnDict.of({ type: 'timeout' })
 }
 
+const STREAM = { fits: { stream: isPassedHandle('stream') } } as const
+
 type OnServer = (ctx: Context, server: ServerStream, args: readonly Value[], id: string) => Result
 
-function onServer(signature: string, doc: string, run: OnServer): BuiltinDef {
+function onServer(signature: string, doc: string, run: OnServer, more: Demands = {}): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc, effects: [] }, (ctx, handle, ...args) => {
-    if (name === 'sse_server_send' && ctx.argc < 2) return ctx.throw('sse_server_send: requires stream and event')
-    const problem = firstHandleProblem(ctx, name, handle)
-    if (problem !== null) return ctx.throw(problem)
-    const id = handleId(handle ?? null)
+  return builtinTaking(signature, { doc, effects: [] }, { ...STREAM, ...more }, (ctx, handle = null, ...args) => {
+    const id = handleId(handle)
     const server = ctx.state(sseState).servers.get(id)
     return server === undefined ? ctx.throw(`${name}: unknown stream '${id}'`) : run(ctx, server, args, id)
   })
@@ -364,12 +364,12 @@ export const sseFamily: BuiltinFamily = {
   name: 'sse',
   frames: [machine.frame],
   builtins: [
-    builtin(
+    builtinTaking(
       'sse_mock(url_pattern: string, events: list | dict) -> nil',
       { doc: 'Answers connections to matching URLs with these events.', effects: [] },
+      { text: { url_pattern: '{f}: URL pattern is required' } },
       (ctx, pattern, events) => {
-        if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('sse_mock: URL pattern is required')
-        addMock(ctx, 'sse', { pattern: display(pattern ?? ''), messages: mockMessages(events ?? null, 'events'), echo: false })
+        addMock(ctx, 'sse', { pattern, messages: mockMessages(events, 'events'), echo: false })
         return null
       },
     ),
@@ -378,29 +378,23 @@ export const sseFamily: BuiltinFamily = {
       { doc: 'Opens a stream of events.', effects: [] },
       (ctx, method, url, options) => connect(ctx, method ?? null, url ?? null, options ?? null),
     ),
-    builtin(
-      'sse_receive(handle: string, timeout_ms?: int) -> dict | nil',
+    builtinTaking(
+      'sse_receive(stream: string, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
-      (ctx, handle, timeout) => {
-        const problem = firstHandleProblem(ctx, 'sse_receive', handle)
-        return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
-      },
+      STREAM,
+      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle, timeout),
     ),
-    builtin(
-      'sse_close(handle: string) -> bool',
+    builtinTaking(
+      'sse_close(stream: string) -> bool',
       { doc: 'Closes a stream; whether it was open.', effects: ['net.stream'] },
-      (ctx, handle) => {
-        const problem = firstHandleProblem(ctx, 'sse_close', handle)
-        return problem === null ? machine.start(ctx, 'close', handle!) : ctx.throw(problem)
-      },
+      STREAM,
+      (ctx, handle) => machine.start(ctx, 'close', handle),
     ),
-    builtin(
+    builtinTaking(
       'sse_event(event: any, options?: dict) -> string',
       { doc: 'The text of an event as servers send it.' },
-      (ctx, event, options) =>
-        ctx.argc === 0
-          ? ctx.throw('sse_event: requires event data or an event dict')
-          : eventOrFault(ctx, event ?? null, options ?? null),
+      { fewer: '{f}: requires event data or an event dict' },
+      eventOrFault,
     ),
     builtin(
       'sse_server_response(options?: dict) -> dict',
@@ -415,6 +409,7 @@ export const sseFamily: BuiltinFamily = {
         const text = eventOrFault(ctx, event ?? null, options ?? null)
         return typeof text === 'string' ? push(ctx, server, text) : text
       },
+      { fewer: '{f}: requires stream and event' },
     ),
     onServer(
       'sse_server_heartbeat(stream: string | dict, comment?: string) -> bool',

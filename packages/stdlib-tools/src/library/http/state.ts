@@ -1,7 +1,7 @@
 // State of HTTP in a run: mocks and what they were asked, sessions, streams, the egress policy. Lives in the machine.
 
 import { HarnDict, display, family } from '@bridle/vm/families'
-import type { Context, Value } from '@bridle/vm/families'
+import type { Context, Fit, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 
 export interface HttpMock {
@@ -71,14 +71,12 @@ export function handleProblem(name: string, handle: Value): string | null {
   return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
 }
 
-/** The same for the first argument of a builtin, which must be there. */
-export function firstHandleProblem(
-  ctx: Context,
-  name: string,
-  handle: Value | undefined,
-  what: 'stream' | 'socket' | 'server' = 'stream',
-): string | null {
-  return ctx.argc === 0 ? `${name}: requires a ${what} handle` : handleProblem(name, handle ?? null)
+/** A handle that looks like one. */
+export const isHandle: Fit = (handle, { name }) => handleProblem(name, handle)
+
+/** The same where nothing else is said of a missing one. */
+export function isPassedHandle(what: 'session' | 'stream' | 'socket' | 'server'): Fit {
+  return (handle, { name, isPassed }) => (isPassed ? handleProblem(name, handle) : `${name}: requires a ${what} handle`)
 }
 
 /** `*` stands for any characters; everything else for itself. Linear: only the last star ever gives way. */

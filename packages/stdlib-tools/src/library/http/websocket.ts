@@ -8,6 +8,7 @@ import {
   HarnDict,
   ask,
   builtin,
+  builtinTaking,
   decodeBase64,
   decodeUtf8,
   display,
@@ -27,7 +28,7 @@ import { parseUrl } from '@bridle/compiler/grants'
 import { checkEgress } from './egress.js'
 import { secretHeaders, secretOf } from './options.js'
 import { dictOf } from './response.js'
-import { firstHandleProblem, handleId, handleProblem, nextHandle } from './state.js'
+import { isHandle, isPassedHandle, handleId, nextHandle } from './state.js'
 import { refusal, textField } from '../files/ask.js'
 import { addMock, limitAt, mockFor, mockMessages, recordCall } from './transport-state.js'
 import { acceptKey, inboxKey, socketState } from './websocket-state.js'
@@ -102,7 +103,7 @@ function newSocket(url: string, more: Partial<Socket>): Socket {
 
 function connect(ctx: Context, url: Value, given: Value): Result {
   const address = display(url ?? '')
-  if (ctx.argc === 0 || address === '') return ctx.throw('websocket_connect: URL is required')
+  if (address === '') return ctx.throw('websocket_connect: URL is required')
   if (!/^wss?:\/\//.test(address)) return ctx.throw(`websocket_connect: URL must start with ws:// or wss://, got '${address}'`)
   const options = dictOf(given)
   const limits = limitsOf(options)
@@ -221,8 +222,6 @@ function deliver(ctx: Context, id: string, message: Message): void {
 }
 
 function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
-  const problem = ctx.argc < 2 ? 'websocket_send: requires socket handle and message' : handleProblem('websocket_send', handle)
-  if (problem !== null) return ctx.throw(problem)
   const id = handleId(handle)
   const socket = ctx.state(socketState).sockets.get(id)
   if (socket === undefined) return ctx.throw(`websocket_send: unknown socket '${id}'`)
@@ -319,8 +318,6 @@ function remoteMessage(answer: HarnDict, socket: Socket): Message {
 }
 
 function close(ctx: Context, handle: Value): Result {
-  const problem = firstHandleProblem(ctx, 'websocket_close', handle, 'socket')
-  if (problem !== null) return ctx.throw(problem)
   const id = handleId(handle)
   const { sockets } = ctx.state(socketState)
   const socket = sockets.get(id)
@@ -377,9 +374,6 @@ function serverOf(ctx: Context, handle: Value): SocketServer | undefined {
 }
 
 function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
-  const problem =
-    ctx.argc < 2 ? 'websocket_route: requires server handle and route path' : handleProblem('websocket_route', handle)
-  if (problem !== null) return ctx.throw(problem)
   const server = serverOf(ctx, handle)
   if (server === undefined) return ctx.throw(`websocket_route: unknown server '${handleId(handle)}'`)
   const effect = addRoute(ctx, server, display(path), dictOf(given))
@@ -460,6 +454,7 @@ const machine = scripts('websocket.script', {
   },
 })
 
+const SERVER = { fits: { server: isPassedHandle('server') } } as const
 const HERE = { effects: ['net.stream'] as readonly string[] }
 
 export const websocketFamily: BuiltinFamily = {
@@ -481,49 +476,47 @@ export const websocketFamily: BuiltinFamily = {
       { doc: 'Opens a socket.', ...HERE },
       (ctx, url, options) => connect(ctx, url ?? null, options ?? null),
     ),
-    builtin(
-      'websocket_send(handle: string | dict, data: any, options?: dict) -> bool',
+    builtinTaking(
+      'websocket_send(socket: string | dict, message: any, options?: dict) -> bool',
       { doc: 'Sends a message; false when the socket is closed. Options: type, base64, code, reason.', ...HERE },
-      (ctx, handle, data, options) => send(ctx, handle ?? null, data ?? null, options ?? null),
+      { fewer: '{f}: requires socket handle and message', fits: { socket: isHandle } },
+      send,
     ),
-    builtin(
-      'websocket_receive(handle: string | dict, timeout_ms?: int) -> dict | nil',
+    builtinTaking(
+      'websocket_receive(socket: string | dict, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next message; nil when the socket is closed.', ...HERE },
-      (ctx, handle, timeout) => {
-        const problem = firstHandleProblem(ctx, 'websocket_receive', handle, 'socket')
-        return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
-      },
+      { fits: { socket: isPassedHandle('socket') } },
+      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle, timeout),
     ),
-    builtin(
-      'websocket_close(handle: string | dict) -> bool',
+    builtinTaking(
+      'websocket_close(socket: string | dict) -> bool',
       { doc: 'Closes a socket; whether it was known.', ...HERE },
-      (ctx, handle) => close(ctx, handle ?? null),
+      { fits: { socket: isPassedHandle('socket') } },
+      close,
     ),
     builtin(
       'websocket_server(bind?: string, options?: dict) -> dict',
       { doc: 'A server for sockets: on the network, or within the run when the host has none.', ...HERE },
       (ctx, bind, options) => machine.start(ctx, 'server', bind ?? null, options ?? null),
     ),
-    builtin(
+    builtinTaking(
       'websocket_route(server: string | dict, path: string, options?: dict) -> bool',
       { doc: 'Lets a server take connections to a path.', ...HERE },
-      (ctx, server, path, options) => route(ctx, server ?? null, path ?? null, options ?? null),
+      { fewer: '{f}: requires server handle and route path', fits: { server: isHandle } },
+      route,
     ),
-    builtin(
+    builtinTaking(
       'websocket_accept(server: dict | string, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next connection to a server.', ...HERE },
-      (ctx, server, timeout) => {
-        const problem = firstHandleProblem(ctx, 'websocket_accept', server, 'server')
-        return problem === null ? machine.start(ctx, 'accept', server!, timeout ?? null) : ctx.throw(problem)
-      },
+      SERVER,
+      (ctx, server, timeout) => machine.start(ctx, 'accept', server, timeout),
     ),
-    builtin(
+    builtinTaking(
       'websocket_server_close(server: string | dict) -> bool',
       { doc: 'Ends a server; whether it was known.', ...HERE },
+      SERVER,
       (ctx, server) => {
-        const problem = firstHandleProblem(ctx, 'websocket_server_close', server, 'server')
-        if (problem !== null) return ctx.throw(problem)
-        const id = handleId(server!)
+        const id = handleId(server)
         const { servers } = ctx.state(socketState)
         const remote = servers.get(id)?.remote ?? null
         ctx.wake(acceptKey(id))

@@ -6,7 +6,7 @@ import {
   HarnList,
   MAX_TEXT,
   blankSlots,
-  builtin,
+  builtinTaking,
   display,
   family,
   inPieces,
@@ -249,44 +249,50 @@ const capturing = gathering('regex.captures', (regex, text) => new Capturing(reg
 const splitting = gathering('regex.split', (regex, text) => new Splitting(regex, text))
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result =>
-  ctx.argc < 2 ? null : gather(ctx, matching, pattern, textArg(ctx, 2, flags), input, '')
+  gather(ctx, matching, pattern, textArg(ctx, 2, flags), input, '')
 
 const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result =>
-  ctx.argc < 3 ? null : gather(ctx, replacing, pattern, '', input, display(replacement))
+  gather(ctx, replacing, pattern, '', input, display(replacement))
 
-const captures = (ctx: Context, pattern: Value, input: Value): Result =>
-  ctx.argc < 2 ? new HarnList([]) : gather(ctx, capturing, pattern, '', input, '')
+const captures = (ctx: Context, pattern: Value, input: Value): Result => gather(ctx, capturing, pattern, '', input, '')
 
 const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result =>
-  ctx.argc < 2 ? null : gather(ctx, splitting, pattern, textArg(ctx, 2, flags), input, '')
+  gather(ctx, splitting, pattern, textArg(ctx, 2, flags), input, '')
+
+const NIL_OF_FEWER = { fewerGive: () => null } as const
 
 export const regexFamily: BuiltinFamily = {
   name: 'regex',
   frames: [matching.frame, replacing.frame, capturing.frame, splitting.frame],
   builtins: [
-    builtin(
+    builtinTaking(
       'regex_match(pattern: string, text: string, flags?: string) -> list | nil as string | nil',
       { doc: 'All full matches of `pattern` in `text`, nil without one. Flags are letters of `imsx`.', borrows: true },
+      NIL_OF_FEWER,
       matchAll,
     ),
-    builtin(
+    builtinTaking(
       'regex_replace(pattern: string, replacement: string, text: string) -> string',
       { doc: 'Replaces every match; `$1`, `$name`, `${name}` insert groups, `$$` a dollar sign.', borrows: true },
+      NIL_OF_FEWER,
       replaceAll,
     ),
-    builtin(
+    builtinTaking(
       'regex_replace_all(pattern: string, replacement: string, text: string) -> string',
       { doc: 'Replaces every match, as `regex_replace` does.', borrows: true },
+      NIL_OF_FEWER,
       replaceAll,
     ),
-    builtin(
+    builtinTaking(
       'regex_captures(pattern: string, text: string) -> list',
       { doc: 'One dict for each match: `match`, `groups` and the named groups.', borrows: true },
+      { fewerGive: () => new HarnList([]) },
       captures,
     ),
-    builtin(
+    builtinTaking(
       'regex_split(text: string, pattern: string, flags?: string) -> list',
       { doc: 'The pieces of `text` between the matches of `pattern`.', borrows: true },
+      NIL_OF_FEWER,
       splitBy,
     ),
   ],

@@ -1,7 +1,7 @@
 // Schema builtins and json_validate. Where a script writes the name of a type alias as the schema, the
 // compiler has put the alias's schema dict there. Values and schemas are data of any size, so that all of it is done in pieces.
 
-import { HarnDict, HarnList, builtin, display, err, inPieces, inSteps, isTruthy, ok, typeName } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtinTaking, display, err, inPieces, inSteps, isTruthy, ok } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Control, Cost, Result, Steps, Value } from '@bridle/vm/families'
 import { schemaChecking } from './check.js'
 import type { Checked } from './check.js'
@@ -81,11 +81,15 @@ const checking = inPieces('schema.check', ([name, value, schema, applyDefaults])
 
 /** Value and schema; fewer arguments are an error. */
 function checkingBuiltin(name: string, { signature, doc }: Check): BuiltinDef {
-  return builtin(`${name}${signature}`, { doc, pays: true }, (ctx, value, schema, third) => {
-    if (ctx.argc < 2) return ctx.throw(`${name} requires 2 arguments`)
-    ctx.charge(8)
-    return checking.run(ctx, name, value!, schema!, appliesDefaults(name, third ?? null))
-  })
+  return builtinTaking(
+    `${name}${signature}`,
+    { doc, pays: true },
+    { fewer: '{f} requires 2 arguments' },
+    (ctx, value, schema, third) => {
+      ctx.charge(8)
+      return checking.run(ctx, name, value!, schema!, appliesDefaults(name, third ?? null))
+    },
+  )
 }
 
 /** A builtin that makes another schema of one, which is canonical before `change` sees it. */
@@ -176,8 +180,8 @@ function* changeSteps(name: string, schema: Value, second: Value): Steps {
 const changing = inPieces('schema.change', ([name, schema, second]) => inSteps(changeSteps(name as string, schema!, second!)))
 
 function changingBuiltin(name: string, { signature, doc, arguments: wanted = 1, refuse }: Change): BuiltinDef {
-  return builtin(`${name}${signature}`, { doc, pays: true }, (ctx, schema, second) => {
-    if (ctx.argc < wanted) return ctx.throw(`${name} requires ${wanted} arguments`)
+  const demands = { fewer: `{f} requires ${wanted} arguments`, least: wanted }
+  return builtinTaking(`${name}${signature}`, { doc, pays: true }, demands, (ctx, schema, second) => {
     return refuse?.(ctx, second ?? null) ?? changing.run(ctx, name, schema!, second ?? null)
   })
 }
@@ -186,12 +190,12 @@ export const schemaFamily: BuiltinFamily = {
   name: 'schema',
   builtins: [
     ...Object.entries(CHECKS).map(([name, check]) => checkingBuiltin(name, check)),
-    builtin('schema_of(T: dict) -> dict', { doc: 'The schema of a type alias.' }, (ctx, schema) => {
-      if (ctx.argc === 0) return ctx.throw('schema_of requires 1 arguments')
-      return schema instanceof HarnDict
-        ? schema
-        : ctx.throw(`schema_of: expected a type alias or schema dict, got ${typeName(schema!)}`)
-    }),
+    builtinTaking(
+      'schema_of(T: dict) -> dict',
+      { doc: 'The schema of a type alias.' },
+      { fewer: '{f} requires 1 arguments', not: { T: '{f}: expected a type alias or schema {type}, got {got}' } },
+      (_ctx, schema) => schema,
+    ),
     ...Object.entries(CHANGES).map(([name, change]) => changingBuiltin(name, change)),
   ],
   frames: [checking.frame, changing.frame],

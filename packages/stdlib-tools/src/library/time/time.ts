@@ -7,6 +7,7 @@ import {
   HarnDuration,
   HarnFloat,
   builtin,
+  builtinTaking,
   display,
   family,
   frame,
@@ -107,11 +108,11 @@ function roundAway(n: number): number {
 }
 
 function makeDuration(name: string, unitMs: number): BuiltinDef {
-  return builtin(
+  return builtinTaking(
     `${name}(n: number) -> duration`,
     { doc: `A duration of \`n\` times ${unitMs} milliseconds.`, borrows: true },
+    { fewer: '{f}: missing value argument' },
     (ctx, n) => {
-      if (ctx.argc === 0) return ctx.throw(`${name}: missing value argument`)
       const isFinite = n instanceof HarnFloat && Number.isFinite(n.v * unitMs)
       if (n instanceof HarnFloat && Number.isFinite(n.v) && !isFinite) return ctx.throw(`${name}: duration overflow`)
       const ms = isInt(n!) ? BigInt(n) * BigInt(unitMs) : isFinite ? BigInt(roundAway(n.v * unitMs)) : null
@@ -204,11 +205,11 @@ export const timeFamily: BuiltinFamily = {
         },
       ),
     ),
-    builtin(
+    builtinTaking(
       'mock_time(ms: int) -> nil',
       { doc: 'Stops the clock at a time; advance_time and sleep_ms move it.', effects: [] },
+      { not: { ms: '{f}(ms): expected an integer millisecond timestamp' } },
       (ctx, ms) => {
-        if (!isInt(ms!)) return ctx.throw('mock_time(ms): expected an integer millisecond timestamp')
         const clock = ctx.state(clockState)
         clock.wallMs = Number(ms)
         clock.monotonicMs = 0
@@ -255,16 +256,17 @@ export const timeFamily: BuiltinFamily = {
         return isInt(duration!) ? sleepFor(ctx, 'time.sleep', Number(duration)) : null
       },
     ),
-    builtin('timer_start(name?: string) -> dict', { doc: 'Starts a named timer.', effects: ['clock.now'] }, (ctx, name) =>
-      read(ctx, WALL_CLOCK, 'timer_start', ctx.argc === 0 ? 'default' : display(name!)),
+    builtinTaking(
+      'timer_start(name?: string = "default") -> dict',
+      { doc: 'Starts a named timer.', effects: ['clock.now'] },
+      { text: { name: null } },
+      (ctx, name) => read(ctx, WALL_CLOCK, 'timer_start', name),
     ),
-    builtin(
+    builtinTaking(
       'timer_end(timer: dict) -> int',
       { doc: 'Prints and gives the milliseconds since timer_start.', effects: ['clock.now'] },
-      (ctx, timer) =>
-        timer instanceof HarnDict
-          ? read(ctx, WALL_CLOCK, 'timer_end', timer)
-          : ctx.throw('timer_end: argument must be a timer dict from timer_start'),
+      { not: { timer: '{f}: argument must be a timer {type} from timer_start' } },
+      (ctx, timer) => read(ctx, WALL_CLOCK, 'timer_end', timer),
     ),
   ],
 }

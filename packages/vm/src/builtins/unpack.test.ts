@@ -1,0 +1,83 @@
+// Demands of definitions: in which order arguments are looked at, what is said, and what the code is given.
+
+import { describe, expect, test } from 'vitest'
+import { callBuiltin, fakeMachine } from './test-support/fake-machine.js'
+import { builtinTaking } from './unpack.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import type { BuiltinDef } from './builtin.js'
+import type { Demands } from './unpack.js'
+import type { Value } from '../values/value.js'
+
+/** What a call gives, or its error as scripts see it; the code gives its arguments as a list. */
+function define(signature: string, demands: Demands): BuiltinDef {
+  return builtinTaking(signature, { doc: '' }, demands, (_ctx, ...args) => new HarnList(args))
+}
+
+function callWith(def: BuiltinDef, ...args: Value[]): unknown {
+  try {
+    const outcome = callBuiltin(fakeMachine({ name: 'test', builtins: [def] }), def.name, ...args)
+    return outcome instanceof HarnList ? [...outcome.view()] : outcome
+  } catch (error) {
+    if (error instanceof Fault) return `${error.kind}: ${error.message}`
+    throw error
+  }
+}
+
+describe('what is said', () => {
+  const def = define('f(path: string, count: int, options?: dict, more?: list | nil) -> nil', {
+    fewer: '{f}: requires path and count',
+    not: { count: '{f}: {param} must be an {type} at {n}, got {got}', options: 'no {type}' },
+    text: { path: 'a path is required' },
+  })
+  test.each<[readonly Value[], unknown]>([
+    [[], 'thrown: f: requires path and count'],
+    [['a'], 'thrown: f: requires path and count'],
+    [['', 'x'], 'thrown: a path is required'],
+    [['a', 'x'], 'thrown: f: count must be an int at 2, got string'],
+    [['a', 1, 'x'], 'thrown: no dict'],
+    [
+      ['a', 1],
+      ['a', 1, null, null],
+    ],
+    [
+      [null, 1, null, 'anything'],
+      ['nil', 1, null, 'anything'],
+    ],
+    [
+      [5, 1],
+      ['5', 1, null, null],
+    ],
+  ])('%j', (args, expected) => {
+    expect(callWith(def, ...args)).toEqual(expected)
+  })
+})
+
+test('refusals are raised as the definition says', () => {
+  expect(callWith(define('f(x: int)', { raise: 'runtime', absent: 'no {n}' }))).toBe('runtime: no 1')
+  expect(callWith(define('f(x: int)', { raise: 'type', not: '{got}' }), 'a')).toBe('type: string')
+})
+
+test('defaults stand for what is not passed, nil for itself', () => {
+  const def = define('f(name?: string = "a, b)", size?: int = 7, rest?: any) -> nil', { text: { name: null } })
+  expect(def.arity).toBe(3)
+  expect(callWith(def)).toEqual(['a, b)', 7, null])
+  expect(callWith(def, null, null)).toEqual(['nil', null, null])
+})
+
+test('too many arguments, too few without a word, and further looks', () => {
+  expect(callWith(define('f(x: int)', { fewer: 'one', most: 1 }), 1, 2)).toBe('thrown: one')
+  expect(callWith(define('f(x: int, y: int, z: int)', { fewerGive: () => 'nothing' }), 1, 2)).toBe('nothing')
+  const fits: Demands = { fits: { x: (value, { name, isPassed }) => (value === 1 ? null : `${name} ${isPassed}`) } }
+  expect(callWith(define('f(x: int)', fits), 1)).toEqual([1])
+  expect(callWith(define('f(x: int)', fits))).toBe('thrown: f false')
+  expect(callWith(define('f(x: int)', fits), 2)).toBe('thrown: f true')
+})
+
+test('types with members are told by their kind; one that is not known is a mistake of the definition', () => {
+  const not = '{got}'
+  expect(callWith(define('f(x: list<dict<string, int>> | {a: int})', { not }), new HarnDict())).not.toBe('thrown: dict')
+  expect(callWith(define('f(x: list<int>)', { not }), new HarnDict())).toBe('thrown: dict')
+  expect(() => callWith(define('f(x: nonsense)', { not }), 1)).toThrow('cannot be checked')
+})

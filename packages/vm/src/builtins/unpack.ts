@@ -1,0 +1,353 @@
+// The one unpacker: what a definition demands of its arguments, checked before its code runs. Names, order and types come from the
+// signature, and the definition says what is said of arguments that do not fit, because the language words many refusals in its own
+// way. The checks are made once, at the first call.
+//
+//   builtinTaking('send(channel: channel, value: any) -> bool', { doc: '…' }, {
+//     fewer: '{f}: requires channel and value',
+//     not: { channel: '{f}: first argument must be a channel' },
+//   }, (ctx, channel, value) => …)                                       // channel: HarnChannel, value: Value
+//
+// A default stands behind the type: `name?: string = "default"`. In a wording, {f} is the builtin, {n} the number of the argument from
+// 1, {param} its name, {type} its type in the signature, {got} the type of what was passed.
+
+import { Control, builtin } from './builtin.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnAtomic, HarnChannel, HarnTask } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnDuration, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { isCallable, isInt, typeName } from '../values/value.js'
+import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
+import type { Int, Value } from '../values/value.js'
+
+/** What is said, for all parameters or by parameter. */
+type Wordings = string | { readonly [param: string]: string }
+
+export interface Demands {
+  /** How refusals are raised: a text that is thrown (the default), or a runtime or type error. */
+  readonly raise?: 'throw' | 'runtime' | 'type'
+  /** Said, before anything else is looked at, when fewer arguments are passed than the signature requires. */
+  readonly fewer?: string
+  /** Fewest arguments, where that is another number than the signature requires, and most, where more are refused too. */
+  readonly least?: number
+  readonly most?: number
+  /** What fewer arguments give without a word. */
+  readonly fewerGive?: () => Value
+  /** Said of a required argument that was not passed, when its turn comes. */
+  readonly absent?: Wordings
+  /** Said of a value of another type than the signature has. Parameters that are not named here may be anything. */
+  readonly not?: Wordings
+  /** Parameters that are taken as text: the display of any value. What is said of an empty or absent one; null: it may be empty. */
+  readonly text?: { readonly [param: string]: string | null }
+  /** Further looks at single arguments, behind those at the type: the refusal as a text, or null. */
+  readonly fits?: { readonly [param: string]: Fit }
+}
+
+export type Fit = (value: Value, facts: FitFacts) => string | null
+
+export interface FitFacts {
+  /** Of the builtin. */
+  readonly name: string
+  readonly isPassed: boolean
+}
+
+// ---- types of what the code of a definition is given
+
+interface Kinds {
+  readonly string: string
+  readonly int: Int
+  readonly bool: boolean
+  readonly float: HarnFloat
+  readonly dict: HarnDict
+  readonly list: HarnList
+  readonly set: HarnSet
+  readonly bytes: HarnBytes
+  readonly closure: HarnClosure | HarnBuiltin
+  readonly channel: HarnChannel
+  readonly duration: HarnDuration
+  readonly range: HarnRange
+  readonly pair: HarnPair
+  readonly atomic: HarnAtomic
+  readonly task_handle: HarnTask
+}
+
+type Split<P extends string> = P extends '' ? [] : P extends `${infer H}, ${infer R}` ? [H, ...Split<R>] : [P]
+
+type ParamsIn<S extends string> = S extends `${string}(${infer P}) -> ${string}`
+  ? P
+  : S extends `${string}(${infer P})`
+    ? P
+    : never
+
+type Known<T extends string> = T extends `${infer X} | ${infer Y}`
+  ? Known<X> | Known<Y>
+  : T extends keyof Kinds
+    ? Kinds[T]
+    : T extends 'nil'
+      ? null
+      : Value
+
+type IsChecked<N extends string, D extends Demands> = D['not'] extends string
+  ? true
+  : D['not'] extends { readonly [K in N]: string }
+    ? true
+    : false
+
+type Argument<N extends string, T extends string, Nil, D extends Demands> = D['text'] extends { readonly [K in N]: unknown }
+  ? string
+  : IsChecked<N, D> extends true
+    ? Known<T> | Nil
+    : Value
+
+type One<P extends string, D extends Demands> = P extends `${infer Q} = ${string}`
+  ? One<Q, D>
+  : P extends `${infer N}?: ${infer T}`
+    ? Argument<N, T, null, D>
+    : P extends `${infer N}: ${infer T}`
+      ? Argument<N, T, never, D>
+      : Value
+
+type All<Ps extends readonly string[], D extends Demands> = { [I in keyof Ps]: One<Ps[I], D> }
+
+/** Signatures whose types have brackets are not taken apart here: their arguments are checked all the same. */
+type Unpacked<S extends string, D extends Demands> =
+  ParamsIn<S> extends `${string}${'<' | '{' | '(' | '...'}${string}` ? Value[] : All<Split<ParamsIn<S>>, D>
+
+/** Code of a definition, behind the checks. */
+export type TakingRun<S extends string, D extends Demands> = (ctx: Context, ...args: Unpacked<S, D>) => Result
+
+/** Defines a builtin whose arguments are checked before `run` has them. */
+export function builtinTaking<const S extends string, const D extends Demands>(
+  signature: S,
+  options: Parameters<typeof builtin>[1],
+  demands: D,
+  run: TakingRun<S, D>,
+): BuiltinDef {
+  // Arguments are what the checks leave: Unpacked says no more than they do.
+  const given = run as unknown as Run
+  let checked: Run | null = null
+  const make = (): Run => (checked = unpack(def, demands, given))
+  const def: BuiltinDef = builtin(signature, options, (ctx, ...args) => (checked ?? make())(ctx, ...args))
+  if (def.rest || def.arity > 2) return def
+  // The usual number of arguments goes without a list of them.
+  const short: Run =
+    def.arity === 2
+      ? (ctx, a = null, b = null) => (checked ?? make())(ctx, a, b)
+      : def.arity === 1
+        ? (ctx, a = null) => (checked ?? make())(ctx, a)
+        : (ctx) => (checked ?? make())(ctx)
+  return { ...def, run: short }
+}
+
+// ---- checks
+
+interface Param {
+  readonly name: string
+  readonly type: string
+  readonly isOptional: boolean
+  /** What stands behind `=` in the signature: the value when nothing is passed. */
+  readonly otherwise: Value | undefined
+  readonly at: number
+}
+
+/** Looks at one argument: the value that the code is given for it, or what is raised. */
+type Check = (ctx: Context, value: Value) => Value | Control
+
+function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
+  const params = readParams(def.signature)
+  const checks = params.map((param) => checkOf(def, param, demands))
+  const fewest = demands.least ?? params.filter(({ isOptional }) => !isOptional).length
+  const { fewerGive, most = Infinity, raise = 'throw' } = demands
+  const fewer = demands.fewer?.replaceAll('{f}', def.name)
+  const miscounted = (ctx: Context): Result | undefined => {
+    if (ctx.argc >= fewest && ctx.argc <= most) return undefined
+    if (fewerGive !== undefined && ctx.argc < fewest) return fewerGive()
+    return fewer === undefined ? undefined : ctx[raise](fewer)
+  }
+  const counts = fewer !== undefined || fewerGive !== undefined
+  const [first = take, second = take] = checks
+  if (!def.rest && params.length === 1) {
+    return (ctx, a = null) => {
+      const problem = counts ? miscounted(ctx) : undefined
+      if (problem !== undefined) return problem
+      const x = first(ctx, a)
+      return x instanceof Control ? x : run(ctx, x)
+    }
+  }
+  if (!def.rest && params.length === 2) {
+    return (ctx, a = null, b = null) => {
+      const problem = counts ? miscounted(ctx) : undefined
+      if (problem !== undefined) return problem
+      const x = first(ctx, a)
+      if (x instanceof Control) return x
+      const y = second(ctx, b)
+      return y instanceof Control ? y : run(ctx, x, y)
+    }
+  }
+  return (ctx, ...args) => {
+    const problem = counts ? miscounted(ctx) : undefined
+    if (problem !== undefined) return problem
+    for (let at = 0; at < checks.length; at++) {
+      if (checks[at] === take) continue
+      const value = checks[at]!(ctx, args[at] ?? null)
+      if (value instanceof Control) return value
+      args[at] = value
+    }
+    return run(ctx, ...args)
+  }
+}
+
+const take: Check = (_ctx, value) => value
+
+function checkOf(def: BuiltinDef, param: Param, demands: Demands): Check {
+  const { raise = 'throw' } = demands
+  const { at, otherwise, name } = param
+  const steps: Check[] = []
+  const absent = param.isOptional ? undefined : wordingFor(demands.absent, name)
+  if (absent !== undefined) {
+    const say = compile(absent, def, param)
+    steps.push((ctx, value) => (ctx.argc <= at ? ctx[raise](say(null)) : value))
+  }
+  const empty = demands.text?.[name]
+  if (empty !== undefined) {
+    const say = empty === null ? null : compile(empty, def, param)
+    const nothing = typeof otherwise === 'string' ? otherwise : ''
+    steps.push((ctx, value) => {
+      const text = typeof value === 'string' ? value : ctx.argc > at ? display(value) : nothing
+      return text === '' && say !== null ? ctx[raise](say(null)) : text
+    })
+  } else if (otherwise !== undefined) {
+    steps.push((ctx, value) => (ctx.argc <= at ? otherwise : value))
+  }
+  const not = empty === undefined ? wordingFor(demands.not, name) : undefined
+  if (not !== undefined) {
+    const say = compile(not, def, param)
+    const fits = testOf(param)
+    steps.push((ctx, value) => (fits(value) ? value : ctx[raise](say(value))))
+  }
+  const fit = demands.fits?.[name]
+  if (fit !== undefined) {
+    steps.push((ctx, value) => {
+      const problem = fit(value, { name: def.name, isPassed: ctx.argc > at })
+      return problem === null ? value : ctx[raise](problem)
+    })
+  }
+  const [first, ...more] = steps
+  if (first === undefined) return take
+  if (more.length === 0) return first
+  return (ctx, given) => {
+    let value = first(ctx, given)
+    for (const step of more) {
+      if (value instanceof Control) return value
+      value = step(ctx, value)
+    }
+    return value
+  }
+}
+
+function wordingFor(wordings: Wordings | undefined, name: string): string | undefined {
+  return typeof wordings === 'string' ? wordings : wordings?.[name]
+}
+
+function compile(wording: string, def: BuiltinDef, param: Param): (value: Value) => string {
+  const text = wording
+    .replaceAll('{f}', def.name)
+    .replaceAll('{n}', String(param.at + 1))
+    .replaceAll('{param}', param.name)
+    .replaceAll(
+      '{type}',
+      param.type
+        .split('|')
+        .map((each) => each.trim())
+        .join(' or '),
+    )
+  return text.includes('{got}') ? (value) => text.replaceAll('{got}', typeName(value)) : () => text
+}
+
+const TESTS: { readonly [type: string]: (value: Value) => boolean } = {
+  any: () => true,
+  nil: (value) => value === null,
+  string: (value) => typeof value === 'string',
+  int: isInt,
+  float: (value) => value instanceof HarnFloat,
+  number: (value) => isInt(value) || value instanceof HarnFloat,
+  bool: (value) => typeof value === 'boolean',
+  dict: (value) => value instanceof HarnDict,
+  list: (value) => value instanceof HarnList,
+  set: (value) => value instanceof HarnSet,
+  bytes: (value) => value instanceof HarnBytes,
+  closure: isCallable,
+  channel: (value) => value instanceof HarnChannel,
+  duration: (value) => value instanceof HarnDuration,
+  range: (value) => value instanceof HarnRange,
+  pair: (value) => value instanceof HarnPair,
+  atomic: (value) => value instanceof HarnAtomic,
+  task_handle: (value) => value instanceof HarnTask,
+}
+
+function testOf({ type, isOptional, name }: Param): (value: Value) => boolean {
+  const tests = membersOf(type).map((member) => {
+    const test = TESTS[member]
+    if (test === undefined) throw new Error(`the type of the parameter ${name} cannot be checked: ${type}`)
+    return test
+  })
+  // nil stands for an optional argument that is left out.
+  if (isOptional) tests.push(TESTS['nil']!)
+  const [first, second] = tests as [(value: Value) => boolean, ...((value: Value) => boolean)[]]
+  if (second === undefined) return first
+  return tests.length === 2 ? (value) => first(value) || second(value) : (value) => tests.some((test) => test(value))
+}
+
+/** The kinds of values in a type: what a list holds, or a dict, is not looked at. */
+function membersOf(type: string): readonly string[] {
+  const bare: string[] = []
+  let depth = 0
+  for (const char of type) {
+    if (char === '{' && depth === 0) bare.push('dict')
+    if ('(<{'.includes(char)) depth += 1
+    if (depth === 0) bare.push(char)
+    if (')>}'.includes(char)) depth -= 1
+  }
+  return bare
+    .join('')
+    .split('|')
+    .map((each) => each.trim())
+}
+
+function readParams(signature: string): readonly Param[] {
+  const params: Param[] = []
+  const open = signature.indexOf('(')
+  for (let at = open + 1, from = at, depth = 0; at < signature.length; at += 1) {
+    const char = signature[at]!
+    if (char === '"') {
+      at = signature.indexOf('"', at + 1)
+      continue
+    }
+    if ((char === ')' || char === ',') && depth === 0) {
+      const param = readParam(signature.slice(from, at).trim(), params.length)
+      if (param !== null) params.push(param)
+      if (char === ')') break
+      from = at + 1
+    }
+    if ('(<[{'.includes(char)) depth += 1
+    else if (')>]}'.includes(char) && signature[at - 1] !== '-') depth -= 1
+  }
+  return params
+}
+
+/** `name?: type = value`; null for nothing. */
+function readParam(text: string, at: number): Param | null {
+  if (text === '') return null
+  const equals = text.indexOf(' = ')
+  const said = equals < 0 ? text : text.slice(0, equals)
+  const otherwise = equals < 0 ? undefined : (JSON.parse(text.slice(equals + 3)) as Value)
+  const colon = said.indexOf(':')
+  const head = colon < 0 ? said : said.slice(0, colon)
+  const type = colon < 0 ? 'any' : said.slice(colon + 1).trim()
+  const isRest = head.startsWith('...')
+  const isOptional = isRest || head.endsWith('?')
+  const name = head.slice(isRest ? 3 : 0, head.endsWith('?') ? -1 : undefined)
+  return { name, type, isOptional, otherwise, at }
+}
