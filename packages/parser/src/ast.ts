@@ -1,6 +1,6 @@
-// The syntax tree: one readonly union on `kind`. It says what the text says and nothing else: no names are resolved, no
-// sugar is removed (a pipe placeholder is an Identifier `_`, a shorthand stays a shorthand), so that format/ can give the
-// text back and the checker sees what was written. Every node has a span; names that a diagnostic may point at have their own.
+// The syntax tree: one readonly union on `kind`. It mirrors the source: no names are resolved, no sugar is removed (a pipe
+// placeholder is an Identifier `_`, a shorthand stays a shorthand). So format/ can print the source again, and the checker sees what the
+// author wrote. Every node has a span; names that a diagnostic may point at have their own.
 
 import type { Span } from './source.js'
 
@@ -58,10 +58,10 @@ export type Expr =
   | { readonly kind: 'Float'; readonly span: Span; readonly value: number }
   | { readonly kind: 'Bool'; readonly span: Span; readonly value: boolean }
   | { readonly kind: 'Nil'; readonly span: Span }
-  /** Milliseconds as an exact integer; larger than 64 bits is a compile error, so it is kept as bigint then. */
+  /** Milliseconds as an exact integer; larger than 64 bits is a compile error, so it is a bigint then. */
   | { readonly kind: 'Duration'; readonly span: Span; readonly value: number | bigint }
   | { readonly kind: 'String'; readonly span: Span; readonly value: string; readonly quote: 'double' | 'raw' | 'triple' }
-  /** Parts alternate freely; a text part is never empty. Dedent and escapes are already applied. */
+  /** Parts may come in any order; a string part is never empty. Dedent and escapes are already applied. */
   | {
       readonly kind: 'Interpolation'
       readonly span: Span
@@ -155,7 +155,7 @@ export interface Argument {
 }
 
 export type DictEntry =
-  /** `name: v` or `"text": v`; `quoted` tells which. */
+  /** `name: v` or `"name": v`; `quoted` says which. */
   | { readonly kind: 'named'; readonly span: Span; readonly key: Name; readonly quoted: boolean; readonly value: Expr }
   | { readonly kind: 'computed'; readonly span: Span; readonly key: Expr; readonly value: Expr }
   | { readonly kind: 'spread'; readonly span: Span; readonly value: Expr }

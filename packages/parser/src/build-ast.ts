@@ -1,5 +1,5 @@
 // Parse tree → syntax tree: programs, blocks and statements; expressions, types and declarations have files of their own.
-// Here and there the rules are checked that a PEG cannot express; findings go to `problems`, and building goes on.
+// It also checks the rules that a PEG cannot express; diagnostics go to `problems`, and building continues.
 
 import type { Binding, Block, Expr, Name, Program, SelectArm, Stmt } from './ast.js'
 import {
@@ -27,13 +27,13 @@ export interface Built<T> {
   readonly problems: readonly Problem[]
 }
 
-/** Builds a program from its items, the nodes of rule `topItem`, as they come. */
+/** Builds a program item by item, from the nodes of rule `topItem`. */
 export class ProgramBuilder implements ItemTaker {
   private readonly text: string
   private readonly context: BuildContext
   private readonly items: Stmt[] = []
 
-  /** `text` is the file, `interpolate` makes the expression of a `${…}`. */
+  /** `text` is the source of the file; `interpolate` parses a `${…}`. */
   constructor(text: string, tokens: TokenStream, interpolate: BuildContext['interpolate']) {
     this.text = text
     this.context = newContext(text, tokens, interpolate)

@@ -1,5 +1,5 @@
-// What the AST-building functions share: the tokens of the text at hand, spans made from token indexes, and the list of findings
-// that the grammar cannot make. A `${…}` is a text of its own with its own context; offsets count in the file all the same.
+// State shared by the functions that build the tree: the tokens of the source, spans made from token indexes, and diagnostics that
+// the grammar cannot make. A `${…}` is a source with its own context; its offsets still count in the file.
 
 import type { Block, Expr, Name, Stmt } from './ast.js'
 import type { DiagnosticArgs, DiagnosticCode } from './diagnostics/catalog.js'
@@ -9,32 +9,32 @@ import { NameNode } from './nodes.js'
 import type { Span } from './source.js'
 import { TOKEN } from './tokens.js'
 
-/** The codes whose message shows the token at which they were found and its place, and needs nothing else. */
+/** Codes whose message needs only the token and its position. */
 type TokenCode = {
   [C in DiagnosticCode]: { readonly got: string; readonly at: string } extends DiagnosticArgs<C> ? C : never
 }[DiagnosticCode]
 
 export type Problem =
   | { readonly code: TokenCode; readonly token: number }
-  /** An assignment that stands where a statement is over. */
+  /** An assignment after the end of a statement. */
   | { readonly code: 'P014'; readonly token: number; readonly topLevel: boolean }
   | { readonly code: 'P008' | 'P013' | 'P015'; readonly token: number }
 
 /**
- * Operators, branches or accesses in one row. Such a row is no nesting of brackets, but a tree as deep as it is long, and
- * what comes after the parser recurses along trees.
+ * Operators, branches or accesses in one chain. A chain has no nested brackets, but its tree is as deep as the chain is long, and
+ * the phases after the parser recurse along trees.
  */
 export const MAX_CHAIN = 1000
 
 export interface BuildContext {
-  /** Text of the whole file. */
+  /** Source of the whole file. */
   readonly text: string
   readonly tokens: TokenStream
   readonly problems: Problem[]
   /** Statement lists, for the expressions that hold blocks. */
   readonly block: (node: ParseNode) => Block
   readonly body: (node: ParseNode) => readonly Stmt[]
-  /** The expression of a `${…}`; its text when it is none; null when it is not even made of tokens. */
+  /** The expression of a `${…}`; its source when it is no expression; null when it cannot be tokenized. */
   readonly interpolate: (source: InterpolationSource) => Expr | string | null
 }
 
@@ -61,7 +61,7 @@ export function textAt(context: BuildContext, token: number): string {
   return context.text.slice(context.tokens.starts[token], context.tokens.ends[token])
 }
 
-/** Text of a word; one object for all places of it. */
+/** Spelling of a word; equal words share one string. */
 export function wordAt(context: BuildContext, token: number): string {
   const payload = context.tokens.payloads[token]
   return typeof payload === 'string' ? payload : textAt(context, token)
@@ -72,20 +72,20 @@ export function nameAt(context: BuildContext, token: number): Name {
   return new NameNode(trimSpan(context, token, token + 1), wordAt(context, token))
 }
 
-/** Value of the text literal that is token `token`. */
+/** Value of the string literal that is token `token`. */
 export function stringAt(context: BuildContext, token: number): string {
   const payload = context.tokens.payloads[token]
   return typeof payload === 'string' ? payload : ''
 }
 
-/** The children of a repetition, or none when it is an option that is absent. */
+/** The children of a repetition; none for an absent option. */
 export function children(iteration: ParseNode): ParseNode[] {
   const result: ParseNode[] = []
   for (let at = 0; at < iteration.count; at += 1) result.push(iteration.child(at))
   return result
 }
 
-/** What `build` makes of each child of a repetition, behind `first` if that is given. The list has no room to spare, as one that grew has. */
+/** Builds each child of a repetition, after `first` if given. The list is allocated at its final length: one that grew keeps spare memory. */
 export function buildEach<T>(iteration: ParseNode, build: (node: ParseNode) => T, first?: T): readonly T[] {
   const offset = first === undefined ? 0 : 1
   const { count } = iteration
@@ -95,7 +95,7 @@ export function buildEach<T>(iteration: ParseNode, build: (node: ParseNode) => T
   return result
 }
 
-/** What is in an option: the child made by `build`, or null. */
+/** Builds the child of an option; null when it is absent. */
 export function optional<T>(iteration: ParseNode, build: (node: ParseNode) => T): T | null {
   return iteration.count === 0 ? null : build(iteration.child(0))
 }

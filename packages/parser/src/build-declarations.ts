@@ -1,6 +1,6 @@
-// Parse nodes of declarations → Declaration. Attributes, `pub` and doc comments stand before a declaration and are handed in.
+// Parse nodes of declarations → Declaration. Attributes, `pub` and doc comments precede a declaration and are passed in.
 //
-// Spans: a `pub` declaration begins behind the word `pub`, an attributed one at its first `@`, as the language reports them.
+// Spans: a `pub` declaration starts after the word `pub`, an attributed one at its first `@`, because the language reports them so.
 
 import type {
   Attribute,
@@ -31,7 +31,7 @@ import { buildExpr, buildLiteral, buildParams } from './build-expressions.js'
 import { buildAnnotation, buildType, buildTypeParams } from './build-types.js'
 import type { ParseNode } from './parse-tree.js'
 
-/** What stands before a declaration. */
+/** The parts before a declaration. */
 export interface Heading {
   readonly isPublic: boolean
   readonly attributes: readonly Attribute[]
@@ -308,7 +308,7 @@ function buildImpl(context: BuildContext, node: ParseNode, base: Base): ImplDecl
   return { kind: 'ImplDecl', ...base, name: readName(context, node), methods }
 }
 
-/** Whether a statement may carry attributes: the declarations, but for imports and overrides. */
+/** Whether a statement may have attributes: declarations, except imports and overrides. */
 export function takesAttributes(node: ParseNode): boolean {
   return ATTRIBUTED_RULES.has(node.rule)
 }

@@ -1,7 +1,7 @@
 // Parse nodes of expressions → Expr. Operator lists, which the grammar matches flat, are folded here.
 //
-// Spans: parentheses leave no node, and an operator node reaches from its left operand to its right one, as the language
-// reports it.
+// Spans: parentheses leave no node, and an operator node reaches from its left operand to its right one, because the language
+// reports it so.
 
 import type { Argument, BinaryOperator, Block, CatchClause, DictEntry, Expr, IfExpr, MatchArm, Name, Param } from './ast.js'
 import {
@@ -54,7 +54,7 @@ export function buildExpr(context: BuildContext, node: ParseNode): Expr {
   return value
 }
 
-/** What can stand between two pipes: the children of `node` from `at` on are operand, binary tails, ternary tail, range tail. */
+/** An operand of a pipe: the children of `node` from `at` on are operand, binary tails, ternary tail, range tail. */
 function buildStage(context: BuildContext, node: ParseNode, at: number): Expr {
   const from = buildTernary(context, node, at)
   const tail = node.child(at + 3)
@@ -109,7 +109,7 @@ function binary(left: Expr, operator: OperatorUse, right: Expr): Expr {
 function buildOperator(context: BuildContext, node: ParseNode): OperatorUse {
   const inner = node.child(0)
   const span = nodeSpan(context, inner)
-  // The grammar matches nothing else here than the symbols of the table.
+  // The grammar matches only the symbols of the table here.
   const name = inner.rule === 'notIn' ? 'not in' : (textAt(context, inner.end - 1) as BinaryOperator)
   return { name, span }
 }
@@ -166,7 +166,7 @@ function optionalExpr(context: BuildContext, iteration: ParseNode): Expr | null 
   return optional(iteration, (node) => buildExpr(context, node))
 }
 
-/** What rule `head` or `operand` is one of. */
+/** The alternative that rule `head` or `operand` matched. */
 function buildHead(context: BuildContext, node: ParseNode): Expr {
   const span = nodeSpan(context, node)
   switch (node.rule) {
@@ -223,7 +223,7 @@ function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] 
     named.push(new NamedEntryNode(nodeSpan(context, inner), key, false, buildExpr(context, inner.child(3))))
     return null
   })
-  // Named arguments are the fields of the one dict that a tool takes (grant-syntax.ts); that is all the sugar there is.
+  // Named arguments are the fields of the one dict that a tool takes (grant-syntax.ts). There is no other sugar.
   const [first] = named
   if (first === undefined) return built as readonly Argument[]
   const span = { start: first.span.start, end: named.at(-1)!.span.end }
@@ -430,8 +430,7 @@ export function buildLiteral(context: BuildContext, token: number, span: Span): 
 }
 
 /**
- * Interpolations that are no expressions have become text, so neighbouring texts are joined, and a string may be all that is
- * left.
+ * Interpolations that are no expressions became strings. Adjacent strings are joined, so the result may be a plain string.
  */
 function buildInterpolation(context: BuildContext, token: number, span: Span): Expr {
   const payload = context.tokens.payloads[token]

@@ -91,7 +91,7 @@ function buildLiteralType(context: BuildContext, token: number, span: TypeExpr['
 
 function intValue(digits: string): number | bigint {
   const value = readInt(digits)
-  // No int is that large, except the smallest one with its sign; a type of it stays exact and fits nothing.
+  // No int is that large, except the smallest one with its sign. The literal type stays exact and matches no value.
   return typeof value === 'object' ? BigInt(digits) : value
 }
 

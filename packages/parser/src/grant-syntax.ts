@@ -1,9 +1,9 @@
 // The grants extension: `use tool ID as Alias`, `grant Alias key value`, `bind effect e to Alias`, and named arguments in calls of
-// an alias. It is no part of the language, so a file has to ask for it (`// @bridle grants` before its first token, or a setting
-// of the host); all other files are read as if this file did not exist.
+// an alias. It is not part of the language: a file opts in (`// @bridle grants` before its first token, or a setting
+// of the host). The parse of all other files does not change.
 //
-// The words stay identifiers. Only where a statement begins, and only in shapes that mean nothing in the language, their tokens
-// are exchanged for tokens that harn.ohm knows as the beginning of the three statements.
+// The keywords remain identifiers. Only at the start of a statement, and only in forms that are invalid in the language, their tokens
+// are replaced by tokens with which harn.ohm starts the three statements.
 
 import type { TokenStream } from './lexer.js'
 import { isIdentifierUnit, TOKEN } from './tokens.js'
@@ -12,7 +12,7 @@ export type Extension = 'grants'
 
 export const PRAGMA = /^\/\/+[ \t]*@bridle[ \t](.*)$/
 
-/** Extensions that a comment before the first token asks for. */
+/** Extensions that a comment before the first token enables. */
 export function pragmaExtensions(text: string, tokens: TokenStream): readonly Extension[] {
   // A run of line breaks is a token too.
   const first = tokens.starts.find((start, at) => tokens.units.charCodeAt(at) !== TOKEN['\n']) ?? tokens.end
@@ -29,7 +29,7 @@ export function pragmaExtensions(text: string, tokens: TokenStream): readonly Ex
 export interface Marked {
   /** The stream with the tokens of the extension marked. */
   readonly tokens: TokenStream
-  /** The same for an expression of the file that is inside a string: there, only named arguments can be. */
+  /** The same for an expression inside a string, which can contain only named arguments. */
   readonly expression: (tokens: TokenStream) => TokenStream
 }
 
@@ -40,7 +40,7 @@ export function markGrants(text: string, tokens: TokenStream): Marked {
   const word = (at: number): string => text.slice(starts[at], ends[at])
   const isName = (at: number): boolean => isIdentifierUnit(marked[at] ?? 0)
   const aliases = new Set<string>()
-  // `as *` gives names that are not known here; whether they are tools is looked at when the statements are lowered.
+  // The names of `as *` are unknown here; lowering checks whether they are tools.
   let isAnyName = false
   for (let at = 0; at < marked.length; at++) {
     if (!isName(at) || !beginsStatement(marked, at)) continue
@@ -79,7 +79,7 @@ function beginsStatement(units: readonly number[], at: number): boolean {
   return at === 0 || BEFORE_STATEMENTS.has(units[at - 1]!)
 }
 
-/** The name behind `as`, `*` for all, '' for none; on the same line. */
+/** The name after `as`, `*` for all, '' for none; on the same line. */
 function aliasAfter(units: readonly number[], from: number, word: (at: number) => string): string {
   for (let at = from; at < units.length && units[at] !== TOKEN['\n']; at++) {
     if (units[at] === TOKEN.as) return isIdentifierUnit(units[at + 1] ?? 0) || units[at + 1] === TOKEN['*'] ? word(at + 1) : ''
@@ -87,7 +87,7 @@ function aliasAfter(units: readonly number[], from: number, word: (at: number) =
   return ''
 }
 
-/** Before a name: what follows is a declaration, a method or an attribute. */
+/** Tokens before a name in a declaration, a method or an attribute, which is no call. */
 const NOT_CALLED: ReadonlySet<number> = new Set(
   (['fn', 'tool', 'pipeline', 'override', '@', '.', '?.'] as const).map((name) => TOKEN[name]),
 )
@@ -110,7 +110,7 @@ function markArguments(units: number[], isAlias: (at: number) => boolean): void 
   }
 }
 
-/** Of the first `{` behind a place: variants of an enum look like calls. */
+/** The closing brace of the first `{` after `from`: variants of an enum look like calls. */
 function findBlockEnd(units: readonly number[], from: number): number {
   let depth = 0
   for (let at = from; at < units.length; at++) {

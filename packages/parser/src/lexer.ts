@@ -1,18 +1,18 @@
-// Text → token string. The lexer is written by hand because it is the one part where every character counts; what the tokens
-// mean together is said by harn.ohm alone. Besides cutting, it settles what the grammar could only find by looking far ahead:
+// Source → token string. The lexer is written by hand because it reads every character; harn.ohm alone defines
+// syntax. The lexer also decides what the grammar could find only by long lookahead:
 // whether a brace opens a closure (an arrow before its closing brace, at its own depth), where interpolations end, and which
-// doc comment stands before which token.
+// doc comment precedes which token.
 //
 // Invariants: `units.length === starts.length === ends.length === payloads.length`; offsets count UTF-16 units from the start of
-// the file, also for a piece of it (`base`). The first lexical error ends the work: the language reports it before any syntax
-// error, wherever it is.
+// the file, also for a part of it (`base`). The lexer stops at the first error: the language reports it before any syntax
+// error, at any position.
 
 import { dedent, dedentPieces, docText, unescape } from './literals.js'
 import { FIRST_UNIT, TOKEN, TOKEN_SPELLINGS, WORDS } from './tokens.js'
 
 /**
- * The expression text of one `${…}`; `start` is the offset of its first character in the file, `depth` the brackets around
- * it.
+ * The source of one `${…}`; `start` is the offset of its first character in the file, `depth` the number of enclosing
+ * brackets.
  */
 export interface InterpolationSource {
   readonly source: string
@@ -20,7 +20,7 @@ export interface InterpolationSource {
   readonly depth: number
 }
 
-/** What a token carries besides its place: the text of a name, the value of a text literal, or the pieces of an interpolated one. */
+/** What a token carries besides its position: the spelling of a name, the value of a string literal, or the pieces of an interpolated one. */
 export type Payload = string | readonly (string | InterpolationSource)[] | null
 
 export interface Comment {
@@ -33,7 +33,7 @@ export interface Comment {
 export interface LexError {
   readonly kind: 'character' | 'string' | 'comment'
   readonly offset: number
-  /** The character that fits nowhere; '' for the other kinds. */
+  /** The unexpected character; '' for the other kinds. */
   readonly character: string
 }
 
@@ -43,17 +43,17 @@ export interface TokenStream {
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly payloads: readonly Payload[]
-  /** Doc comment text by the index of the token it stands before. */
+  /** Doc comments by the index of the token after them. */
   readonly docs: ReadonlyMap<number, string>
   readonly comments: readonly Comment[]
   /** Offset of the first bracket that is nested deeper than `MAX_NESTING`, or null. */
   readonly tooDeep: number | null
-  /** End of the text, where "end of file" is reported. */
+  /** End of the source, where "end of file" is reported. */
   readonly end: number
   readonly error: LexError | null
 }
 
-/** Nesting of brackets that is refused, because parser, checker and compiler recurse along it. */
+/** Limit of nested brackets, because parser, checker and compiler recurse along them. */
 export const MAX_NESTING = 200
 
 /** A run of words like `! ! !` or `if if if`, which nests without brackets. */
@@ -134,7 +134,7 @@ const OPERATORS: readonly (readonly Operator[] | undefined)[] = (() => {
 })()
 
 /**
- * Cuts `text` into tokens. For a piece of a file, `base` is its offset there and `depth` the bracket depth around it; a `#!` line
+ * Splits `text` into tokens. For a part of a file, `base` is its offset there and `depth` the bracket depth around it; a `#!` line
  * is skipped only at the start of a whole file (`base` 0 and `whole`).
  */
 export function lex(
@@ -153,7 +153,7 @@ class Lexer {
   private starts: Int32Array
   private ends: Int32Array
   private readonly payloads: Payload[] = []
-  /** Each name once: a tree keeps the texts of its names, and most names stand in many places. */
+  /** One string for each name: a tree stores its names, and most names occur many times. */
   private readonly names = new Map<string, string>()
   private readonly docs = new Map<number, string>()
   private readonly comments: Comment[] = []
@@ -448,14 +448,14 @@ class Lexer {
     this.at = end
   }
 
-  /** `shown` is the place that the message names, where that is not the place of the character. */
+  /** `shown` is the position in the message, if it differs from that of the character. */
   private fail(kind: LexError['kind'], at: number, shown = at): void {
     const character = kind === 'character' ? String.fromCodePoint(this.text.codePointAt(at) ?? 0) : ''
     this.error = { kind, offset: this.base + shown, character }
   }
 }
 
-/** Index of the `}` that ends an interpolation whose text begins at `from`; braces are counted, quotes are not looked at. */
+/** Index of the `}` that ends an interpolation whose source starts at `from`; braces are counted, quotes ignored. */
 function interpolationEnd(text: string, from: number): number {
   let depth = 1
   for (let at = from; at < text.length; at += 1) {
@@ -511,7 +511,7 @@ function asciiWordEnd(text: string, from: number): number {
   }
 }
 
-/** String.fromCharCode takes its arguments on the stack, so long streams go in slices; the spread of a typed array is slow. */
+/** String.fromCharCode takes its arguments on the stack, so long streams are converted in slices; spreading a typed array is slow. */
 function unitString(units: Uint16Array): string {
   let text = ''
   for (let at = 0; at < units.length; at += 4096)

@@ -1,11 +1,11 @@
-// What literals mean: limits of numbers, units of durations, escapes, and the removal of indentation in triple-quoted strings.
-// Pure text functions; finding where a literal ends is the lexer's business.
+// Values of literals: limits of numbers, units of durations, escapes, and dedent of triple-quoted strings.
+// Pure string functions; the lexer finds the end of a literal.
 
 const INT_MAX = 2n ** 63n - 1n
 
 /**
- * An integer as the machine holds it: a number while exact, a bigint up to 64 bits. Decimal digits past that are a float, which
- * is returned as `{ float }`.
+ * An integer in the machine's form: a number while exact, a bigint up to 64 bits. Larger decimal digits are a float, returned
+ * as `{ float }`.
  */
 export function readInt(digits: string): number | bigint | { readonly float: number } {
   const value = Number(digits)
@@ -56,13 +56,13 @@ export function plainDecimal(value: number): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\', '"': '"', $: '$' }
 
-/** Escapes of a `"…"` string. Only `\n \t \\ \" \$` mean something; any other backslash stays, with what follows it. */
+/** Escapes of a `"…"` string. Only `\n \t \\ \" \$` mean something; any other backslash stays, with the next character. */
 export function unescape(text: string): string {
   if (!text.includes('\\')) return text
   return text.replace(/\\([\s\S])/g, (whole, letter: string) => ESCAPES[letter] ?? whole)
 }
 
-/** The text between the quotes of a `"…"` literal whose value is `value`. */
+/** The source between the quotes of a `"…"` literal with value `value`. */
 export function escape(value: string): string {
   return value
     .replace(/[\\"\n\t]/g, (letter) => (letter === '\n' ? '\\n' : letter === '\t' ? '\\t' : `\\${letter}`))
@@ -79,9 +79,9 @@ export function dedent(text: string): string {
 }
 
 /**
- * Content of a `"""…"""` with interpolation: the text pieces between the expressions. Each piece is treated by itself, so one
- * that ends in a line break and indentation before an expression loses that line break: scripts see this, and it is to stay
- * so. The last piece is the one behind the last expression.
+ * Content of a `"""…"""` with interpolation: the string pieces between the expressions. Each piece is dedented separately, so a piece
+ * that ends in a line break and indentation before an expression loses that line break. Scripts depend on this. The last piece follows the
+ * last expression.
  */
 export function dedentPieces(pieces: readonly string[]): string[] {
   const width = commonIndent(pieces.join('').split('\n')) ?? 0
@@ -94,7 +94,7 @@ export function dedentPieces(pieces: readonly string[]): string[] {
   })
 }
 
-/** Smallest number of leading blanks of a line that is not blank; null when all lines are. */
+/** Smallest indentation of a line that is not blank; null when all lines are blank. */
 export function commonIndent(lines: readonly string[]): number | null {
   let smallest: number | null = null
   for (const line of lines) {

@@ -1,5 +1,5 @@
-// Token string → parse tree, or a failure that can be explained. This is the one place that knows which parser is at work: the
-// generated one. Another for the same rules only has to give the same nodes (parse-tree.ts).
+// Token string → parse tree, or a failure that can be explained. Only this file knows which parser runs: the
+// generated one. Another parser for the same rules must return the same nodes (parse-tree.ts).
 
 import { explain } from './explain.js'
 import { MAX_NESTING } from './lexer.js'
@@ -7,16 +7,16 @@ import type { MatchFailure, MatchOutcome, ParseNode, StartRule } from './parse-t
 import { parseTokens } from './parser.generated.js'
 import { TreeNode } from './tape.js'
 
-/** Takes the nodes of rule `topItem` in their order; they are gone after each call. */
+/** Receives the nodes of rule `topItem` in order; a node is valid during the call only. */
 export interface ItemTaker {
-  /** Called before the first item, and again when the work begins anew. */
+  /** Called before the first item, and again when the parse restarts. */
   begin(): void
   take(item: ParseNode): void
 }
 
 /**
- * With `items`, these get what is in the file piece by piece, up to a failure if there is one, and the root has nothing in it: the
- * records of a large file would be forty times its text. Raises TooDeep when types nest beyond the limit.
+ * With `items`, the top-level items are passed one by one, up to a failure if there is one, and the root is empty: the records of a large
+ * file would take forty times the memory of its source. Raises TooDeep when types nest beyond the limit.
  */
 export function matchTokens(units: string, start: StartRule, items: ItemTaker | null = null): MatchOutcome {
   const take = items === null ? null : (tape: Int32Array, item: number): void => items.take(new TreeNode(tape, item))
@@ -25,7 +25,7 @@ export function matchTokens(units: string, start: StartRule, items: ItemTaker | 
   return { ok: false, failure: new LazyFailure(units, start, restart) }
 }
 
-/** Most failures of an interpolation are never asked about. */
+/** Lazy: most failures of interpolations need no explanation. */
 class LazyFailure implements MatchFailure {
   private readonly units: string
   private readonly start: StartRule

@@ -1,13 +1,13 @@
-// Nodes of which a file has many. They keep their span as two numbers and make the object when it is asked for: as objects of their
-// own, spans were two fifths of a syntax tree, and what a large tree costs is that the garbage collector copies all of it. In every
-// other way they are the plain records of ast.ts. A copy is made by `copyWith`, not by `{ ...node }`, which would lose the span.
+// Frequent nodes. They store their span as two numbers and make the span object on request: span objects were two fifths of a syntax
+// tree, and the garbage collector copies the whole tree. Otherwise these nodes equal the plain records of ast.ts. Copy them
+// with `copyWith`: `{ ...node }` loses the span.
 
 import type { Argument, BinaryOperator, Binding, Block, DictEntry, Expr, Name, Param, Stmt, TypeExpr } from './ast.js'
 import type { Span } from './source.js'
 
 type Of<T, K> = Extract<T, { readonly kind: K }>
 
-/** The names of the fields end as those of spans do everywhere, so that whoever leaves out spans leaves out these. */
+/** The names of these fields end like those of spans, so that code that skips spans skips them too. */
 abstract class Placed {
   private readonly startOfSpan: number
   private readonly endOfSpan: number
@@ -28,7 +28,7 @@ abstract class Placed {
   }
 }
 
-/** A copy of `node` in which some parts are others. */
+/** A copy of `node` with some parts replaced. */
 export function copyWith<T extends object>(node: T, changes: Partial<T>): T {
   return Object.assign(Object.create(Object.getPrototypeOf(node) as object) as T, node, changes)
 }
@@ -165,7 +165,7 @@ export class CallNode extends Placed implements Of<Expr, 'Call'> {
   }
 }
 
-/** An argument that is just its value, and stands where that stands. */
+/** An argument that consists of its value only and has its span. */
 export class ValueArgument implements Argument {
   readonly spread = false
   readonly value: Expr

@@ -1,4 +1,4 @@
-// One row an operator. The grammar matches operands and operators as a flat list; build-ast.ts folds such a list by this
+// One row for each operator. The grammar matches operands and operators as a flat list; build-ast.ts folds such a list by this
 // table and format/ sets parentheses by it. Higher levels bind tighter.
 
 import type { BinaryOperator } from './ast.js'
@@ -28,7 +28,7 @@ export const BINARY_OPERATORS: Readonly<Record<BinaryOperator, OperatorRow>> = {
   '**': { level: 11, side: 'right' },
 }
 
-/** Levels of the forms that are no binary operators; they come from rules of their own in harn.ohm. */
+/** Levels of forms that are not binary operators; harn.ohm has separate rules for them. */
 export const LEVEL = { pipe: 1, range: 2, ternary: 3, binary: 4, unary: 12, postfix: 13 } as const
 
 export interface FlatTail<Operand, Operator> {
@@ -37,8 +37,8 @@ export interface FlatTail<Operand, Operator> {
 }
 
 /**
- * Folds `first (operator operand)*` into a tree; `join` makes a node of two operands. Iterative, so long chains are no
- * problem.
+ * Folds `first (operator operand)*` into a tree; `join` makes a node from two operands. Iterative, because chains may be
+ * long.
  */
 export function foldOperators<Operand, Operator>(
   first: Operand,

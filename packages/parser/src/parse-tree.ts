@@ -1,6 +1,6 @@
-// What a parse gives, whichever parser made it: the tree that build-ast.ts reads, and the report of a failure that
-// syntax-errors.ts words. Rules are those of harn.ohm; the tree has the shape that Ohm gives it, so that the generated parser and
-// Ohm itself can stand in for each other (packages/parser/test compares them).
+// The result of a parse, for every parser: the tree that build-ast.ts reads, and the failure that
+// syntax-errors.ts describes. The tree has the shape that Ohm gives it, so the generated parser and
+// Ohm are interchangeable (packages/parser/test compares them).
 
 import type { RuleName } from './grammar.generated.js'
 import type { TokenName } from './tokens.js'
@@ -10,8 +10,8 @@ export type { RuleName }
 export type StartRule = 'program' | 'interpolation'
 
 /**
- * One application of a rule, a token (`rule` is '_terminal') or a repetition ('_iter': one child for each time, of one place
- * of the repeated sequence). `start` and `end` are token indexes, half open; those of a repetition mean nothing.
+ * One application of a rule, a token (`rule` is '_terminal') or a repetition ('_iter': one child for each repetition, for one part
+ * of the repeated sequence). `start` and `end` are token indexes, half open; those of a repetition are meaningless.
  */
 export interface ParseNode {
   readonly rule: RuleName | '_terminal' | '_iter'
@@ -24,12 +24,12 @@ export interface ParseNode {
 export interface Expected {
   /** A token, or the description that harn.ohm gives a rule. */
   readonly what: { readonly kind: 'token'; readonly name: TokenName } | { readonly kind: 'described'; readonly text: string }
-  /** Something that could have gone on here after a part that was complete. */
+  /** A token that could have continued a complete part here. */
   readonly optional: boolean
 }
 
 export interface MatchFailure {
-  /** Index of the token at which no rule could go on; the number of tokens when they ended too early. */
+  /** Index of the token at which no rule could continue; the number of tokens when they ended too early. */
   readonly position: number
   readonly expected: () => readonly Expected[]
 }
@@ -38,7 +38,7 @@ export type MatchOutcome =
   | { readonly ok: true; readonly root: ParseNode }
   | { readonly ok: false; readonly failure: MatchFailure }
 
-/** Place of the record of a repetition with nothing in it, on every tape. */
+/** Index of the record of an empty repetition, on every tape. */
 export const EMPTY = 0
 
 /** Raised by the generated parser for types that nest deeper than the limit; brackets are counted by the lexer. */

@@ -1,6 +1,6 @@
-// The front door: source text → program or errors. Lexing comes first and wholly, then the grammar, then the checks that the grammar
-// cannot make. A lexer error stands alone; behind a syntax error more are looked for (recover.ts), and the first is the one that a
-// run reports, as the language does.
+// The front door: source → program or errors. The whole source is lexed first, then matched, then checked for rules that the grammar
+// cannot express. A lexer error is reported alone. After a syntax error the parser searches for more (recover.ts); a run reports the
+// first one, as the language does.
 
 import type { Expr, Program } from './ast.js'
 import { type Built, buildInterpolated, ProgramBuilder } from './build-ast.js'
@@ -34,14 +34,14 @@ export interface ParseOptions {
   readonly limits?: ParseLimits
 }
 
-/** How large one file may be. */
+/** Limits of one file. */
 export interface ParseLimits {
   /** UTF-16 units. */
   readonly characters?: number
   readonly tokens?: number
 }
 
-/** More than programs are that people or models write; parsing that much takes seconds. */
+/** Larger than any program of people or models; parsing a file of this size takes seconds. */
 export const PARSE_LIMITS: Required<ParseLimits> = { characters: 4 << 20, tokens: 1 << 20 }
 
 export function parse(source: SourceFile, options: ParseOptions = {}): ParseResult {
@@ -52,7 +52,7 @@ export function parse(source: SourceFile, options: ParseOptions = {}): ParseResu
   )
 }
 
-/** Parses one expression; nothing but blanks and comments may follow it. */
+/** Parses one expression; only blanks and comments may follow it. */
 export function parseExpression(text: string, name = '<expression>'): ParsedExpression {
   const source = new SourceFile(name, text)
   const { program, diagnostics } = parse(source)
@@ -87,16 +87,16 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
 /** Errors of one file that are reported. */
 const MAX_ERRORS = 20
 
-/** Tokens that are read again to find more errors than the first: in a large file there is time for a few only. */
+/** Limit of tokens matched again to find further errors; in a large file this allows a few attempts. */
 const RECOVERY_TOKENS = 200_000
 
-/** The first error and, as far as they can be told from its consequences, those behind it, in the order of their places. */
+/** The first error and those later errors that are not its consequences, by position. */
 function syntaxErrors(source: SourceFile, lexed: TokenStream, first: MatchFailure, marked: Marked | null): readonly Diagnostic[] {
   const found = [syntaxDiagnostic(source, lexed, first)]
   const recovery = new Recovery(lexed)
   let failure = first
   for (let left = RECOVERY_TOKENS; left > lexed.units.length && found.length < MAX_ERRORS; left -= recovery.tokens.units.length) {
-    // The language reports a missing separator between top-level items at once.
+    // The language reports a missing separator between top-level items immediately.
     if (found.at(-1)!.message.includes(separatorText(true))) break
     const tokens = recovery.skip(failure.position)
     const match = tokens === null ? null : matchAgain(source, tokens, marked)
@@ -113,7 +113,7 @@ function syntaxErrors(source: SourceFile, lexed: TokenStream, first: MatchFailur
   return found.toSorted((a, b) => a.span.start - b.span.start).slice(0, MAX_ERRORS)
 }
 
-/** Null where something nests too deeply, which was not what the first error was about. */
+/** Null when something nests too deeply, which is unrelated to the first error. */
 function matchAgain(source: SourceFile, tokens: TokenStream, marked: Marked | null): Match | null {
   return guardDepth<Match | null>(
     source,
@@ -122,7 +122,7 @@ function matchAgain(source: SourceFile, tokens: TokenStream, marked: Marked | nu
   )
 }
 
-/** As `matchTokens`; nesting that only the parser notices gets its place in the file. */
+/** As `matchTokens`; nesting that only the parser detects gets its position in the file. */
 function matchStream(tokens: TokenStream, start: StartRule, items: ItemTaker | null = null): MatchOutcome {
   try {
     return matchTokens(tokens.units, start, items)
@@ -133,7 +133,7 @@ function matchStream(tokens: TokenStream, start: StartRule, items: ItemTaker | n
 
 interface Match {
   readonly tokens: TokenStream
-  /** Up to the failure, if there is one. */
+  /** Up to the failure, if any. */
   readonly built: Built<Program>
   readonly failure: MatchFailure | null
 }
@@ -142,8 +142,8 @@ interface Match {
 const MAX_HIDDEN_BREAKS = 50
 
 /**
- * A line break inside a block comment or behind a `\` is no token, and most code reads on across it. Where nothing but the end
- * of the statement can stand, though, such a break ends it; only the failure of the match tells the two apart.
+ * A line break inside a block comment or after a `\` is no token: normally the statement continues. If only the end of the statement
+ * is possible there, the break ends it. Only a failed match distinguishes the two cases.
  */
 function matchProgram(source: SourceFile, lexed: TokenStream, marked: Marked | null): Match {
   let tokens = lexed
@@ -171,7 +171,7 @@ function isSeparator({ what }: Expected): boolean {
   return what.kind === 'token' && what.name === ';'
 }
 
-/** The stream with a line break before token `position`; it takes up no text. */
+/** The stream with a zero-width line break before token `position`. */
 function withBreak(tokens: TokenStream, position: number): TokenStream {
   const at = tokens.ends[position - 1] ?? 0
   return {
@@ -187,8 +187,8 @@ function withBreak(tokens: TokenStream, position: number): TokenStream {
 const BARE_NAME = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*$/
 
 /**
- * The expression of a `${…}`. Text that is no expression stands for itself and text that is not made of tokens stands for
- * nothing, without a diagnostic: the language has it so. Only nesting that we cannot follow is an error.
+ * The expression of a `${…}`. Source that is no expression is kept as a string; source that cannot be tokenized becomes
+ * empty. The language gives no diagnostic for either. Only nesting beyond the limit is an error.
  */
 function interpolate(source: SourceFile, piece: InterpolationSource, marked: Marked | null): Expr | string | null {
   const name = BARE_NAME.exec(piece.source)?.[1]
@@ -207,7 +207,7 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   return built.problems.length > 0 ? piece.source : built.tree
 }
 
-/** One for each place. */
+/** One diagnostic for each position. */
 function problemDiagnostics(source: SourceFile, tokens: TokenStream, { problems }: Built<unknown>): readonly Diagnostic[] {
   const places = new Map<number, Problem>()
   for (const problem of problems) if (!places.has(problem.token)) places.set(problem.token, problem)
@@ -217,7 +217,7 @@ function problemDiagnostics(source: SourceFile, tokens: TokenStream, { problems 
     .map((problem) => problemDiagnostic(source, tokens, problem))
 }
 
-/** Nesting beyond the limit, by its place in the file; never leaves this file. */
+/** Nesting beyond the limit, with its position; caught in this file. */
 class DeepNesting extends Error {
   readonly offset: number
 
@@ -228,8 +228,8 @@ class DeepNesting extends Error {
 }
 
 /**
- * Brackets and prefix operators are counted by the lexer. Where the stack of the host is short, or something nests in a way
- * that the lexer does not count, the engine's own RangeError is the last resort: deep nesting is always a diagnostic.
+ * Brackets and prefix operators are counted by the lexer. If the host's stack is small, or something nests in a way
+ * that the lexer does not count, the engine raises a RangeError. It becomes a diagnostic too.
  */
 function guardDepth<T>(source: SourceFile, run: () => T, failed: (diagnostic: Diagnostic) => T): T {
   try {

@@ -1,13 +1,13 @@
-// What else is wrong behind a syntax error. The grammar stops at the first one; to go on, the tokens of the statement in which it
-// stands are cut out and the rest is matched again. That costs nothing where there is no error, and leaves the parser as it is.
+// Finds further errors after a syntax error. The match stops at the first one. To continue, the tokens of the statement around the error
+// are removed and the rest is matched again. This costs nothing without an error, and needs no change of the parser.
 //
-// A finding counts only where the text is surely read the right way: what fails at the cut itself came of cutting, so the statement
-// around it is cut instead. Rather one finding less than one that goes away when another is repaired.
+// An error counts only if it is not a consequence of a cut. A failure at the cut itself is such a consequence, so the enclosing statement is
+// cut instead. Missing an error is better than reporting one that disappears when another is repaired.
 
 import type { TokenStream } from './lexer.js'
 import { isWordToken, TOKEN, type TokenName, tokenName } from './tokens.js'
 
-/** Words that begin a statement wherever they follow a line break, though brackets before it are still open. */
+/** Words that start a statement after any line break, even if brackets before it are still open. */
 const BEGINNINGS: ReadonlySet<TokenName> = new Set<TokenName>([
   'let',
   'var',
@@ -37,37 +37,37 @@ const BEGINNINGS: ReadonlySet<TokenName> = new Set<TokenName>([
   'yield',
 ])
 
-/** Words that begin a statement on a line of their own; they may stand in the midst of an expression, too. */
+/** Words that may start a statement after a line break, but also occur inside expressions. */
 const CONTROLS: ReadonlySet<TokenName> = new Set<TokenName>(['if', 'match', 'try', 'parallel', 'retry', 'deadline'])
 
-/** What is open around a token: a pair of braces, or the file. */
+/** An enclosing block of a token: a pair of braces, or the file. */
 interface Frame {
-  /** First token of the statement (or entry) that is being read. */
+  /** First token of the current statement (or entry). */
   start: number
-  /** Brackets and parentheses that are open in it. */
+  /** Open brackets and parentheses in it. */
   open: number
-  /** The first arrow in braces ends the parameters. */
+  /** Whether the first arrow, which ends the parameters, was seen. */
   readonly closure: boolean
   hasArrow: boolean
 }
 
 export class Recovery {
-  /** What is left. */
+  /** The remaining tokens. */
   tokens: TokenStream
   private cut: Cut | null = null
-  /** Where the next cut has to begin before: at what failed only because of the last one, more is cut. */
+  /** The next cut must start before this token, so that a failure caused by the last cut removes more. */
   private limit = Infinity
-  /** Whether every cut took as many opening as closing braces; if not, a brace that is missing or too many means nothing. */
+  /** Whether every cut removed as many opening as closing braces; if not, an unbalanced brace is no error. */
   private isBalanced = true
 
   constructor(tokens: TokenStream) {
     this.tokens = tokens
   }
 
-  /** Cuts out what is around the failure at token `at`; null when there is nothing to go on with. */
+  /** Removes the statement around the failure at token `at`; null when nothing remains to match. */
   skip(at: number): TokenStream | null {
     const { units } = this.tokens
-    // A statement that does not fit where it stands: braces before it were not closed.
+    // A statement in a wrong context: braces before it were not closed.
     const isAtCut = this.cut?.beforeStatement === true && at === this.cut.start
     const cut = isAtCut ? cutBefore(units, at) : cutAround(units, at, this.limit)
     if (cut === null) return null
@@ -77,7 +77,7 @@ export class Recovery {
     return this.tokens
   }
 
-  /** Whether a failure at token `at`, met after cutting, is a finding of its own. */
+  /** Whether a failure at token `at`, found after a cut, is an independent error. */
   isFinding(at: number): boolean {
     const { units } = this.tokens
     const isFar = this.cut === null || isFarFrom(this.cut, units, at)
@@ -88,19 +88,19 @@ export class Recovery {
 }
 
 interface Cut {
-  /** First token that is cut, and the one behind the last. */
+  /** First removed token, and the one after the last. */
   readonly start: number
   readonly end: number
-  /** Whether a statement begins behind it; otherwise the brace that ends a block stands there, or the file ends. */
+  /** Whether a statement starts after the cut; otherwise a closing brace or the end of the file follows. */
   readonly beforeStatement: boolean
 }
 
 /**
- * The statement around token `at`, in the innermost braces in which it begins before token `limit`, up to the next thing that
- * surely begins a statement there or to the end of the block. Null when there is nothing around it.
+ * The statement around token `at`, in the innermost block in which it starts before token `limit`, up to the next certain start of a
+ * statement there or to the end of the block. Null when there is none.
  */
 function cutAround(units: string, at: number, limit: number): Cut | null {
-  // At the beginning of a line it may be the statement before that lacks something.
+  // At the start of a line, the previous statement may be incomplete.
   const isLineStart = units.charCodeAt(at - 1) === TOKEN['\n']
   const frames = framesAt(units, isLineStart ? at - 1 : at)
   const inner = frames.findLastIndex(({ start }) => start < limit)
@@ -123,13 +123,13 @@ function cutAround(units: string, at: number, limit: number): Cut | null {
   return { start: frame.start, end: units.length, beforeStatement: false }
 }
 
-/** The beginning of what stands around token `at`. */
+/** The start of the statement around token `at`. */
 function cutBefore(units: string, at: number): Cut | null {
   const frame = framesAt(units, at).at(-2)
   return frame === undefined ? null : { start: frame.start, end: at, beforeStatement: true }
 }
 
-/** Behind the end of a block the statement that holds it goes on, perhaps with something that fitted only what was cut. */
+/** After the end of a block the enclosing statement continues, perhaps with a part that matched only the removed tokens. */
 function isFarFrom(cut: Cut, units: string, at: number): boolean {
   if (cut.beforeStatement) return at > cut.start
   for (let token = cut.start; token < at - 1; token += 1) {
@@ -169,7 +169,7 @@ function withoutRange(places: Int32Array, start: number, end: number): Int32Arra
   return rest
 }
 
-/** What is open before token `at`, the file first. */
+/** The blocks that enclose token `at`, the file first. */
 function framesAt(units: string, at: number): readonly Frame[] {
   const frames: Frame[] = [newFrame(0, false)]
   for (let token = 0; token < at; token += 1) {
@@ -212,7 +212,7 @@ function beginsStatement(units: string, token: number): boolean {
   if (isBeginning(units, token)) return true
   const name = nameAt(units, token)
   if (name === null || !CONTROLS.has(name)) return false
-  // Behind `=` and its like the expression goes on.
+  // After `=` and similar operators the expression continues.
   const before = nameAt(units, token - 2)
   return before !== null && (isWordToken(before) || /^[<})\]]/.test(before)) && before !== '<' && before !== '<='
 }

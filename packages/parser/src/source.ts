@@ -1,5 +1,5 @@
 // Source text and positions in it. Offsets are UTF-16 code units; lines and columns count from 1, columns in code points,
-// which is what the language reports.
+// as the language reports them.
 
 /** Half-open range of UTF-16 offsets into one SourceFile. */
 export interface Span {
@@ -55,7 +55,7 @@ export class SourceFile {
     return { line, column: Math.max(0, end - start - wide) + 1 }
   }
 
-  /** Text of a line without its line break; '' past the end. */
+  /** A line without its line break; '' past the end. */
   lineText(line: number): string {
     const starts = this.starts()
     const start = starts[line - 1]

@@ -1,6 +1,6 @@
-// From the place where the grammar could not go on to the message that the language gives: one thing that
-// was expected, and the token that stands there. A PEG reports everything that any rule tried at the rightmost place;
-// `chooseExpected` picks what a reader of the text would name, which is also what the messages of the language name.
+// Makes the language's message from the position where the match failed: one expected token, and the token found.
+// A PEG reports every token that any rule tried at the rightmost position;
+// `chooseExpected` chooses the one that a reader, and the language's message, would name.
 
 import { AFTER_PUB, diagnose, END_OF_FILE } from './diagnostics/catalog.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
@@ -13,7 +13,7 @@ import { isExtensionUnit, isKeywordUnit, isWordToken, TOKEN, type TokenName, tok
 
 export function lexDiagnostic(source: SourceFile, error: LexError): Diagnostic {
   const at = placeText(source, error.offset)
-  // An empty interpolation is shown behind its brace, which may be the end of the text.
+  // An empty interpolation is reported after its brace, which may be the end of the source.
   const span = { start: error.offset, end: Math.min(error.offset + Math.max(1, error.character.length), source.text.length) }
   switch (error.kind) {
     case 'character':
@@ -25,7 +25,7 @@ export function lexDiagnostic(source: SourceFile, error: LexError): Diagnostic {
   }
 }
 
-/** `offset` is null when only the machine's own stack noticed. */
+/** `offset` is null when only the engine's stack limit detected it. */
 export function nestingDiagnostic(source: SourceFile, offset: number | null): Diagnostic {
   const start = offset ?? 0
   return diagnose(
@@ -59,7 +59,7 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint })
 }
 
-/** How messages show a token: `id(x)`, `int(5)`, `str(text)`, or its own text. */
+/** Formats a token for messages: `id(x)`, `int(5)`, `str(text)`, or its spelling. */
 export function describeToken(text: string, tokens: TokenStream, token: number, asName = false): string {
   const unit = tokens.units.charCodeAt(token)
   if (Number.isNaN(unit)) return END_OF_FILE
@@ -114,7 +114,7 @@ function onlyBlanksFrom(tokens: TokenStream, position: number): boolean {
   return position >= units.length || (position === units.length - 1 && units.charCodeAt(position) === TOKEN['\n'])
 }
 
-/** Tokens that must come where they are expected, the likelier first. */
+/** Tokens that are required where they are expected, the likelier first. */
 const PREFERRED: readonly TokenName[] = ['}', ')', ']', '=', '->', '{', 'else', 'from', 'in', '(', ':', '<string>', '>']
 
 function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: TokenStream, position: number): string {
@@ -132,7 +132,7 @@ function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: T
     )
   // Between the members of an `impl` or `interface`.
   if (hasToken(expected, 'fn') && hasToken(required, '}') && nameIn(expected) === null) return 'fn'
-  // Behind a whole bound of `where` the body must come.
+  // After a complete bound of `where` the body must follow.
   const isBehindBound = hasToken(required, '{') && tokens.units.charCodeAt(position - 1) !== TOKEN.where
   const named = isBehindBound
     ? expected.filter(({ what }) => what.kind === 'token' || what.text !== 'type parameter name')
@@ -147,14 +147,14 @@ function nameIn(expected: readonly Expected[]): string | null {
   return first === undefined ? null : (IN_FULL[first] ?? first)
 }
 
-/** Where the text is over, these are asked for rather than the bracket behind them. */
+/** At the end of the source the message names these rather than the bracket after them. */
 const NAMED_AT_END: ReadonlySet<string> = new Set(['attribute argument value', 'skill field name'])
 
 function findNameAtEnd(expected: readonly Expected[]): string | null {
   return nameIn(expected.filter(({ what }) => what.kind === 'described' && NAMED_AT_END.has(what.text)))
 }
 
-/** Descriptions of harn.ohm that messages give in words which its syntax has no room for. */
+/** Descriptions of harn.ohm, in words that its syntax does not allow. */
 const IN_FULL: Readonly<Record<string, string | undefined>> = {
   'attribute argument value': 'attribute argument value (literal or identifier)',
   'skill field separator': 'skill field separator (`;` or newline)',
@@ -241,7 +241,7 @@ const FOREIGN_WORDS: Readonly<Record<string, string>> = {
   None: 'the empty value is `nil`',
 }
 
-/** A word of another language just before or at the place explains more than any list of tokens. */
+/** A keyword of another language at or just before the position explains more than a list of tokens. */
 function foreignWordHint(text: string, tokens: TokenStream, position: number, what: string): string | undefined {
   if (!what.endsWith('newline)')) return undefined
   for (const token of [position - 1, position]) {
@@ -256,7 +256,7 @@ function foreignWordHint(text: string, tokens: TokenStream, position: number, wh
   return undefined
 }
 
-/** What else would have fitted, when that is few enough to read. */
+/** The other expected tokens, if they are few. */
 function hintExpected(expected: readonly Expected[], what: string): string | undefined {
   if (what === 'expression' || what.endsWith('newline)')) return undefined
   const names = new Set(expected.map((one) => (one.what.kind === 'token' ? showExpected(one.what.name) : one.what.text)))
@@ -266,7 +266,7 @@ function hintExpected(expected: readonly Expected[], what: string): string | und
   return `also possible here: ${[...names].map((name) => `\`${name}\``).join(', ')}`
 }
 
-/** Where the bracket was opened that the end of the file leaves open. */
+/** The position of the bracket that is still open at the end of the file. */
 function openBracket(tokens: TokenStream, what: string): Diagnostic['related'] {
   if (what !== '}' && what !== ')' && what !== ']') return []
   const open: number[] = []

@@ -1,5 +1,5 @@
-// The parse tree of the generated parser: records on one array of integers, read through nodes that are made when asked for and
-// forgotten at once. As objects, the nodes of a large file outlive the young generation of the garbage collector, which then takes
+// The parse tree of the generated parser: records on one array of integers, read through short-lived nodes that are made on request.
+// As objects, the nodes of a large file would outlive the young generation of the garbage collector, which then takes
 // ten times as long as the parser.
 
 import type { ParseNode } from './parse-tree.js'
@@ -7,7 +7,7 @@ import { RULES } from './parser.generated.js'
 
 /**
  * A node on the tape of the generated parser. A record there is the number of its rule, first token, end, count of children,
- * and a reference for each: the place of a record, or `~token`.
+ * and a reference for each: the index of a record, or `~token`.
  */
 export class TreeNode implements ParseNode {
   private readonly tape: Int32Array

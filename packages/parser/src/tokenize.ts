@@ -1,4 +1,4 @@
-// Tokens with comments in between, for highlighters and editors. A text that does not lex gives what comes before the error.
+// Tokens with comments in between, for highlighters and editors. For a source that does not lex, the tokens before the error.
 
 import { lex } from './lexer.js'
 import type { Span } from './source.js'

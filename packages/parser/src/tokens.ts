@@ -1,8 +1,8 @@
-// THE table of tokens. The lexer turns a text into a *token string*: one UTF-16 unit from the private use area for each token,
+// THE table of tokens. The lexer turns a source into a *token string*: one UTF-16 unit from the private use area for each token,
 // which is what harn.ohm is matched against. A row here is the spelling by which harn.ohm names the token; words and operators
-// are spelled as in a script, classes of tokens in angle brackets. The unit of a token is FIRST_UNIT plus its place in the table.
+// are spelled as in a script, classes of tokens in angle brackets. The unit of a token is FIRST_UNIT plus its index in the table.
 //
-// The order matters: harn.ohm asks for groups of neighbours as ranges ("gen".."try" is "whatever begins a statement"),
+// The order matters: harn.ohm uses ranges for groups of neighbours ("gen".."try" is "whatever begins a statement"),
 // because one range is one step of the matcher where alternatives would be many. The groups are marked below.
 
 export const FIRST_UNIT = 0xe000
@@ -25,7 +25,7 @@ export const TOKEN_SPELLINGS = [
   'not',
   'where',
   'out',
-  // Beginnings of statements "gen".."try" (`finally` is not, but does no harm there).
+  // Beginnings of statements "gen".."try" (`finally` is none, but is harmless there).
   'gen',
   '@',
   // Words of the grants extension, made by grant-syntax.ts where a file has opted in; plain identifiers everywhere else.
@@ -77,7 +77,7 @@ export const TOKEN_SPELLINGS = [
   'from',
   'in',
   'to',
-  // Literals "true".."<triple>"; of these "<string>".."<triple>" hold text without interpolation and with escapes or dedent.
+  // Literals "true".."<triple>"; of these "<string>".."<triple>" hold strings without interpolation and with escapes or dedent.
   'true',
   'false',
   'nil',
@@ -128,7 +128,7 @@ export const TOKEN_SPELLINGS = [
   '|>',
   '->',
   '...',
-  // What can go on after an operand "?.".."\n"; in it access "?.".."." and brackets "[".."?". A run of line breaks, with whatever
+  // Tokens that can continue after an operand "?.".."\n"; in it access "?.".."." and brackets "[".."?". A run of line breaks, with whatever
   // blanks and comments lie between them, is one token.
   '?.',
   '.',
@@ -150,7 +150,7 @@ export function tokenName(unit: number): TokenName {
   return name
 }
 
-/** Spelling of the tokens that always look the same, to their code unit. */
+/** Code units of tokens with a fixed spelling, by spelling. */
 export function isWordToken(name: TokenName): boolean {
   return /^[a-z]/.test(name)
 }
@@ -162,7 +162,7 @@ export function isIdentifierUnit(unit: number): boolean {
   return unit >= TOKEN['<ident>'] && unit <= TOKEN.gen
 }
 
-/** Words that only a file of the grants extension has. */
+/** Words of the grants extension only. */
 export function isExtensionUnit(unit: number): boolean {
   return (unit >= TOKEN['<use>'] && unit <= TOKEN['<bind>']) || unit === TOKEN['<argument>']
 }

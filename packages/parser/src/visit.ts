@@ -1,5 +1,5 @@
-// Walking the tree without knowing every node: the children of a node in source order, and a walk that uses no recursion, so that
-// the depth of a tree does not matter to it. Types, names and attributes are no nodes and are not visited.
+// Walks the tree without a case for every node: the children of a node in source order, and a walk without recursion, which
+// handles trees of any depth. Types, names and attributes are not nodes and are not visited.
 
 import type { Argument, Binding, Declaration, DictEntry, Name, Node, Param, Stmt, TypeExpr } from './ast.js'
 
@@ -13,7 +13,7 @@ export function listChildren(node: Node): Node[] {
 export interface Visitor {
   /** Called before the children; returning false skips them. */
   readonly enter: (node: Node, parent: Node | null) => boolean | void
-  /** Called after the children, also when they were skipped. */
+  /** Called after the children, even if they were skipped. */
   readonly leave?: (node: Node) => void
 }
 
@@ -215,7 +215,7 @@ function forEachDefault(binding: Binding, visit: (child: Node) => void): void {
   }
 }
 
-/** Whether a statement is a declaration, and so binds its name for more than the code after it. */
+/** Whether a statement is a declaration, which binds its name for the code before it too. */
 export function isDeclaration(stmt: Stmt): stmt is Declaration {
   return stmt.kind.endsWith('Decl')
 }
@@ -243,12 +243,12 @@ const PLAIN_STATEMENTS: Readonly<Record<Exclude<Stmt, Declaration>['kind'], true
   BindEffect: true,
 }
 
-/** Whether a node stands where statements do. */
+/** Whether a node is used as a statement. */
 export function isStatement(node: Node): node is Stmt {
   return Object.hasOwn(PLAIN_STATEMENTS, node.kind) || node.kind.endsWith('Decl')
 }
 
-/** The names that a binding gives to parts of its value, in the order of the text. */
+/** The names that a binding binds, in source order. */
 export function boundNames(binding: Binding): readonly Name[] {
   switch (binding.kind) {
     case 'NameBinding':

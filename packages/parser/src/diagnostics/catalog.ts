@@ -1,4 +1,4 @@
-// What a catalogue of diagnostics is, the one function that makes a diagnostic of a row, and the catalogue of the parser (P).
+// The form of a diagnostics catalogue, the one function that makes a diagnostic from a row, and the catalogue of the parser (P).
 // Each phase before execution has a catalogue: `packages/cli/src/finding-codes.ts` lists them all. A row
 // documents its code (`explain` prints `title` and `doc`), and builds message and hint from typed arguments, so that
 // reporting with the wrong arguments is a type error. Messages are the language's wording, which scripts and suites match on;
@@ -11,7 +11,7 @@ export interface CatalogRow<Args> {
   readonly severity: Severity
   /** A few words, for lists. */
   readonly title: string
-  /** What it means and what to do, for `explain` and the documentation. */
+  /** Meaning and remedy, for `explain` and the documentation. */
   readonly doc: string
   readonly message: (args: Args) => string
   readonly hint?: (args: Args) => string | undefined
@@ -20,10 +20,10 @@ export interface CatalogRow<Args> {
 /** Rows by code. */
 export type Catalog = Readonly<Record<string, CatalogRow<never>>>
 
-/** What the message of a row is made of. */
+/** Arguments of a row's message. */
 export type RowArgs<Row extends CatalogRow<never>> = Parameters<Row['message']>[0]
 
-/** What a report may add to its row. `severity` replaces that of the row. */
+/** Additions of a report to its row. `severity` replaces the row's. */
 export type ReportDetails = Partial<Pick<Diagnostic, 'severity' | 'related' | 'fix'>>
 
 /** The diagnostic of the row `code` at `span`. All phases report through this function. */
@@ -51,19 +51,19 @@ export function entry<Args>(row: CatalogRow<Args>): CatalogRow<Args> {
   return row
 }
 
-/** A place in the text as messages show it, `line:column`. */
+/** A position as messages show it, `line:column`. */
 export type PlaceText = string
 
 interface UnexpectedArgs {
-  /** What could have stood there. */
+  /** The tokens that would have been accepted there. */
   readonly what: string
-  /** The token that stands there, as `describeToken` shows it. */
+  /** The token found there, formatted by `describeToken`. */
   readonly got: string
   readonly at: PlaceText
   readonly hint?: string | undefined
 }
 
-/** What `got` is where the text is over. */
+/** `got` at the end of the source. */
 export const END_OF_FILE = 'end of file'
 
 const describeUnexpected = (a: UnexpectedArgs): string =>
@@ -71,7 +71,7 @@ const describeUnexpected = (a: UnexpectedArgs): string =>
 
 export const AFTER_PUB = 'fn, tool, skill, struct, enum, pipeline, or import after pub'
 
-/** Help by what was expected. */
+/** Hints by the expected token. */
 const HELP: Readonly<Record<string, string>> = {
   [AFTER_PUB]: 'use `pub fn`, `pub pipeline`, `pub enum`, or `pub struct`',
   '}': 'add a closing `}` to finish this block',

@@ -1,4 +1,4 @@
-// What every phase before execution reports with. A diagnostic is data; render.ts turns it into text.
+// The form in which every phase before execution reports. A diagnostic is data; render.ts renders it.
 
 import type { Span } from '../source.js'
 
@@ -13,6 +13,6 @@ export interface Diagnostic {
   readonly span: Span
   readonly hint: string | null
   readonly related: readonly { readonly span: Span; readonly message: string }[]
-  /** A mechanical repair: replace the spans by the texts. */
+  /** A mechanical repair: replacements for spans. */
   readonly fix: { readonly title: string; readonly edits: readonly { readonly span: Span; readonly text: string }[] } | null
 }

@@ -1,5 +1,5 @@
-// Applying what diagnostics offer. All fixes go into a text at once: from its end to its beginning, and one that touches what a
-// later one has changed already is left for the next time.
+// Applies the fixes of diagnostics. Fixes are applied from the end of the source to its start. A fix that overlaps an applied one is left
+// for the next call.
 
 import type { Diagnostic } from './diagnostic.js'
 

@@ -1,4 +1,4 @@
-// A diagnostic as people read it: header, place, the source line with carets, help and notes; and as JSON for programs.
+// Renders a diagnostic for people (header, position, source line with carets, help and notes) and as JSON for programs.
 // Columns and carets count code points. A tab in the source line is kept, and repeated in the line of carets, so that both
 // line up.
 
@@ -7,9 +7,9 @@ import type { Diagnostic, Severity } from './diagnostic.js'
 
 export interface RenderOptions {
   readonly color?: boolean
-  /** Carets under the place; without them only the line is shown. */
+  /** Carets under the span; without them only the line is shown. */
   readonly carets?: boolean
-  /** Words behind the carets, such as the rule that was broken; syntax errors have their own. */
+  /** Label after the carets, such as the broken rule; syntax errors have their own. */
   readonly label?: string
 }
 
@@ -39,7 +39,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: SourceFile, opt
     if (note !== null) lines.push(`${margin} = note: ${note}`)
     lines.push(`${margin}${paint('frame', '-->')} ${source.name}:${line}:${column}`, `${margin} ${bar}`)
     const text = source.lineText(line)
-    // Behind the last line break there is no line to show.
+    // After the last line break there is no line to show.
     if (text === '' && line > 1 && span.start >= source.text.length) continue
     lines.push(` ${paint('frame', String(line).padStart(width))} ${bar} ${text}`)
     if (options.carets !== false) {
@@ -51,10 +51,10 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: SourceFile, opt
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** Above an excerpt, which shows the place, syntax errors are worded without it. */
+/** Above an excerpt, which shows the position, syntax errors omit the position. */
 function headline(diagnostic: Diagnostic): string {
   if (!diagnostic.code.startsWith('P')) return diagnostic.message
-  // `Expected A, got B at 1:2`; A and B may be any text of the source.
+  // `Expected A, got B at 1:2`; A and B may be any part of the source.
   const { message } = diagnostic
   const [at, got] = [message.lastIndexOf(' at '), message.lastIndexOf(', got ')]
   if (message.startsWith('Expected ') && got > 0 && at > got && /^\d+:\d+$/.test(message.slice(at + 4)))

@@ -2,8 +2,8 @@
 // grow with the name. An entry of its own, so that running needs nothing else of the parser.
 
 /**
- * How many comparisons the suggestions of one piece of work may make. A text with thousands of misspelt names beside thousands of right
- * ones would compare each with each; those behind the bound are reported without a suggestion.
+ * Limit of comparisons for suggestions in one run of a phase. A source with thousands of misspelt and thousands of correct names would
+ * compare each with each. Names beyond the limit are reported without a suggestion.
  */
 export class SuggestionBudget {
   left = 200_000
@@ -13,12 +13,12 @@ export class SuggestionBudget {
   }
 }
 
-/** The candidate that `name` was most likely meant to be, or null. Names beginning with `__` are never suggested. */
+/** The candidate that `name` was most likely meant to be, or null. Names that start with `__` are never suggested. */
 export function suggest(name: string, candidates: Iterable<string>, budget: SuggestionBudget | null = null): string | null {
   return closestOf(name, candidates, (candidate) => !candidate.startsWith('__'), budget)
 }
 
-/** The closest of the candidates that are `usable`: by edits, then by closeness of length, then by the alphabet. */
+/** The closest of the candidates that are `usable`: by edits, then by difference in length, then alphabetically. */
 export function closestOf(
   name: string,
   candidates: Iterable<string>,
@@ -42,7 +42,7 @@ export function closestOf(
   return best?.text ?? null
 }
 
-/** A longer name is not typed by hand, and comparing takes the product of the lengths. */
+/** Longer names are not typed by hand, and a comparison takes time proportional to the product of the lengths. */
 const LONGEST_NAME = 256
 
 interface Ranked {
@@ -57,12 +57,12 @@ function isBetter(one: Ranked, other: Ranked): boolean {
   return one.text < other.text
 }
 
-/** Levenshtein distance in code points; past `limit` any number above it may be returned. */
+/** Levenshtein distance in code points; above `limit` any larger number may be returned. */
 export function editDistance(from: string, to: string, limit = Number.POSITIVE_INFINITY): number {
   return measureDistance([...from], [...to], limit)
 }
 
-/** Number of code points, without taking the text apart: most candidates are of another length. */
+/** Number of code points, without splitting the string: most candidates have another length. */
 function characters(text: string): number {
   let count = text.length
   for (let at = 0; at + 1 < text.length; at++) if (text.codePointAt(at)! > 0xffff) count--

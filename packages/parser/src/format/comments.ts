@@ -1,4 +1,4 @@
-// How comments are written: plain ones as they stand, documentation as `/** … */`, and lines of dashes over sections in one width.
+// Prints comments: plain ones unchanged, documentation as `/** … */`, and section bars in one width.
 
 import type { Comment } from '../lexer.js'
 import { docText } from '../literals.js'
@@ -40,7 +40,7 @@ export function commentParagraphs(layout: Layout, comments: readonly Comment[], 
   return found
 }
 
-/** Whether a text can stand in a block comment: comments nest, so neither mark may be in it. */
+/** Whether a string can be put into a block comment: comments nest, so it may contain neither mark. */
 export function fitsBlock(text: string): boolean {
   return !/\/\*|\*\//.test(text)
 }

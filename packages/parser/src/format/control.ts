@@ -1,4 +1,4 @@
-// Expressions that hold blocks → text.
+// Expressions that contain blocks → source.
 
 import type { Block, Expr, ExprOf, IfExpr, MatchArm } from '../ast.js'
 import { beforeBlock, printExpr } from './expressions.js'
@@ -68,12 +68,12 @@ export function printIf(layout: Layout, expr: IfExpr, depth: number, chain: 'fla
   return text
 }
 
-/** What is written between the block before, which ends at `before`, and this one goes into this one. */
+/** Comments between the previous block, which ends at `before`, and this one go into this one. */
 function printBranch(layout: Layout, expr: IfExpr, depth: number, before?: number): string {
   return `if ${beforeBlock(layout, expr.condition, depth)} ${printBlock(layout, expr.then, depth, before)}`
 }
 
-/** The `if` that is all there is in an else block. */
+/** The `if` that is the only statement of an else block. */
 function onlyIf(layout: Layout, block: Block): IfExpr | null {
   const [only, more] = block.body
   if (only?.kind !== 'ExprStmt' || only.value.kind !== 'If' || more !== undefined) return null

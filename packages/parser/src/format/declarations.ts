@@ -1,4 +1,4 @@
-// Declarations → text. Documentation comes from the comments of the text, and from the tree only when there is no text.
+// Declarations → source. Documentation comes from comments of the old source, or from the tree if there is none.
 
 import type { Attribute, AttributeValue, Declaration, FnDecl, Name, Param } from '../ast.js'
 import { lex } from '../lexer.js'
@@ -106,7 +106,7 @@ function printFn(layout: Layout, decl: FnDecl, depth: number): string {
   return `${signature}${bounds === '' ? '' : ` where ${bounds}`} ${printBlock(layout, decl.body, depth)}`
 }
 
-/** `open` is the head up to and with its parenthesis; `name` stands before the type parameters. */
+/** `open` is the head including its parenthesis; `name` precedes the type parameters. */
 function printParams(layout: Layout, open: string, params: readonly Param[], name: Name, prefix: number, depth: number): string {
   const items = params.map((param) => ({ span: param.span, render: () => printParam(layout, param, depth + 1) }))
   const last = params.at(-1)
@@ -131,7 +131,7 @@ function printNameList(
 
 function printEvalPack(layout: Layout, decl: Extract<Declaration, { kind: 'EvalPackDecl' }>, depth: number): string {
   const name = decl.name.text
-  // A pack that is declared by its id alone gets its name from it.
+  // A pack with only an id gets its name from the id.
   const isUnnamed = layout.text(decl.name.span)?.startsWith('"') === true
   const id = isUnnamed || decl.packId === name ? '' : ` "${escape(decl.packId)}"`
   const head = isUnnamed ? `"${escape(decl.packId)}"` : `${name}${id}`
@@ -167,7 +167,7 @@ function printInterface(layout: Layout, decl: Extract<Declaration, { kind: 'Inte
   return `${head} ${layOutBraced(layout, [...types, ...methods], from, decl.span.end, depth)}`
 }
 
-/** Names are sorted and the list is broken when it would not fit. */
+/** Names are sorted; the list is broken if it does not fit on a line. */
 function printImport(layout: Layout, decl: Extract<Declaration, { kind: 'ImportDecl' }>): string {
   const path = `"${escape(decl.path)}"`
   if (decl.names === null) return `import ${path}`
@@ -184,7 +184,7 @@ export function compareText(one: string, other: string): number {
 
 // ---- offsets that the tree does not have -----------------------------------------------------------------------------
 
-/** Behind the name and the type parameters. */
+/** Offset after the name and the type parameters. */
 function findHeadEnd(decl: Extract<Declaration, { kind: 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>): number {
   const last = decl.typeParams.at(-1)
   return last === undefined ? decl.name.span.end : last.name.span.end + 1
@@ -195,7 +195,7 @@ function findVariantEnd(layout: Layout, variant: { readonly name: Name; readonly
   return last === undefined ? variant.name.span.end : layout.behind(last.span.end, ')')
 }
 
-/** The text of the `description` that is the first thing from `offset` on. */
+/** The `description` that starts at `offset`. */
 function descriptionToken(layout: Layout, offset: number): Span | null {
   if (layout.source === null) return null
   const { text } = layout.source
@@ -216,7 +216,7 @@ function printAttribute(layout: Layout, attribute: Attribute): string {
   return `@${attribute.name.text}(${args.join(', ')})`
 }
 
-/** The tree does not know a name from a string here, so the tokens are put together again. */
+/** The tree does not distinguish names and strings here, so this prints the tokens. */
 function attributeFromText(written: string): string {
   const tokens = lex(written, { whole: false })
   let text = ''

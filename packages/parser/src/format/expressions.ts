@@ -1,7 +1,7 @@
-// Expressions → text. Parentheses leave no node in the tree, so the printer sets them: by the levels of operators.ts, where `&&`
-// and `||` meet, around control expressions used as operands, and where the text would otherwise read differently (a postfix
-// `?` before something that makes it a ternary, a capitalised name before a block, `<` and `>` around what looks like type
-// arguments). Control expressions have a file of their own.
+// Expressions → source. The tree has no parentheses, so the printer adds them: by the levels of operators.ts, between `&&`
+// and `||`, around control expressions used as operands, and where the source would otherwise parse differently (a postfix
+// `?` that would become a ternary, a capitalised name before a block, `<` and `>` that look like type
+// arguments). Control expressions are in control.ts.
 
 import type { Argument, BinaryOperator, DictEntry, Expr, ExprOf, Param } from '../ast.js'
 import { lex } from '../lexer.js'
@@ -17,7 +17,7 @@ import { printDuration, printFloat, printStringLiteral } from './literals.js'
 import { printBody, printSimple } from './statements.js'
 import { printAnnotation, printType } from './types.js'
 
-/** An expression as it stands where nothing binds it: a value, an argument, a statement. */
+/** An expression in a position without precedence: a value, an argument, a statement. */
 export function printExpr(layout: Layout, expr: Expr, depth: number): string {
   switch (expr.kind) {
     case 'Int':
@@ -122,7 +122,7 @@ function readLevel(expr: Expr): number {
   }
 }
 
-/** An expression where only what binds at least as tightly as `level` may stand bare. */
+/** An expression that gets parentheses if it binds more loosely than `level`. */
 export function operand(layout: Layout, expr: Expr, level: number, depth: number): string {
   const text = printExpr(layout, expr, depth)
   return readLevel(expr) < level ? `(${text})` : text
@@ -132,14 +132,14 @@ function parenthesize(text: string): string {
   return text.endsWith('?') ? `(${text})` : text
 }
 
-/** What a postfix operator is applied to. */
+/** The operand of a postfix operator. */
 export function receiver(layout: Layout, expr: Expr, depth: number): string {
   return parenthesize(operand(layout, expr, LEVEL.postfix, depth))
 }
 
 const ENDS_IN_CAPITALISED_NAME = /(?:^|[^.\p{Alphabetic}\p{N}_])\p{Uppercase}[\p{Alphabetic}\p{N}_]*$/u
 
-/** An expression that `{` or a word follows. */
+/** An expression followed by `{` or a keyword. */
 export function beforeBlock(layout: Layout, expr: Expr, depth: number): string {
   const text = operand(layout, expr, LEVEL.pipe, depth)
   return ENDS_IN_CAPITALISED_NAME.test(text) ? `(${text})` : parenthesize(text)
@@ -147,7 +147,7 @@ export function beforeBlock(layout: Layout, expr: Expr, depth: number): string {
 
 // ---- operators -----------------------------------------------------------------------------------------------------
 
-/** Operators that a line may not begin with, unless the break before it is hidden. */
+/** Operators that cannot start a line, unless the break before it is hidden. */
 const NEVER_FIRST: ReadonlySet<string> = new Set(['-', 'in', 'not in'])
 
 function printPipe(layout: Layout, expr: ExprOf<'Pipe'>, depth: number): string {
@@ -165,7 +165,7 @@ function printBinary(layout: Layout, expr: ExprOf<'Binary'>, depth: number): str
   return joinOperands(layout, expr, isCallLike ? `(${left})` : left, operator, right, depth)
 }
 
-/** Below this level an operand gets parentheses; `own` says that one of the operator's own level needs none. */
+/** Below this level an operand gets parentheses; `own` means that an operand of the operator's own level needs none. */
 function operandLevel(child: Expr, operator: BinaryOperator, own: boolean): number {
   const isMixed = child.kind === 'Binary' && LOGICAL.has(child.operator) && LOGICAL.has(operator) && child.operator !== operator
   const { level } = BINARY_OPERATORS[operator]
@@ -174,7 +174,7 @@ function operandLevel(child: Expr, operator: BinaryOperator, own: boolean): numb
 
 const LOGICAL: ReadonlySet<BinaryOperator> = new Set(['&&', '||'])
 
-/** `left op right`, broken before the operator where the text was or where it is too long. Both sides are made for `depth`. */
+/** `left op right`, broken before the operator where the source was, or if too long. Both sides are printed for `depth`. */
 function joinOperands(
   layout: Layout,
   expr: ExprOf<'Binary'> | ExprOf<'Pipe'>,
@@ -185,7 +185,7 @@ function joinOperands(
 ): string {
   const [first, second] = expr.kind === 'Pipe' ? [expr.value, expr.callee] : [expr.left, expr.right]
   const comments = layout.gap(first.span.end, second.span.start)
-  // A first operand of several lines puts the second on a later line than its own, so it would be broken the next time.
+  // After a first operand of several lines the second is on a later line, so formatting again would break here.
   const isBroken = comments.length > 0 || left.includes('\n') || layout.line(second.span.start) > layout.line(first.span.start)
   if (!isBroken) {
     const inline = `${left} ${operator} ${right}`
@@ -206,7 +206,7 @@ function printTernary(layout: Layout, expr: ExprOf<'Ternary'>, depth: number): s
   return `${condition} ? ${startsTernary(whenTrue) ? whenTrue : `(${whenTrue})`} : ${whenFalse}`
 }
 
-/** Whether a `?` before this text is the ternary operator. KEEP WITH: ternaryStart in harn.ohm, but for the bracket. */
+/** Whether a `?` before this source is the ternary operator. KEEP WITH: ternaryStart in harn.ohm, except for the bracket. */
 function startsTernary(text: string): boolean {
   const unit = lex(text, { whole: false }).units.charCodeAt(0)
   if (isIdentifierUnit(unit)) return true
@@ -234,8 +234,8 @@ function printArgs(layout: Layout, args: readonly Argument[], depth: number, bra
 }
 
 /**
- * A call goes on the next line when the text has its end on a later line than its object, and when its arguments take lines: the
- * next time the text would be such a one.
+ * A call goes on the next line when the source has its end on a later line than its object. It also does so when its arguments take several
+ * lines, because formatting again would see such a source.
  */
 function printMethodCall(layout: Layout, expr: ExprOf<'MethodCall'>, depth: number): string {
   const object = receiver(layout, expr.object, depth)
@@ -286,7 +286,7 @@ function isBareKey(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !isPureKeyword(text)
 }
 
-/** Keywords that are not allowed as keys. */
+/** Keywords that cannot be keys. */
 function isPureKeyword(text: string): boolean {
   const unit = WORDS.get(text)
   return unit !== undefined && unit >= TOKEN.finally && unit <= TOKEN.skill
@@ -296,7 +296,7 @@ function printStructLiteral(layout: Layout, expr: ExprOf<'StructLiteral'>, depth
   const items = expr.entries.map((entry): Item => ({
     span: entry.span,
     render: () => {
-      // What follows the brace tells a struct literal from a block: a name that is no keyword, or a string.
+      // The token after the brace distinguishes a struct literal from a block: a name that is no keyword, or a string.
       if (entry.kind !== 'named' || !entry.quoted || WORDS.has(entry.key.text)) return printField(layout, entry, depth + 1)
       return printField(layout, copyWith(entry, { quoted: !isBareKey(entry.key.text) }), depth + 1)
     },
@@ -323,7 +323,7 @@ function printClosure(layout: Layout, expr: ExprOf<'Closure'>, depth: number): s
   const params = expr.params.map((param) => printParam(layout, param, depth)).join(', ')
   const head = expr.form === 'fn' ? `fn(${params}) {` : params === '' ? '{ ->' : `{ ${params} ->`
   const { body } = expr.body
-  // Comments between parameters go above the statement and do not make the closure longer.
+  // Comments between parameters go above the statement and do not count for the width.
   const from = expr.form === 'fn' ? expr.body.span.start + 1 : (expr.params.at(-1)?.span.end ?? expr.span.start + 1)
   const simple = layout.hasComments({ start: from, end: expr.span.end }) ? null : printSimple(layout, body, depth)
   if (simple !== null) return `${head} ${simple} }`

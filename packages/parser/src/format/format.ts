@@ -1,8 +1,8 @@
-// The formatter: text → the same program in the one layout, and tree → text for programs that have none. The rules are
+// The formatter: source → the same program, formatted; and tree → source for programs without source. The rules are in
 // docs/language/formatting.md; `formatted` says whether the result still is the same program.
 //
-// The text is made anew from the tree. What the tree lacks (comments, where lines were broken, how a literal was written) is
-// taken from the old text. Formatting what was formatted changes nothing.
+// The output is printed from the tree. What the tree lacks (comments, line breaks, spelling of literals) is
+// taken from the old source. Formatting twice equals formatting once.
 
 import type { Program, Stmt } from '../ast.js'
 import type { Diagnostic } from '../diagnostics/diagnostic.js'
@@ -20,7 +20,7 @@ export type { FormatOptions } from './layout.js'
 
 export type FormatResult =
   | { readonly kind: 'formatted'; readonly text: string }
-  /** The text is no program. */
+  /** The source has syntax errors. */
   | { readonly kind: 'failed'; readonly diagnostics: readonly Diagnostic[] }
 
 export function format(source: SourceFile, options: FormatOptions = {}): FormatResult {
@@ -29,7 +29,7 @@ export function format(source: SourceFile, options: FormatOptions = {}): FormatR
   return { kind: 'formatted', text: printProgram(new Layout(source, options), program) }
 }
 
-/** Text of a tree, such that parsing it gives the tree again, spans aside. Files of the grants extension say so in a comment. */
+/** Prints a tree. Parsing the result gives the same tree, except for spans. Files of the grants extension start with its comment. */
 export function print(program: Program, options: FormatOptions = {}): string {
   const text = printProgram(new Layout(null, options), program)
   return usesGrants(program) ? `// @bridle grants\n\n${text}` : text
@@ -53,7 +53,7 @@ function printProgram(layout: Layout, program: Program): string {
   return shebang === null ? text : `${shebang.trimEnd()}\n${text}`
 }
 
-/** An item with its comments, or comments that stand by themselves. Sections have an empty line between them. */
+/** An item with its comments, or comments alone. Sections are separated by an empty line. */
 type Section = string
 
 function topLevel(layout: Layout, program: Program): Section[] {
@@ -89,8 +89,8 @@ interface TopItem {
 }
 
 /**
- * Imports in their order, without empty lines between them. The comments above an import go where it goes; those that an empty
- * line sets apart from the first one are about the file and stay at its beginning, as does what asks for an extension.
+ * Imports in order, without empty lines. Comments above an import move with it. Comments followed by an empty line before the first import
+ * belong to the file and stay at its start, and so does a comment that enables an extension.
  */
 function importSections(layout: Layout, entries: readonly TopItem[]): Section[] {
   const header: Section[] = []
@@ -107,7 +107,7 @@ function importSections(layout: Layout, entries: readonly TopItem[]): Section[] 
   return sorted.length === 0 ? [] : [...header, sorted.map(({ text }) => text).join('\n')]
 }
 
-/** The order of imports: the library first, then by path, bare before selective, then by the names. Stable. */
+/** The order of imports: the library first, then by path, plain before selective, then by names. Stable. */
 export function compareImports(one: Stmt | null, other: Stmt | null): number {
   if (one?.kind !== 'ImportDecl' || other?.kind !== 'ImportDecl') return 0
   const isForeign = (path: string): number => (path.startsWith('std/') ? 0 : 1)
@@ -124,7 +124,7 @@ export function compareImports(one: Stmt | null, other: Stmt | null): number {
   )
 }
 
-/** Only the statements about grants may stand together like imports. */
+/** Statements about grants need no empty line between them, like imports. */
 function otherSections(layout: Layout, entries: readonly TopItem[]): Section[] {
   const sections: Section[] = []
   for (const [at, entry] of entries.entries()) {
@@ -140,7 +140,7 @@ function isGrant(item: Stmt | null): boolean {
   return item?.kind === 'UseTool' || item?.kind === 'Grant' || item?.kind === 'BindEffect'
 }
 
-/** The comments above an item, cut where an empty line or a section bar sets them apart, and the item. */
+/** Splits the comments above an item at empty lines and section bars; the item is the last section. */
 function splitSections(layout: Layout, { item, comments, text }: TopItem): Section[] {
   const sections: Section[] = []
   let current = ''
@@ -165,7 +165,7 @@ function splitSections(layout: Layout, { item, comments, text }: TopItem): Secti
   close()
   return sections
 
-  /** A bar over the file's width, alone or with a title, at the beginning of `lines`; they are `used` up by it. */
+  /** A section bar, with or without a title, at the start of `lines`; `used` counts the lines it takes. */
   function headingAt(lines: readonly string[]): { readonly text: string | null; readonly used: number } {
     const [first, second, third] = lines
     const rule = bar(layout.separatorWidth)
@@ -180,7 +180,7 @@ function splitSections(layout: Layout, { item, comments, text }: TopItem): Secti
   }
 }
 
-/** Where an item begins in the text; `pub` is no part of its span. */
+/** Offset of the start of an item, including `pub`, which its span excludes. */
 function findStart(layout: Layout, item: Stmt): number {
   const { start } = item.span
   const before = layout.text({ start: Math.max(0, start - 100), end: start }) ?? ''

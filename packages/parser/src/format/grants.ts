@@ -1,4 +1,4 @@
-// Statements of the grants extension → text.
+// Statements of the grants extension → source.
 
 import type { GrantStmt, GrantValue } from '../ast.js'
 import { escape, writeFloat } from '../literals.js'
@@ -20,7 +20,7 @@ export function printGrantStmt(layout: Layout, stmt: GrantStmt, depth: number): 
   }
 }
 
-/** Pairs on one line; fields in braces where the text has them, or where the pairs would not fit. */
+/** Pairs on one line; fields in braces if the source has them, or if the pairs do not fit. */
 function printGrant(layout: Layout, stmt: Extract<GrantStmt, { kind: 'Grant' }>, depth: number): string {
   const printEntryValue = (entry: (typeof stmt.entries)[number]): string =>
     layout.text(entry.valueSpan) ?? printValue(entry.value)

@@ -1,25 +1,25 @@
-// What the printing functions share: the options, and the text that a tree was made from, if there is one. A tree without its
-// text (one that a program has built) is printed by the same rules; only what the text alone knows is missing: where lines were
-// broken, how literals were written, comments.
+// State shared by the printing functions: the options, and the source of the tree, if any. A tree without source
+// (built by a program) is printed by the same rules, without the facts that only source has: line breaks,
+// spelling of literals, comments.
 //
-// Comments belong to gaps: the places between two neighbouring parts of a construct that is written one part a line. A gap is
-// asked for by its offsets, so that a construct may be printed twice and keeps its comments. A comment in no gap (say, before
-// the value of a `let`) is left over and goes above the statement it is in: `unplaced` finds these.
+// Comments belong to gaps: the ranges between two parts of a construct that is printed one part a line. A gap is
+// identified by its offsets, so a construct can be printed twice and keeps its comments. A comment in no gap (for example before
+// the value of a `let`) is left over and goes above its statement: `unplaced` finds these.
 
 import { type Comment, lex } from '../lexer.js'
 import type { SourceFile, Span } from '../source.js'
 
 export interface FormatOptions {
-  /** Bytes of a line before sequences and operators are broken; 100 when left out. */
+  /** Line width in bytes, beyond which sequences and operators are broken; default 100. */
   readonly lineWidth?: number
-  /** Bytes of a bar of dashes over a section; 80 when left out. */
+  /** Width of a section bar in bytes; default 80. */
   readonly separatorWidth?: number
 }
 
 export class Layout {
   readonly lineWidth: number
   readonly separatorWidth: number
-  /** null when the tree has no text. */
+  /** null when the tree has no source. */
   readonly source: SourceFile | null
   private readonly comments: readonly Comment[]
   private readonly placed = new Set<Comment>()
@@ -32,31 +32,31 @@ export class Layout {
     this.separatorWidth = options.separatorWidth ?? 80
   }
 
-  /** Line of an offset, from 1; 0 without a text, so that nothing is ever on a later line. */
+  /** Line of an offset, from 1; 0 without source, so that no part is on a later line. */
   line(offset: number): number {
     return this.source === null ? 0 : this.source.lineAt(offset)
   }
 
-  /** The text of a span; null without a text. */
+  /** The source of a span; null without source. */
   text(span: Span): string | null {
     return this.source === null ? null : this.source.text.slice(span.start, span.end)
   }
 
-  /** The comments between two offsets, which are thereby placed. */
+  /** The comments between two offsets; this marks them as placed. */
   gap(from: number, to: number): readonly Comment[] {
     const found = this.between(from, to)
     for (const comment of found) this.placed.add(comment)
     return found
   }
 
-  /** Whether any comment begins within the span. */
+  /** Whether a comment starts within the span. */
   hasComments(span: Span): boolean {
     return this.between(span.start, span.end).length > 0
   }
 
   /**
-   * Comments of a span that no gap has claimed; they are placed by this. To be called after the span was printed; when it is
-   * printed again, the answer stays.
+   * Comments of a span that are in no gap; this marks them as placed. Call it after the span was printed; printing again gives the
+   * same result.
    */
   takeUnplaced(span: Span): readonly Comment[] {
     const inside = this.between(span.start, span.end)
@@ -79,7 +79,7 @@ export class Layout {
     return comments.slice(first, end)
   }
 
-  /** Offset behind the next `closer` from `offset` on, blanks and comments skipped; `offset` itself when there is none. */
+  /** Offset after the next `closer` from `offset` on, blanks and comments skipped; `offset` itself when there is none. */
   behind(offset: number, closer: string): number {
     if (this.source === null) return offset
     const { text } = this.source
@@ -92,7 +92,7 @@ export class Layout {
     return offset
   }
 
-  /** Index of the first comment that begins at `offset` or later. */
+  /** Index of the first comment that starts at `offset` or later. */
   private firstFrom(offset: number): number {
     const { comments } = this
     let low = 0
@@ -110,7 +110,7 @@ export function pad(depth: number): string {
   return '  '.repeat(depth)
 }
 
-/** Length in UTF-8, which is what widths are measured in. */
+/** Length in UTF-8, the unit of widths. */
 export function byteLength(text: string): number {
   let length = text.length
   for (let at = 0; at < text.length; at += 1) {

@@ -1,5 +1,5 @@
-// The two ways in which several things are written: one a line (statements, arms, fields), and one after the other with commas,
-// which becomes one a line when it does not fit.
+// The two layouts of several items: one a line (statements, arms, fields), and a sequence with commas,
+// which is broken to one a line if it does not fit.
 
 import type { Comment } from '../lexer.js'
 import type { Span } from '../source.js'
@@ -8,13 +8,13 @@ import { byteLength, type Layout, pad } from './layout.js'
 
 export interface Item {
   readonly span: Span
-  /** The text, its first line without indentation and its last without a line break. */
+  /** The printed item: its first line without indentation, its last without a line break. */
   readonly render: () => string
 }
 
 /**
- * Each item on lines of its own at `depth`, with the comments between `from` and `to`: those behind an item stay on its line,
- * all others have lines of their own. Whole lines; '' for nothing.
+ * Each item on lines of its own at `depth`, with the comments between `from` and `to`: those after an item stay on its line,
+ * all others have separate lines. Whole lines; '' for nothing.
  */
 export function itemLines(layout: Layout, items: readonly Item[], from: number, to: number, depth: number): string {
   let text = ''
@@ -41,7 +41,7 @@ export function layOutBraced(
 ): string {
   const first = items[0]?.span.start ?? to
   const split = splitTrailing(layout, layout.gap(from, first), from)
-  // A comment before a statement on the line of the brace belongs to the statement.
+  // A comment before a statement on the brace's line belongs to the statement.
   const staysBehindBrace = split.trailing !== '' && layout.line(first) > layout.line(from)
   const start = staysBehindBrace ? (split.leading[0]?.start ?? first) : from
   const lines = commentLines(layout, above, depth + 1) + itemLines(layout, items, start, to, depth + 1)
@@ -52,16 +52,16 @@ export interface Sequence {
   readonly open: string
   readonly close: string
   readonly items: readonly Item[]
-  /** Offsets behind the opening bracket and behind the closing one. */
+  /** Offsets after the opening bracket and after the closing one. */
   readonly from: number
   readonly to: number
-  /** Bytes before the first item that count as taken. */
+  /** Bytes before the first item that count for the width. */
   readonly prefix: number
-  /** Of the line on which the closing bracket stands when the sequence is broken. Items are made for `depth + 1`. */
+  /** Depth of the line with the closing bracket when the sequence is broken. Items are printed for `depth + 1`. */
   readonly depth: number
 }
 
-/** Items with commas: on one line, or each on its own with a comma behind it when that is too long or one has lines. */
+/** Items with commas: on one line, or one a line with a trailing comma if that is too long or an item has several lines. */
 export function sequence(layout: Layout, parts: Sequence): string {
   const { items, depth, from, to } = parts
   const texts = items.map((item) => item.render())

@@ -1,5 +1,5 @@
-// Literals → text. With the text of the file at hand, raw strings, strings over several lines and the expressions in strings are
-// copied; everything else is written anew from its value.
+// Literals → source. With the old source, raw strings, strings over several lines and expressions in strings are
+// copied; all others are printed from their value.
 
 import type { Expr, ExprOf } from '../ast.js'
 import { lex } from '../lexer.js'
@@ -33,7 +33,7 @@ function isCopied(written: string): boolean {
   return written.startsWith('r') || written.includes('\n')
 }
 
-/** A one-line literal with its escapes in their usual form; what stands in `${…}` is copied. */
+/** A one-line literal with normalised escapes; the source in `${…}` is copied. */
 function reescape(written: string): string {
   const payload = lex(written, { whole: false }).payloads[0]
   if (typeof payload === 'string') return `"${escape(payload)}"`
@@ -61,8 +61,8 @@ function printInterpolation(layout: Layout, parts: readonly (string | Expr)[], q
 }
 
 /**
- * Text pieces of a triple-quoted string, so written that the removal of indentation gives them back; null when none does. Without
- * indentation pieces stand as they are, but a blank last one would vanish; with indentation blank lines lose their blanks.
+ * Pieces of a triple-quoted string, printed so that dedent restores them; null when impossible. Without indentation pieces are printed
+ * unchanged, but a blank last one would vanish; with indentation blank lines lose their blanks.
  */
 function triplePieces(parts: readonly (string | Expr)[]): string[] | null {
   const texts = parts.map((part) => (typeof part === 'string' ? part : ''))

@@ -1,10 +1,10 @@
-// Whether two trees are the same program, though written differently. What a formatter may change is left out of the comparison:
-// places, documentation, the two spellings of a list type, of a literal key and of `else if`, and the order of imports.
+// Whether two trees are the same program. The comparison ignores what a formatter may change:
+// positions, documentation, the two spellings of a list type, of a literal key and of `else if`, and the order of imports.
 
 import type { Block, Program, Stmt } from '../ast.js'
 
 export function isSameProgram(one: Program, other: Program): boolean {
-  // Trees that differ in nothing but what is left out are the common case, and compared without copies.
+  // Most trees differ only in ignored parts, and are compared without copies.
   return isEqual(one, other) || JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
 }
 
@@ -27,7 +27,7 @@ function isEqual(one: unknown, other: unknown): boolean {
   return true
 }
 
-/** Plain data that is equal for programs that mean the same. */
+/** Plain data that is equal for programs with the same meaning. */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value === 'bigint') return `${value}n`
@@ -52,7 +52,7 @@ export function canonical(value: unknown): unknown {
   }
 }
 
-/** How a literal key or string was quoted and which comments there were does not matter. */
+/** Ignored: quotes of literal keys and strings, and comments. */
 const LEFT_OUT = /^(?:.*span|doc|quoted|quote)$/i
 
 function parts(record: Readonly<Record<string, unknown>>): unknown {
@@ -65,7 +65,7 @@ function flattenElse(otherwise: Block | { readonly kind: 'If' } | null): unknown
   return only?.kind === 'ExprStmt' && only.value.kind === 'If' && more === undefined ? only.value : otherwise
 }
 
-/** The leading imports by path and names, names by the alphabet. */
+/** The leading imports by path and names, names alphabetically. */
 function sortImports(items: readonly Stmt[]): readonly unknown[] {
   const first = items.findIndex((item) => item.kind !== 'ImportDecl')
   const count = first < 0 ? items.length : first

@@ -1,4 +1,4 @@
-// Statements, blocks and bindings → text.
+// Statements, blocks and bindings → source.
 
 import type { Binding, Block, Expr, SelectArm, Stmt } from '../ast.js'
 import { LEVEL } from '../operators.js'
@@ -65,13 +65,13 @@ export function printStmt(layout: Layout, stmt: Stmt, depth: number): string {
   }
 }
 
-/** A block with its braces. Comments that are left between `before` and the block go to its beginning. */
+/** A block with its braces. Comments left between `before` and the block go to its start. */
 export function printBlock(layout: Layout, block: Block, depth: number, before = block.span.start): string {
   const above = layout.takeUnplaced({ start: before, end: block.span.start })
   return layOutBraced(layout, statementItems(layout, block.body, depth + 1), block.span.start + 1, block.span.end, depth, above)
 }
 
-/** Statements in braces; `from` is where the comments of the first begin, `to` where those of the block end. */
+/** Statements in braces; the comments of the first start at `from`, those of the block end at `to`. */
 export function printBody(layout: Layout, body: readonly Stmt[], from: number, to: number, depth: number): string {
   return layOutBraced(layout, statementItems(layout, body, depth + 1), from, to, depth)
 }
@@ -80,7 +80,7 @@ export function statementItems(layout: Layout, body: readonly Stmt[], depth: num
   return body.map((stmt) => ({ span: stmt.span, render: () => printStmt(layout, stmt, depth) }))
 }
 
-/** A body that is one simple statement, for the line of its braces; null when it is not. */
+/** A body of one simple statement, printed on the line of its braces; null for others. */
 export function printSimple(layout: Layout, body: readonly Stmt[], depth: number): string | null {
   const [only, more] = body
   return only !== undefined && more === undefined && isSimple(only) ? printStmt(layout, only, depth) : null

@@ -1,4 +1,4 @@
-// Types → text, as messages show them too: `[T]` is written `list<T>`.
+// Types → source, also for messages: `[T]` is printed as `list<T>`.
 
 import type { ShapeField, TypeExpr, TypeParam } from '../ast.js'
 import { escape, plainDecimal } from '../literals.js'
@@ -32,12 +32,12 @@ export function printTypeParams(params: readonly TypeParam[]): string {
   return `<${params.map((param) => `${param.variance === null ? '' : `${param.variance} `}${param.name.text}`).join(', ')}>`
 }
 
-/** ` -> T`, or nothing. */
+/** ` -> T`, or ''. */
 export function printReturns(type: TypeExpr | null): string {
   return type === null ? '' : ` -> ${printType(type)}`
 }
 
-/** `: T`, or nothing. */
+/** `: T`, or ''. */
 export function printAnnotation(type: TypeExpr | null): string {
   return type === null ? '' : `: ${printType(type)}`
 }
