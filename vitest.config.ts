@@ -1,6 +1,7 @@
 // Unit tests run from source: @bridle/* resolves to packages/*/src, so no build is needed before a test.
-// Two projects: almost everything shares one worker (isolation costs 0.2 s a file), while `*.process.test.ts` files, which
-// need a process of their own (signals, working folder, child processes), get a forked one each.
+// `unit` and `process` are `npm test`: almost everything shares a worker, while `*.process.test.ts` files, which
+// need a process of their own (signals, working folder, child processes), get a forked one each. `sweeps` are `npm run test:sweeps`:
+// `*.sweep.test.ts` go through every builtin or every script, `fuzz/` and `hostile/` through generated programs and attacks.
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -12,14 +13,15 @@ const alias = entries().map((entry) => ({
   replacement: join(root, entry.source),
 }))
 
-const own = [
-  'packages/*/src/**/*.test.ts',
-  'packages/*/test/**/*.test.ts',
-  'scripts/**/*.test.ts',
-  'fuzz/**/*.test.ts',
-  'hostile/**/*.test.ts',
-]
-const ownProcess = own.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
+const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts']
+const inProcess = (globs: readonly string[]): string[] => globs.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
+const ownSweeps = own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts'))
+const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts']
+
+/** One worker for all files: isolation costs 0.2 s a file. */
+const shared = { pool: 'threads', isolate: false } as const
+/** A process for each file. */
+const apart = { pool: 'forks', isolate: true } as const
 
 export default defineConfig({
   resolve: { alias },
@@ -29,8 +31,13 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [
-      { extends: true, test: { name: 'unit', include: own, exclude: ownProcess, pool: 'threads', isolate: false } },
-      { extends: true, test: { name: 'process', include: ownProcess, pool: 'forks', isolate: true } },
+      { extends: true, test: { name: 'unit', include: own, exclude: [...inProcess(own), ...ownSweeps], ...shared } },
+      { extends: true, test: { name: 'process', include: inProcess(own), ...apart } },
+      {
+        extends: true,
+        test: { name: 'sweeps', include: [...ownSweeps, ...generated], exclude: inProcess(generated), ...shared },
+      },
+      { extends: true, test: { name: 'sweeps-process', include: inProcess(generated), ...apart } },
     ],
   },
 })

@@ -1,5 +1,5 @@
 // `npm run test:pace`: calls every builtin and method with one large value in each place, and tells those that take much longer for a
-// unit of fuel than the others, or keep the thread for too long in one slice: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.test.ts of
+// unit of fuel than the others, or keep the thread for too long in one slice: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.sweep.test.ts of
 // stdlib-tools); this finds what grows too slowly, and is of use on a quiet machine alone.
 
 import { readFileSync } from 'node:fs'

@@ -30,6 +30,8 @@ const all = [step('setup', [join('scripts', 'setup.mjs')])]
 if (all[0]?.failed === 0) {
   run('npm test', [join('scripts', 'test.mjs')])
   all.push(readCounts('test'))
+  run('sweeps: every builtin, every script, generated programs, attacks', [join('scripts', 'test.mjs'), '--sweeps'])
+  all.push(readCounts('sweeps'))
   run('tarballs', [join('scripts', 'pack-test.mjs')])
   all.push(readCounts('pack'))
   run('MCP servers by the conformance package of the protocol', [

@@ -1,5 +1,6 @@
 // `npm test`: unit tests (vitest, from source), then the conformance scripts through the built command in every mode.
-// Arguments go to vitest (`npm test -- -u`); naming test files leaves the conformance scripts out.
+// `npm run test:sweeps` (`--sweeps`): the tests that go through every builtin, every script, or generated programs and attacks.
+// Further arguments go to vitest (`npm test -- -u`); naming test files leaves the conformance scripts out.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -9,26 +10,35 @@ import { copySources } from './copy-checkout.mjs'
 import { countsLine, sumCounts, writeCounts } from './counts.mjs'
 import { root } from './workspace.mjs'
 
-const args = process.argv.slice(2)
+const isSweep = process.argv.includes('--sweeps')
+const args = process.argv.slice(2).filter((arg) => arg !== '--sweeps')
+const name = isSweep ? 'sweeps' : 'test'
+/** Naming files runs them, whichever project they are of. */
+const areAll = args.every((arg) => arg.startsWith('-'))
+const projects = isSweep ? ['sweeps', 'sweeps-process'] : ['unit', 'process']
 const cache = join(root, '.cache')
 mkdirSync(cache, { recursive: true })
 
 const counts = [runUnitTests()]
-if (args.every((arg) => arg.startsWith('-'))) counts.push(runConformance())
+if (areAll && !isSweep) counts.push(runConformance())
 const sum = sumCounts(counts)
-writeCounts('test', sum)
+writeCounts(name, sum)
 process.stdout.write(`\n${countsLine(sum)}\n`)
 process.exitCode = sum.failed === 0 ? 0 : 1
 
 function runUnitTests() {
-  const report = join(cache, 'vitest.json')
+  const report = join(cache, `vitest-${name}.json`)
   rmSync(report, { force: true })
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const { status } = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const { status } = spawnSync(
+    process.execPath,
+    [vitest, 'run', ...(areAll ? projects.map((each) => `--project=${each}`) : []), ...reporters, ...args],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  )
   let passed = 0
   let failed = 0
   try {

@@ -1,4 +1,4 @@
-// Parameters of builtins that need not pay for their size, by reason (../charges.test.ts): the name of the builtin, a space and the name
+// Parameters of builtins that need not pay for their size, by reason (../charges.sweep.test.ts): the name of the builtin, a space and the name
 // of the parameter, `self` for the receiver of a method; with the kind of value where others of the parameter pay.
 
 const REASONS: Readonly<Record<string, readonly string[]>> = {
