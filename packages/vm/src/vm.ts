@@ -35,7 +35,7 @@ import { TaskQueue } from './scheduler/task-queue.js'
 import { Coroutine, Task } from './scheduler/task.js'
 import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
 import { Waits } from './scheduler/waits.js'
-import type { BuiltinDef, Context, Family, Result } from './builtins/builtin.js'
+import type { BuiltinDef, Context, Family, LibraryCall, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { PendingEffect } from './effects/effect.js'
@@ -148,6 +148,8 @@ export class Machine implements MachineOfParts {
 
   /** Methods of structs that were called, by the place of the call: see structMethod. */
   methodCache: FoundMethod[] = NONE
+
+  readonly entries = new Map<LibraryCall, HarnClosure>()
 
   /** What builtins see. */
   readonly context = new MachineContext(this)

@@ -328,7 +328,7 @@ export class Tier implements CompiledTier {
       m.raised = null
       const { passing } = m
       m.passing = true
-      return raiseFault(m, task, fault, passing)
+      return raiseFault(m, task, fault, passing, passing && m.raisedIn?.code.module.isHidden !== true)
     }
     return m.context.action === null || control(m, task)
   }

@@ -131,6 +131,8 @@ export function settleStep(m: Machine, task: Task, result: Result): boolean {
 /** Goes on as a function of an internal module; its result is that of the builtin at which the task's coroutine stands. */
 function enterLibrary(m: Machine, task: Task, body: LibraryCall, args: readonly Value[]): boolean {
   const { module, function: name, output } = body
+  const known = m.entries.get(body)
+  if (known !== undefined) return enterAt(m, task, known, args)
   // The first call runs the module's own code before, and some calls drop what is printed in them: both need a frame around.
   if (output === 'drop' || !m.isStarted(module))
     return pushNative(m, task, output === 'drop' ? 'library.muted' : 'library.start', {
@@ -139,11 +141,17 @@ function enterLibrary(m: Machine, task: Task, body: LibraryCall, args: readonly 
       args: [...args],
       stage: 'begin',
     })
+  const { callee } = libraryEntry(m, module, name)
+  m.entries.set(body, callee)
+  return enterAt(m, task, callee, args)
+}
+
+function enterAt(m: Machine, task: Task, callee: HarnClosure, args: readonly Value[]): boolean {
   const co = task.current
   const from = co.top
   co.reserve(from + args.length + 1)
   for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
-  return m.enter(task, libraryEntry(m, module, name).callee, from, args.length, true)
+  return m.enter(task, callee, from, args.length, true)
 }
 
 /** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */

@@ -75,9 +75,9 @@ export class Fault {
     if (last !== undefined) this.trace = entries!.with(-1, { ...last, outermost: true })
   }
 
-  /** Adds the activation of `code` that stands at `pc` to the trace. */
+  /** Adds the activation of `code` that stands at `pc` to the trace, unless it is one of an internal module. */
   note(code: Code, pc: number): void {
-    this.places = { code, pc, inner: this.places }
+    if (!code.module.isHidden) this.places = { code, pc, inner: this.places }
   }
 
   /** One-line display form. */

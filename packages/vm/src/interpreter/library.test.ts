@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { compileProgram, identityOfModule, withBuiltins, writeModule } from '@bridle/compiler'
 import type { CompileOptions } from '@bridle/compiler'
-import { expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { harnBuiltin } from '../builtins/builtin.js'
 import { CORE_FAMILIES } from '../builtins/families-core.js'
 import { libraryFamily } from '../builtins/library.js'
@@ -126,12 +126,48 @@ pub fn count() {
   return n
 }
 
+fn step(at, last) {
+  let found = at == last ? nil : {more: at}
+  return found.more
+}
+
+pub fn loop(count, last) {
+  var total = 0
+  for at in range(count) {
+    total = total + step(at, last)
+  }
+  return total
+}
+
+pub fn each(xs, f) {
+  var all = []
+  for x in xs {
+    all = all + [f(x)]
+  }
+  return all
+}
+
 pub fn made() {
   return { x -> x.missing.more }
 }
 `
 
-const FUNCTIONS = ['call', 'call_deep', 'fail', 'names', 'guarded', 'attempt', 'ask', 'spin', 'wait', 'wake', 'count', 'made']
+const FUNCTIONS = [
+  'call',
+  'call_deep',
+  'fail',
+  'names',
+  'guarded',
+  'attempt',
+  'ask',
+  'spin',
+  'wait',
+  'wake',
+  'count',
+  'made',
+  'loop',
+  'each',
+]
 
 function registryOf(text = MODULE): Registry {
   const plain = createRegistry([...CORE_FAMILIES, tasksFamily])
@@ -159,9 +195,12 @@ function registryOf(text = MODULE): Registry {
 
 const OPTIONS: MachineOptions = { hashHex: (bytes) => createHash('sha256').update(bytes).digest('hex') }
 
+/** Of the tests that run now. */
+let tier: MachineOptions['tier'] = null
+
 function run(text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
   const registry = registryOf()
-  const machine = new Machine(compile(text, registry), { ...OPTIONS, ...options })
+  const machine = new Machine(compile(text, registry), { ...OPTIONS, tier, ...options })
   let exit = machine.start(null, 0)
   let all = exit.output
   while (exit.kind === 'yielded' || (exit.kind === 'suspended' && exit.effects.length === 0)) {
@@ -177,44 +216,64 @@ function faultOf(text: string): { readonly text: string; readonly trace: readonl
   return { text: exit.fault.text, trace: (exit.fault.trace ?? []).map((each) => `${each.function}:${each.line}`) }
 }
 
-test('a fault shows the line of the caller and nothing of the module', () => {
-  expect(faultOf('fn f() {\n  h_fail("x")\n}\nf()')).toEqual({
-    text: 'Runtime error: fail: x (line 2)',
-    trace: ['f:2', 'pipeline:4'],
+describe.each([
+  ['base tier', null],
+  ['compiled tier', { calls: 0, turns: 0 }],
+] as const)('%s', (_name, mode) => {
+  beforeEach(() => {
+    tier = mode
   })
-})
 
-test('a callback is a run of its own, with its lines in the trace', () => {
-  const native = faultOf('[1].map({ _x ->\n  nil.foo.bar\n})')
-  expect(native.trace.map((each) => each.split(':')[1])).toEqual(['2', '1'])
-  expect(faultOf('h_call_deep({ _x ->\n  nil.foo.bar\n})')).toEqual(native)
-})
+  test('a fault shows the line of the caller and nothing of the module', () => {
+    expect(faultOf('fn f() {\n  h_fail("x")\n}\nf()')).toEqual({
+      text: 'Runtime error: fail: x (line 2)',
+      trace: ['f:2', 'pipeline:4'],
+    })
+  })
 
-test('a fault that is raised again is the one that was caught', () => {
-  const direct = faultOf('h_call({ _x ->\n  nil.foo.bar\n})')
-  expect(faultOf('h_attempt({ _x ->\n  nil.foo.bar\n})')).toEqual(direct)
-})
+  test('a callback is a run of its own, with its lines in the trace', () => {
+    const native = faultOf('[1].map({ _x ->\n  nil.foo.bar\n})')
+    expect(native.trace.map((each) => each.split(':')[1])).toEqual(['2', '1'])
+    expect(faultOf('h_call_deep({ _x ->\n  nil.foo.bar\n})')).toEqual(native)
+  })
 
-test('arguments that are not passed take the default of the function', () => {
-  expect(run('println(h_call({ x -> x }))\nprintln(h_call({ x -> x }, 2))').all).toBe('none\n2\n')
-})
+  test('a fault out of a loop of the module is what it is at its first turn', () => {
+    expect(faultOf('h_loop(20, 19)')).toEqual({
+      text: 'Type error: cannot access property `more` on nil (line 1)',
+      trace: ['pipeline:1'],
+    })
+    const native = faultOf('[1].map({ x ->\n  nil.foo.bar\n})')
+    expect(faultOf('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').text).toBe(native.text)
+    expect(faultOf('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').trace.length).toBe(2)
+  })
 
-test('names of scripts and of the module do not meet', () => {
-  const script =
-    'fn map(_xs) {\n  return "mine"\n}\nfn len(_xs) {\n  return 99\n}\nlet LABEL = "theirs"\nprintln(h_names([1, 2]))\nprintln(h_call({ _x -> map([]) + LABEL }))'
-  expect(run(script).all).toBe('lib map of 2\nminetheirs\n')
-})
+  test('a fault that is raised again is the one that was caught', () => {
+    const direct = faultOf('h_call({ _x ->\n  nil.foo.bar\n})')
+    expect(faultOf('h_attempt({ _x ->\n  nil.foo.bar\n})')).toEqual(direct)
+  })
 
-test('what callbacks print is kept or dropped, as the definition says', () => {
-  expect(run('h_call({ _x -> println("kept") })\nh_silent({ _x -> println("dropped") })\nprintln("end")').all).toBe('kept\nend\n')
-})
+  test('arguments that are not passed take the default of the function', () => {
+    expect(run('println(h_call({ x -> x }))\nprintln(h_call({ x -> x }, 2))').all).toBe('none\n2\n')
+  })
 
-test('a module catches what its callbacks raise', () => {
-  expect(run('println(h_guarded({ _x -> throw "boom" }))').all).toBe('caught boom\n')
-})
+  test('names of scripts and of the module do not meet', () => {
+    const script =
+      'fn map(_xs) {\n  return "mine"\n}\nfn len(_xs) {\n  return 99\n}\nlet LABEL = "theirs"\nprintln(h_names([1, 2]))\nprintln(h_call({ _x -> map([]) + LABEL }))'
+    expect(run(script).all).toBe('lib map of 2\nminetheirs\n')
+  })
 
-test('the bound of recursion begins anew in the module and in the callback', () => {
-  const script = `fn down(n) {
+  test('what callbacks print is kept or dropped, as the definition says', () => {
+    expect(run('h_call({ _x -> println("kept") })\nh_silent({ _x -> println("dropped") })\nprintln("end")').all).toBe(
+      'kept\nend\n',
+    )
+  })
+
+  test('a module catches what its callbacks raise', () => {
+    expect(run('println(h_guarded({ _x -> throw "boom" }))').all).toBe('caught boom\n')
+  })
+
+  test('the bound of recursion begins anew in the module and in the callback', () => {
+    const script = `fn down(n) {
   if n == 0 { return h_call_deep({ _x -> 1 }) }
   return down(n - 1) + 0
 }
@@ -224,86 +283,87 @@ fn again(n) {
   return again(n - 1) + 1
 }
 println(h_call({ _x -> again(500) }))`
-  expect(run(script).all).toBe('4\n500\n')
-})
+    expect(run(script).all).toBe('4\n500\n')
+  })
 
-test('work of a module is paid for by the run', () => {
-  const exit = run('h_spin()', { limits: { fuel: 10_000 } })
-  expect(exit.kind === 'limit' ? exit.limit : exit.kind).toBe('fuel')
-})
+  test('work of a module is paid for by the run', () => {
+    const exit = run('h_spin()', { limits: { fuel: 10_000 } })
+    expect(exit.kind === 'limit' ? exit.limit : exit.kind).toBe('fuel')
+  })
 
-test('deadlines and cancellation reach into a module', () => {
-  expect(run('println(try { deadline 5ms { h_wait("never", 100000) } })').all).toContain('Deadline exceeded')
-})
+  test('deadlines and cancellation reach into a module', () => {
+    expect(run('println(try { deadline 5ms { h_wait("never", 100000) } })').all).toContain('Deadline exceeded')
+  })
 
-test('state is kept for the run, and parking is woken by another task', () => {
-  expect(
-    run(
-      'h_count()\nprintln(h_count())\nlet t = spawn { h_wait("k", 1000) }\nsleep_free()\nfn sleep_free() {\n  h_wake("k")\n}\nprintln(await(t))',
-    ).all,
-  ).toContain('2\n')
-})
+  test('state is kept for the run, and parking is woken by another task', () => {
+    expect(
+      run(
+        'h_count()\nprintln(h_count())\nlet t = spawn { h_wait("k", 1000) }\nsleep_free()\nfn sleep_free() {\n  h_wake("k")\n}\nprintln(await(t))',
+      ).all,
+    ).toContain('2\n')
+  })
 
-test('defer and parallel tasks work around a builtin of the library', () => {
-  const script = `fn f() {
+  test('defer and parallel tasks work around a builtin of the library', () => {
+    const script = `fn f() {
   defer { println("deferred") }
   h_fail("in f")
 }
 println(try { f() })
 let xs = parallel each [1, 2, 3] { n -> h_call({ x -> x * 10 }, n) }
 println(xs)`
-  expect(run(script).all).toBe('deferred\nResult.Err(Runtime error: fail: in f)\n[10, 20, 30]\n')
-})
+    expect(run(script).all).toBe('deferred\nResult.Err(Runtime error: fail: in f)\n[10, 20, 30]\n')
+  })
 
-test('a closure that the module makes is called like any other', () => {
-  const { trace } = faultOf('let f = h_made()\nf({missing: nil})')
-  expect(trace).toEqual(['pipeline:2'])
-})
+  test('a closure that the module makes is called like any other', () => {
+    const { trace } = faultOf('let f = h_made()\nf({missing: nil})')
+    expect(trace).toEqual(['pipeline:2'])
+  })
 
-test('scripts cannot name a primitive or import a module', () => {
-  expect(faultOf('__perform("fs.read", {path: "x"})').text).toContain('Undefined builtin: __perform')
-  expect(faultOf('let f = __raise\nf("runtime", "x")').text).toContain('Undefined variable: __raise')
-  expect(faultOf('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
-})
+  test('scripts cannot name a primitive or import a module', () => {
+    expect(faultOf('__perform("fs.read", {path: "x"})').text).toContain('Undefined builtin: __perform')
+    expect(faultOf('let f = __raise\nf("runtime", "x")').text).toContain('Undefined variable: __raise')
+    expect(faultOf('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
+  })
 
-test('a run goes on in the middle of a builtin, in another machine of another registry', () => {
-  const script = 'println(h_ask(3))'
-  const answer = (exit: RunExit): { readonly id: number; readonly outcome: { readonly ok: true; readonly value: string } } => {
-    if (exit.kind !== 'suspended') throw new Error(exit.kind)
-    const { id, effect } = exit.effects[0]!
-    return { id, outcome: { ok: true, value: `v:${String((effect as Effect).args['key' as never])}` } }
-  }
-  let machine = new Machine(compile(script, registryOf()), OPTIONS)
-  let exit = machine.start(null, 0)
-  let asked = 0
-  while (exit.kind === 'suspended') {
-    asked++
-    const given = answer(exit)
-    machine = Machine.restore(machine.snapshot(), compile(script, registryOf()), OPTIONS)
-    exit = machine.resume(given, 0)
-  }
-  // Nothing is asked again: there is no replay.
-  expect(asked).toBe(3)
-  expect(exit.output).toBe('[v:k0, v:k1, v:k2]\n')
-})
+  test('a run goes on in the middle of a builtin, in another machine of another registry', () => {
+    const script = 'println(h_ask(3))'
+    const answer = (exit: RunExit): { readonly id: number; readonly outcome: { readonly ok: true; readonly value: string } } => {
+      if (exit.kind !== 'suspended') throw new Error(exit.kind)
+      const { id, effect } = exit.effects[0]!
+      return { id, outcome: { ok: true, value: `v:${String((effect as Effect).args['key' as never])}` } }
+    }
+    let machine = new Machine(compile(script, registryOf()), { ...OPTIONS, tier })
+    let exit = machine.start(null, 0)
+    let asked = 0
+    while (exit.kind === 'suspended') {
+      asked++
+      const given = answer(exit)
+      machine = Machine.restore(machine.snapshot(), compile(script, registryOf()), { ...OPTIONS, tier })
+      exit = machine.resume(given, 0)
+    }
+    // Nothing is asked again: there is no replay.
+    expect(asked).toBe(3)
+    expect(exit.output).toBe('[v:k0, v:k1, v:k2]\n')
+  })
 
-test('a snapshot is refused by another version of the module', () => {
-  const script = 'println(h_ask(1))'
-  const machine = new Machine(compile(script, registryOf()), OPTIONS)
-  machine.start(null, 0)
-  const bytes = machine.snapshot()
-  const other = registryOf(MODULE.replace('answers + [', 'answers + ["new", '))
-  expect(() => Machine.restore(bytes, compile(script, other), OPTIONS)).toThrow(
-    /differs in this version: resume it with the version/,
-  )
-})
+  test('a snapshot is refused by another version of the module', () => {
+    const script = 'println(h_ask(1))'
+    const machine = new Machine(compile(script, registryOf()), { ...OPTIONS, tier })
+    machine.start(null, 0)
+    const bytes = machine.snapshot()
+    const other = registryOf(MODULE.replace('answers + [', 'answers + ["new", '))
+    expect(() => Machine.restore(bytes, compile(script, other), OPTIONS)).toThrow(
+      /differs in this version: resume it with the version/,
+    )
+  })
 
-test('snapshots of runs that call no module name none', () => {
-  const registry = registryOf()
-  const machine = new Machine(compile('println(h_count())', registry), OPTIONS)
-  machine.start(null, 0)
-  expect([...machine.modules.keys()]).toContain(keyOfModule('m'))
-  const plain = new Machine(compile('println(1)', registry), OPTIONS)
-  plain.start(null, 0)
-  expect([...plain.modules.keys()]).toEqual(['main.harn'])
+  test('snapshots of runs that call no module name none', () => {
+    const registry = registryOf()
+    const machine = new Machine(compile('println(h_count())', registry), OPTIONS)
+    machine.start(null, 0)
+    expect([...machine.modules.keys()]).toContain(keyOfModule('m'))
+    const plain = new Machine(compile('println(1)', registry), OPTIONS)
+    plain.start(null, 0)
+    expect([...plain.modules.keys()]).toEqual(['main.harn'])
+  })
 })

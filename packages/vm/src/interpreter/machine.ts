@@ -202,6 +202,8 @@ export interface Machine {
   exportValue(key: string, slot: number): Value
   moduleOf(key: string): Module | null
   isStarted(name: string): boolean
+  /** Functions of internal modules that were called without a frame around, by what calls them. */
+  readonly entries: Map<LibraryCall, HarnClosure>
   placeArguments(code: Code, regs: Value[], base: number, argc: number): void
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result

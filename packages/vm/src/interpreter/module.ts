@@ -6,7 +6,7 @@ import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
-import { CompiledState, NEVER, notCompiled } from '../compiled/state.js'
+import { CompiledState, notCompiled } from '../compiled/state.js'
 import { isLibraryKey } from '../library-keys.js'
 import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
@@ -56,7 +56,7 @@ export class FunctionCode {
   /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
   readonly jitCount: number
   /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
-  heat: number
+  heat = 0
   readonly compiled = new CompiledState()
   private decoded: Decoded | null = null
 
@@ -74,7 +74,6 @@ export class FunctionCode {
         ? NO_HANDLERS
         : chunk.handlers.map(({ start, end, target, depth }) => ({ start, end, target, slot: chunk.slots + depth, entry: null }))
     this.jitCount = this.plain ? this.exactCount : -2
-    this.heat = module.isLibrary ? NEVER : 0
   }
 
   get entry(): Instr {

@@ -15,12 +15,12 @@ import type { Value } from '../values/value.js'
 
 /**
  * Raises `fault` at the instruction the task's coroutine stands at, or with `passing` goes on with one that already left what
- * that instruction called. Answers whether the task goes on.
+ * that instruction called; `inRunNow`: what was called ran code of scripts. Answers whether the task goes on.
  */
-export function raiseFault(machine: Machine, task: Task, raised: Fault, passing = false): boolean {
+export function raiseFault(machine: Machine, task: Task, raised: Fault, passing = false, inRunNow = passing): boolean {
   let fault = raised
   // Whether a script frame of the run being left was passed: a fault of the calling builtin itself leaves no run.
-  let inRun = passing
+  let inRun = inRunNow
   // A rethrown fault already has the frame that raises it again in its trace.
   let known = fault.isTraced && !passing && !fault.isForeign
   for (;;) {
@@ -34,10 +34,8 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
         const { code } = frame
         const { pc } = instr
         // Internal modules are in no trace, and a fault of theirs alone leaves no run of the script.
-        if (!code.module.isHidden) {
-          inRun = true
-          if (!known) fault.note(code, pc)
-        }
+        if (!code.module.isHidden) inRun = true
+        if (!known) fault.note(code, pc)
         known = false
         const handler = code.handlers.length === 0 ? null : handlerAt(code, pc)
         if (handler !== null) {

@@ -27,6 +27,8 @@ export interface Code {
 /** The module of a function: Module of interpreter/module.ts. */
 export interface CodeModule {
   readonly file: string
+  /** Whether traces leave its frames out. */
+  readonly isHidden: boolean
 }
 
 /** What a generator stands on between two items: Coroutine of scheduler/task.ts. */
