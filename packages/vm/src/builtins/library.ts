@@ -105,6 +105,9 @@ interface ParkState extends FrameState {
   parked: boolean
 }
 
+/** Of what asks the world or looks at its callers: compiled code must have laid their frames out. */
+const WORLD = ['world'] as const
+
 export const libraryFamily: BuiltinFamily = {
   name: 'library',
   builtins: [],
@@ -132,12 +135,12 @@ export const libraryFamily: BuiltinFamily = {
   primitives: [
     builtin(
       '__perform(kind: string, args: dict, own?: bool) -> any',
-      { doc: 'Asks the world. `own` is for a variable that the builtin looks up for its own work.', effects: ['callback'] },
+      { doc: 'Asks the world. `own` is for a variable that the builtin looks up for its own work.', effects: WORLD },
       (ctx, kind, args, own) => ctx.perform(effectOf(kind ?? null, args ?? null, own ?? null)),
     ),
     builtin(
       '__try_perform(kind: string, args: dict) -> dict',
-      { doc: 'As __perform; a refusal is an answer too: {value, fault}.', effects: ['callback'] },
+      { doc: 'As __perform; a refusal is an answer too: {value, fault}.', effects: WORLD },
       (ctx, kind, args) =>
         ctx.frame('library.attempt', { what: { effect: effectOf(kind ?? null, args ?? null, null) }, asked: false }),
     ),
@@ -181,6 +184,11 @@ export const libraryFamily: BuiltinFamily = {
       (ctx, key, due) =>
         ctx.frame('library.park', { key: key as string | null, due: due === null ? null : Number(due), parked: false }),
     ),
+    builtin('__sha256(text: string) -> string', { doc: 'SHA-256 of a text, lower-case hex.' }, (ctx, text) => {
+      const whole = display(text ?? null)
+      ctx.charge(whole.length >> 4)
+      return ctx.machine.sha256Hex(whole)
+    }),
     builtin(
       '__is_callable(value: any) -> bool',
       { doc: 'Whether scripts can call the value: a function, a closure, a builtin.' },
@@ -240,7 +248,7 @@ export const libraryFamily: BuiltinFamily = {
     ),
     builtin(
       '__caller() -> dict',
-      { doc: 'Where the script stands that called: {file, directory, entry}.', effects: ['callback'] },
+      { doc: 'Where the script stands that called: {file, directory, entry}.', effects: WORLD },
       (ctx) => {
         const { file, directory, entry } = ctx.source
         return HarnDict.of({ file, directory, entry })

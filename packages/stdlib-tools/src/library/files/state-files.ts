@@ -26,7 +26,7 @@ export interface StateRoot {
   readonly program: string
 }
 
-const knownRoot = family<{ place: StateRoot | null }>('state_root', () => ({ place: null }))
+export const knownRoot = family<{ place: StateRoot | null }>('state_root', () => ({ place: null }))
 
 export function* stateRoot(): Script<StateRoot> {
   const known = yield* here((ctx) => ctx.state(knownRoot).place)

@@ -1,0 +1,36 @@
+// Primitives of the modules that keep state in files (state-files.harn): data as JSON, and the state root as the run knows it.
+
+import { HarnDict, builtin, display, parseJson } from '@bridle/vm/families'
+import type { BuiltinDef } from '@bridle/vm/families'
+import { jsonData, knownRoot, prettyJson } from './state-files.js'
+
+export const statePrimitives: readonly BuiltinDef[] = [
+  builtin(
+    '__json_data(value: any) -> any',
+    { doc: 'What of a value survives as JSON; what is no data becomes nil.' },
+    (_ctx, value) => jsonData(value ?? null),
+  ),
+  builtin('__pretty_json(value: any) -> string', { doc: 'A value as JSON over several lines.' }, (_ctx, value) =>
+    prettyJson(value ?? null),
+  ),
+  builtin('__parse_json(text: string) -> dict?', { doc: '{value} of a JSON text; nil for any other.' }, (_ctx, text) => {
+    const parsed = parseJson(display(text ?? null))
+    return parsed.ok ? HarnDict.of({ value: parsed.value }) : null
+  }),
+  builtin(
+    '__known_state_root() -> dict?',
+    { doc: 'The state root as it was found before: {base, root, program}.', effects: ['callback'] },
+    (ctx) => {
+      const { place } = ctx.state(knownRoot)
+      return place === null ? null : HarnDict.of({ ...place })
+    },
+  ),
+  builtin(
+    '__know_state_root(base: string, root: string, program: string) -> nil',
+    { doc: 'Remembers it for the run.', effects: ['callback'] },
+    (ctx, base, root, program) => {
+      ctx.state(knownRoot).place = { base: display(base!), root: display(root!), program: display(program!) }
+      return null
+    },
+  ),
+]
