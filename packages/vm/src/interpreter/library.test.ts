@@ -14,7 +14,7 @@ import { signaturesOf } from '../builtins/signatures.js'
 import { tasksFamily } from '../builtins/tasks.js'
 import { keyOfModule } from '../library-keys.js'
 import { Machine } from '../vm.js'
-import type { MachineOptions } from './machine.js'
+import type { MachineOptions, TierOptions } from './machine.js'
 import type { Effect } from '../effects/effect.js'
 import type { RunExit } from './exit.js'
 import { linkProgram } from './module.js'
@@ -196,7 +196,7 @@ function registryOf(text = MODULE): Registry {
 const OPTIONS: MachineOptions = { hashHex: (bytes) => createHash('sha256').update(bytes).digest('hex') }
 
 /** Of the tests that run now. */
-let tier: MachineOptions['tier'] = null
+let tier: TierOptions | null = null
 
 function run(text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
   const registry = registryOf()
