@@ -30,7 +30,8 @@ function gated(): { readonly tool: Tool; readonly calls: unknown[]; readonly ope
   const tool = defineTool({
     name: 'gate',
     input: { type: 'object', properties: { n: { type: 'integer' } } },
-    execute: async ({ n }: { n: number }) => {
+    execute: async (input) => {
+      const { n } = input as { n: number }
       calls.push(n)
       await opened
       return n
