@@ -26,8 +26,8 @@ export const hostFamily: BuiltinFamily = {
       { doc: 'Adds two small ints.' },
       (_ctx, a = null, b = null) => (a as number) + (b as number),
     ),
-    builtin('__bench_ask(n: int) -> any', { doc: 'Asks the host.', effects: ['host.call'] }, (ctx, n = null) =>
-      ctx.perform({ kind: 'host.call', args: { n: n as number } }),
+    builtin('__bench_ask(n: int) -> any', { doc: 'Asks the host.', effects: ['random.bytes'] }, (ctx, n = null) =>
+      ctx.perform({ kind: 'random.bytes', args: { count: n as number } }),
     ),
   ],
 }
@@ -54,7 +54,7 @@ function drive(machine: Machine): string {
     else if (exit.kind === 'suspended') {
       const [pending] = exit.effects
       if (pending === undefined) throw new Error('suspended without an effect')
-      exit = machine.resume({ id: pending.id, outcome: { ok: true, value: (pending.effect.args['n'] as number) + 1 } }, 0)
+      exit = machine.resume({ id: pending.id, outcome: { ok: true, value: (pending.effect.args.count ?? 0) + 1 } }, 0)
     } else if (exit.kind === 'done') return output
     else throw new Error(describe(exit))
   }
@@ -77,7 +77,7 @@ export async function hostCalls(): Promise<Figures> {
   )
   const perform: NonNullable<ConstructorParameters<typeof MachineClass>[1]['perform']> = (effect) => ({
     ok: true,
-    value: (effect.args['n'] as number) + 1,
+    value: (effect.args.count ?? 0) + 1,
   })
   const time = (work: () => string): number => {
     expectOutput(work(), String(CALLS))

@@ -4,11 +4,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { EFFECTS } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { answered, defineTool, refused } from '@bridle/stdlib-tools'
 import type { Capabilities, Provider, Tool } from '@bridle/stdlib-tools'
 import type { Allowance } from './format.js'
+import { EFFECTS } from '@bridle/stdlib-tools'
 
 /** Text of the secret file and value of the secret variables: where it shows, something leaked. */
 export const CANARIES = { file: 'canary-of-the-file-7f31', variable: 'canary-of-the-variable-c290' } as const

@@ -1,8 +1,8 @@
 // Every builtin whose definition names an effect, called with arguments of its kinds by a run that was granted nothing.
 
-import { EFFECTS } from '@bridle/vm'
 import { createRuntime } from '@bridle/stdlib-tools'
 import { rows } from '../../rows.js'
+import { EFFECTS } from '@bridle/stdlib-tools'
 
 /** A run has these by itself, or they belong to the host's own definitions. */
 const FREE = /^(?:tool|host|clock|random|trace|compress|data)\.|^terminal\.write$/

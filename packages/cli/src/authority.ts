@@ -15,10 +15,11 @@ import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
 import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
 import { closestOf } from '@bridle/parser'
-import { EFFECTS, lookup } from '@bridle/vm'
+import { lookup } from '@bridle/vm'
 import { STANDARD_TOOLS } from '@bridle/stdlib-tools'
 import type { EffectKind, Plain } from '@bridle/vm'
 import { UsageError } from './errors.js'
+import { EFFECTS } from '@bridle/stdlib-tools'
 
 export interface AuthorityFlags {
   readonly allow?: readonly string[]

@@ -220,3 +220,6 @@ export type { DefinedTool } from './tools/definitions/pins.js'
 export { STANDARD_TOOLS } from './tools/definitions/standard-tools.js'
 export { pinnedDrift, shapeOfOutput } from './tools/dispatch/drift.js'
 export { TOOL_ERROR_CODES } from './library/tool-errors.js'
+
+export { EFFECTS, usesOf, withArguments } from './library/effects/index.js'
+export type { SideEffect } from './library/effects/index.js'

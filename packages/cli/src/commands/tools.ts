@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
-import { EFFECTS, HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
+import { HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
 import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
 import { authorityOf, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
@@ -18,6 +18,7 @@ import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
 import { closestOf } from '@bridle/parser'
 import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
+import { EFFECTS } from '@bridle/stdlib-tools'
 
 export interface ToolsFlags extends AuthorityFlags {
   readonly json?: boolean

@@ -1,6 +1,7 @@
 // What a simulated run touches in place of this process: files are read from the disk and changed in memory only, no program is started
 // and nobody outside is reached. Refusals say what to answer with instead; the mocks of the language work as everywhere.
 
+import { withArguments } from '@bridle/stdlib-tools'
 import { parse, relative } from 'node:path'
 import type { Provider, ProviderSource } from '@bridle/stdlib-tools'
 import { MemoryTerminal } from '@bridle/stdlib-tools'
@@ -48,14 +49,10 @@ export function simulatedWorld({
 /** Relative paths begin in the folder that the run is in now. */
 function seenFrom(workspace: Workspace, effect: Effect): Effect {
   const { path, to } = effect.args
-  return {
-    ...effect,
-    args: {
-      ...effect.args,
-      ...(typeof path === 'string' ? { path: workspace.shown(path) } : {}),
-      ...(typeof to === 'string' ? { to: workspace.shown(to) } : {}),
-    },
-  }
+  return withArguments(effect, {
+    ...(typeof path === 'string' ? { path: workspace.shown(path) } : {}),
+    ...(typeof to === 'string' ? { to: workspace.shown(to) } : {}),
+  })
 }
 
 const UNREACHABLE = {

@@ -4,7 +4,7 @@
 // One AcpServer is one connection; every prompt is a run of its own.
 
 import { fromPlain } from '@bridle/vm'
-import type { HostCapabilities, Plain, Report, Value } from '@bridle/vm'
+import type { Plain, Value } from '@bridle/vm'
 import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js'
 import type { Run, RunResult } from '../host/run.js'
 import type { Module, Runtime, StartOptions } from '../host/runtime.js'
@@ -18,6 +18,7 @@ import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from
 import type { Params } from '../tools/executors/jsonrpc.js'
 import { clientWords, inTerminal } from './terminal.js'
 import type { MessageTransport } from '../tools/executors/stream-transport.js'
+import type { HostCapabilities, Report } from '../library/effects/index.js'
 
 export interface AcpOptions {
   readonly runtime: Runtime
@@ -373,8 +374,8 @@ export class AcpServer {
         {
           ...desk,
           perform: (effect, call) => {
-            if (effect.args['kind'] === 'messages') return answered(takeMessages(session, effect.args['payload'] ?? null))
-            return effect.args['kind'] === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
+            if (effect.args.kind === 'messages') return answered(takeMessages(session, effect.args.payload ?? null))
+            return effect.args.kind === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
           },
         },
       ],

@@ -30,7 +30,7 @@ export function inTerminal(source: ProviderSource, peer: JsonRpcPeer, session: s
   }
 }
 
-const hasWords = ({ args }: Effect): boolean => (args['stdin'] ?? null) === null && args['clearEnv'] !== true
+const hasWords = ({ args }: Effect): boolean => (args.stdin ?? null) === null && args.clearEnv !== true
 
 async function runInTerminal(
   peer: JsonRpcPeer,
@@ -40,11 +40,11 @@ async function runInTerminal(
   { signal }: EffectCall,
 ): Promise<EffectOutcome> {
   const about = (more: Params): Params => ({ sessionId: session, ...more })
-  const env = Object.entries((args['env'] ?? {}) as { readonly [name: string]: string })
+  const env = Object.entries((args.env ?? {}) as { readonly [name: string]: string })
   const line =
-    typeof args['shell'] === 'string'
-      ? { command: '/bin/sh', args: ['-c', args['shell']] }
-      : { command: String(args['program']), args: (args['args'] ?? []) as readonly string[] }
+    typeof args.shell === 'string'
+      ? { command: '/bin/sh', args: ['-c', args.shell] }
+      : { command: String(args.program), args: (args.args ?? []) as readonly string[] }
   let terminal: unknown = null
   try {
     const created = await peer.request(
@@ -52,7 +52,7 @@ async function runInTerminal(
       about({
         ...line,
         env: env.map(([name, value]) => ({ name, value })),
-        cwd: typeof args['cwd'] === 'string' ? absolute(args['cwd'], cwd) : cwd,
+        cwd: typeof args.cwd === 'string' ? absolute(args.cwd, cwd) : cwd,
         outputByteLimit: OUTPUT_BYTES,
       }),
       { signal },
@@ -60,7 +60,7 @@ async function runInTerminal(
     terminal = isRecord(created) ? created['terminalId'] : null
     if (typeof terminal !== 'string') return runtimeError('Client error: terminal/create gave no terminalId')
     const here = about({ terminalId: terminal })
-    const ended = await endOf(peer, here, typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : null, signal)
+    const ended = await endOf(peer, here, typeof args.timeoutMs === 'number' ? args.timeoutMs : null, signal)
     const output = await peer.request('terminal/output', here, { signal })
     const text = isRecord(output) && typeof output['output'] === 'string' ? output['output'] : ''
     return answered({ stdout: text, stderr: '', status: ended ?? -1, timedOut: ended === null })

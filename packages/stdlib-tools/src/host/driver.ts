@@ -17,7 +17,6 @@ import type {
   LimitName,
   Limits,
   NestedCall,
-  NestedOutcome,
   Plain,
   RunBranch,
   RunExit,
@@ -35,6 +34,7 @@ import { categorizedError, messageOf } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import type { AdmittedCall, EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
+import type { NestedOutcome } from '../library/effects/index.js'
 
 /** What the driver needs of a machine. */
 export interface DrivenMachine {

@@ -5,11 +5,11 @@
 //
 // Connecting to an MCP server is done, since nothing about its tools can be known without; it is on the list, marked as such.
 
-import { EFFECTS } from '@bridle/vm'
 import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
 import { dryRunResult } from '../tools/executors/dry-run.js'
 import { answered, categorizedError } from '../tools/executors/provider.js'
 import type { EffectCall, PerformEffect } from '../tools/executors/provider.js'
+import { EFFECTS } from '../library/effects/index.js'
 
 export interface DryRunEntry {
   /** Number of the effect within the run. */
@@ -33,7 +33,7 @@ export function dryRunning(
 ): PerformEffect {
   const decide = (effect: Effect, call: EffectCall, verdict: boolean | null): EffectOutcome | Promise<EffectOutcome> => {
     if (verdict ?? readsOnly(effect)) {
-      if (effect.kind === 'mcp.connect' && effect.args['op'] === 'open') record(entryOf(effect, call, true))
+      if (effect.kind === 'mcp.connect' && effect.args.op === 'open') record(entryOf(effect, call, true))
       return perform(effect, call)
     }
     record(entryOf(effect, call, false))
@@ -52,9 +52,9 @@ function readsOnly(effect: Effect): boolean {
     case 'process.set':
       return true
     case 'store.op':
-      return args['op'] === 'get' || args['op'] === 'list'
+      return args.op === 'get' || args.op === 'list'
     case 'host.tool':
-      return args['op'] === 'list'
+      return args.op === 'list'
     default: {
       const { sideEffect } = EFFECTS[kind]
       return sideEffect === 'none' || sideEffect === 'read_only'
@@ -78,29 +78,29 @@ function pretended(effect: Effect, call: EffectCall): EffectOutcome {
   const { kind, args } = effect
   const { sideEffect } = EFFECTS[kind]
   const standIn = (name: string, given: Plain): Plain =>
-    dryRunResult({ id: textOf(args['call_id']) || `effect_${call.id}`, name, args: given, sideEffect })
+    dryRunResult({ id: textOf(args.call_id) || `effect_${call.id}`, name, args: given, sideEffect })
   switch (kind) {
     case 'tool.call':
-      return answered(standIn(textOf(args['tool']), args['args'] ?? null))
+      return answered(standIn(textOf(args.tool), args.args ?? null))
     case 'host.call':
-      return answered({ handled: true, value: standIn(textOf(args['name']), args['params'] ?? null) })
+      return answered({ handled: true, value: standIn(textOf(args.name), args.params ?? null) })
     case 'host.tool':
-      return answered({ attached: true, value: standIn(textOf(args['name']), args['args'] ?? null) })
+      return answered({ attached: true, value: standIn(textOf(args.name), args.args ?? null) })
     case 'mcp.request': {
-      const params = (args['params'] ?? {}) as { readonly [key: string]: Plain }
-      return answered(standIn(textOf(params['name']) || textOf(args['method']), params['arguments'] ?? params))
+      const params = (args.params ?? {}) as { readonly [key: string]: Plain }
+      return answered(standIn(textOf(params['name']) || textOf(args.method), params['arguments'] ?? params))
     }
     case 'fs.write': {
-      const path = args['path'] ?? ''
-      if (args['op'] === 'delete') return answered({ path, isDir: false })
-      return answered(args['to'] === undefined ? { path } : { path, to: args['to'] })
+      const path = args.path ?? ''
+      if (args.op === 'delete') return answered({ path, isDir: false })
+      return answered(args.to === undefined ? { path } : { path, to: args.to })
     }
     case 'process.exec':
       return answered({ stdout: '', stderr: '', status: 0, timedOut: false, pid: 0 })
     case 'http.request':
       return answered({ status: 200, headers: { 'x-bridle-dry-run': '1' }, body: new Uint8Array(0), bytesWritten: 0 })
     case 'net.stream':
-      return answered(args['op'] === 'http_open' ? { status: 200, headers: { 'x-bridle-dry-run': '1' } } : null)
+      return answered(args.op === 'http_open' ? { status: 200, headers: { 'x-bridle-dry-run': '1' } } : null)
     case 'store.op':
       return answered(null)
     default:
@@ -112,35 +112,35 @@ function summaryOf(effect: Effect): string {
   const { kind, args } = effect
   switch (kind) {
     case 'tool.call': {
-      const via = args['executor'] === 'mcp_server' ? ` of MCP server ${textOf(args['mcp_server'])}` : ''
-      return `call tool ${textOf(args['tool'])}${via}`
+      const via = args.executor === 'mcp_server' ? ` of MCP server ${textOf(args.mcp_server)}` : ''
+      return `call tool ${textOf(args.tool)}${via}`
     }
     case 'host.call':
-      return `call host operation ${textOf(args['name'])}`
+      return `call host operation ${textOf(args.name)}`
     case 'host.tool':
-      return `call host tool ${textOf(args['name'])}`
+      return `call host tool ${textOf(args.name)}`
     case 'mcp.connect':
-      return `connect to MCP server ${textOf(args['name'])}`
+      return `connect to MCP server ${textOf(args.name)}`
     case 'mcp.request':
-      return `call ${textOf((args['params'] as { readonly name?: Plain } | undefined)?.name ?? args['method'])} of MCP server ${textOf(args['name'])}`
+      return `call ${textOf((args.params as { readonly name?: Plain } | undefined)?.name ?? args.method)} of MCP server ${textOf(args.name)}`
     case 'fs.write': {
       const { op } = args
-      const size = args['data'] instanceof Uint8Array ? args['data'].length : textOf(args['data']).length
+      const size = args.data instanceof Uint8Array ? args.data.length : textOf(args.data).length
       if (op === 'write' || op === 'append')
-        return `${op === 'write' ? 'write' : 'append to'} file ${textOf(args['path'])} (${size} ${args['data'] instanceof Uint8Array ? 'bytes' : 'characters'})`
-      if (op === 'mkdir') return `make folder ${textOf(args['path'])}`
-      return `${textOf(op)} ${textOf(args['path'])}${args['to'] === undefined ? '' : ` to ${textOf(args['to'])}`}`
+        return `${op === 'write' ? 'write' : 'append to'} file ${textOf(args.path)} (${size} ${args.data instanceof Uint8Array ? 'bytes' : 'characters'})`
+      if (op === 'mkdir') return `make folder ${textOf(args.path)}`
+      return `${textOf(op)} ${textOf(args.path)}${args.to === undefined ? '' : ` to ${textOf(args.to)}`}`
     }
     case 'process.exec': {
-      if (typeof args['shell'] === 'string') return `run in a shell: ${args['shell']}`
-      return `run ${[textOf(args['program']), ...(Array.isArray(args['args']) ? args['args'].map(textOf) : [])].join(' ')}`
+      if (typeof args.shell === 'string') return `run in a shell: ${args.shell}`
+      return `run ${[textOf(args.program), ...(Array.isArray(args.args) ? args.args.map(textOf) : [])].join(' ')}`
     }
     case 'http.request':
-      return `${textOf(args['method'])} ${textOf(args['url'])}`
+      return `${textOf(args.method)} ${textOf(args.url)}`
     case 'net.stream':
-      return `open ${textOf(args['url'] ?? args['id'])}`
+      return `open ${textOf(args.url ?? args.id)}`
     case 'store.op':
-      return `${textOf(args['op'])} record ${textOf(args['namespace'])}/${textOf(args['key'])}`
+      return `${textOf(args.op)} record ${textOf(args.namespace)}/${textOf(args.key)}`
     default:
       return kind
   }

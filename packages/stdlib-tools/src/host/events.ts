@@ -1,9 +1,10 @@
 // What a run tells its host while it goes on. Each listener has a queue of its own and sees what happens from the moment it
 // began to listen; nothing is kept for those who come later, so a run without listeners costs nothing.
 
-import type { EffectKind, Plain, Report } from '@bridle/vm'
+import type { EffectKind, Plain } from '@bridle/vm'
 import type { DryRunEntry } from './dry-run.js'
 import type { TraceEvent } from './trace/event.js'
+import type { Report } from '../library/effects/index.js'
 
 export type RunEvent =
   | { readonly type: 'output'; readonly text: string }

@@ -41,16 +41,15 @@ function hostCall(
   effect: Effect,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
-  const name = String(effect.args['name'] ?? '')
-  if (host.serves(name))
-    return wrapped('handled', callTool(tools, callOf(tools, name, effect.args['params'] ?? null, call), call))
+  const name = String(effect.args.name ?? '')
+  if (host.serves(name)) return wrapped('handled', callTool(tools, callOf(tools, name, effect.args.params ?? null, call), call))
   switch (name) {
     case 'runtime.pipeline_input':
       return answered({ handled: true, value: facts.input })
     case 'runtime.dry_run':
       return answered({ handled: true, value: facts.dryRun })
     default: {
-      const asked = bridge?.callOperation(name, effect.args['params'] ?? null, call.signal) ?? null
+      const asked = bridge?.callOperation(name, effect.args.params ?? null, call.signal) ?? null
       if (asked === null) return answered({ handled: false })
       return asked.then((outcome) =>
         outcome === null ? answered({ handled: false }) : wrapped('handled', withinSize(outcome, host.maxResultBytes, name)),
@@ -67,8 +66,8 @@ function hostTool(
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
   if (!host.isAttached && bridge === null) return answered({ attached: false })
-  const name = String(effect.args['name'] ?? '')
-  if (effect.args['op'] === 'list') {
+  const name = String(effect.args.name ?? '')
+  if (effect.args.op === 'list') {
     const own = [...host.tools.values()].map((tool) => ({
       name: tool.name,
       description: tool.description,
@@ -85,10 +84,10 @@ function hostTool(
     return wrapped(
       'attached',
       bridge
-        .callTool(name, effect.args['args'] ?? null, call.signal)
+        .callTool(name, effect.args.args ?? null, call.signal)
         .then((outcome) => withinSize(outcome, host.maxResultBytes, name)),
     )
-  return wrapped('attached', callTool(tools, callOf(tools, name, effect.args['args'] ?? null, call), call))
+  return wrapped('attached', callTool(tools, callOf(tools, name, effect.args.args ?? null, call), call))
 }
 
 function hasOperation(bridge: HostBridge, name: string): boolean {

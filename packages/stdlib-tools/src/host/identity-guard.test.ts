@@ -1,5 +1,7 @@
 // The driver's guard by itself: it relies on nothing that the machine says but the identity that was judged.
 
+import type { PlainRecord } from '@bridle/vm'
+import { effectOfData } from '../library/effects/index.js'
 import { expect, test } from 'vitest'
 import type { Effect } from '@bridle/vm'
 import { withinIdentity } from './identity-guard.js'
@@ -11,11 +13,11 @@ import { Host } from '../tools/host-tools/host.js'
 
 const host = new Host({ tools: [defineTool({ name: 'shop.order', aliases: ['order'], execute: () => null })] })
 
-function isPerformed(kind: Effect['kind'], args: Effect['args'], more: Partial<IdentityGuard> = {}): boolean {
+function isPerformed(kind: Effect['kind'], args: PlainRecord, more: Partial<IdentityGuard> = {}): boolean {
   let performed = false
   const guard = { names: host.names, serves: (name: string) => host.serves(name), hasBridge: false, ceiling: [], ...more }
   const perform = withinIdentity(guard, () => ((performed = true), answered(null)))
-  void perform({ kind, args }, {} as EffectCall)
+  void perform(effectOfData(kind, args), {} as EffectCall)
   return performed
 }
 

@@ -47,7 +47,7 @@ function refusalByLevel(guard: IdentityGuard, effect: Effect, most: SecurityLeve
 function refusalOf(guard: IdentityGuard, effect: Effect): EffectOutcome | null {
   const identity = identityOfEffect(effect, guard.names)
   if (identity === null || isAnsweredByTheRun(guard, effect)) return null
-  if (effect.args['identity'] !== identity.key)
+  if (effect.args.identity !== identity.key)
     return categorizedError('tool_rejected', `${effect.kind} of '${identity.id}' was not judged: it leads to ${identity.key}`)
   const denied = refusedByDefault(guard.ceiling, identity, false)
   return denied === null ? null : categorizedError('tool_rejected', `policy violation for '${identity.id}': ${denied}`)
@@ -56,6 +56,6 @@ function refusalOf(guard: IdentityGuard, effect: Effect): EffectOutcome | null {
 /** Operations of which the host says that it does not have them, or that are facts of the run; builtins take over then. */
 function isAnsweredByTheRun({ serves, hasBridge }: IdentityGuard, { kind, args }: Effect): boolean {
   if (kind !== 'host.call') return false
-  const name = String(args['name'] ?? '')
+  const name = String(args.name ?? '')
   return !serves(name) && (!hasBridge || isOwnOperation(name))
 }

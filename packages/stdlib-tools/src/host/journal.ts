@@ -7,13 +7,14 @@
 // was told, because timers fire by it.
 
 import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, NestedOutcome, Plain, RunBranch } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, Plain, RunBranch } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
 import { authorityFromJson, authorityToJson } from './run-authority.js'
 import type { RunAuthority } from './run-authority.js'
+import type { NestedOutcome } from '../library/effects/index.js'
 
 export type JournalEntry =
   /** First entry. `program` identifies the code (hash of its sources), `label` is for people, `sources` are for who lost them. */

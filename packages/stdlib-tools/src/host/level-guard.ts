@@ -2,13 +2,13 @@
 // the call stays: a manifest says nothing about what only the run knows.
 
 import type { EffectManifest, ToolUse } from '@bridle/compiler'
-import { EFFECTS } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { bridgedIdentity, mcpIdentity } from '../tools/dispatch/identity.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import { isAbove, levelOfIdentity, levelOfKind, levelOfStandard } from '../tools/policy/security-level.js'
 import type { SecurityLevel } from '../tools/policy/security-level.js'
+import { EFFECTS } from '../library/effects/index.js'
 
 /** Raises ToolError `security_violation` with what the program can reach above the level. */
 export function checkLevel(manifest: EffectManifest, most: SecurityLevel, names: HostNames): void {

@@ -78,14 +78,14 @@ function isReached(reach: string, { kind, key, names }: ToolIdentity): boolean {
 function toolOf({ kind, args }: Effect): { readonly via: ToolVia; readonly name: string } | null {
   switch (kind) {
     case 'tool.call':
-      return { via: 'tool', name: String(args['tool']) }
+      return { via: 'tool', name: String(args.tool) }
     case 'host.tool':
-      return args['op'] === 'call' ? { via: 'host', name: String(args['name']) } : null
+      return args.op === 'call' ? { via: 'host', name: String(args.name) } : null
     case 'host.call':
-      return { via: 'capability', name: String(args['name']) }
+      return { via: 'capability', name: String(args.name) }
     case 'mcp.request': {
-      if (args['method'] !== 'tools/call') return null
-      const params = args['params']
+      if (args.method !== 'tools/call') return null
+      const params = args.params
       const name = typeof params === 'object' && params !== null && 'name' in params ? params['name'] : null
       return { via: 'mcp', name: typeof name === 'string' ? name : '' }
     }

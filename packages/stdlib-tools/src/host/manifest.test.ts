@@ -1,5 +1,6 @@
 // What a program can reach, and that runs are held to it: reference 05 §2.11–2.13 and §9 lines 6, 8–10.
 
+import { effectOfData } from '../library/effects/index.js'
 import { describe, expect, test } from 'vitest'
 import { createRuntime, EffectCeilingError } from '../index.js'
 import { withinManifest } from './manifest-guard.js'
@@ -282,7 +283,7 @@ describe('runs are held to the manifest', () => {
     const perform = withinManifest({ manifest: () => module.manifest, added: [], names: runtime.host.names }, () =>
       answered('performed'),
     )
-    return perform({ kind, args }, {} as never)
+    return perform(effectOfData(kind, args), {} as never)
   }
 
   test('an effect outside it is refused', () => {

@@ -16,6 +16,7 @@ import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { isSameData } from './run-authority.js'
 import type { RunAuthority } from './run-authority.js'
+import type { PlainRecord } from '@bridle/vm'
 
 export interface RecordedCall {
   /** Number of the call within the run. */
@@ -104,7 +105,7 @@ export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
 /** How a call is shown and compared. */
 export function callOf(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
   // A damaged journal may have anything here; what is no record has no names, and differs from what the program asks.
-  const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as Effect['args']
+  const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as PlainRecord
   const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
   const named = [tool, name, op].find((each) => typeof each === 'string')
   return {
@@ -242,7 +243,7 @@ class Replayer {
       this.authority = authority ?? this.authority
       const pending = new Set(this.machine.pendingEffects?.().map(({ id }) => id))
       for (let next = this.peek(); next?.type === 'effect' && pending.has(next.id); next = this.peek()) {
-        this.noteExit(next.kind, next.args as Effect['args'])
+        this.noteExit(next.kind, next.args as PlainRecord)
         this.at++
         this.enterNested(false)
       }
@@ -258,7 +259,7 @@ class Replayer {
     }
   }
 
-  private noteExit(kind: string, { op, code }: Effect['args']): void {
+  private noteExit(kind: string, { op, code }: PlainRecord): void {
     if (kind === 'process.set' && op === 'exit') this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(code))))
   }
 

@@ -70,7 +70,7 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
   const stderr: Provider = {
     kinds: ['terminal.write'],
     perform: (effect) => {
-      emit({ type: 'stderr', text: String(effect.args['text'] ?? '') })
+      emit({ type: 'stderr', text: String(effect.args.text ?? '') })
       return answered(null)
     },
   }

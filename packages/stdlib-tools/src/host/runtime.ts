@@ -19,7 +19,6 @@ import type { BuiltinSignatures, CompileLimits, CompileResult, EffectManifest, G
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
-  EFFECTS,
   LinkError,
   Machine,
   SnapshotError,
@@ -38,7 +37,6 @@ import { modelFixtures } from '../agents/models/mock.js'
 import type {
   BuiltinFamily,
   BuiltinLists,
-  HostCapabilities,
   LinkedProgram,
   Limits,
   Plain,
@@ -107,6 +105,8 @@ import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 import { Host } from '../tools/host-tools/host.js'
 import type { HostParts } from '../tools/host-tools/host.js'
+import { EFFECTS } from '../library/effects/index.js'
+import type { HostCapabilities } from '../library/effects/index.js'
 
 /** A configuration that was read elsewhere, such as that of `loadConfig` of the `/node` entry. */
 export interface RuntimeConfig {

@@ -3,7 +3,6 @@
 // the options of now. `close` ends all of them, and the processes behind them.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { isServerAddress } from '@bridle/vm'
 import { timerMs } from '../library/time/host-clock.js'
 import { pinnedNumber } from '../tools/servers/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
@@ -18,6 +17,7 @@ import { DEFAULT_LIMITS, Listings } from './limits.js'
 import { programFile } from './program-file.js'
 import type { McpLimits } from './limits.js'
 import type { McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
+import { isServerAddress } from '../library/effects/index.js'
 
 export interface McpOptions {
   /** Limit of one request, milliseconds; 60 s by default. */
@@ -132,14 +132,14 @@ export class McpConnections implements Provider {
 
   readonly perform = (effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> => {
     const { args } = effect
-    const number = typeof args['client'] === 'number' ? args['client'] : 0
-    const name = typeof args['name'] === 'string' ? args['name'] : ''
+    const number = typeof args.client === 'number' ? args.client : 0
+    const name = typeof args.name === 'string' ? args.name : ''
     if (effect.kind === 'mcp.request') {
-      return this.request(number, name, args['spec'] ?? null, String(args['method']), record(args['params'] ?? null), call.signal)
+      return this.request(number, name, args.spec ?? null, String(args.method), record(args.params ?? null), call.signal)
     }
-    switch (args['op']) {
+    switch (args.op) {
       case 'open':
-        return this.connect(number, name, args['spec'] ?? null, call.signal)
+        return this.connect(number, name, args.spec ?? null, call.signal)
       case 'close':
         return this.disconnect(number)
       case 'release':
@@ -149,7 +149,7 @@ export class McpConnections implements Provider {
       case 'status':
         return answered(this.status())
       default:
-        return runtimeError(`mcp: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+        return runtimeError(`mcp: unknown operation ${JSON.stringify(args.op ?? null)}`)
     }
   }
 
@@ -157,11 +157,11 @@ export class McpConnections implements Provider {
   async isReadOnly(effect: Effect, call: EffectCall): Promise<boolean> {
     const { args } = effect
     if (effect.kind === 'mcp.connect') return true
-    if (READING.has(String(args['method']))) return true
-    if (args['method'] !== 'tools/call') return false
-    const number = Number(args['client'])
-    const tools = await this.readOnlyTools(number, String(args['name']), args['spec'] ?? null, call.signal)
-    return tools.has(String(record(args['params'] ?? null)['name']))
+    if (READING.has(String(args.method))) return true
+    if (args.method !== 'tools/call') return false
+    const number = Number(args.client)
+    const tools = await this.readOnlyTools(number, String(args.name), args.spec ?? null, call.signal)
+    return tools.has(String(record(args.params ?? null)['name']))
   }
 
   /** One tool call for the mcp executor, on a server that the host declared or at an address. Connects on first use. */

@@ -2,9 +2,10 @@
 // tools of a host) does and is told. The connection (server.ts) knows the protocol and nothing of backends.
 
 import { HarnFloat } from '@bridle/vm'
-import type { LogLevel, Plain } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { marked } from '../tools/executors/exact-json.js'
+import type { LogLevel } from '../library/effects/index.js'
 
 /** The revision that served scripts speak. */
 export const PROTOCOL_VERSION = '2025-11-25'

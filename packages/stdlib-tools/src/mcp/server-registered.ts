@@ -12,6 +12,7 @@ import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from '.
 import { withDigits } from '../tools/executors/exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
+import type { EffectArgs } from '@bridle/vm'
 
 type Asked = { readonly [key: string]: Plain } | null
 
@@ -229,18 +230,18 @@ export class RegisteredBackend implements McpBackend {
   }
 
   private perform({ args }: Effect, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
-    switch (args['op']) {
+    switch (args.op) {
       case 'offer':
         this.take(args)
         return answered(null)
       case 'reply': {
-        const call = Number(args['call'])
+        const call = Number(args.call)
         const caller = this.callers.get(call)
         this.callers.delete(call)
         caller?.resolve(
-          args['ok'] === true
-            ? { ok: true, result: json(args['result'] ?? null) as JsonObject }
-            : { ok: false, message: String(args['message']) },
+          args.ok === true
+            ? { ok: true, result: json(args.result ?? null) as JsonObject }
+            : { ok: false, message: String(args.message) },
         )
         return answered(null)
       }
@@ -255,8 +256,9 @@ export class RegisteredBackend implements McpBackend {
     }
   }
 
-  private take(args: Effect['args']): void {
-    const list = (key: string): readonly JsonObject[] => json(args[key] ?? []) as unknown as readonly JsonObject[]
+  private take(args: EffectArgs['mcp.serve']): void {
+    const list = (key: 'tools' | 'resources' | 'templates' | 'prompts') =>
+      json(args[key] ?? []) as unknown as readonly JsonObject[]
     const before = this.offer
     this.offer = {
       tools: list('tools'),

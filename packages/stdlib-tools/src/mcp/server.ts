@@ -4,7 +4,6 @@
 // Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
 // the handshake and the fixed protocol version are part of what clients of served scripts rely on.
 
-import type { LogLevel } from '@bridle/vm'
 import { answerFromForm, formOf } from './elicitation.js'
 import { withDigits, withIntegers } from '../tools/executors/exact-json.js'
 import { ClientRequests } from './server-client.js'
@@ -36,6 +35,7 @@ import type {
 } from './server-protocol.js'
 import type { ApprovalRequest } from '../tools/policy/host-approval.js'
 import { messageOf } from '../tools/executors/provider.js'
+import type { LogLevel } from '../library/effects/index.js'
 
 const PAGE_SIZE = 50
 

@@ -1,3 +1,4 @@
+import { effectOfData } from '../library/effects/index.js'
 import {
   chmodSync,
   closeSync,
@@ -145,7 +146,7 @@ describe('between judging a path and using it', () => {
       symlinkSync(outside, join(root, 'dir'))
     }
     const before = snapshot(outside)
-    const outcome = provider.perform({ kind, args }, call) as EffectOutcome
+    const outcome = provider.perform(effectOfData(kind, args), call) as EffectOutcome
     expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
     expect(snapshot(outside)).toEqual(before)
     for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
@@ -180,7 +181,7 @@ describe('between judging a path and using it', () => {
         renameSync(away, dir)
       }
       const before = snapshot(outside)
-      const outcome = provider.perform({ kind, args }, call) as EffectOutcome
+      const outcome = provider.perform(effectOfData(kind, args), call) as EffectOutcome
       expect(existsSync(away)).toBe(false)
       expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
       expect(snapshot(outside)).toEqual(before)
@@ -258,7 +259,7 @@ function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
     new Workspace({ root, sandbox: sandboxed ? new FileSandbox({ roots: [root], ...options }) : undefined }),
   )
   const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome =>
-    perform({ kind, args }, call) as EffectOutcome
+    perform(effectOfData(kind, args), call) as EffectOutcome
   return ask
 }
 
@@ -487,7 +488,7 @@ test('limits of a sandbox', () => {
 test('the file system in memory answers like the real one', () => {
   const files = new MemoryFs({ 'a.txt': 'hello', 'dir/z': '' }, '/w')
   const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome =>
-    files.perform({ kind, args }, call)
+    files.perform(effectOfData(kind, args), call)
   expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({ ok: true, value: { path: '/w/a.txt', data: 'hello' } })
   expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
     ok: true,

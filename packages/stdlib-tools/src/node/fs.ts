@@ -51,20 +51,20 @@ export function fsProvider(workspace: Workspace): Provider {
   }
 }
 
-const isWrite = ({ kind, args }: Effect): boolean => kind === 'fs.write' && (args['op'] === 'write' || args['op'] === 'append')
+const isWrite = ({ kind, args }: Effect): boolean => kind === 'fs.write' && (args.op === 'write' || args.op === 'append')
 
 function isAwaitedAt(workspace: Workspace, { args }: Effect): boolean {
   try {
-    return isPipe(workspace.usable(String(args['path'] ?? ''), 'write'))
+    return isPipe(workspace.usable(String(args.path ?? ''), 'write'))
   } catch {
     return false // the operation itself says it
   }
 }
 
 async function written(workspace: Workspace, { args }: Effect, signal: AbortSignal): Promise<EffectOutcome> {
-  const path = String(args['path'] ?? '')
+  const path = String(args.path ?? '')
   try {
-    await writeAwaited(workspace.usable(path, 'write'), bytesOf(args['data'] ?? ''), signal)
+    await writeAwaited(workspace.usable(path, 'write'), bytesOf(args.data ?? ''), signal)
     return answered({ path: workspace.shown(path) })
   } catch (cause) {
     return failedAs(workspace, path, cause)
@@ -73,9 +73,9 @@ async function written(workspace: Workspace, { args }: Effect, signal: AbortSign
 
 /** Goes on with a read that would have held the thread. */
 async function awaited(workspace: Workspace, { args }: Effect, target: string, signal: AbortSignal): Promise<EffectOutcome> {
-  const path = String(args['path'] ?? '')
+  const path = String(args.path ?? '')
   try {
-    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args['encoding'])
+    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args.encoding)
   } catch (cause) {
     return failedAs(workspace, path, cause)
   }
@@ -98,13 +98,13 @@ export function performFs(workspace: Workspace, effect: Effect): EffectOutcome {
 
 function perform(workspace: Workspace, effect: Effect): EffectOutcome {
   const { args } = effect
-  const path = String(args['path'] ?? '')
-  if (effect.kind === 'fs.read') return read(workspace, path, args['encoding'])
-  switch (args['op']) {
+  const path = String(args.path ?? '')
+  if (effect.kind === 'fs.read') return read(workspace, path, args.encoding)
+  switch (args.op) {
     case 'exists':
       return exists(workspace, path)
     case 'stat':
-      return attempt(workspace, path, () => stat(workspace, path, args['ownLink'] === true))
+      return attempt(workspace, path, () => stat(workspace, path, args.ownLink === true))
     case 'list':
       return attempt(workspace, path, () => list(workspace, path))
     case 'walk':
@@ -112,27 +112,27 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
         walk(
           workspace,
           path,
-          typeof args['maxDepth'] === 'number' && args['maxDepth'] >= 0 ? args['maxDepth'] : null,
-          args['followSymlinks'] === true,
+          typeof args.maxDepth === 'number' && args.maxDepth >= 0 ? args.maxDepth : null,
+          args.followSymlinks === true,
         ),
       )
     case 'resolve':
       return answered(workspace.normalized(path))
     case 'find_up':
-      return answered(findUp(workspace, path, String(args['name'])))
+      return answered(findUp(workspace, path, String(args.name)))
     case 'write':
       return attempt(workspace, path, () =>
         write(
           workspace,
           path,
-          bytesOf(args['data'] ?? ''),
-          args['whole'] === true ? 'whole' : 'write',
-          args['expected'] as string | null | undefined, // FsWrite
+          bytesOf(args.data ?? ''),
+          args.whole === true ? 'whole' : 'write',
+          args.expected as string | null | undefined, // FsWrite
         ),
       )
     case 'append':
       return attempt(workspace, path, () =>
-        write(workspace, path, bytesOf(args['data'] ?? ''), args['ownLine'] === true ? 'line' : 'append'),
+        write(workspace, path, bytesOf(args.data ?? ''), args.ownLine === true ? 'line' : 'append'),
       )
     case 'mkdir':
       return attempt(workspace, path, () => {
@@ -143,9 +143,9 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return remove(workspace, path)
     case 'copy':
     case 'move':
-      return transfer(workspace, args['op'], path, String(args['to'] ?? ''))
+      return transfer(workspace, args.op, path, String(args.to ?? ''))
     default:
-      return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+      return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args.op ?? null)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { effectOfData } from '../library/effects/index.js'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -92,7 +93,7 @@ const send = async (
   url: string,
   more: { readonly [key: string]: Plain } = {},
   signal?: AbortSignal,
-): Promise<EffectOutcome> => made.perform({ kind: 'http.request', args: args(url, more) }, call(signal))
+): Promise<EffectOutcome> => made.perform(effectOfData('http.request', args(url, more)), call(signal))
 const body = (outcome: EffectOutcome): string =>
   outcome.ok ? new TextDecoder().decode((outcome.value as { readonly body: Uint8Array }).body) : outcome.error.message
 
@@ -166,7 +167,7 @@ describe('requests', () => {
   test('a body in pieces', async () => {
     const made = provider()
     const stream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> =>
-      made.perform({ kind: 'net.stream', args: { ...more, op, id: 's' } }, call())
+      made.perform(effectOfData('net.stream', { ...more, op, id: 's' }), call())
     expect(await stream('http_open', args(`${base}/big`))).toMatchObject({ ok: true, value: { status: 200 } })
     let size = 0
     for (;;) {

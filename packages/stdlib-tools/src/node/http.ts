@@ -91,8 +91,8 @@ class HttpClient {
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
     if (effect.kind === 'http.request') return this.attempt(call, () => this.request(effect.args, call))
-    const id = String(effect.args['id'] ?? '')
-    const op = String(effect.args['op'] ?? '')
+    const id = String(effect.args.id ?? '')
+    const op = String(effect.args.op ?? '')
     switch (op) {
       case 'http_open':
         return this.attempt(call, () => this.openStream(id, effect.args, call))
@@ -121,11 +121,11 @@ class HttpClient {
 
   /** What the script says, and what it leaves open. */
   private headersOf(args: Effect['args'], url: URL): { readonly [name: string]: string } {
-    const given = record(args['headers'] ?? null) as { readonly [name: string]: string }
+    const given = record(args.headers ?? null) as { readonly [name: string]: string }
     const usual: { [name: string]: string | undefined } = {
       'user-agent': this.options.userAgent,
       accept: '*/*',
-      'accept-encoding': args['decompress'] === false ? undefined : ACCEPTED_ENCODINGS,
+      'accept-encoding': args.decompress === false ? undefined : ACCEPTED_ENCODINGS,
       authorization: url.username === '' && url.password === '' ? undefined : basicOf(url),
     }
     for (const name of Object.keys(given)) delete usual[name.toLowerCase()]
@@ -134,7 +134,7 @@ class HttpClient {
 
   /** The headers that carry secrets; throws for one that may not go to this origin. */
   private secretHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
-    const found = this.secrets.headersFor(record(args['secrets'] ?? null), url)
+    const found = this.secrets.headersFor(record(args.secrets ?? null), url)
     if (typeof found === 'string') throw new SecretRefused(found)
     return found
   }
@@ -199,7 +199,7 @@ class HttpClient {
       if (next.done === true) return answered(null)
       stream.rest = next.value
     }
-    const piece = stream.rest.subarray(0, Math.max(1, Number(args['maxBytes'])))
+    const piece = stream.rest.subarray(0, Math.max(1, Number(args.maxBytes)))
     stream.rest = stream.rest.subarray(piece.length)
     return answered(new Uint8Array(piece))
   }
@@ -221,14 +221,14 @@ class HttpClient {
     readonly body: Readable
     readonly finish: () => void
   }> {
-    const url = new URL(String(args['url']))
+    const url = new URL(String(args.url))
     const policy = this.options.policy ?? {}
     checkUrl(url, policy)
     this.rates.admit(url)
     // The module is CommonJS: in a bundle only its default export has the members.
     const { default: undici } = await import('undici')
     const limit = new AbortController()
-    const totalMs = typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    const totalMs = typeof args.timeoutMs === 'number' ? args.timeoutMs : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
     const timer = setTimeout(() => limit.abort(timeoutError()), timerMs(totalMs))
     const onAbort = (): void => limit.abort(call.signal.reason)
     if (call.signal.aborted) onAbort()
@@ -238,19 +238,19 @@ class HttpClient {
       call.signal.removeEventListener('abort', onAbort)
     }
     try {
-      const readMs = typeof args['readTimeoutMs'] === 'number' ? args['readTimeoutMs'] : undefined
+      const readMs = typeof args.readTimeoutMs === 'number' ? args.readTimeoutMs : undefined
       const { dispatcher, origin, path, headers } = this.route(undici, url, args, policy)
       const response = await dispatcher.request({
         origin,
         path,
-        method: String(args['method']) as Dispatcher.HttpMethod,
+        method: String(args.method) as Dispatcher.HttpMethod,
         headers: { ...this.headersOf(args, url), ...headers },
-        body: bodyOf(args['body'] ?? null),
+        body: bodyOf(args.body ?? null),
         signal: limit.signal,
         ...(readMs === undefined ? {} : { headersTimeout: readMs, bodyTimeout: readMs }),
       })
       const found = plainHeaders(response.headers)
-      const content = args['decompress'] === false ? null : unpacked(response.body, found['content-encoding'], this.mostBytes)
+      const content = args.decompress === false ? null : unpacked(response.body, found['content-encoding'], this.mostBytes)
       // They speak of the packed body, which nobody has any more.
       if (content !== null) for (const name of ['content-encoding', 'content-length']) delete found[name]
       return {
@@ -278,7 +278,7 @@ class HttpClient {
     readonly headers: { readonly [name: string]: string }
   } {
     const connect = this.connectOptions(url, args, policy, judgesAddresses(url, policy))
-    const proxy = record(args['proxy'] ?? null)
+    const proxy = record(args.proxy ?? null)
     const direct = { origin: url.origin, path: url.pathname + url.search, headers: {} }
     if (typeof proxy['url'] !== 'string' || goesAround(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
       return {
@@ -335,9 +335,9 @@ class HttpClient {
     judged: boolean,
   ): { readonly key: unknown; readonly options: { [name: string]: unknown } } {
     const options: { [name: string]: unknown } = {}
-    if (typeof args['connectTimeoutMs'] === 'number') options['timeout'] = args['connectTimeoutMs']
+    if (typeof args.connectTimeoutMs === 'number') options['timeout'] = args.connectTimeoutMs
     if (judged) options['lookup'] = guardedLookup
-    const tls = record(args['tls'] ?? null)
+    const tls = record(args.tls ?? null)
     const file = (name: keyof typeof TLS_FILES): Buffer | null => {
       const path = tls[name]
       if (typeof path !== 'string') return null
@@ -359,7 +359,7 @@ class HttpClient {
       options['checkServerIdentity'] = (_host: string, certificate: { readonly raw: Buffer }): Error | undefined =>
         isPinned(certificate.raw, pins) ? undefined : new Error('server certificate is not one of the pinned ones')
     }
-    return { key: [args['connectTimeoutMs'] ?? null, judged, args['tls'] ?? null], options }
+    return { key: [args.connectTimeoutMs ?? null, judged, args.tls ?? null], options }
   }
 }
 

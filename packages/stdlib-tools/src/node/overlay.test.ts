@@ -1,3 +1,4 @@
+import { effectOfData } from '../library/effects/index.js'
 import {
   cpSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { seededRandom } from '../host/providers/basics.js'
 import type { EffectCall } from '../tools/executors/provider.js'
 import { createRuntime } from '../host/runtime.js'
@@ -79,7 +80,7 @@ test('what is outside the folder stays outside, through links as well', () => {
   symlinkSync('a.txt', join(root, 'inner'))
   const files = overlayFs(root)
   const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome =>
-    files.perform({ kind, args }, call)
+    files.perform(effectOfData(kind, args), call)
   for (const path of ['link', '../secret.txt', join(box, 'secret.txt')]) {
     expect(ask('fs.read', { path, encoding: 'utf8' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
     expect(ask('fs.write', { op: 'write', path, data: 'x' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
@@ -123,12 +124,9 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('as the disk answers, s
     const to = op === 'move' ? `moved${step}` : `copied${step}`
     const kind = op === 'read' ? 'fs.read' : ['exists', 'stat', 'list', 'walk'].includes(op) ? 'fs.query' : 'fs.write'
     const args = op === 'read' ? { path, encoding: 'utf8' } : { op, path, data: `${step}`, to }
-    const ask = (
-      folder: string,
-      perform: (effect: { kind: typeof kind; args: typeof args }, given: EffectCall) => unknown,
-    ): unknown =>
+    const ask = (folder: string, perform: (effect: Effect, given: EffectCall) => unknown): unknown =>
       JSON.parse(
-        JSON.stringify(perform({ kind, args }, call))
+        JSON.stringify(perform(effectOfData(kind, args), call))
           .replaceAll(folder, '/R')
           .replace(/"modifiedMs":[\d.]+/, '')
           .replace(/"size":\d+,(?=.*"isDir":true)/, '')

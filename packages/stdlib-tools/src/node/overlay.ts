@@ -18,6 +18,8 @@ import { performFs } from './fs.js'
 import { FileSandbox, isWithin } from './sandbox.js'
 import type { FileAccess, SandboxOptions } from './sandbox.js'
 import { Workspace, guarded } from './workspace.js'
+import type { EffectArgs } from '@bridle/vm'
+import { withArguments } from '../library/effects/index.js'
 
 export interface OverlayOptions extends Omit<SandboxOptions, 'roots'> {
   /** Where relative paths begin, below the root; the root itself by default. */
@@ -59,11 +61,11 @@ export class OverlayFs implements Provider {
     guarded(() => {
       const { to, data, ownLink } = effect.args
       const access = accessOf(effect)
-      const path = this.canonical(String(effect.args['path'] ?? ''), access, access === 'delete' || ownLink === true)
+      const path = this.canonical(String(effect.args.path ?? ''), access, access === 'delete' || ownLink === true)
       const there = to === undefined ? {} : { to: this.canonical(String(to), 'write', false) }
       if (data !== undefined) this.sandbox.chargeWrite(Buffer.byteLength(data as string | Uint8Array), path)
       try {
-        return this.files.perform({ ...effect, args: { ...effect.args, path, ...there } }, call)
+        return this.files.perform(withArguments(effect, { path, ...there }), call)
       } catch (cause) {
         if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
         return refused(osErrorCode(cause), osErrorText(cause), { path })
@@ -90,18 +92,19 @@ export class OverlayFs implements Provider {
    */
   apply(): void {
     const disk = new Workspace({ root: this.root, sandbox: new FileSandbox(this.rules) })
-    const act = (op: string, path: string, more: { readonly data?: Uint8Array } = {}): void => {
-      const outcome = performFs(disk, { kind: 'fs.write', args: { op, path, ...more } })
+    const act = (args: EffectArgs['fs.write']): void => {
+      const { op, path } = args
+      const outcome = performFs(disk, { kind: 'fs.write', args })
       const refusal = outcome.ok ? (outcome.value as { readonly refused?: true; readonly detail?: string }) : null
       if (!outcome.ok) throw new Error(outcome.error.message)
       if (refusal?.refused === true) throw new Error(`${op} ${path}: ${refusal.detail}`)
     }
     const changes = this.tree.changes()
-    for (const { path, change } of changes) if (change === 'deleted' || this.tree.replacesKind(path)) act('delete', path)
+    for (const { path, change } of changes) if (change === 'deleted' || this.tree.replacesKind(path)) act({ op: 'delete', path })
     for (const { path, change, isDir } of changes) {
       if (change === 'deleted') continue
-      if (isDir) act('mkdir', path)
-      else act('write', path, { data: this.tree.get(path)!.read() })
+      if (isDir) act({ op: 'mkdir', path })
+      else act({ op: 'write', path, data: this.tree.get(path)!.read() })
     }
     this.tree.clear()
   }
@@ -116,8 +119,8 @@ export class OverlayFs implements Provider {
 }
 
 function accessOf({ kind, args }: Effect): FileAccess {
-  if (kind !== 'fs.write') return args['op'] === 'list' || args['op'] === 'walk' ? 'list' : 'read'
-  switch (args['op']) {
+  if (kind !== 'fs.write') return args.op === 'list' || args.op === 'walk' ? 'list' : 'read'
+  switch (args.op) {
     case 'mkdir':
       return 'create'
     case 'delete':

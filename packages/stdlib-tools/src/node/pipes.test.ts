@@ -1,5 +1,6 @@
 // Named pipes: they wait for the other end as the system has it, and whoever stops the run does not wait with them.
 
+import { effectOfData } from '../library/effects/index.js'
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +31,8 @@ type Asking = (
 
 function provider(sandbox: FileSandbox | null = null): Asking {
   const { perform } = fsProvider(new Workspace({ root, ...(sandbox === null ? {} : { sandbox }) }))
-  return (kind, args, signal) => perform({ kind, args }, { ...effectCall(), ...(signal === undefined ? {} : { signal }) })
+  return (kind, args, signal) =>
+    perform(effectOfData(kind, args), { ...effectCall(), ...(signal === undefined ? {} : { signal }) })
 }
 
 describe.skipIf(process.platform === 'win32')('a named pipe', () => {

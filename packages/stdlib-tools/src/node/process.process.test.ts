@@ -1,8 +1,10 @@
+import type { PlainRecord } from '@bridle/vm'
+import { effectOfData } from '../library/effects/index.js'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../tools/executors/provider.js'
 import { effectCall } from '../test-support/effect-call.js'
 import { gone } from '../test-support/mcp-servers.js'
@@ -38,8 +40,8 @@ function world(options: ProcessOptions = {}) {
         call(signal),
       ),
     info: (args: { readonly [key: string]: Plain }): Plain =>
-      (perform({ kind: 'process.info', args }, call()) as { value: Plain }).value,
-    set: (args: { readonly [key: string]: Plain }) => perform({ kind: 'process.set', args }, call()),
+      (perform(effectOfData('process.info', args), call()) as { value: Plain }).value,
+    set: (args: { readonly [key: string]: Plain }) => perform(effectOfData('process.set', args), call()),
   }
 }
 
@@ -137,9 +139,9 @@ describe('what was judged is what runs', () => {
     }) as [string, string]
     return { evil, fine }
   }
-  const start = async (options: ProcessOptions, env: Record<string, string>, args: Effect['args'], root: string) => {
+  const start = async (options: ProcessOptions, env: Record<string, string>, args: PlainRecord, root: string) => {
     const provider = processProvider(new Workspace({ root, env }), options)
-    const outcome = await provider.perform({ kind: 'process.exec', args: { program: 'tool', args: [], ...args } }, call())
+    const outcome = await provider.perform(effectOfData('process.exec', { program: 'tool', args: [], ...args }), call())
     return JSON.stringify(outcome)
   }
 
@@ -161,10 +163,7 @@ describe('what was judged is what runs', () => {
     expect(await start({ allow, allowEnv: ['LANG'] }, env, { env: { LANG: 'C' } }, fine)).toContain('fine')
     const workspace = new Workspace({ root: fine, env })
     workspace.env.set(name, evil)
-    const outcome = await processProvider(workspace, { allow }).perform(
-      { kind: 'process.exec', args: { program: 'tool' } },
-      call(),
-    )
+    const outcome = await processProvider(workspace, { allow }).perform(effectOfData('process.exec', { program: 'tool' }), call())
     expect(JSON.stringify(outcome)).toContain(`the script has set ${name}`)
   })
 

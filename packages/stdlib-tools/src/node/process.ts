@@ -65,20 +65,20 @@ function execute(
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
   const { args } = effect
-  const shell = typeof args['shell'] === 'string' ? args['shell'] : null
-  const program = typeof args['program'] === 'string' ? args['program'] : null
-  const words = Array.isArray(args['args']) ? args['args'].map(String) : []
+  const shell = typeof args.shell === 'string' ? args.shell : null
+  const program = typeof args.program === 'string' ? args.program : null
+  const words = Array.isArray(args.args) ? args.args.map(String) : []
   let cwd: string
   try {
-    cwd = typeof args['cwd'] === 'string' ? workspace.usable(args['cwd'], 'exec') : workspace.cwd
+    cwd = typeof args.cwd === 'string' ? workspace.usable(args.cwd, 'exec') : workspace.cwd
   } catch (cause) {
     if (cause instanceof SandboxViolation) return violation(cause)
     throw cause
   }
   // What was judged is what runs: the file is found once, by the PATH of the host, and started by its place.
-  const isJudged = options.allow !== undefined || args['judged'] === true
+  const isJudged = options.allow !== undefined || args.judged === true
   const path = isJudged && program !== null ? programFile(program, workspace.given.get('PATH') ?? '', cwd) : null
-  const own = record(args['env'] ?? null) as { readonly [name: string]: string }
+  const own = record(args.env ?? null) as { readonly [name: string]: string }
   const allowed = options.allow?.({ program, path, args: words, shell }) ?? true
   const changed =
     options.allow === undefined
@@ -95,11 +95,11 @@ function execute(
     const missing = Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
     return refused(osErrorCode(missing), osErrorText(missing))
   }
-  const inherited = args['clearEnv'] === true ? {} : workspace.environment()
+  const inherited = args.clearEnv === true ? {} : workspace.environment()
   const env = { ...inherited, ...own }
   const command = shell === null ? (path ?? program ?? '') : (shellsOf(workspace.environment())[0] ?? '/bin/sh')
   const argv = shell === null ? words : ['-c', shell]
-  const stdin = args['stdin']
+  const stdin = args.stdin
   return run({
     command,
     argv0: shell === null ? program : null,
@@ -107,7 +107,7 @@ function execute(
     cwd,
     env,
     stdin: typeof stdin === 'string' || stdin instanceof Uint8Array ? stdin : null,
-    timeoutMs: typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : null,
+    timeoutMs: typeof args.timeoutMs === 'number' ? args.timeoutMs : null,
     maxOutputBytes: options.maxOutputBytes ?? 64 << 20,
     signal: call.signal,
   })
@@ -275,16 +275,16 @@ const PLATFORMS: { readonly [name: string]: string } = { win32: 'windows' }
 const ARCHITECTURES: { readonly [name: string]: string } = { x64: 'x86_64', arm64: 'aarch64', ia32: 'x86' }
 
 function info(workspace: Workspace, options: ProcessOptions, effect: Effect): EffectOutcome {
-  switch (effect.args['op']) {
+  switch (effect.args.op) {
     case 'env':
-      return answered(workspace.env.get(String(effect.args['name'])) ?? null)
+      return answered(workspace.env.get(String(effect.args.name)) ?? null)
     case 'env_all':
       return answered(Object.fromEntries([...workspace.env].filter(([name]) => !isSecretVariable(name))))
     // Whether a variable has a value: for secrets, which must not enter a journal.
     case 'env_set':
       return answered(
-        (workspace.env.get(String(effect.args['name'])) ?? '') !== '' ||
-          options.secretNames?.includes(String(effect.args['name'])) === true,
+        (workspace.env.get(String(effect.args.name)) ?? '') !== '' ||
+          options.secretNames?.includes(String(effect.args.name)) === true,
       )
     case 'cwd':
       return answered(workspace.cwd)
@@ -315,11 +315,11 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
     case 'pid':
       return answered(process.pid)
     case 'skill':
-      return answered(options.findSkill?.(String(effect.args['name'] ?? '')) ?? null)
+      return answered(options.findSkill?.(String(effect.args.name ?? '')) ?? null)
     case 'args':
       return answered([...(options.args ?? [])])
     default:
-      return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+      return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
   }
 }
 
@@ -333,9 +333,9 @@ function userName(): string {
 
 function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
   const { args } = effect
-  switch (args['op']) {
+  switch (args.op) {
     case 'exit':
-      call.exit(Number(args['code'] ?? 0))
+      call.exit(Number(args.code ?? 0))
       // Never answered: the run ends, and its signal lets go of this.
       return new Promise((resolve) =>
         call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
@@ -348,7 +348,7 @@ function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutc
     }
     case 'chdir':
       return guarded(() => {
-        const path = String(args['path'] ?? '')
+        const path = String(args.path ?? '')
         const target = workspace.usable(path, 'list')
         try {
           if (!statSync(target).isDirectory())
@@ -360,7 +360,7 @@ function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutc
         return answered({ path: workspace.cwd })
       })
     default:
-      return runtimeError(`process.set: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+      return runtimeError(`process.set: unknown operation ${JSON.stringify(args.op ?? null)}`)
   }
 }
 

@@ -46,7 +46,7 @@ export function fileStore(path: string): Provider {
         return runtimeError(`store.op: ${path}: ${osErrorText(cause)}`)
       }
     },
-    isReadOnly: (effect) => effect.args['op'] === 'get' || effect.args['op'] === 'list',
+    isReadOnly: (effect) => effect.args.op === 'get' || effect.args.op === 'list',
   }
 }
 

@@ -17,10 +17,10 @@ export function terminalProvider(
     kinds: ['terminal.read', 'terminal.write'],
     perform(effect, call) {
       if (effect.kind === 'terminal.write') {
-        stderr().write(String(effect.args['text'] ?? ''))
+        stderr().write(String(effect.args.text ?? ''))
         return answered(null)
       }
-      switch (effect.args['op']) {
+      switch (effect.args.op) {
         case 'line':
           return reader().line(call)
         case 'all':
@@ -32,7 +32,7 @@ export function terminalProvider(
           return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr() : stdin()).isTTY === true)
         }
         default:
-          return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+          return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
       }
     },
     close: () => opened?.close(),

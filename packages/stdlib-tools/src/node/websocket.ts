@@ -81,7 +81,7 @@ export class WebSockets {
       case 'ws_receive':
         return this.receive(args, signal)
       case 'ws_close':
-        return answered(this.closeEndpoint(text(args['key'])))
+        return answered(this.closeEndpoint(text(args.key)))
       case 'ws_listen':
         return this.listen(args)
       case 'ws_route':
@@ -89,7 +89,7 @@ export class WebSockets {
       case 'ws_accept':
         return this.accept(args, signal)
       case 'ws_unlisten':
-        return answered(this.closeListener(text(args['key'])))
+        return answered(this.closeListener(text(args.key)))
       default:
         return null
     }
@@ -103,14 +103,14 @@ export class WebSockets {
   // ------------------------------------------------------------------------------------------------------------ sockets
 
   private async connect(args: Args, signal: AbortSignal): Promise<EffectOutcome> {
-    const url = new URL(text(args['url']))
+    const url = new URL(text(args.url))
     const asHttp = new URL(url.href.replace(/^ws/, 'http'))
     checkUrl(asHttp, this.policy)
     const { default: ws } = await import('ws')
     const socket = new ws(url, {
-      headers: { ...stringRecord(args['headers'] ?? null), ...this.secrets(args, asHttp) },
-      handshakeTimeout: number(args['timeoutMs'], DEFAULT_CONNECT_MS),
-      maxPayload: number(args['maxBytes'], 1 << 20),
+      headers: { ...stringRecord(args.headers ?? null), ...this.secrets(args, asHttp) },
+      handshakeTimeout: number(args.timeoutMs, DEFAULT_CONNECT_MS),
+      maxPayload: number(args.maxBytes, 1 << 20),
       perMessageDeflate: false,
       followRedirects: false,
       ...(judgesAddresses(asHttp, this.policy) ? { lookup: guardedLookup } : {}),
@@ -170,32 +170,32 @@ export class WebSockets {
   }
 
   private send(args: Args): EffectOutcome | Promise<EffectOutcome> {
-    const endpoint = this.endpoints.get(text(args['key']))
+    const endpoint = this.endpoints.get(text(args.key))
     if (endpoint === undefined || endpoint.socket.readyState !== endpoint.socket.OPEN) return answered(false)
     const { socket } = endpoint
     const { data } = args
     const payload = data instanceof Uint8Array ? Buffer.from(data) : text(data)
     return new Promise((resolve) => {
       const sent = (cause?: Error | null): void => resolve(answered(cause === undefined || cause === null))
-      switch (args['type']) {
+      switch (args.type) {
         case 'ping':
           return socket.ping(payload, undefined, sent)
         case 'pong':
           return socket.pong(payload, undefined, sent)
         case 'close':
-          socket.close(typeof args['code'] === 'number' ? args['code'] : 1000, text(args['reason']))
+          socket.close(typeof args.code === 'number' ? args.code : 1000, text(args.reason))
           return sent()
         default:
-          socket.send(payload, { binary: args['type'] === 'binary' }, sent)
+          socket.send(payload, { binary: args.type === 'binary' }, sent)
       }
     })
   }
 
   /** `{seq, …message}`, `{timeout: true}`, or nil when nothing more will come. Messages up to `after` are forgotten. */
   private receive(args: Args, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
-    const endpoint = this.endpoints.get(text(args['key']))
+    const endpoint = this.endpoints.get(text(args.key))
     if (endpoint === undefined) return answered(null)
-    const after = number(args['after'], 0)
+    const after = number(args.after, 0)
     while ((endpoint.inbox[0]?.seq ?? Number.POSITIVE_INFINITY) <= after)
       endpoint.bytes -= sizeOf(endpoint.inbox.shift()!.message)
     const hasRoom = endpoint.inbox.length < MOST_WAITING / 2 && endpoint.bytes < MOST_BYTES_WAITING / 2
@@ -205,7 +205,7 @@ export class WebSockets {
       if (next !== undefined) return { seq: next.seq, ...next.message }
       return endpoint.ended ? null : undefined
     }
-    return waitFor(endpoint, look, number(args['timeoutMs'], DEFAULT_CONNECT_MS), signal)
+    return waitFor(endpoint, look, number(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
   }
 
   private closeEndpoint(key: string): boolean {
@@ -225,8 +225,8 @@ export class WebSockets {
   // ------------------------------------------------------------------------------------------------------------ servers
 
   private async listen(args: Args): Promise<EffectOutcome> {
-    const host = text(args['host'])
-    const port = number(args['port'], 0)
+    const host = text(args.host)
+    const port = number(args.port, 0)
     if (this.policy.denyPrivate !== false && !isLoopback(host)) return refused('EACCES', 'Permission denied (os error 13)')
     const { WebSocketServer: Wss } = await import('ws')
     const server = createServer((_request, response) => {
@@ -266,20 +266,20 @@ export class WebSockets {
   }
 
   private route(args: Args): EffectOutcome {
-    const listener = this.listeners.get(text(args['key']))
-    listener?.routes.set(text(args['path']), {
-      bearer: typeof args['bearer'] === 'string' ? args['bearer'] : null,
-      maxBytes: number(args['maxBytes'], 1 << 20),
-      idleMs: number(args['idleMs'], 0),
+    const listener = this.listeners.get(text(args.key))
+    listener?.routes.set(text(args.path), {
+      bearer: typeof args.bearer === 'string' ? args.bearer : null,
+      maxBytes: number(args.maxBytes, 1 << 20),
+      idleMs: number(args.idleMs, 0),
     })
     return answered(listener !== undefined)
   }
 
   private accept(args: Args, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
-    const listener = this.listeners.get(text(args['key']))
+    const listener = this.listeners.get(text(args.key))
     if (listener === undefined) return answered(null)
     const look = (): Plain | undefined => listener.waiting.shift()
-    return waitFor(listener, look, number(args['timeoutMs'], DEFAULT_CONNECT_MS), signal)
+    return waitFor(listener, look, number(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
   }
 
   private closeListener(key: string): boolean {

@@ -15,7 +15,7 @@
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
 import type { Entries } from '../few-map.js'
-import type { EffectAsCall, JudgeMode } from '../effects/judge.js'
+import type { EffectAsCall, EffectSpan, JudgeMode } from '../effects/judge.js'
 import type { RunBranch } from '../effects/run-branch.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
@@ -121,6 +121,8 @@ export interface EffectJudge {
   readonly limit: (ctx: Context, tool: string, argument: string) => number
   /** Null for an effect that traces do not show as a call. */
   readonly describe: (effect: Pick<Effect, 'kind' | 'args'>) => EffectAsCall | null
+  /** Null for an effect that is no piece of work of its own. `isCovered`: the task is within a call whose span says it all. */
+  readonly span: (effect: Effect, isCovered: boolean) => EffectSpan | null
   /** The error code of a category. */
   readonly codeOf: (category: string) => string
 }

@@ -2,6 +2,7 @@
 // (builtins/builtin.ts) with MachineOptions.
 
 import type { Plain } from '../values/data.js'
+import type { SpanWork } from './span-marks.js'
 
 /** An effect as the call of a tool: what traces and grants name. */
 export interface EffectAsCall {
@@ -13,3 +14,10 @@ export interface EffectAsCall {
 
 /** `judge` refuses and counts nothing; `count` counts only, for what a mock answers; `both` is for what is performed. */
 export type JudgeMode = 'both' | 'judge' | 'count'
+
+/** An effect as a piece of work (span-marks.ts). */
+export interface EffectSpan {
+  readonly work: SpanWork
+  readonly name: string
+  readonly facts: { readonly [name: string]: string | number }
+}

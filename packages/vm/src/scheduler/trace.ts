@@ -3,7 +3,7 @@
 
 import { UNTRACED, listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
-import type { SpanWork } from '../effects/span-marks.js'
+import type { EffectSpan } from '../effects/judge.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { Task } from './task.js'
@@ -26,20 +26,8 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
 }
 
 /** The piece of work that an effect is, if it is one that people look at. */
-function spanOf(
-  m: Machine,
-  task: Task,
-  { kind, args }: Effect,
-): { readonly work: SpanWork; readonly name: string; readonly facts: { readonly [name: string]: string | number } } | null {
-  if (kind === 'tool.call') {
-    const attempt = Number(args['attempt'] ?? 1)
-    return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args['executor']) } }
-  }
-  if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
-  const call = task.fields.get(UNTRACED) === true ? null : (m.options.judge?.describe({ kind, args }) ?? null)
-  if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
-  if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args['method'])}`, facts: {} }
-  return null
+function spanOf(m: Machine, task: Task, effect: Effect): EffectSpan | null {
+  return m.options.judge?.span(effect, task.fields.get(UNTRACED) === true) ?? null
 }
 
 export function beginEffect(m: Machine, task: Task, id: number, effect: Effect): void {

@@ -11,7 +11,6 @@ import {
   failWith,
   isInt,
   isTruthy,
-  modelOptionsProblem,
   toPlain,
   typeName,
 } from '@bridle/vm/families'
@@ -34,6 +33,7 @@ import {
 import { applyToolSearch, readToolSearch, toolEntries, toolName } from './tools.js'
 import type { LlmState } from './state.js'
 import type { ToolSearch } from './tools.js'
+import { modelOptionsProblem } from '../../library/effects/index.js'
 
 export interface Budget {
   readonly max_cost_usd: number | null

@@ -2,10 +2,11 @@
 // (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
+import type { SideEffect } from '../../library/effects/index.js'
 import { lookup } from '@bridle/vm'
 import { errorOfText } from '../../library/tool-errors.js'
 import { isToolErrorCode } from '../../library/tool-errors.js'
-import type { Plain, SideEffect } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import { ScriptError } from '../run.js'
 import { RunStopped, createRuntime } from '../runtime.js'

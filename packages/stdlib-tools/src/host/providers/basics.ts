@@ -53,7 +53,7 @@ export function randomProvider(random: RandomSource = systemRandom): Provider {
   return {
     kinds: ['random.bytes'],
     perform(effect) {
-      const count = Number(effect.args['count'])
+      const count = Number(effect.args.count)
       if (!Number.isSafeInteger(count) || count < 0 || count > MOST_RANDOM_BYTES)
         return runtimeError(`random.bytes: count must be between 0 and ${MOST_RANDOM_BYTES}`)
       return answered(random(count))
@@ -66,7 +66,7 @@ export function traceProvider(sink?: (name: string, attributes: unknown) => void
   return {
     kinds: ['trace.emit'],
     perform(effect) {
-      sink?.(String(effect.args['name']), effect.args['attributes'])
+      sink?.(String(effect.args.name), effect.args.attributes)
       return answered(null)
     },
   }

@@ -136,8 +136,8 @@ export class MemoryFs implements Provider {
   }
 
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
-    const given = String(effect.args['path'] ?? '')
-    const to = String(effect.args['to'] ?? '')
+    const given = String(effect.args.path ?? '')
+    const to = String(effect.args.to ?? '')
     if (given.length > LONGEST_PATH || to.length > LONGEST_PATH) return no('ENAMETOOLONG', given)
     try {
       return this.operate(effect, call, this.absolute(given))
@@ -154,14 +154,14 @@ export class MemoryFs implements Provider {
       if (node === undefined) return this.missing(path)
       if (node.isDir) return no('EISDIR', path)
       const data = node.read()
-      if (args['encoding'] === 'bytes') return answered({ path, data: data.slice() })
+      if (args.encoding === 'bytes') return answered({ path, data: data.slice() })
       try {
         return answered({ path, data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data) })
       } catch {
         return refused('EILSEQ', 'stream did not contain valid UTF-8', { path })
       }
     }
-    switch (args['op']) {
+    switch (args.op) {
       case 'exists':
         return answered(node !== undefined)
       case 'stat':
@@ -180,21 +180,21 @@ export class MemoryFs implements Provider {
         return node.isDir ? answered({ path, names: this.tree.names(path) }) : no('ENOTDIR', path)
       }
       case 'walk':
-        return answered({ path, entries: this.walk(path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : Infinity) })
+        return answered({ path, entries: this.walk(path, typeof args.maxDepth === 'number' ? args.maxDepth : Infinity) })
       case 'resolve':
         return answered(path)
       case 'find_up':
-        return answered(this.findUp(path, String(args['name'])))
+        return answered(this.findUp(path, String(args.name)))
       case 'write': {
         const { expected } = args
         if (expected !== undefined && (node === undefined || node.isDir ? null : sha256OfBytes(node.read())) !== expected)
           return refused('ECHANGED', CHANGED_SINCE_READ, { path })
-        return this.write(path, bytesOf(args['data'] ?? ''), call.now)
+        return this.write(path, bytesOf(args.data ?? ''), call.now)
       }
       case 'append': {
-        const added = bytesOf(args['data'] ?? '')
+        const added = bytesOf(args.data ?? '')
         const before = node === undefined || node.isDir ? new Uint8Array(0) : node.read()
-        const isWithinLine = args['ownLine'] === true && before.length > 0 && before.at(-1) !== 10
+        const isWithinLine = args.ownLine === true && before.length > 0 && before.at(-1) !== 10
         const from = before.length + (isWithinLine ? 1 : 0)
         const joined = new Uint8Array(from + added.length)
         joined.set(before)
@@ -218,9 +218,9 @@ export class MemoryFs implements Provider {
       }
       case 'copy':
       case 'move':
-        return this.transfer(args['op'], path, this.absolute(String(args['to'] ?? '')), call.now)
+        return this.transfer(args.op, path, this.absolute(String(args.to ?? '')), call.now)
       default:
-        return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+        return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args.op ?? null)}`)
     }
   }
 
@@ -335,13 +335,13 @@ export class MemoryTerminal implements Provider {
 
   readonly perform = (effect: Effect): EffectOutcome => {
     if (effect.kind === 'terminal.write') {
-      const text = String(effect.args['text'] ?? '')
+      const text = String(effect.args.text ?? '')
       if (this.written.length + text.length > MEMORY_WORLD_BYTES)
         return runtimeError(`terminal.write: a terminal in memory keeps ${MEMORY_WORLD_BYTES} characters, and no more`)
       this.written += text
       return answered(null)
     }
-    switch (effect.args['op']) {
+    switch (effect.args.op) {
       case 'line':
       case 'password':
         return answered(this.lines.shift() ?? null)
@@ -355,7 +355,7 @@ export class MemoryTerminal implements Provider {
       case 'tty':
         return answered(false)
       default:
-        return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+        return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
     }
   }
 }
@@ -502,7 +502,7 @@ export function memoryProcess(
         return answered(null)
       }
       if (op === 'exit') {
-        call.exit(Number(effect.args['code'] ?? 0))
+        call.exit(Number(effect.args.code ?? 0))
         return new Promise((resolve) =>
           call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
         )

@@ -10,13 +10,14 @@
 // Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
 
-import { lookup, modelOptionsProblem, withModelOptions } from '@bridle/vm'
+import { lookup } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../../library/time/host-clock.js'
 import { answered, messageOf, thrownError } from '../../tools/executors/provider.js'
 import { originOf, SecretKeeper } from '../secrets.js'
 import type { Secrets } from '../secrets.js'
 import type { EffectCall, Provider } from '../../tools/executors/provider.js'
+import { modelOptionsProblem, withModelOptions } from '../../library/effects/index.js'
 
 export interface LlmProviderOptions {
   /** Where keys and base URLs are looked up; nothing by default. */
@@ -84,9 +85,9 @@ interface Wire {
 
 async function perform(options: LlmProviderOptions, effect: Effect, call: EffectCall): Promise<EffectOutcome> {
   const args = plainJson(effect.args as Plain) as Json
-  const config = record(args['config'])
-  const provider = wordOf(args['provider'])
-  const style = wordOf(config['auth_style'] ?? args['auth_style'], 'bearer')
+  const config = record(args.config)
+  const provider = wordOf(args.provider)
+  const style = wordOf(config['auth_style'] ?? args.auth_style, 'bearer')
   if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
   const service = serviceOf(options, provider)
   const place = placeOf(options, args)
@@ -95,20 +96,20 @@ async function perform(options: LlmProviderOptions, effect: Effect, call: Effect
   if (key.kind === 'refused') return thrownError(key.reason)
   if (key.kind === 'missing' && style !== 'none' && !place.isOwn) return answered({ missing_key: key.names.join(' or ') })
   const wire = wireOf(provider)
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args['extra_headers']) }
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args.extra_headers) }
   const value = key.kind === 'value' ? key.value : undefined
   const lentHeaders = record(config['extra_headers'])
   const lent = new SecretKeeper(options.secrets).headersFor(refsOf(lentHeaders), new URL(place.base))
   if (typeof lent === 'string') return thrownError(lent)
   Object.assign(headers, lent)
-  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), value))
+  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args.auth_header), value))
   if (service.organization !== undefined && !place.isOwn) headers['openai-organization'] = service.organization
   const { base } = place
   const send = sender(options, call, headers, place.origin)
-  if (args['op'] === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
-  if (args['op'] === 'embed') return await embed(send, wire, base, args)
+  if (args.op === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
+  if (args.op === 'embed') return await embed(send, wire, base, args)
   const asked = askedOf(args)
-  const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
+  const endpoint = text(config['chat_endpoint']) ?? text(args.chat_endpoint) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
   const own = record(asked.settings['overrides'])
   const problem = modelOptionsProblem(provider, own)
@@ -130,20 +131,20 @@ interface Place {
 
 /** Where the host has the provider; null when it leaves that to the table. */
 function hostBase(options: LlmProviderOptions, args: Json): string | null {
-  const variable = text(args['base_url_env'])
-  const found = serviceOf(options, wordOf(args['provider'])).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
+  const variable = text(args.base_url_env)
+  const found = serviceOf(options, wordOf(args.provider)).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
   return found === undefined || found === '' ? null : found
 }
 
 /** Where a request goes; the text says why nowhere. */
 function placeOf(options: LlmProviderOptions, args: Json): Place | string {
-  const provider = wordOf(args['provider'])
-  const usual = hostBase(options, args) ?? text(args['base_url']) ?? ''
-  const own = text(record(args['config'])['base_url'])
+  const provider = wordOf(args.provider)
+  const usual = hostBase(options, args) ?? text(args.base_url) ?? ''
+  const own = text(record(args.config)['base_url'])
   const base = own ?? usual
   if (base === '') {
-    const known = texts(args['known_providers'])
-    return text(args['base_url']) === null && !known.includes(provider)
+    const known = texts(args.known_providers)
+    return text(args.base_url) === null && !known.includes(provider)
       ? `there is no provider '${provider}'; known are ${[...known, ...Object.keys(options.services ?? {})].join(', ')}`
       : `provider '${provider}' has no base URL`
   }
@@ -173,17 +174,17 @@ type Key =
 
 /** The key for a request to this origin, of those that are bound to it. */
 function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place): Key {
-  const config = record(args['config'])
-  const service = serviceOf(options, wordOf(args['provider']))
+  const config = record(args.config)
+  const service = serviceOf(options, wordOf(args.provider))
   const keeper = new SecretKeeper(options.secrets)
   const url = new URL(base)
   const configured = hostBase(options, args)
-  const official = text(args['base_url'])
+  const official = text(args.base_url)
   const isHere = (place: string | null): boolean => place !== null && originOf(place) === origin
   if (service.apiKey !== undefined && isHere(configured ?? official)) return { kind: 'value', value: service.apiKey() }
   const own = texts(config['auth_envs'] ?? config['auth_env'])
-  const usual = texts(args['auth_envs'])
-  const elsewhere = record(args['key_origins'])
+  const usual = texts(args.auth_envs)
+  const elsewhere = record(args.key_origins)
   const isBound = (name: string): boolean =>
     keeper.isBound(name, url) ||
     // Where the host has put a provider, its key goes there and no longer to the usual place.
@@ -201,18 +202,13 @@ function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place
 }
 
 async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
-  const model = wordOf(args['model'])
-  if (wire.embed === undefined) return thrownError(`provider '${wordOf(args['provider'])}' gives no embeddings`)
+  const model = wordOf(args.model)
+  if (wire.embed === undefined) return thrownError(`provider '${wordOf(args.provider)}' gives no embeddings`)
   const { path, body, vector } = wire.embed
-  return await send(
-    `${base.replace(/\/$/, '')}${path(model)}`,
-    body(model, wordOf(args['input'])),
-    DEFAULT_TIMEOUT_MS,
-    (answer) => {
-      const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
-      return numbers.length === 0 ? thrownError('the answer has no embedding') : answered({ vector: numbers, model })
-    },
-  )
+  return await send(`${base.replace(/\/$/, '')}${path(model)}`, body(model, wordOf(args.input)), DEFAULT_TIMEOUT_MS, (answer) => {
+    const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
+    return numbers.length === 0 ? thrownError('the answer has no embedding') : answered({ vector: numbers, model })
+  })
 }
 
 type Send = (url: string, body: Json | null, timeoutMs: number, finish: (body: Json) => EffectOutcome) => Promise<EffectOutcome>
@@ -389,17 +385,17 @@ function plainJson(value: Plain): unknown {
 
 function askedOf(args: Json): Asked {
   return {
-    provider: wordOf(args['provider']),
-    model: wordOf(args['model']),
-    system: text(args['system']),
-    messages: list(args['messages']).map(record),
-    tools: list(args['tools']).map(record),
-    toolChoice: args['tool_choice'] ?? null,
-    maxTokens: count(args['max_tokens']),
-    settings: record(args['settings']),
-    thinking: record(args['thinking']),
-    cache: args['cache'] === true,
-    output: { kind: wordOf(record(args['output'])['kind'], 'text'), schema: record(args['output'])['schema'] ?? null },
+    provider: wordOf(args.provider),
+    model: wordOf(args.model),
+    system: text(args.system),
+    messages: list(args.messages).map(record),
+    tools: list(args.tools).map(record),
+    toolChoice: args.tool_choice ?? null,
+    maxTokens: count(args.max_tokens),
+    settings: record(args.settings),
+    thinking: record(args.thinking),
+    cache: args.cache === true,
+    output: { kind: wordOf(record(args.output)['kind'], 'text'), schema: record(args.output)['schema'] ?? null },
   }
 }
 

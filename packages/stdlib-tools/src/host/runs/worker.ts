@@ -4,7 +4,6 @@
 // A call that was written down and has no outcome may have happened. Reads, and tools that say `safe` or `idempotent`, are asked again
 // with the same idempotency key; for everything else the host decides, and without a decision the script gets `unknown_outcome`.
 
-import { EFFECTS } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { Clock } from '../../library/time/host-clock.js'
 import { encodeEntry } from '../journal.js'
@@ -14,6 +13,7 @@ import { callOf } from '../replay.js'
 import { plainFromHost } from '../../tools/host-tools/edge.js'
 import type { Host } from '../../tools/host-tools/host.js'
 import type { Lease, RunStore } from './store.js'
+import { EFFECTS } from '../../library/effects/index.js'
 
 /** Where a runtime keeps its runs. */
 export interface RunKeeping {
@@ -99,20 +99,20 @@ const REPEATED: ReadonlySet<Effect['kind']> = new Set(['approval.ask', 'llm.call
 /** Whether making a call a second time does no harm, as far as its kind and the tool say. */
 export function mayRepeat({ kind, args }: Effect, host: Host): boolean {
   if (kind === 'tool.call') {
-    const name = args['host_capability'] ?? args['tool']
+    const name = args.host_capability ?? args.tool
     const tool = typeof name === 'string' ? host.tool(name) : null
     // With `verify` the executor asks the tool what became of the call.
     return tool !== null && tool.recovery !== 'once'
   }
   if (REPEATED.has(kind)) return true
-  if (kind === 'http.request') return ['GET', 'HEAD', 'OPTIONS'].includes(String(args['method'] ?? 'GET').toUpperCase())
+  if (kind === 'http.request') return ['GET', 'HEAD', 'OPTIONS'].includes(String(args.method ?? 'GET').toUpperCase())
   const { sideEffect } = EFFECTS[kind]
   return sideEffect === 'none' || sideEffect === 'read_only'
 }
 
 export function unknownCall(runId: string, id: number, effect: Effect): UnknownCall {
   const { name } = callOf(id, effect)
-  const key = effect.args['idempotency_key']
+  const key = effect.args.idempotency_key
   return {
     runId,
     id,

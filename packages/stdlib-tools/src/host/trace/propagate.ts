@@ -4,6 +4,7 @@
 import type { Effect, Plain } from '@bridle/vm'
 import type { PerformEffect } from '../../tools/executors/provider.js'
 import type { TraceRecorder } from './recorder.js'
+import { withArguments } from '../../library/effects/index.js'
 
 export function propagating(recorder: Pick<TraceRecorder, 'contextOf'>, perform: PerformEffect): PerformEffect {
   return (effect, call) => {
@@ -15,23 +16,23 @@ export function propagating(recorder: Pick<TraceRecorder, 'contextOf'>, perform:
 
 function targetOf({ kind, args }: Effect): 'http' | 'mcp' | null {
   if (kind === 'http.request') return 'http'
-  if (kind === 'net.stream') return args['url'] === undefined ? null : 'http'
+  if (kind === 'net.stream') return args.url === undefined ? null : 'http'
   if (kind === 'mcp.request') return 'mcp'
-  return kind === 'tool.call' && args['executor'] === 'mcp_server' ? 'mcp' : null
+  return kind === 'tool.call' && args.executor === 'mcp_server' ? 'mcp' : null
 }
 
 /** What a script says itself stays. */
 function withContext(effect: Effect, context: { readonly [header: string]: string }): Effect {
   const { args, kind } = effect
-  if (kind === 'tool.call') return { ...effect, args: { ...args, meta: context } }
+  if (kind === 'tool.call') return withArguments(effect, { meta: context })
   if (kind === 'mcp.request') {
-    const params = record(args['params'])
-    return { ...effect, args: { ...args, params: { ...params, _meta: { ...context, ...record(params['_meta']) } } } }
+    const params = record(args.params)
+    return withArguments(effect, { params: { ...params, _meta: { ...context, ...record(params['_meta']) } } })
   }
-  const headers = record(args['headers'])
+  const headers = record(args.headers)
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   const added = Object.fromEntries(Object.entries(context).filter(([name]) => !own.has(name)))
-  return { ...effect, args: { ...args, headers: { ...headers, ...added } } }
+  return withArguments(effect, { headers: { ...headers, ...added } })
 }
 
 function record(value: Plain | undefined): { readonly [key: string]: Plain } {

@@ -23,6 +23,7 @@ import { asker, fieldOf, refusal, textField } from './ask.js'
 import type { Finisher } from './ask.js'
 import { compileGlob } from './glob.js'
 import { normalizePath } from './lexical-path.js'
+import type { EffectArgs } from '@bridle/vm/families'
 
 /** A finisher for answers without content: nil, or `<prefix> <path>: <reason>`. */
 function done(prefix: string): Finisher {
@@ -133,19 +134,21 @@ function read(path: Value, encoding: 'utf8' | 'bytes'): Effect {
   return { kind: 'fs.read', args: { path: display(path), encoding } }
 }
 
-function query(op: string, path: Value, more: Effect['args'] = {}): Effect {
-  return { kind: 'fs.query', args: { op, path: display(path), ...more } }
+function query(args: EffectArgs['fs.query']): Effect {
+  return { kind: 'fs.query', args }
 }
 
-function change(op: string, path: Value, more: Effect['args'] = {}): Effect {
-  return { kind: 'fs.write', args: { op, path: display(path), ...more } }
+function change(args: EffectArgs['fs.write']): Effect {
+  return { kind: 'fs.write', args }
 }
 
 function walk(ctx: Context, root: Value, options: Value): Effect | Control {
   const fields = options instanceof HarnDict ? options : new HarnDict()
   const maxDepth = fields.get('max_depth') ?? null
   if (maxDepth !== null && !isInt(maxDepth)) return ctx.throw(`walk_dir: max_depth must be an int, got ${typeName(maxDepth)}`)
-  return query('walk', root, {
+  return query({
+    op: 'walk',
+    path: display(root),
     maxDepth: maxDepth === null || maxDepth < 0 ? null : Number(maxDepth),
     followSymlinks: isTruthy(fields.get('follow_symlinks') ?? false),
   })
@@ -180,7 +183,12 @@ const globBuiltin = builtinTaking(
   (ctx, pattern, baseOrOptions, options) => {
     const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
     const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
-    const effect = query('walk', base, { maxDepth: null, followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false) })
+    const effect = query({
+      op: 'walk',
+      path: display(base),
+      maxDepth: null,
+      followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false),
+    })
     return files.ask(ctx, effect, 'glob', pattern)
   },
 )
@@ -201,7 +209,7 @@ export const fsFamily: BuiltinFamily = {
       read(path, 'utf8'),
     ),
     simple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) =>
-      change('write', path, { data: display(data) }),
+      change({ op: 'write', path: display(path), data: display(data) }),
     ),
     simple(
       'write_file_bytes(path: string, content: bytes) -> nil',
@@ -209,38 +217,42 @@ export const fsFamily: BuiltinFamily = {
       'write',
       (ctx, path, data) =>
         data instanceof HarnBytes
-          ? change('write', path, { data: data.data })
+          ? change({ op: 'write', path: display(path), data: data.data })
           : ctx.throw(`write_file_bytes expects bytes content, got ${typeName(data)}`),
     ),
     simple(
       'append_file(path: string, content: string) -> nil',
       'Adds text to a file; creates it.',
       'append',
-      (_ctx, path, data) => change('append', path, { data: display(data) }),
+      (_ctx, path, data) => change({ op: 'append', path: display(path), data: display(data) }),
     ),
     simple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) =>
-      change('copy', from, { to: display(to) }),
+      change({ op: 'copy', path: display(from), to: display(to) }),
     ),
     simple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
-      ctx.argc < 2 ? ctx.throw('move_file: src and dst are required') : change('move', from, { to: display(to) }),
+      ctx.argc < 2
+        ? ctx.throw('move_file: src and dst are required')
+        : change({ op: 'move', path: display(from), to: display(to) }),
     ),
     // An empty path would be the working directory with all that is in it; nobody means that.
     simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
-      path === '' ? ctx.throw('delete_file: path is required') : change('delete', path),
+      path === '' ? ctx.throw('delete_file: path is required') : change({ op: 'delete', path: display(path) }),
     ),
     simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
-      query('exists', path),
+      query({ op: 'exists', path: display(path) }),
     ),
     simple(
       'mkdir(path: string) -> nil',
       'Creates a directory with its parents; an existing one is fine.',
       'mkdir',
-      (_ctx, path) => change('mkdir', path),
+      (_ctx, path) => change({ op: 'mkdir', path: display(path) }),
     ),
     simple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) =>
-      query('list', ctx.argc === 0 || path === null ? '.' : path),
+      query({ op: 'list', path: display(ctx.argc === 0 || path === null ? '.' : path) }),
     ),
-    simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) => query('stat', path)),
+    simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) =>
+      query({ op: 'stat', path: display(path) }),
+    ),
     simple(
       'walk_dir(path: string, options?: dict) -> list',
       'Everything below a directory, itself included.',

@@ -17,6 +17,7 @@ import type { Script, Value } from '@bridle/vm/families'
 import { fieldOf, refusal, textField } from './ask.js'
 import type { Refusal } from './ask.js'
 import { isAbsolutePath, normalizePath, parentPath, stemOf } from './lexical-path.js'
+import type { EffectArgs } from '@bridle/vm/families'
 
 export interface StateRoot {
   /** Directory of the project or program; what relative state directories and hashed directories lie under. */
@@ -95,11 +96,7 @@ export function* makeDirectory(path: string, label: string): Script<null> {
   return path === '' ? null : yield* change({ op: 'mkdir', path }, label, path)
 }
 
-function* change(
-  args: { readonly op: string; readonly [key: string]: string | boolean },
-  label: string,
-  path: string,
-): Script<null> {
+function* change(args: EffectArgs['fs.write'], label: string, path: string): Script<null> {
   const refused = refusal(yield* ask({ kind: 'fs.write', args }))
   return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
 }
@@ -127,7 +124,7 @@ export interface FileFacts {
 }
 
 export function* fileFacts(path: string, links: 'followed' | 'as they are' = 'followed'): Script<FileFacts | null> {
-  const args = { op: 'stat', path, ...(links === 'followed' ? {} : { ownLink: true }) }
+  const args = { op: 'stat' as const, path, ...(links === 'followed' ? {} : { ownLink: true }) }
   const answer = yield* ask({ kind: 'fs.query', args })
   if (refusal(answer) !== null) return null
   const modified = fieldOf(answer, 'modifiedMs')

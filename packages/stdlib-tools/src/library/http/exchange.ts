@@ -14,6 +14,7 @@ import type { RequestPlan } from './options.js'
 import { httpState, isMocked, isSensitiveHeader, mockedResponse, redactUrl } from './state.js'
 import type { HttpCall } from './state.js'
 import { clockState } from '../time/time.js'
+import type { EffectArgs } from '@bridle/vm/families'
 
 /** What to do with the response. */
 export type Purpose =
@@ -137,7 +138,7 @@ function callRecord(plan: RequestPlan): HttpCall {
   return { method: plan.method, url: plan.url, headers, body }
 }
 
-function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
+function requestArgs(plan: RequestPlan, saveTo: string | null): EffectArgs['http.request'] {
   const { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy, tls, decompress, secrets } = plan
   return {
     method,
@@ -147,8 +148,8 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
     timeoutMs,
     connectTimeoutMs,
     readTimeoutMs,
-    proxy: proxy as Plain,
-    tls: tls as Plain,
+    proxy,
+    tls,
     decompress,
     saveTo,
     ...(secrets === null ? {} : { secrets: secrets as unknown as Plain }),

@@ -12,9 +12,10 @@ import {
   isInt,
   isTruthy,
 } from '@bridle/vm/families'
-import type { HttpOptions, Value } from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import type { RequestDefaults } from './request-defaults.js'
+import type { HttpOptions } from '../effects/index.js'
 
 export interface RequestPlan {
   readonly method: string

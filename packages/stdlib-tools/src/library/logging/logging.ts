@@ -14,9 +14,10 @@ import {
   textArgument,
   work,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, LogLevel, Plain, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Plain, Value } from '@bridle/vm/families'
 import { traceStack } from './context.js'
 import { isoNow } from '../time/dates.js'
+import type { LogLevel } from '../effects/index.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 export type Level = LogLevel

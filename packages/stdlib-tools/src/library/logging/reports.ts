@@ -1,7 +1,7 @@
 // What hosts are told of a script's reports: progress and log lines (effects/reports.ts of the machine has their shape).
 
 import { hostSlot } from '@bridle/vm/families'
-import type { Report } from '@bridle/vm'
+import type { Report } from '../effects/index.js'
 
 export type ReportListener = (report: Report) => void
 

@@ -6,9 +6,10 @@ import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '
 import { Again, asker, fieldOf, refusal } from '../files/ask.js'
 import type { Finisher } from '../files/ask.js'
 import { normalizePath } from '../files/lexical-path.js'
+import type { EffectArgs } from '@bridle/vm/families'
 
-function info(op: string, more: Effect['args'] = {}): Effect {
-  return { kind: 'process.info', args: { op, ...more } }
+function info(args: EffectArgs['process.info']): Effect {
+  return { kind: 'process.info', args }
 }
 
 function findManifest(from: string): Effect {
@@ -36,11 +37,11 @@ const finishers: Readonly<Record<string, Finisher>> = {
   // runtime_paths: cwd → project → three overrides, each laid aside in turn.
   paths_project: (_ctx, answer, [assets]) => new Again(findManifest(display(answer)), 'paths_state', [answer, assets!]),
   paths_state: (_ctx, answer, [root, assets]) =>
-    new Again({ ...info('env', { name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
+    new Again({ ...info({ op: 'env', name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
   paths_run: (_ctx, answer, input) =>
-    new Again({ ...info('env', { name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
+    new Again({ ...info({ op: 'env', name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
   paths_worktree: (_ctx, answer, input) =>
-    new Again({ ...info('env', { name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
+    new Again({ ...info({ op: 'env', name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
   paths_done: (_ctx, answer, [root, assets, base, state, run]) => {
     const project = display(base!)
     return HarnDict.of({
@@ -83,13 +84,18 @@ function visible(signature: string, doc: string, then: string): BuiltinDef {
   return builtin(signature, { doc, effects: ['process.info'] }, (ctx, given) => {
     const variable = display(given ?? '')
     if (isSecretVariable(variable)) return then === 'is_set' ? false : null
-    return processes.ask(ctx, info('env', { name: variable }), then)
+    return processes.ask(ctx, info({ op: 'env', name: variable }), then)
   })
 }
 
 /** A fact of the process as it is. */
-function fact(name: string, op: string, type: string, doc: string): BuiltinDef {
-  return builtin(`${name}() -> ${type}`, { doc, effects: ['process.info'] }, (ctx) => ctx.perform(info(op)))
+function fact(
+  name: string,
+  op: Exclude<EffectArgs['process.info']['op'], 'env' | 'env_set' | 'skill'>,
+  type: string,
+  doc: string,
+): BuiltinDef {
+  return builtin(`${name}() -> ${type}`, { doc, effects: ['process.info'] }, (ctx) => ctx.perform(info({ op })))
 }
 
 function exitCode(code: Value): number {
@@ -101,12 +107,12 @@ export const processFamily: BuiltinFamily = {
   frames: [processes.frame],
   builtins: [
     builtin('env(name: string) -> string | nil', { doc: 'An environment variable.', effects: ['process.info'] }, (ctx, name) =>
-      ctx.perform(info('env', { name: display(name ?? '') })),
+      ctx.perform(info({ op: 'env', name: display(name ?? '') })),
     ),
     builtin(
       'env_or(name: string, default: any) -> any',
       { doc: 'An environment variable, or a default.', effects: ['process.info'] },
-      (ctx, name, fallback) => processes.ask(ctx, info('env', { name: display(name ?? '') }), 'or_default', fallback ?? null),
+      (ctx, name, fallback) => processes.ask(ctx, info({ op: 'env', name: display(name ?? '') }), 'or_default', fallback ?? null),
     ),
     builtin(
       'exec(cmd: string, ...args: string) -> dict',
@@ -189,12 +195,12 @@ export const processFamily: BuiltinFamily = {
     builtin(
       'project_root() -> string | nil as string',
       { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] },
-      (ctx) => processes.ask(ctx, info('cwd'), 'project_from'),
+      (ctx) => processes.ask(ctx, info({ op: 'cwd' }), 'project_from'),
     ),
     builtin(
       'runtime_paths() -> dict',
       { doc: 'The directories that the runtime uses.', effects: ['process.info', 'fs.query'] },
-      (ctx) => processes.ask(ctx, info('cwd'), 'paths_project', ctx.source.directory),
+      (ctx) => processes.ask(ctx, info({ op: 'cwd' }), 'paths_project', ctx.source.directory),
     ),
   ],
 }

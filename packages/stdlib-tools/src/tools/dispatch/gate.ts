@@ -17,7 +17,7 @@ import { TOOL_PINS } from '../definitions/pins.js'
 import { HOST_CAPABILITIES } from './host-mocks.js'
 import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
-import { HarnDict, HarnList, display, isServerAddress } from '@bridle/vm/families'
+import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Context } from '@bridle/vm/families'
 import { effectsOfLevel, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
@@ -42,6 +42,7 @@ import { bridgedIdentity, insideIdentity, mcpIdentity, mcpKey } from './identity
 import type { HostNames, ToolIdentity } from './identity.js'
 import { descriptionHashOf, pinText, pinnedChange, schemaHashOf } from '../definitions/pins.js'
 import { nameOf, present, textAt } from '../definitions/registry.js'
+import { isServerAddress } from '../../library/effects/index.js'
 
 // ---------------------------------------------------------------------------------------------------------------- resolving
 

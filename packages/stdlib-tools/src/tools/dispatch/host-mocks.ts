@@ -1,9 +1,9 @@
 // Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
-import type { HostCapabilities } from '@bridle/vm'
 import { HarnDict, HarnList, builtin, display, equals, family, hostSlot } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import type { HostCapabilities } from '../../library/effects/index.js'
 
 interface HostMock {
   readonly capability: string

@@ -144,24 +144,22 @@ export function identityOfEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, 
   const text = (value: Plain | undefined): string => (typeof value === 'string' ? value : '')
   switch (kind) {
     case 'tool.call': {
-      const tool = text(args['tool'])
-      if (args['executor'] === 'mcp_server')
-        return mcpIdentity(text(args['mcp_server']), typeof args['mcp_tool'] === 'string' ? args['mcp_tool'] : tool, [tool])
-      if (args['executor'] !== 'host_bridge') return insideIdentity('none', tool)
-      const capability = args['host_capability']
+      const tool = text(args.tool)
+      if (args.executor === 'mcp_server')
+        return mcpIdentity(text(args.mcp_server), typeof args.mcp_tool === 'string' ? args.mcp_tool : tool, [tool])
+      if (args.executor !== 'host_bridge') return insideIdentity('none', tool)
+      const capability = args.host_capability
       return bridgedIdentity(host, { tool, capability: typeof capability === 'string' ? capability : null })
     }
     case 'host.call':
-      return bridgedIdentity(host, { tool: text(args['name']), capability: text(args['name']) })
+      return bridgedIdentity(host, { tool: text(args.name), capability: text(args.name) })
     case 'host.tool':
-      return args['op'] === 'call'
-        ? bridgedIdentity(host, { tool: text(args['name']), capability: nameWithDot(args['name']) })
-        : null
+      return args.op === 'call' ? bridgedIdentity(host, { tool: text(args.name), capability: nameWithDot(args.name) }) : null
     case 'mcp.request': {
-      const params = args['params'] as { readonly name?: Plain } | null | undefined
-      if (args['method'] !== 'tools/call' || typeof params?.name !== 'string') return null
-      const name = text(args['name'])
-      return mcpIdentity(serverOfSpec(args['spec'], name), params.name, [`mcp.${name}.${params.name}`, `${name}__${params.name}`])
+      const params = args.params as { readonly name?: Plain } | null | undefined
+      if (args.method !== 'tools/call' || typeof params?.name !== 'string') return null
+      const name = text(args.name)
+      return mcpIdentity(serverOfSpec(args.spec, name), params.name, [`mcp.${name}.${params.name}`, `${name}__${params.name}`])
     }
     default:
       return null

@@ -9,12 +9,13 @@
 // Who would have to be asked, a person or a closure of the script, cannot be asked from there. Such a call is refused.
 
 import { HarnDict, display, family, fromPlain, sortedJson, toPlain } from '@bridle/vm/families'
-import type { Context, NestedCall, NestedOutcome, Plain } from '@bridle/vm/families'
+import type { Context, NestedCall, Plain } from '@bridle/vm/families'
 import { bookCounts, countsOfCall } from '../policy/grants.js'
 import { quickVerdict } from '../policy/gate.js'
 import { factsOfEntry } from '../definitions/entry.js'
 import { admit, entryOfHost, grantedArguments, hostNamesOf, secretsOfHost } from './gate.js'
 import { hostIdentity } from './identity.js'
+import type { NestedOutcome } from '../../library/effects/index.js'
 
 export type NestedVerdict =
   | {

@@ -5,6 +5,7 @@
 import { HarnDict, HarnGenerator, HarnIter, HarnList, builtin, display, family, frame } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Effect, FrameState, Plain, Result, Value } from '@bridle/vm/families'
 import { errorFromFault, isInterruption, toolError } from '../../library/tool-errors.js'
+import { withArguments } from '../../library/effects/index.js'
 
 interface OpenStream {
   readonly tool: string
@@ -28,7 +29,7 @@ export function openedStream(ctx: Context, callId: string, given: Value, call: (
   if (!(given instanceof HarnDict) || typeof given.get('streaming') !== 'boolean') return { kind: 'whole', value: given }
   const effect = given.get('streaming') === true ? call() : null
   if (effect === null) return { kind: 'whole', value: given.get('value') ?? null }
-  ctx.state(openStreams).open.set(callId, { tool: display(String(effect.args['tool'])), call: effect, delivered: 0 })
+  ctx.state(openStreams).open.set(callId, { tool: display(String(effect.args.tool)), call: effect, delivered: 0 })
   return { kind: 'chunks', handle: HarnDict.of({ kind: 'host', id: callId }) }
 }
 
@@ -39,7 +40,7 @@ interface PullState extends FrameState {
 }
 
 function request(stream: OpenStream, asked: { readonly [key: string]: Plain }): Effect {
-  return { kind: stream.call.kind, args: { ...stream.call.args, stream: asked } }
+  return withArguments(stream.call, { stream: asked })
 }
 
 const pull = frame<PullState>({

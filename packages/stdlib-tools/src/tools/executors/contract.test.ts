@@ -1,6 +1,7 @@
 // One contract for every executor, through the provider that scripts' calls go through: success, failure, throwing, time,
 // cancellation, many at once, size. Rows that an executor cannot have (it never fails, it never runs) are left out by name.
 
+import { effectOfData } from '../../library/effects/index.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { EffectOutcome, Plain } from '@bridle/vm'
@@ -99,10 +100,7 @@ async function call(
   signal?: AbortSignal,
 ): Promise<EffectOutcome> {
   return provider.perform(
-    {
-      kind: 'tool.call',
-      args: { executor, tool, args, mcp_server: 's', mcp_tool: tool, call_id: 'call_1', attempt: 1, ...more },
-    },
+    effectOfData('tool.call', { executor, tool, args, mcp_server: 's', mcp_tool: tool, call_id: 'call_1', attempt: 1, ...more }),
     context(signal),
   )
 }
@@ -157,10 +155,7 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
   })
 
   test('what a dry run may carry out', async () => {
-    const effect = (tool: string) => ({
-      kind: 'tool.call' as const,
-      args: { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool },
-    })
+    const effect = (tool: string) => effectOfData('tool.call', { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool })
     expect(await provider.isReadOnly!(effect('echo'), context())).toBe(true)
     expect(await provider.isReadOnly!(effect('fail'), context())).toBe(false)
   })

@@ -75,11 +75,11 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const text = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
   const tool = text('tool') ?? ''
   const callId = text('call_id') ?? `effect_${call.id}`
-  const given = args['args'] ?? null
-  const stream = streamRequest(args['stream'])
+  const given = args.args ?? null
+  const stream = streamRequest(args.stream)
   return {
     ...(stream === null ? {} : { stream }),
-    ...(args['meta'] === undefined ? {} : { meta: args['meta'] as { readonly [key: string]: Plain } }),
+    ...(args.meta === undefined ? {} : { meta: args.meta as { readonly [key: string]: Plain } }),
     executor: (text('executor') ?? 'host_bridge') as ExecutorName,
     tool,
     args:
@@ -91,12 +91,12 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     mcpTool: text('mcp_tool'),
     runId: call.runId,
     callId,
-    attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
-    maxAttempts: typeof args['max_attempts'] === 'number' ? args['max_attempts'] : 1,
+    attempt: typeof args.attempt === 'number' ? args.attempt : 1,
+    maxAttempts: typeof args.max_attempts === 'number' ? args.max_attempts : 1,
     idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
     ...(call.isAgain === true ? { isAgain: true } : {}),
     timeoutMs:
-      typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
+      typeof args.timeout_ms === 'number' ? args.timeout_ms : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),
     nested: call.nested ?? null,
   }

@@ -5,10 +5,11 @@
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
-import type { Effect, EffectKind, EffectOutcome, NestedOutcome, Plain } from '@bridle/vm'
+import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
+import type { NestedOutcome } from '../../library/effects/index.js'
 
 /** What a provider is told beside the effect. */
 export interface EffectCall {

@@ -2,13 +2,14 @@
 // people behind it. `HostBridge` is what a run needs; `remoteHost` makes one of a JSON-RPC connection in the messages of 04a §4.
 
 import { HarnFloat } from '@bridle/vm'
-import type { EffectOutcome, HostCapabilities, Plain } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { AskPerson } from '../policy/host-approval.js'
 import { answered, categorizedError, runtimeError } from './provider.js'
 import { plainFromHost } from '../host-tools/edge.js'
 import { BridgeError, isRecord } from './jsonrpc.js'
 import type { JsonRpcPeer, Params } from './jsonrpc.js'
 import { messageOf } from './provider.js'
+import type { HostCapabilities } from '../../library/effects/index.js'
 
 /** A host beyond the definitions of this process; its own tools and operations go first. */
 export interface HostBridge {

@@ -1,12 +1,12 @@
 // Tools made of tools: one with some arguments given, and one that hands each result on to the next. Checks, prepare steps, time
 // limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
 
-import type { SideEffect } from '@bridle/vm'
 import { DefinitionError, defineTool, isRepeatable } from './define.js'
 import type { Tool, ToolContext } from './define.js'
 import { invoke, limited, valueOf } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
 import type { JsonSchema } from './schema.js'
+import type { SideEffect } from '../../library/effects/index.js'
 
 export interface PartialOptions {
   /** The tool's own when absent. */

@@ -2,7 +2,6 @@
 // dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
 // effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
 
-import type { LogLevel, SideEffect } from '@bridle/vm'
 import type { DriftReaction } from '../dispatch/drift.js'
 import type { SecurityLevel } from '../policy/security-level.js'
 import type { Plain } from '@bridle/vm'
@@ -10,6 +9,7 @@ import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, JsonSchema, OutputOf } from './schema.js'
 import { standardSchemaOf } from './response.js'
 import type { ResponseFormat } from './response.js'
+import type { LogLevel, SideEffect } from '../../library/effects/index.js'
 
 /** Calls that a tool makes itself; they end with the call that they are part of. */
 export interface ToolCalls {

@@ -2,7 +2,7 @@
 // prepare step, the tool's own code (which may call other tools), the response format, the result against its schema. The
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
-import type { NestedOutcome, Plain } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
 import { timerMs } from '../../library/time/host-clock.js'
 import { Finished, Pending, isRepeatable } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
@@ -15,6 +15,7 @@ import { failureResponse, isStandardResponse, isThrownAlways, respond } from './
 import type { StandardResponse } from './response.js'
 import type { JsonSchema } from './schema.js'
 import { messageOf } from '../executors/provider.js'
+import type { NestedOutcome } from '../../library/effects/index.js'
 
 /** Calls of tools by tools, counted from the one that a script or a host made. */
 export const MAX_NESTING = 16

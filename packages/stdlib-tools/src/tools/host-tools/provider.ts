@@ -2,7 +2,6 @@
 // from the heavy one (contract: schemas), which is asked for when a tool is called first. `toolsOf` makes tools of them, for runtimes,
 // registries and servers.
 
-import type { SideEffect } from '@bridle/vm'
 import { DefinitionError, defineTool } from './define.js'
 import type {
   CallToPrepare,
@@ -18,6 +17,7 @@ import { ToolError } from './errors.js'
 import { isStream } from './invoke.js'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from './schema.js'
+import type { SideEffect } from '../../library/effects/index.js'
 
 /** What a provider can do at all. */
 export type ProviderCapability =

@@ -2,10 +2,10 @@
 // script gets an error that names the missing power and can catch it. What comes from the host's own definitions (its tools,
 // functions, capability operations) needs no grant: defining it was one. Time and randomness belong to the run.
 
-import { EFFECTS, usesOf } from '@bridle/vm'
 import type { Effect, EffectKind, EffectOutcome } from '@bridle/vm'
 import { categorizedError } from '../executors/provider.js'
 import type { PerformEffect, Provider } from '../executors/provider.js'
+import { EFFECTS, usesOf } from '../../library/effects/index.js'
 
 /** `*`, an area such as `fs`, or one kind such as `fs.read`. */
 export type Grant = '*' | EffectKind | Area

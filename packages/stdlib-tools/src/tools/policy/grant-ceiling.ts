@@ -5,7 +5,7 @@ import { hostSlot } from '@bridle/vm/families'
 import type { Context, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { codeOfCategory } from '../../library/tool-errors.js'
-import { effectAsCall, faultOfEffect, limitOfGrants, withEffectPins } from './grants.js'
+import { effectAsCall, faultOfEffect, limitOfGrants, spanOfEffect, withEffectPins } from './grants.js'
 import { scopesOf } from '@bridle/vm/families'
 import type { SecurityLevel } from './security-level.js'
 
@@ -36,5 +36,6 @@ export const EFFECT_JUDGE: EffectJudge = {
   refuse: (ctx, effect, mode) => (isGuarded(ctx) ? faultOfEffect(ctx, effect, mode) : null),
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? limitOfGrants(ctx, tool, argument) : Infinity),
   describe: (effect) => effectAsCall(effect),
+  span: spanOfEffect,
   codeOf: (category) => codeOfCategory(category),
 }

@@ -11,7 +11,7 @@
 // builtins count as calls of the tool that does the same (`http_get` is `http.get`), so that a grant binds both.
 
 import { isGuarded } from './grant-ceiling.js'
-import type { EffectAsCall } from '@bridle/vm/families'
+import type { EffectAsCall, EffectSpan, PlainRecord } from '@bridle/vm/families'
 import type { GrantCeiling } from './grant-ceiling.js'
 import { CONSTRAINT_RULES, GRANT_CEILING } from './grant-ceiling.js'
 import {
@@ -29,9 +29,8 @@ import {
   thrown,
   toPlain,
   typeName,
-  usesOf,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Control, Effect, Fault, FrameState, Plain, Result, Use, Value } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Control, Effect, Fault, FrameState, Plain, Result, Value } from '@bridle/vm/families'
 import {
   addConstraint,
   checkGrant,
@@ -47,6 +46,8 @@ import { toolError } from '../../library/tool-errors.js'
 import { isMentionedBy, isNamedBy, namedOnly } from '../dispatch/identity.js'
 import type { Named } from '../dispatch/identity.js'
 import type { CallFacts } from '../../library/tool-errors.js'
+import { usesOf, withArguments } from '../../library/effects/index.js'
+import type { Use } from '../../library/effects/index.js'
 
 /** Calls made under each budget, by the scope's id and key; numbers of scopes opened and of effects refused. */
 const grantState = family('grants', (): { scopes: number; denied: number; spent: Map<string, number> } => ({
@@ -362,6 +363,20 @@ export function limitOfGrants(ctx: Context, tool: string, key: string): number {
 
 // ----------------------------------------------------------------------------------------------------- effects of builtins
 
+/** An effect as a piece of work; `isCovered` where a standard tool around it says it all. */
+export function spanOfEffect(effect: Effect, isCovered: boolean): EffectSpan | null {
+  const { kind, args } = effect
+  if (kind === 'tool.call') {
+    const attempt = Number(args.attempt ?? 1)
+    return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args.executor) } }
+  }
+  if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
+  const call = isCovered ? null : effectAsCall(effect)
+  if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
+  if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args.method)}`, facts: {} }
+  return null
+}
+
 /** The tool call that an effect amounts to, as traces show it; null for what is no call of the world, or is one already. */
 export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {
   const first = usesOf(effect)[0]
@@ -379,7 +394,7 @@ export const STANDARD_CALL = 'tool.standard'
 
 /** Whether the gate in front of tools has judged the effect (tool-gate.ts); it says so by the key of what it judged. */
 function wasJudged({ args }: Effect): boolean {
-  return typeof args['identity'] === 'string'
+  return typeof args.identity === 'string'
 }
 
 /** Facts of the process that scripts are told; others are looked up on the way to something else. */
@@ -397,7 +412,7 @@ const TOLD_FACTS: ReadonlySet<Plain | undefined> = new Set([
 
 /** The name of what an effect does, as ceilings know it; null for what they leave alone. */
 function ceilingName({ kind, args, own }: Effect): string | null {
-  if (own === true || (kind === 'process.info' && !TOLD_FACTS.has(args['op']))) return null
+  if (own === true || (kind === 'process.info' && !TOLD_FACTS.has(args.op))) return null
   return nameOfKind(kind)
 }
 
@@ -526,7 +541,7 @@ function pinOf(applied: readonly AppliedGrant[], name: string): Plain | undefine
 
 /** The effect with pins and limits of its grants where it says nothing. */
 export function withEffectPins(ctx: Context, effect: Effect): Effect {
-  let args: Effect['args'] = effect.args
+  let args: PlainRecord = effect.args
   for (const use of usesOf(effect)) {
     if (use.tool === null || use.fills === undefined) continue
     const applied = grantsFor(ctx, { named: namedOnly(use.tool), own: [] }, 'implied')
@@ -538,13 +553,13 @@ export function withEffectPins(ctx: Context, effect: Effect): Effect {
     for (const [name, path] of Object.entries(use.fills))
       if (use.args[name] === undefined && given[name] !== undefined) args = putAt(args, path, given[name])
   }
-  return args === effect.args ? effect : { ...effect, args }
+  return args === effect.args ? effect : withArguments(effect, args)
 }
 
-function putAt(args: Effect['args'], [key, ...rest]: readonly string[], value: Plain): Effect['args'] {
+function putAt(args: PlainRecord, [key, ...rest]: readonly string[], value: Plain): PlainRecord {
   if (key === undefined) return args
   const inner = args[key]
-  const record = typeof inner === 'object' && inner !== null ? (inner as Effect['args']) : {}
+  const record = typeof inner === 'object' && inner !== null ? (inner as PlainRecord) : {}
   return { ...args, [key]: rest.length === 0 ? value : putAt(record, rest, value) }
 }
 

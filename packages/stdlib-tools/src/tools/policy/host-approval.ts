@@ -29,8 +29,8 @@ export type AskPerson = (request: ApprovalRequest, signal: AbortSignal) => unkno
 const KINDS = ['approval.ask'] as const
 
 function requestOf(effect: Effect, call: EffectCall): ApprovalRequest {
-  const kind = String(effect.args['kind']) as ApprovalKind
-  const payload = (effect.args['payload'] ?? {}) as { readonly [key: string]: Plain }
+  const kind = String(effect.args.kind) as ApprovalKind
+  const payload = (effect.args.payload ?? {}) as { readonly [key: string]: Plain }
   const inner = payload['approvalRequest'] as { readonly id?: Plain } | undefined
   const id = payload['request_id'] ?? inner?.id ?? call.idempotencyKey
   return { id: String(id), kind, payload, runId: call.runId }

@@ -1,17 +1,20 @@
 // Every kind of effect, with every resource that it can name: none reaches its provider without having been judged. The samples are
 // a record by kind, so a new kind does not compile until it has samples here, and the marks in them show what a row left out.
 
+import type { PlainRecord } from '@bridle/vm'
+import { effectOfData } from '../../library/effects/index.js'
 import { describe, expect, test } from 'vitest'
 import { Grants, refusal } from './authority.js'
 import { createRuntime } from '../../host/runtime.js'
 import type { RuntimeOptions } from '../../host/runtime.js'
-import { EFFECTS, builtin, usesOf } from '@bridle/vm'
+import { builtin } from '@bridle/vm'
 import { identityOfEffect } from '../dispatch/identity.js'
 import type { Effect, EffectKind, Plain } from '@bridle/vm'
 import type { Provider } from '../executors/provider.js'
+import { EFFECTS, usesOf } from '../../library/effects/index.js'
 
 interface Sample {
-  readonly args: Effect['args']
+  readonly args: PlainRecord
   /** Marked texts that are no resource, with the reason. */
   readonly free?: readonly string[]
   /** Powers beside the kind's own. */
@@ -121,7 +124,7 @@ function marked(value: Plain | undefined): readonly string[] {
 const cases = KINDS.flatMap((kind) => SAMPLES[kind].map((sample, at) => [`${kind} ${at + 1}`, kind, sample] as const))
 
 describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
-  const uses = usesOf({ kind, args })
+  const uses = usesOf(effectOfData(kind, args))
 
   test('each resource is declared, under an argument that constraints know', () => {
     const declared = uses.flatMap((use) => [...marked(use.args), ...marked((use.unknown ?? {}) as Plain)])
@@ -135,14 +138,15 @@ describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
     const needed = [...own, ...powers]
     const provider: Provider = { kinds: [kind], perform: () => ({ ok: true, value: null }) }
     const table = new Map([[kind, provider]])
-    const judged = (names: readonly EffectKind[]) => refusal(table, new Grants(names), { kind, args })
+    const judged = (names: readonly EffectKind[]) => refusal(table, new Grants(names), effectOfData(kind, args))
     expect(judged(needed)).toBeNull()
     for (const without of needed) expect(judged(needed.filter((name) => name !== without))).toMatchObject({ ok: false })
   })
 
   // The gate in front of tools judges what an effect calls, and says so; what the effect makes use of beside that is judged here.
-  const identity = identityOfEffect({ kind, args }, { aliases: null, hasOperation: () => false })
-  const effect = identity === null || kind === 'host.call' ? { kind, args } : { kind, args: { ...args, identity: identity.key } }
+  const identity = identityOfEffect(effectOfData(kind, args), { aliases: null, hasOperation: () => false })
+  const effect =
+    identity === null || kind === 'host.call' ? effectOfData(kind, args) : effectOfData(kind, { ...args, identity: identity.key })
   const left = effect.args === args ? uses : uses.filter((use, at) => at > 0 || use.isCall === false)
 
   test('a constraint on each resource refuses the effect', async () => {

@@ -2,11 +2,12 @@
 // `privileged` outside of them. The level follows from what is carried out; what an entry says about itself can only raise it. What
 // nobody says anything about is `privileged`.
 
-import { EFFECTS, HarnDict, usesOf } from '@bridle/vm/families'
+import { HarnDict } from '@bridle/vm/families'
 import type { Effect, Value } from '@bridle/vm/families'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { present } from '../definitions/registry.js'
 import type { HostNames, ToolIdentity } from '../dispatch/identity.js'
+import { EFFECTS, usesOf } from '../../library/effects/index.js'
 
 export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
 

@@ -11,7 +11,7 @@
 // `..` are kept as the operating system would read them) and reports absolute paths back. Times are milliseconds unless a
 // name says otherwise.
 
-import type { Plain } from '../values/data.js'
+import type { Plain } from '@bridle/vm/families'
 
 /** The world refused. `detail` is what follows the colon in messages, in the reference's wording: `No such file or directory (os error 2)`. */
 export interface Refused {
@@ -179,6 +179,8 @@ export interface ProcessExec {
 /** process.info, by `op`. */
 export type ProcessInfo =
   | { readonly args: { readonly op: 'env'; readonly name: string }; readonly result: string | null }
+  /** Whether a variable is there and not empty; secrets of the host count. */
+  | { readonly args: { readonly op: 'env_set'; readonly name: string }; readonly result: boolean }
   /** All variables but those whose names look like secrets. */
   | { readonly args: { readonly op: 'env_all' }; readonly result: { readonly [name: string]: string } }
   /** `cwd`: the execution root. `platform`: darwin, linux, windows. `arch`: x86_64, aarch64 … `temp`: system temporary directory. */
@@ -227,7 +229,7 @@ export interface TerminalWrite {
 
 // ----------------------------------------------------------------------------------------------------------------- http
 
-export interface HttpOptions {
+export type HttpOptions = {
   /** Total, connection and idle limits; null means the provider's default (30 s total). */
   readonly timeoutMs: number | null
   readonly connectTimeoutMs: number | null
@@ -281,9 +283,9 @@ export type HttpStream =
       readonly args: HttpRequest['args'] & { readonly op: 'http_open'; readonly id: string }
       readonly result: { readonly status: number; readonly headers: { readonly [name: string]: string } } | Refused
     }
-  /** At most `maxBytes`; nil at the end. */
+  /** At most `maxBytes`; nil at the end. After `timeoutMs` a dict says so. */
   | {
-      readonly args: { readonly op: 'http_read'; readonly id: string; readonly maxBytes: number }
+      readonly args: { readonly op: 'http_read'; readonly id: string; readonly maxBytes: number; readonly timeoutMs?: number }
       readonly result: Uint8Array | null | Refused
     }
   | { readonly args: { readonly op: 'http_close'; readonly id: string }; readonly result: null }

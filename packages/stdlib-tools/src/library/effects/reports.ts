@@ -2,7 +2,7 @@
 // functions. A report is told and forgotten: it is no effect, is not journalled, and nothing that a host does with it can reach
 // the run. A served script's reports become notifications to the client that asked (stdlib-tools, mcp/ and bridge/).
 
-import type { Plain } from '../values/data.js'
+import type { Plain } from '@bridle/vm/families'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -2,14 +2,14 @@
 // Keys are snake_case, as in every serialised record. The issuing side is tools/dispatch/dispatch.ts and tools/dispatch/host-call.ts;
 // providers answer with what is described here.
 
-import type { Plain } from '../values/data.js'
+import type { Plain } from '@bridle/vm/families'
 
 /**
  * Effect `tool.call`: one attempt of one call. `call_id` and `idempotency_key` stay the same over attempts. The answer is the
  * tool's result. A failure is an EffectError of kind `thrown` whose `value` is a ToolFailureRecord; other errors count as
  * code `execution_failed`.
  */
-export interface ToolCallArgs {
+export type ToolCallArgs = {
   readonly executor: 'host_bridge' | 'mcp_server'
   readonly tool: string
   /** Key of what the call comes down to, as it was judged (tools/dispatch/identity.ts). */
@@ -34,21 +34,6 @@ export interface ToolCallArgs {
   readonly grants?: Plain
 }
 
-/** A call that a tool of the host makes of another one, under the gate of the machine (tools/dispatch/nested-calls.ts). */
-export interface NestedCall {
-  /** `call_1/2`: the second one within `call_1`. */
-  readonly id: string
-  /** Id of the tool that is called, whatever name was used. */
-  readonly tool: string
-  readonly args: Plain
-  /** The call that the task around it is part of. */
-  readonly parent: string | null
-  readonly task: number
-  /** What it uses up, by name of the counter. */
-  readonly counts: { readonly [counter: string]: number }
-  readonly startedMs: number
-}
-
 export type NestedOutcome =
   /** Without `value` where that is no data. */
   | { readonly ok: true; readonly value?: Plain }
@@ -65,7 +50,7 @@ export interface ToolFailureRecord {
 }
 
 /** Effect `host.call`: `capability.operation` of the embedding program. `name` is the two joined by a dot. */
-export interface HostCallArgs {
+export type HostCallArgs = {
   readonly name: string
   readonly capability: string
   readonly operation: string

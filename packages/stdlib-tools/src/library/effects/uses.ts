@@ -6,7 +6,7 @@
 // has, and nobody can tell from the effect, is named in `unknown`: a constraint on it refuses the effect.
 
 import { unknownModelOption } from './model-options.js'
-import type { Plain } from '../values/data.js'
+import type { Plain } from '@bridle/vm/families'
 
 type Args = { readonly [key: string]: Plain }
 
@@ -59,15 +59,15 @@ const CHANGES: Readonly<Record<string, string>> = { delete: 'remove' }
 export const readsFile: UsesOf = (args) => [{ tool: 'fs.read', args: pick(args, ['path']) }]
 
 export const queriesFiles: UsesOf = (args) => {
-  const op = text(args['op']) ?? ''
+  const op = text(args.op) ?? ''
   return [{ tool: `fs.${QUERIES[op] ?? op}`, args: pick(args, ['path']) }]
 }
 
 export const changesFiles: UsesOf = (args) => {
-  const op = text(args['op']) ?? ''
+  const op = text(args.op) ?? ''
   const change: Use = { tool: `fs.${CHANGES[op] ?? op}`, args: pick(args, ['path', 'to']) }
   // A copy gives what it reads to whoever may read the copy.
-  return op === 'copy' ? [change, { ...readsPath(text(args['path']) ?? ''), isCall: false }] : [change]
+  return op === 'copy' ? [change, { ...readsPath(text(args.path) ?? ''), isCall: false }] : [change]
 }
 
 function readsPath(path: string): Use {
@@ -85,24 +85,24 @@ const TLS_FILES = ['caBundlePath', 'clientCertPath', 'clientKeyPath', 'clientIde
 
 /** What any request touches beside its address: a proxy is a host too, a download writes a file, keys and certificates are read. */
 function alongRequest(tool: string, args: Args): readonly Use[] {
-  const proxy = args['proxy']
+  const proxy = args.proxy
   const also: Use[] = []
   if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
     also.push({ tool, args: { url: String((proxy as Args)['url']) }, isCall: false })
-  if (typeof args['saveTo'] === 'string') also.push({ power: 'fs.write', tool: 'fs.write', args: { path: args['saveTo'] } })
+  if (typeof args.saveTo === 'string') also.push({ power: 'fs.write', tool: 'fs.write', args: { path: args.saveTo } })
   // Which origin a secret may go to is the host's word, and its provider keeps it; grants say which secrets.
-  const url = typeof args['url'] === 'string' ? { url: args['url'] } : {}
-  for (const ref of Object.values(record(args['secrets'])))
+  const url = typeof args.url === 'string' ? { url: args.url } : {}
+  for (const ref of Object.values(record(args.secrets)))
     also.push({ tool: 'secret.use', args: { name: record(ref)['secret'] ?? '', ...url }, implied: true, isCall: false })
-  const tls = record(args['tls'])
+  const tls = record(args.tls)
   for (const name of TLS_FILES) if (typeof tls[name] === 'string') also.push(readsPath(tls[name]))
   return also
 }
 
 export const requests: UsesOf = (args) => {
-  const tool = `http.${String(args['method'] ?? 'get').toLowerCase()}`
-  const timeout = args['timeoutMs']
-  const body = args['body']
+  const tool = `http.${String(args.method ?? 'get').toLowerCase()}`
+  const timeout = args.timeoutMs
+  const body = args.body
   const request: Use = {
     tool,
     args: {
@@ -129,18 +129,18 @@ const ON_OPEN_STREAMS: ReadonlySet<string> = new Set([
 ])
 
 export const streams: UsesOf = (args) => {
-  const op = text(args['op']) ?? ''
+  const op = text(args.op) ?? ''
   if (ON_OPEN_STREAMS.has(op)) return []
-  const url = text(args['url'])
+  const url = text(args.url)
   if (op === 'ws_listen' || url === null) {
-    const host = text(args['host'])
+    const host = text(args.host)
     const address =
       host === null
         ? {}
-        : { url: `http://${host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host}:${String(args['port'] ?? 0)}/` }
+        : { url: `http://${host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host}:${String(args.port ?? 0)}/` }
     return [{ tool: 'http.listen', args: address, isCall: false }]
   }
-  const timeout = args['timeoutMs']
+  const timeout = args.timeoutMs
   const stream: Use = {
     tool: 'http.stream',
     args: { url: asHttp(url), ...(typeof timeout === 'number' && op === 'ws_connect' ? { timeout_ms: timeout } : {}) },
@@ -157,18 +157,18 @@ const BY_FOLDER = 'a relative path in another folder is another program'
 
 /** A program as constraints see it, or why they cannot see which one it is. */
 function program(args: Args, further: { readonly env: boolean; readonly folder: boolean }): Pick<Use, 'args' | 'unknown'> {
-  const name = text(args['program'])
+  const name = text(args.program)
   const known = pick(args, ['program', 'args', 'cwd', 'shell'])
-  if (name === null || text(args['shell']) !== null) return { args: known, unknown: { program: IN_SHELL } }
+  if (name === null || text(args.shell) !== null) return { args: known, unknown: { program: IN_SHELL } }
   if (further.env) return { args: known, unknown: { program: BY_ENVIRONMENT } }
   if (further.folder && name.includes('/') && !name.startsWith('/')) return { args: known, unknown: { program: BY_FOLDER } }
   return { args: known }
 }
 
 export const runsProgram: UsesOf = (args) => {
-  const env = args['env'] !== undefined && args['env'] !== null
-  const timeout = args['timeoutMs']
-  const { args: known, ...rest } = program(args, { env, folder: text(args['cwd']) !== null })
+  const env = args.env !== undefined && args.env !== null
+  const timeout = args.timeoutMs
+  const { args: known, ...rest } = program(args, { env, folder: text(args.cwd) !== null })
   return [
     {
       tool: 'process.exec',
@@ -181,7 +181,7 @@ export const runsProgram: UsesOf = (args) => {
 }
 
 export const processFacts: UsesOf = (args) => {
-  switch (args['op']) {
+  switch (args.op) {
     case 'env':
       return [{ tool: 'env.get', args: pick(args, ['name']) }]
     case 'env_all':
@@ -195,16 +195,16 @@ export const processFacts: UsesOf = (args) => {
 
 /** Programs that are started afterwards run in the environment and the folder that were set. */
 export const changesProcess: UsesOf = (args) => {
-  if (args['op'] === 'exit') return []
+  if (args.op === 'exit') return []
   const starts: Use = {
     tool: 'process.exec',
     args: {},
-    unknown: { program: args['op'] === 'chdir' ? BY_FOLDER : BY_ENVIRONMENT },
+    unknown: { program: args.op === 'chdir' ? BY_FOLDER : BY_ENVIRONMENT },
     implied: true,
     isCall: false,
   }
-  if (args['op'] === 'setenv') return [{ tool: 'env.set', args: pick(args, ['name', 'value']), shown: ['name'] }, starts]
-  return [{ tool: `process.${String(args['op'])}`, args: pick(args, ['path']), isCall: false }, starts]
+  if (args.op === 'setenv') return [{ tool: 'env.set', args: pick(args, ['name', 'value']), shown: ['name'] }, starts]
+  return [{ tool: `process.${String(args.op)}`, args: pick(args, ['path']), isCall: false }, starts]
 }
 
 // ---------------------------------------------------------------------------------------------------------------- models
@@ -229,13 +229,13 @@ function doubtsOfModel(config: Args, options: Args): NonNullable<Use['unknown']>
  * may have put a provider elsewhere; a provider whose address comes from a variable of the host is at no address that we know.
  */
 export const asksModel: UsesOf = (args) => {
-  const config = record(args['config'])
+  const config = record(args.config)
   const own = text(config['base_url'])
-  const tool = args['op'] === 'embed' ? 'llm.embed' : 'llm.chat'
-  const official = text(args['base_url_env']) === null ? text(args['base_url']) : null
+  const tool = args.op === 'embed' ? 'llm.embed' : 'llm.chat'
+  const official = text(args.base_url_env) === null ? text(args.base_url) : null
   const url = own ?? official
   const { max_tokens, temperature, ...rest } = pick(args, ['model', 'provider', 'max_tokens', 'temperature'])
-  const heat = temperature ?? record(args['settings'])['temperature']
+  const heat = temperature ?? record(args.settings)['temperature']
   const call: Use = {
     tool,
     args: {
@@ -246,7 +246,7 @@ export const asksModel: UsesOf = (args) => {
     },
     unknown: {
       ...(url === null || url === '' ? { url: AT_HOST } : {}),
-      ...doubtsOfModel(config, record(record(args['settings'])['overrides'])),
+      ...doubtsOfModel(config, record(record(args.settings)['overrides'])),
     },
     shown: ['model', 'provider', 'max_tokens', 'temperature'],
     fills: { temperature: ['settings', 'temperature'] },
@@ -288,13 +288,13 @@ function behindSpec(spec: Plain | undefined): readonly Use[] {
  * is judged under the program or address as well, which only grants of all servers (`mcp`, `mcp.*`) or of that one name.
  */
 function ofServer(args: Args, what: string, given: Args, isCall: boolean): readonly Use[] {
-  const spec = record(args['spec'])
-  const own = args['spec'] !== undefined && args['spec'] !== null && typeof spec['server'] !== 'string'
+  const spec = record(args.spec)
+  const own = args.spec !== undefined && args.spec !== null && typeof spec['server'] !== 'string'
   const place = {
     ...(text(spec['url']) === null ? {} : { url: spec['url']! }),
     ...(text(spec['command']) === null ? {} : { program: spec['command']! }),
   }
-  const name = text(spec['server']) ?? String(args['name'] ?? args['server'] ?? '')
+  const name = text(spec['server']) ?? String(args.name ?? args.server ?? '')
   const named: Use = {
     tool: `mcp.${name}.${what}`,
     args: { ...place, ...given },
@@ -306,13 +306,13 @@ function ofServer(args: Args, what: string, given: Args, isCall: boolean): reado
   const asked: Use = { tool: `mcp.${identity}.${what}`, args: { ...place, ...given }, isCall: false }
   // Arguments of a script may be called `url` too; they do not stand for the address of the server.
   const connected: Use = { tool: `mcp.${identity}.connect`, args: place, isCall: false }
-  return [named, asked, connected, ...behindSpec(args['spec'])]
+  return [named, asked, connected, ...behindSpec(args.spec)]
 }
 
 /** Ending or asking about a connection takes nothing more than opening it did; the list of servers tells what the host declared. */
 export const connectsServer: UsesOf = (args) => {
-  if (args['op'] === 'status') return [{ tool: 'mcp.status', args: {}, isCall: false }]
-  return args['op'] === 'open' ? ofServer(args, 'connect', {}, false) : []
+  if (args.op === 'status') return [{ tool: 'mcp.status', args: {}, isCall: false }]
+  return args.op === 'open' ? ofServer(args, 'connect', {}, false) : []
 }
 
 /** Requests that list what there is; they carry nothing of a script's and say nothing that a call would not. */
@@ -320,18 +320,18 @@ const LISTS: ReadonlySet<string> = new Set(['ping', 'tools/list', 'prompts/list'
 
 /** A connection that a restored run does not have is opened again from its spec, so each request is judged by that too. */
 export const asksServer: UsesOf = (args) => {
-  const method = text(args['method']) ?? ''
-  const params = record(args['params'])
+  const method = text(args.method) ?? ''
+  const params = record(args.params)
   if (method === 'tools/call' && typeof params['name'] === 'string')
     return ofServer(args, params['name'], record(params['arguments']), true)
-  return LISTS.has(method) ? behindSpec(args['spec']) : ofServer(args, method.replaceAll('/', '.'), params, false)
+  return LISTS.has(method) ? behindSpec(args.spec) : ofServer(args, method.replaceAll('/', '.'), params, false)
 }
 
 // ----------------------------------------------------------------------------------------------------- tools of the host
 
 /** Dispatch judges a tool call under the identity of its tool; what is left is the address of a server that nobody declared. */
 export const callsTool: UsesOf = (args) => {
-  const server = text(args['mcp_server'])
+  const server = text(args.mcp_server)
   if (server === null || !isServerAddress(server)) return []
   return [
     { power: 'mcp.request', tool: null, args: {}, isCall: false },
@@ -340,8 +340,8 @@ export const callsTool: UsesOf = (args) => {
 }
 
 export const callsHost: UsesOf = (args) => {
-  const params = record(args['params'])
-  if (args['name'] !== 'process.exec') return [{ tool: String(args['name'] ?? ''), args: params }]
+  const params = record(args.params)
+  if (args.name !== 'process.exec') return [{ tool: String(args.name ?? ''), args: params }]
   // What the host may do itself, the machine does otherwise (tools/dispatch/host-process.ts): both start the same program.
   const argv = Array.isArray(params['argv']) && params['mode'] === 'argv' ? (params['argv'] as readonly Plain[]) : null
   const starts = program(
@@ -357,14 +357,14 @@ export const callsHost: UsesOf = (args) => {
 }
 
 export const callsHostTool: UsesOf = (args) =>
-  args['op'] === 'call' ? [{ tool: String(args['name'] ?? ''), args: record(args['args']) }] : []
+  args.op === 'call' ? [{ tool: String(args.name ?? ''), args: record(args.args) }] : []
 
 // ----------------------------------------------------------------------------------------------------------------- others
 
 export const usesStore: UsesOf = (args) => [
-  { tool: `store.${text(args['op']) ?? ''}`, args: pick(args, ['namespace', 'key']), isCall: false },
+  { tool: `store.${text(args.op) ?? ''}`, args: pick(args, ['namespace', 'key']), isCall: false },
 ]
 
 export const readsTerminal: UsesOf = (args) =>
   // Whether there is a terminal is no reading of it.
-  args['op'] === 'tty' ? [] : [{ tool: 'terminal.read', args: {}, isCall: false }]
+  args.op === 'tty' ? [] : [{ tool: 'terminal.read', args: {}, isCall: false }]

@@ -1,7 +1,7 @@
 // Options that a provider of models takes as they are (`{openai: {…}}`). They go into the request beside what the call says, so one
 // that says the same once more – model, tokens, temperature, tools, messages – would replace what grants and limits have judged.
 
-import { lookup } from '../values/lookup.js'
+import { lookup } from '@bridle/vm/families'
 
 type Options = { readonly [name: string]: unknown }
 

@@ -1,0 +1,10 @@
+// The door of the effects: which kinds there are, what they carry and what they make use of.
+
+export type {} from './kinds.js'
+export * from './effects.js'
+export { isServerAddress } from './uses.js'
+export type { FurtherPower, Use, UsesOf } from './uses.js'
+export { modelOptionsProblem, unknownModelOption, withModelOptions } from './model-options.js'
+export type * from './records.js'
+export type * from './reports.js'
+export type * from './tool-records.js'

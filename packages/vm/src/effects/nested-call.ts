@@ -1,0 +1,18 @@
+// Calls that whoever answers an effect makes through the judge of the machine while it does: EffectJudge.book counts and traces them.
+
+import type { Plain } from '../values/data.js'
+
+/** A call that a tool makes of another one, within the effect that asked for the first. */
+export interface NestedCall {
+  /** `call_1/2`: the second one within `call_1`. */
+  readonly id: string
+  /** Id of the tool that is called, whatever name was used. */
+  readonly tool: string
+  readonly args: Plain
+  /** The call that the task around it is part of. */
+  readonly parent: string | null
+  readonly task: number
+  /** What it uses up, by name of the counter. */
+  readonly counts: { readonly [counter: string]: number }
+  readonly startedMs: number
+}
