@@ -54,7 +54,7 @@ export function asker(kind: string, finishers: Readonly<Record<string, Finisher>
   }
 }
 
-/** The facts of a `Refused` record (effects/records.ts); null for any other answer. */
+/** The facts of a `Refused` record (library/effects/records.ts); null for any other answer. */
 export interface Refusal {
   readonly code: string
   readonly detail: string

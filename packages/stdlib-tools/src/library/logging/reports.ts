@@ -1,4 +1,4 @@
-// What hosts are told of a script's reports: progress and log lines (effects/reports.ts of the machine has their shape).
+// What hosts are told of a script's reports: progress and log lines (library/effects/reports.ts has their shape).
 
 import { hostSlot } from '@bridle/vm/families'
 import type { Report } from '../effects/index.js'

@@ -1,6 +1,6 @@
 // One tool call from name to result, as the native frame `tool.dispatch`: resolve, encode, defaults, validate input, identify,
 // policy, attempt loop with the executor, validate output, decode. The frame's state is all that a restart needs;
-// journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
+// journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (library/effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'

@@ -318,7 +318,7 @@ export function brokenGrant(
     refusalByGrants(ctx, applied, judged, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
   const { kind, server } = identity
   if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, args)
-  // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (effects/uses.ts).
+  // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (library/effects/uses.ts).
   const place = HarnDict.of({ url: server })
   const ofPlace = grants.map((each) => ({
     ...each,

@@ -201,7 +201,7 @@ function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
   } satisfies HostCallState)
 }
 
-/** A tool of the host fails with the record of effects/tool-records.ts; scripts see the full error dict, category and all. */
+/** A tool of the host fails with the record of library/effects/tool-records.ts; scripts see the full error dict, category and all. */
 function completeError(ctx: Context, state: { readonly name: string | null }, fault: Fault): Result {
   if (!isToolError(fault.caught)) return ctx.fail(fault)
   return ctx.throw(errorFromFault(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))

@@ -1,7 +1,7 @@
 // Providers answer effects: one provider for each kind of effect, chosen by the host. A provider answers at once with an
 // outcome (the task goes on without a switch) or with a promise (the task waits, others run).
 //
-// "The world refused" is an ordinary result, a Refused record (packages/vm/src/effects/records.ts); an outcome with
+// "The world refused" is an ordinary result, a Refused record (library/effects/records.ts); an outcome with
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 

@@ -84,7 +84,7 @@ export function toolErrorData(cause: unknown): ToolErrorData {
   return { code: 'execution_failed', message: messageOf(cause) }
 }
 
-/** The outcome that the dispatch in the machine turns into the dict a script catches (packages/vm/src/effects/tool-records.ts). */
+/** The outcome that the dispatch in the machine turns into the dict a script catches (library/effects/tool-records.ts). */
 export function failedOutcome(error: ToolErrorData): EffectOutcome {
   const value: { [key: string]: Plain } = { name: 'ToolError', code: error.code, message: error.message }
   if (error.retryAfterMs !== undefined) value['retry_after_ms'] = error.retryAfterMs
