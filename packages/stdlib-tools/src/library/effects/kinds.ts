@@ -112,7 +112,7 @@ declare module '@bridle/vm/families' {
       | 'tools'
       | 'warm'
     >
-    'approval.ask': { readonly kind: string; readonly payload: Plain }
+    'approval.ask': { readonly kind: string; readonly payload: Plain; readonly secrets?: readonly string[] }
     'trace.emit': TraceEmit['args']
     'compress.run': CompressRun['args']
     'data.parse': Named<'format' | 'op' | 'text'>
