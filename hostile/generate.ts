@@ -31,7 +31,7 @@ export class Generator {
     this.seed = seed
     const methods = [...registry.methods.values()].flatMap((table) => [...table.values()])
     this.callables = [...registry.builtins.values(), ...methods].filter(
-      (def) => !def.name.startsWith('__') && !LEFT_OUT.has(def.name) && nameOf(def).includes(word),
+      (def) => !def.name.startsWith('__') && !LEFT_OUT.has(def.name) && readName(def).includes(word),
     )
     this.keys = optionKeys()
   }
@@ -50,7 +50,7 @@ export class Generator {
     const receiver = def.receiver === null ? '' : `(${maker.value(def.receiver)}).`
     const call = `${receiver}${def.name}(${values.join(', ')})`
     const source = `${maker.prelude}let r = try { ${call} } catch (e) { "caught \${e}" }\nprintln(type_of(r))\nreturn r\n`
-    return { index, name: nameOf(def), source }
+    return { index, name: readName(def), source }
   }
 
   private keysFor(def: BuiltinDef): readonly string[] {
@@ -59,7 +59,7 @@ export class Generator {
   }
 }
 
-function nameOf({ receiver, name }: BuiltinDef): string {
+function readName({ receiver, name }: BuiltinDef): string {
   return receiver === null ? name : `${receiver}.${name}`
 }
 

@@ -48,7 +48,7 @@ interface Pace {
 /**
  * Milliseconds for which this thread had a processor, where the system says it (Linux): others that work meanwhile count for nothing.
  */
-function workedMs(): number {
+function measureWork(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6
   } catch {
@@ -65,7 +65,7 @@ const registry = createRegistry([
     name: 'pace',
     builtins: [
       builtin('__pace_begins() -> nil', { doc: '', effects: [] }, () => {
-        began = { at: workedMs(), units: running!.fuelUsed }
+        began = { at: measureWork(), units: running!.fuelUsed }
         return null
       }),
     ],
@@ -81,14 +81,14 @@ function measurePace(name: string, call: string): Pace | null {
   running = new Machine(linkProgram(program, registry), { hashHex: () => '00'.repeat(32), limits: { fuel: 500_000_000 } })
   began = { at: Infinity, units: 0 }
   let heldMs = 0
-  let at = workedMs()
+  let at = measureWork()
   let exit = running.start(null, 0)
   for (;;) {
     // A slice in which the call begins counts from there.
-    const now = workedMs()
+    const now = measureWork()
     if (began.at < now) heldMs = Math.max(heldMs, now - Math.max(at, began.at))
     if (exit.kind !== 'yielded') return { name, call, ms: now - began.at, units: running.fuelUsed - began.units, heldMs }
-    at = workedMs()
+    at = measureWork()
     exit = running.resume(null, 0)
   }
 }

@@ -7,8 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import {
   compileProgram,
-  identityOfModule,
-  interfaceOf,
+  writeModuleIdentity,
+  readInterface,
   loadModules,
   storeModule,
   verify,
@@ -87,7 +87,7 @@ for (const [path, text] of written) {
 }
 
 function fingerprintOf(chunk: ModuleChunk): string {
-  return hashHex(new TextEncoder().encode(identityOfModule(chunk))).slice(0, FINGERPRINT_DIGITS)
+  return hashHex(new TextEncoder().encode(writeModuleIdentity(chunk))).slice(0, FINGERPRINT_DIGITS)
 }
 
 /** The chunk of a module as importers get it; null where it does not compile. */
@@ -180,7 +180,7 @@ function stdRow(path: string): string {
 }
 
 function interfaceIn(order: readonly LoadedModule[], module: LoadedModule): ImportedInterface {
-  return interfaceOf(module.program, (path) => {
+  return readInterface(module.program, (path) => {
     const found = module.imports.get(path)
     const there = found?.kind === 'module' ? order.find((each) => each.key === found.key) : undefined
     return there === undefined ? null : interfaceIn(order, there)

@@ -51,7 +51,7 @@ async function between(attack: (places: Places) => Promise<void>): Promise<void>
   }
 }
 
-async function asked(source: string, here: string, options: RuntimeOptions = {}, denyPrivate = false): Promise<string> {
+async function recordRequests(source: string, here: string, options: RuntimeOptions = {}, denyPrivate = false): Promise<string> {
   const runtime = createRuntime({
     grants: ['*'],
     providers: () =>
@@ -93,8 +93,8 @@ export const cases = [
           async () =>
             between(async ({ here, seen }) => {
               for (const status of STATUSES) {
-                await asked(`http_get("${here}/${hops}/${status}", {${option}}).body`, here)
-                await asked(`http_post("${here}/${hops}/${status}", "x", {${option}}).body`, here)
+                await recordRequests(`http_get("${here}/${hops}/${status}", {${option}}).body`, here)
+                await recordRequests(`http_post("${here}/${hops}/${status}", "x", {${option}}).body`, here)
               }
               must(seen.length > 0, 'no redirect was followed: the case tries nothing')
               must(!isTold(seen, KEY) && !isTold(seen, OWN), `sent elsewhere: ${seen.join()}`)
@@ -113,7 +113,7 @@ export const cases = [
             between(async ({ here, seen }) => {
               const domain = here.slice('http://'.length)
               const toolGrants = { 'http.*': { domain } }
-              const said = await asked(`http_get("${here}/${hops}/${status}").body`, here, { toolGrants })
+              const said = await recordRequests(`http_get("${here}/${hops}/${status}").body`, here, { toolGrants })
               must(seen.length === 0, `reached ${seen.join()}`)
               must(said.startsWith('refused: '), `says ${said}`)
             }),
@@ -124,7 +124,7 @@ export const cases = [
         async () =>
           between(async ({ here, elsewhere, seen }) => {
             const url = elsewhere.replace('127.0.0.1', name)
-            const said = await asked(`http_get("${url}/").body`, here, {}, true)
+            const said = await recordRequests(`http_get("${url}/").body`, here, {}, true)
             must(seen.length === 0, `reached ${seen.join()}`)
             must(said.startsWith('refused: '), `says ${said}`)
           }),

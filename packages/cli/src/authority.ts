@@ -14,7 +14,7 @@ import { parseUrl } from '@bridle/compiler/grants'
 import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
 import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
-import { closestOf } from '@bridle/parser'
+import { findClosest } from '@bridle/parser'
 import { lookup } from '@bridle/vm'
 import { STANDARD_TOOLS } from '@bridle/stdlib-tools'
 import type { EffectKind, Plain } from '@bridle/vm'
@@ -329,7 +329,7 @@ function grantable(): readonly string[] {
 }
 
 function suggested(name: string, known: Iterable<string>): string {
-  const near = closestOf(name, known)
+  const near = findClosest(name, known)
   return near === null ? '' : `; did you mean ${near}?`
 }
 

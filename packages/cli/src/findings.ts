@@ -1,7 +1,7 @@
 // What `check` and `lint` found, as text for people and as data for programs.
 
 import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, type SourceFile } from '@bridle/parser'
-import { invariantOf, lintRule } from '@bridle/compiler'
+import { nameInvariant, lintRule } from '@bridle/compiler'
 import { renderFinding } from './printable.js'
 
 export interface Finding {
@@ -21,7 +21,7 @@ export function showFindings(findings: readonly Finding[]): void {
 function labelOf(code: string): string | null {
   const rule = lintRule(code)
   if (rule !== null) return `lint[${rule}]`
-  const invariant = invariantOf(code)
+  const invariant = nameInvariant(code)
   if (invariant !== null) return `invariant[${invariant}]`
   return code.startsWith('H') ? 'preflight' : null
 }

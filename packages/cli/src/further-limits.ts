@@ -2,7 +2,7 @@
 
 import type { lazyMcpProvider } from '@bridle/stdlib-tools/node'
 import type { RuntimeOptions } from '@bridle/stdlib-tools'
-import { closestOf } from '@bridle/parser'
+import { findClosest } from '@bridle/parser'
 import { UsageError } from './errors.js'
 
 type CompileLimits = NonNullable<RuntimeOptions['compileLimits']>
@@ -43,7 +43,7 @@ export function readFurtherLimits({ limit: specs = [] }: LimitFlags): FurtherLim
   for (const spec of specs) {
     const [, name = '', number = ''] = /^([^=]*)=(.*)$/s.exec(spec) ?? []
     if (!NAMES.includes(name)) {
-      const near = closestOf(name, NAMES)
+      const near = findClosest(name, NAMES)
       throw new UsageError(
         `--limit ${spec}: write NAME=NUMBER${near === null ? '' : `; did you mean ${near}?`}; the names are ${NAMES.join(', ')}`,
       )

@@ -14,9 +14,9 @@ import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram, type CheckLimits } from './types/check.js'
-import { interfaceOf } from './types/module-interface.js'
+import { readInterface } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
-import { jsonSchemaOfType, schemaAliases, lowerType } from './types/schema-of-type.js'
+import { lowerTypeToJsonSchema, schemaAliases, lowerType } from './types/schema-of-type.js'
 import type { ResolvedImport } from './emit/module.js'
 import type { LoadedImport, LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
@@ -120,7 +120,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     }
   for (const module of order)
     if (module.key !== entry.key)
-      interfaces.set(module.key, module.compiled?.interface ?? interfaceOf(module.program, makeImports(module)))
+      interfaces.set(module.key, module.compiled?.interface ?? readInterface(module.program, makeImports(module)))
   const main = order.at(-1)!
   const effects = new EffectAnalysis(order, main, {
     signatures: options.signatures,
@@ -218,7 +218,7 @@ function emitModule(
     signatures: options.signatures,
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
     schemaOf: (type: TypeExpr) => json(lowerType(type, aliases)),
-    toolSchemaOf: (type: TypeExpr) => json(jsonSchemaOfType(type)),
+    toolSchemaOf: (type: TypeExpr) => json(lowerTypeToJsonSchema(type)),
   })
 }
 

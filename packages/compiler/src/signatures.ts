@@ -1,7 +1,7 @@
 // `@bridle/compiler/signatures`: what the compiler must know about builtins. The registry of the machine is its source; the
 // compiler itself never sees the machine.
 
-export { closestOf, editDistance } from '@bridle/parser/suggest'
+export { findClosest, editDistance } from '@bridle/parser/suggest'
 
 /** What a call of a builtin may ask of the world. */
 export interface BuiltinEffects {

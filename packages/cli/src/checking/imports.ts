@@ -1,7 +1,7 @@
 // What imported modules offer, for the rules of lint that ask: found as a run would find them, parsed when first asked for.
 
 import { dirname, resolve as resolvePath } from 'node:path'
-import { type ImportedInterface, interfaceOf, type Resolution } from '@bridle/compiler'
+import { type ImportedInterface, readInterface, type Resolution } from '@bridle/compiler'
 import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
 import { stdModule } from '@bridle/stdlib-tools'
 import { fileModules } from '@bridle/stdlib-tools/node'
@@ -67,7 +67,7 @@ export class ModuleFinder {
       const known = this.interfaces.get(module.key)
       if (known !== undefined) return known
       this.interfaces.set(module.key, null) // for a module that imports itself by a detour
-      const made = interfaceOf(module.program, this.importsOf(module.key))
+      const made = readInterface(module.program, this.importsOf(module.key))
       this.interfaces.set(module.key, made)
       return made
     }

@@ -1,7 +1,7 @@
 // `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of the phases, codes
 // of run time and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`. Without a code, all are listed.
 
-import { canonicalInvariant, checkInvariants, declaredInvariants, handlersOf } from '@bridle/compiler'
+import { canonicalInvariant, checkInvariants, listInvariants, listHandlers } from '@bridle/compiler'
 import { parse, SourceFile } from '@bridle/parser'
 import { ERROR_CODES } from '../error-codes.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
@@ -18,10 +18,10 @@ export async function explainInvariant(invariant: string, handler: string, path:
     for (const diagnostic of diagnostics) process.stderr.write(renderFinding(diagnostic, file))
     return EXIT_FAILURE
   }
-  const found = handlersOf(program).find((each) => each.name.text === handler)
+  const found = listHandlers(program).find((each) => each.name.text === handler)
   if (found === undefined) throw new CommandError(`handler \`${handler}\` was not found`)
   const name = canonicalInvariant(invariant)
-  if (name === null || !declaredInvariants(found).includes(name)) {
+  if (name === null || !listInvariants(found).includes(name)) {
     throw new CommandError(`handler \`${handler}\` does not declare \`@invariant("${invariant}")\``)
   }
   const violations = checkInvariants(program, file).filter((each) => each.handler === handler && each.invariant === name)

@@ -1,7 +1,7 @@
 // `bridle test [PATH…]`: runs test pipelines and reports each. The report is the reference's.
 // Exit 0 when all passed (also when there was none), 1 when one failed, 2 when a filter selects none.
 
-import { closestOf } from '@bridle/parser'
+import { findClosest } from '@bridle/parser'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import { authorityOf, withLock } from '../authority.js'
@@ -116,7 +116,7 @@ function documentOf(results: readonly TestResult[], ms: number): unknown {
 /** A filter that selects nothing is misspelt: a green run without a test would say that all is well. */
 function noneSelected(filter: string, files: readonly TestFile[]): UsageError {
   const names = files.flatMap(({ tests }) => tests)
-  const near = closestOf(filter, names)
+  const near = findClosest(filter, names)
   const among = names.length === 1 ? 'the 1 test' : `any of the ${names.length} tests`
   const help = near === null ? (names.length === 0 ? '' : `, such as ${names.slice(0, 3).join(', ')}`) : `; did you mean ${near}?`
   return new UsageError(`--filter ${filter} does not select ${among} that were found${help}`)

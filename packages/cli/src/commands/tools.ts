@@ -16,7 +16,7 @@ import type { Script } from '../load.js'
 import { LOCK_FILE, collectTools, compareLock, lockOf, readLock, writeLock } from '../lock.js'
 import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
-import { closestOf } from '@bridle/parser'
+import { findClosest } from '@bridle/parser'
 import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
 import { EFFECTS } from '@bridle/stdlib-tools'
 
@@ -248,7 +248,7 @@ function find(name: string, { tools }: Collected): KnownTool {
   const found = tools.filter((tool) => tool.key === name || tool.name === name)
   const [first] = found
   if (first === undefined) {
-    const near = closestOf(
+    const near = findClosest(
       name,
       tools.flatMap((tool) => [tool.name, tool.key]),
     )

@@ -2,7 +2,7 @@
 // under one name in several modules. Exports are whatever the module exports.
 
 import { resolve as resolvePath } from 'node:path'
-import { interfaceOf } from '@bridle/compiler'
+import { readInterface } from '@bridle/compiler'
 import type { Declaration, Program } from '@bridle/parser'
 import { folderOf, type ModuleFinder } from '../checking/imports.js'
 import { isFile } from './assets.js'
@@ -63,7 +63,7 @@ export function checkReexports(root: PreflightModule, finder: ModuleFinder, run:
     else known.add(source)
   }
   const own = root.program.items.filter((item) => item.kind !== 'ImportDecl')
-  for (const name of interfaceOf({ ...root.program, items: own }).exports) add(name, shownModule(root.key))
+  for (const name of readInterface({ ...root.program, items: own }).exports) add(name, shownModule(root.key))
   const imports = finder.importsOf(root.key)
   const places = new Map<string, ImportDecl>()
   for (const decl of reexports) {

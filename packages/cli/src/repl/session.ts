@@ -3,7 +3,7 @@
 // printing again what it has printed. Nothing of the machine has to be kept between entries, and an entry that fails leaves no
 // trace in the session.
 
-import { checkProgram, disassemble, interfaceOf, loadModules } from '@bridle/compiler'
+import { checkProgram, disassemble, readInterface, loadModules } from '@bridle/compiler'
 import type { ImportedInterface } from '@bridle/compiler'
 import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, Program, Stmt } from '@bridle/parser'
@@ -107,7 +107,7 @@ export class Session {
       return null
     }
     let found: string | null = null
-    const imports = (): ImportedInterface => interfaceOf({ kind: 'Program', span: { start: 0, end: 0 }, items: [] })
+    const imports = (): ImportedInterface => readInterface({ kind: 'Program', span: { start: 0, end: 0 }, items: [] })
     const probe = { stmt, found: (type: string | null) => (found = type) }
     this.show(
       checkProgram(program, { file, imports, probe }).filter((each) => !/^call target/.test(each.message)),

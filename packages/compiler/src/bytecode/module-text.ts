@@ -35,7 +35,7 @@ interface Written {
 }
 
 /** What is hashed to tell whether two modules do the same: comments, names of locals and line numbers do not count. */
-export function identityOfModule(chunk: ModuleChunk): string {
+export function writeModuleIdentity(chunk: ModuleChunk): string {
   const identity = {
     functions: chunk.functions.map((fn) => [
       fn.kind,

@@ -12,7 +12,7 @@ import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
 import { boundEffects, readDeclaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { decodeCeilingEffect, decodeEffect, nameOfKind, needsGrant } from './kinds.js'
+import { decodeCeilingEffect, decodeEffect, foldKind, needsGrant } from './kinds.js'
 import type { Site, Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -105,7 +105,7 @@ export function checkImport({
     for (const each of listHandedOut(world, unit)) {
       for (const [token, cause] of inference.inferUnit(each).tokens) {
         const named = decodeCeilingEffect(token)
-        const name = named ?? nameOfKind(token)
+        const name = named ?? foldKind(token)
         if (name === null || seen.has(name)) continue
         // Reading alone is told from kinds; a name without one is given the benefit of the doubt, since the run decides in the end.
         if (leavesEffect(ceiling, name, named === null ? token : null)) continue

@@ -99,7 +99,7 @@ function foldToken(token: string): string | null {
 }
 
 /** The effect name that a kind of the machine folds into; null for one that is no effect to speak of. */
-export function nameOfKind(kind: string): string | null {
+export function foldKind(kind: string): string | null {
   return kind.includes('.') ? foldToken(kind) : null
 }
 
@@ -148,7 +148,7 @@ export function normalEffect(written: string): string | null {
 }
 
 /** What a declared side-effect level of a tool says about its effects; null for a level that is not known. */
-export function effectsOfLevel(level: string): readonly string[] | null {
+export function listLevelEffects(level: string): readonly string[] | null {
   switch (level) {
     case 'none':
       return []

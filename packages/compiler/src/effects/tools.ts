@@ -2,7 +2,7 @@
 // that its side-effect level or its executor implies, else those of its handler, which inference knows.
 
 import type { Expr } from '@bridle/parser'
-import { effectsOfLevel, normalEffect } from './kinds.js'
+import { listLevelEffects, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
 export function toolDefinition(
@@ -16,7 +16,7 @@ export function toolDefinition(
   const executor = readText(findEntry(config, 'executor'))
   const declared = readList(findEntry(config, 'effects'))
   const level = readText(findEntry(findEntry(config, 'annotations'), 'side_effect_level'))
-  const implied = level === null ? null : effectsOfLevel(level)
+  const implied = level === null ? null : listLevelEffects(level)
   return {
     executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : 'harn')),
     handler: handler === undefined ? null : track(handler),

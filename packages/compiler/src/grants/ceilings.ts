@@ -19,7 +19,7 @@ export const FREE_EFFECTS: readonly string[] = Object.keys(EFFECT_NAMES).filter(
 )
 
 /** Effect names that a host lists, as a ceiling has them. `fs.read` is reading alone; what needs no grant is left in any case. */
-export function allowedEffects(names: readonly string[]): readonly string[] {
+export function normalizeCeiling(names: readonly string[]): readonly string[] {
   return [...new Set([...FREE_EFFECTS, ...names])].sort()
 }
 
@@ -40,7 +40,7 @@ export function isCeiling(raw: unknown): raw is ImportCeiling {
   return typeof module === 'string' && (effects === null || isNames) && typeof grants === 'object' && grants !== null
 }
 
-/** What `allowedEffects` takes. */
+/** What `normalizeCeiling` takes. */
 export function isEffectName(name: string): boolean {
   return name === 'fs.read' || Object.hasOwn(EFFECT_NAMES, name)
 }

@@ -206,7 +206,7 @@ export interface GrantedTool {
 }
 
 /** Arguments that a grant puts in where the call has none: pinned values and limits, when the schema has the property. */
-export function pinnedArguments(
+export function listPinnedArguments(
   grant: GrantRecord,
   args: GrantArguments,
   tool: GrantedTool,

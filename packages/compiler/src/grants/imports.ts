@@ -7,7 +7,7 @@
 import { report } from '@bridle/parser'
 import type { Attribute, AttributeValue, Diagnostic, Program, Span } from '@bridle/parser'
 import { lookup } from '../bytecode/lookup.js'
-import { closestOf } from '../signatures.js'
+import { findClosest } from '../signatures.js'
 import { EFFECT_NAMES } from '../effects/kinds.js'
 import { GRANT_CATALOG } from './catalog.js'
 import { FREE_EFFECTS } from './ceilings.js'
@@ -76,7 +76,7 @@ export function importCeilings(program: Program): {
           }),
         )
       } else if (!imported.includes(path)) {
-        found.push(report(GRANT_CATALOG, 'G010', attribute.span, { module: path, suggestion: closestOf(path, imported) }))
+        found.push(report(GRANT_CATALOG, 'G010', attribute.span, { module: path, suggestion: findClosest(path, imported) }))
       } else {
         let draft = drafts.get(path)
         if (draft === undefined) drafts.set(path, (draft = { span: attribute.span, levels: new Map() }))
@@ -114,7 +114,7 @@ function readLevels(attribute: Attribute, path: string, { levels }: Draft, found
       found.push(report(GRANT_CATALOG, 'G003', attribute.span, { alias: path, key: written, problem }))
     }
     if (capability === null && key !== ALL) {
-      const near = closestOf(key, [...Object.keys(CAPABILITIES), ...ALL_EFFECTS, ALL])
+      const near = findClosest(key, [...Object.keys(CAPABILITIES), ...ALL_EFFECTS, ALL])
       wrong(`is nothing that an import can be given${near === null ? '' : `; did you mean '${near}'?`}`)
       continue
     }

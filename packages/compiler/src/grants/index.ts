@@ -8,11 +8,11 @@ export { compileWildcards, matchStars } from './wildcards.js'
 export type { WildcardRules } from './wildcards.js'
 export { STANDARD_TOOL_BUILTINS } from './standard.js'
 export type { StandardToolId } from './standard.js'
-export { allowedEffects, isCeiling, isEffectName, leavesEffect } from './ceilings.js'
+export { normalizeCeiling, isCeiling, isEffectName, leavesEffect } from './ceilings.js'
 export type { ImportCeiling } from './ceilings.js'
-export { effectsOfLevel, nameOfKind, normalEffect } from '../effects/kinds.js'
+export { listLevelEffects, foldKind, normalEffect } from '../effects/kinds.js'
 export { satisfiesVersion } from './version.js'
-export { addConstraint, checkGrant, constraintProblem, findEmptiedKey, keyKind, pinnedArguments } from './constraints.js'
+export { addConstraint, checkGrant, constraintProblem, findEmptiedKey, keyKind, listPinnedArguments } from './constraints.js'
 export type {
   ConstrainedCall,
   ConstraintRule,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addConstraint, checkGrant, constraintProblem, findEmptiedKey, pinnedArguments } from './constraints.js'
+import { addConstraint, checkGrant, constraintProblem, findEmptiedKey, listPinnedArguments } from './constraints.js'
 import type { GrantRecord, GrantedTool } from './constraints.js'
 import { domainProblem, isWideDomain, matchDomain } from './domain.js'
 import { allowsPath } from './paths.js'
@@ -158,8 +158,8 @@ describe('constraints', () => {
 
   test('pinned values and limits are put in where the schema has the property', () => {
     const grant: GrantRecord = { model: 'm1', max_tokens: 10, seed: 7, temperature: [0, 1], domain: 'a.com', max_calls: 3 }
-    expect(pinnedArguments(grant, {}, TOOL)).toEqual({ model: 'm1', max_tokens: 10 })
-    expect(pinnedArguments(grant, { model: 'm2' }, TOOL)).toEqual({ max_tokens: 10 })
+    expect(listPinnedArguments(grant, {}, TOOL)).toEqual({ model: 'm1', max_tokens: 10 })
+    expect(listPinnedArguments(grant, { model: 'm2' }, TOOL)).toEqual({ max_tokens: 10 })
   })
 
   test.each<[string, GrantRecord[string], boolean]>([

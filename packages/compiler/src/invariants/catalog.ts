@@ -78,7 +78,7 @@ export const INVARIANT_CATALOG = {
 export type InvariantCode = keyof typeof INVARIANT_CATALOG
 
 /** The name that a report shows beside a code; null for codes of other phases. */
-export function invariantOf(code: string): string | null {
+export function nameInvariant(code: string): string | null {
   const rows: Readonly<Record<string, InvariantRow<never> | undefined>> = INVARIANT_CATALOG
   const row = rows[code]
   return row === undefined ? null : (row.invariant ?? 'invariant')

@@ -50,7 +50,7 @@ export function canonicalInvariant(name: string): string | null {
 }
 
 export function checkInvariants(program: Program, file: SourceFile): readonly Violation[] {
-  return handlersOf(program).flatMap((handler) => {
+  return listHandlers(program).flatMap((handler) => {
     let graph: FlowGraph | null = null
     return handler.attributes
       .filter((attribute) => attribute.name.text === 'invariant' && !isPredicate(handler, attribute))
@@ -69,12 +69,12 @@ function isPredicate(handler: Handler, attribute: Attribute): boolean {
 const PREDICATE_MARKS: ReadonlySet<string> = new Set(['deterministic', 'semantic', 'archivist', 'retroactive'])
 
 /** Top-level declarations that can promise something, by name. */
-export function handlersOf(program: Program): readonly Handler[] {
+export function listHandlers(program: Program): readonly Handler[] {
   return program.items.filter((item) => item.kind === 'FnDecl' || item.kind === 'ToolDecl' || item.kind === 'PipelineDecl')
 }
 
 /** Canonical names of what a handler declares. */
-export function declaredInvariants(handler: Handler): readonly string[] {
+export function listInvariants(handler: Handler): readonly string[] {
   return handler.attributes.flatMap((attribute) => {
     if (attribute.name.text !== 'invariant') return []
     const name = readArguments(attribute)?.name ?? null

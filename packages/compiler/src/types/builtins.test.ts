@@ -33,7 +33,7 @@ test('what a signature says, and what the checker takes the result for', () => {
     { signature: 'host_name' },
     { signature: 'host_unreadable(x: -> int' },
   ])
-  const shown = (name: string): unknown => {
+  const render = (name: string): unknown => {
     const { params, returns, generic } = table.get(name)!
     return [
       params.map((param) => param.name).join(),
@@ -41,14 +41,14 @@ test('what a signature says, and what the checker takes the result for', () => {
       generic === null ? null : show(generic.returns),
     ]
   }
-  expect(shown('host_plain')).toEqual(['x,rest', 'string | nil', null])
-  expect(shown('host_less')).toEqual(['x', 'list', null])
-  expect(shown('host_unknown')).toEqual(['x', null, null])
-  expect(shown('host_any')).toEqual(['', null, null])
-  expect(shown('host_bound')).toEqual(['schema', 'list', 'list<T>'])
-  expect(shown('host_unbound')).toEqual(['schema', null, 'T'])
-  expect(shown('host_name')).toEqual(['', null, null])
-  expect(shown('host_unreadable')).toEqual(['', null, null])
+  expect(render('host_plain')).toEqual(['x,rest', 'string | nil', null])
+  expect(render('host_less')).toEqual(['x', 'list', null])
+  expect(render('host_unknown')).toEqual(['x', null, null])
+  expect(render('host_any')).toEqual(['', null, null])
+  expect(render('host_bound')).toEqual(['schema', 'list', 'list<T>'])
+  expect(render('host_unbound')).toEqual(['schema', null, 'T'])
+  expect(render('host_name')).toEqual(['', null, null])
+  expect(render('host_unreadable')).toEqual(['', null, null])
 })
 
 test.each([

@@ -113,7 +113,7 @@ function splitSignature(text: string): SignatureParts {
   const head = FORM.exec(text)
   if (head === null) throw new Error(`unreadable signature: ${text}`)
   const open = head[0].length
-  const close = endOfParams(text, open)
+  const close = findParamsEnd(text, open)
   const behind = text.slice(close + 1).trim()
   if (behind !== '' && !/^->\s*\S/.test(behind)) throw new Error(`unreadable signature: ${text}`)
   return {
@@ -124,7 +124,7 @@ function splitSignature(text: string): SignatureParts {
 }
 
 /** Where the parenthesis closes behind which the parameters begin. */
-function endOfParams(text: string, from: number): number {
+function findParamsEnd(text: string, from: number): number {
   for (let at = from, depth = 0; at < text.length; at++) {
     const char = text[at]!
     if (char === '"') {

@@ -2,13 +2,13 @@
 
 import { parse, SourceFile } from '@bridle/parser'
 import { expect, test } from 'vitest'
-import { functionInterface, type ImportedInterface, interfaceOf, type Imports } from './module-interface.js'
+import { functionInterface, type ImportedInterface, readInterface, type Imports } from './module-interface.js'
 import { check } from './test-support/check-source.js'
 
 function readModule(text: string, imports?: Imports): ImportedInterface {
   const { program } = parse(new SourceFile('m.harn', text))
   if (program === null) throw new Error('test module does not parse')
-  return interfaceOf(program, imports)
+  return readInterface(program, imports)
 }
 
 const library = readModule(`pub fn shown(a: int) { }

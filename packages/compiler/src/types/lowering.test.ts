@@ -3,7 +3,7 @@
 import { parse, type Program, SourceFile, type TypeExpr } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
 import { listInterfaces, runtimeParamCheck } from './runtime-check.js'
-import { jsonSchemaOfType, schemaAliases, lowerType, toolParamSchema } from './schema-of-type.js'
+import { lowerTypeToJsonSchema, schemaAliases, lowerType, toolParamSchema } from './schema-of-type.js'
 
 function parseProgram(text: string): Program {
   const { program, diagnostics } = parse(new SourceFile('t.harn', text))
@@ -134,7 +134,7 @@ describe('schemas', () => {
     ],
   ])('%s', (text, own, standard) => {
     expect(json(lowerType(typeExpr(text), aliases))).toBe(own)
-    expect(json(jsonSchemaOfType(typeExpr(text)))).toBe(standard)
+    expect(json(lowerTypeToJsonSchema(typeExpr(text)))).toBe(standard)
   })
 
   test('a tool parameter always has a schema', () => {

@@ -1,6 +1,6 @@
 // What a module shows to the checker of a file that imports it: names, and declarations of types. Functions bring their name
 // only, since the language does not check calls of imported functions; their signatures are here for editors. The caller owns
-// the module graph: it resolves paths, and hands the interfaces of re-exported modules to `interfaceOf`.
+// the module graph: it resolves paths, and hands the interfaces of re-exported modules to `readInterface`.
 
 import type { Declaration, Program, Stmt } from '@bridle/parser'
 import { type FnSignature, methodTable, readSignature, type TypeDeclaration } from './declarations.js'
@@ -22,7 +22,7 @@ export interface ImportedInterface {
 /** Interface of a path that a file imports; null when the path cannot be resolved or its module does not parse. */
 export type Imports = (path: string) => ImportedInterface | null
 
-export function interfaceOf(program: Program, imports: Imports = () => null): ImportedInterface {
+export function readInterface(program: Program, imports: Imports = () => null): ImportedInterface {
   const exports = listExportedNames(program, imports)
   const declared = new Set([...exports, ...listDeclaredNames(program)])
   const functions = new Map<string, FnSignature>()

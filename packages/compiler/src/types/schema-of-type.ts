@@ -63,13 +63,13 @@ export function lowerType(type: TypeExpr, aliases: SchemaAliases): SchemaData | 
 }
 
 /** JSON Schema of an annotation in a tool's signature, where aliases are not followed; null when it has none. */
-export function jsonSchemaOfType(type: TypeExpr): SchemaData | null {
+export function lowerTypeToJsonSchema(type: TypeExpr): SchemaData | null {
   return new Lowering(JSON_SCHEMA, new Map()).lower(type)
 }
 
 /** Schema of a tool parameter; one that says nothing when the annotation is missing or has no schema. */
 export function toolParamSchema(type: TypeExpr | null): SchemaData {
-  return (type === null ? null : jsonSchemaOfType(type)) ?? data([['type', 'any']])
+  return (type === null ? null : lowerTypeToJsonSchema(type)) ?? data([['type', 'any']])
 }
 
 export function schemaAliases(program: Program): SchemaAliases {

@@ -15,11 +15,11 @@ export class SuggestionBudget {
 
 /** The candidate that `name` was most likely meant to be, or null. Names that start with `__` are never suggested. */
 export function suggest(name: string, candidates: Iterable<string>, budget: SuggestionBudget | null = null): string | null {
-  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__'), budget)
+  return findClosest(name, candidates, (candidate) => !candidate.startsWith('__'), budget)
 }
 
 /** The closest of the candidates that are `usable`: by edits, then by difference in length, then alphabetically. */
-export function closestOf(
+export function findClosest(
   name: string,
   candidates: Iterable<string>,
   usable: (candidate: string) => boolean = () => true,

@@ -1,7 +1,7 @@
 // The backend of files with exported functions: every top-level `pub fn` is a tool. Each call is a run of its own,
 // with its own limits, journal and cancellation; nothing that one call leaves in a variable is seen by another.
 
-import { jsonSchemaOfType } from '@bridle/compiler'
+import { lowerTypeToJsonSchema } from '@bridle/compiler'
 import { SourceFile, parse } from '@bridle/parser'
 import type { FnDecl, Program } from '@bridle/parser'
 import type { Module, Runtime, StartOptions } from '../host/runtime.js'
@@ -33,9 +33,9 @@ export function exportedFunctionsOf(source: string): readonly FnDecl[] {
 function toolOf(fn: FnDecl): JsonObject {
   const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
   for (const param of fn.params)
-    properties[param.name.text] = ((param.type === null ? null : jsonSchemaOfType(param.type)) ?? {}) as JsonObject
+    properties[param.name.text] = ((param.type === null ? null : lowerTypeToJsonSchema(param.type)) ?? {}) as JsonObject
   const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
-  const output = fn.returns === null ? null : jsonSchemaOfType(fn.returns)
+  const output = fn.returns === null ? null : lowerTypeToJsonSchema(fn.returns)
   return {
     name: fn.name.text,
     description: `Invoke exported Harn function '${fn.name.text}'.`,

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { z } from 'zod'
-import { closestOf } from '@bridle/compiler/signatures'
+import { findClosest } from '@bridle/compiler/signatures'
 import type { McpServerDeclaration } from '../mcp/config.js'
 import type { RuntimeConfig } from '../host/runtime.js'
 import { placeOf } from './config-place.js'
@@ -310,7 +310,7 @@ function invalid(issue: z.core.$ZodIssue, sources: readonly ConfigText[]): Confi
     const [key = ''] = issue.keys
     const inServer = place[0] === 'providers' && place[1] === 'mcp'
     const known = KNOWN[inServer ? 'providers.mcp' : place.join('.')] ?? []
-    const near = closestOf(key, known) ?? known.find((each) => each.startsWith(key)) ?? null
+    const near = findClosest(key, known) ?? known.find((each) => each.startsWith(key)) ?? null
     const path = [...place, key]
     const hint = near === null ? '' : `; did you mean '${near}'?`
     return wrong(sources, path, `unknown key ${path.join('.')}${hint}`)

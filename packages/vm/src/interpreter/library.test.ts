@@ -2,7 +2,7 @@
 // stops and goes on in the middle of them. The modules here are made for the test.
 
 import { createHash } from 'node:crypto'
-import { compileProgram, identityOfModule, withBuiltins, writeModule } from '@bridle/compiler'
+import { compileProgram, writeModuleIdentity, withBuiltins, writeModule } from '@bridle/compiler'
 import type { CompileOptions } from '@bridle/compiler'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { harnBuiltin } from '../builtins/builtin.js'
@@ -51,7 +51,7 @@ function moduleText(name: string, text: string, registry: Registry): string {
   const chunk = program?.modules.find((each) => each.key === key)
   if (chunk === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'))
   const bare = { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, lines: [], locals: [] })) }
-  return writeModule(bare, createHash('sha256').update(identityOfModule(bare)).digest('hex').slice(0, 16))
+  return writeModule(bare, createHash('sha256').update(writeModuleIdentity(bare)).digest('hex').slice(0, 16))
 }
 
 const MODULE = `

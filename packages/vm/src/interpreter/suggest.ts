@@ -1,8 +1,8 @@
 // The name that a misspelt one may have meant, for names that are only known at run time; the compiler has its own for the rest.
 
-import { closestOf } from '@bridle/compiler/signatures'
+import { findClosest } from '@bridle/compiler/signatures'
 
 /** The closest candidate by edits, then length, then order; null when none is close enough. */
 export function closestName(name: string, candidates: Iterable<string>): string | null {
-  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__') && !candidate.includes('.'))
+  return findClosest(name, candidates, (candidate) => !candidate.startsWith('__') && !candidate.includes('.'))
 }

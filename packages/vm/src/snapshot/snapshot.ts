@@ -3,7 +3,7 @@
 //
 // In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 
-import { identityOfModule } from '@bridle/compiler/bytecode'
+import { writeModuleIdentity } from '@bridle/compiler/bytecode'
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
 import { FewMap } from '../few-map.js'
 import { isLibraryKey } from '../library-keys.js'
@@ -68,7 +68,7 @@ const moduleHashes = new WeakMap<Module, Uint8Array>()
 function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): Uint8Array {
   const known = moduleHashes.get(module)
   if (known !== undefined) return known
-  const hash = module.chunk.fingerprint ?? hashHex(new TextEncoder().encode(identityOfModule(module.chunk)))
+  const hash = module.chunk.fingerprint ?? hashHex(new TextEncoder().encode(writeModuleIdentity(module.chunk)))
   const fingerprint = Uint8Array.from({ length: FINGERPRINT_BYTES }, (_, at) =>
     Number.parseInt(hash.slice(at * 2, at * 2 + 2), 16),
   )

@@ -49,7 +49,7 @@ import { admitByCircuit, reportToCircuit } from './circuit.js'
 import { STANDARD_CALL, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
 import { egressRefusal } from '../../library/http/egress.js'
-import { closestOf } from '@bridle/compiler/signatures'
+import { findClosest } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { checkArguments, parametersOf, pathOfLiveValue } from '../definitions/arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './cache.js'
@@ -266,7 +266,7 @@ function knownIds(ctx: Context, registry: Value): readonly string[] {
 }
 
 function unknownTool(name: string, known: readonly string[]): string {
-  const near = closestOf(name, known)
+  const near = findClosest(name, known)
   return near === null ? `Tool '${name}' not found` : `Tool '${name}' not found. Did you mean '${near}'?`
 }
 

@@ -19,7 +19,7 @@ import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
 import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Context } from '@bridle/vm/families'
-import { effectsOfLevel, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
+import { listLevelEffects, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
   aliasGrants,
@@ -121,7 +121,7 @@ function declaredEffects(entry: HarnDict): readonly string[] | null {
   if (declared instanceof HarnList) return declared.view().map((name) => display(name))
   const annotations = entry.get('annotations')
   const level = annotations instanceof HarnDict ? annotations.get('side_effect_level') : null
-  return typeof level === 'string' ? effectsOfLevel(level) : null
+  return typeof level === 'string' ? listLevelEffects(level) : null
 }
 
 // ------------------------------------------------------------------------------------------------------------------- judging

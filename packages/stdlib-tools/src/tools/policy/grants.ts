@@ -37,9 +37,9 @@ import {
   constraintProblem,
   keyKind,
   leavesEffect,
-  nameOfKind,
+  foldKind,
   normalEffect,
-  pinnedArguments,
+  listPinnedArguments,
 } from '@bridle/compiler/grants'
 import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeiling } from '@bridle/compiler/grants'
 import { toolError } from '../../library/tool-errors.js'
@@ -130,7 +130,7 @@ export function withPins(ctx: Context, applied: readonly AppliedGrant[], args: H
   let filled = args
   for (const { grant } of applied) {
     const pins = Object.entries(
-      pinnedArguments(grant, toPlain(filled) as { readonly [name: string]: unknown }, tool, constraintRules),
+      listPinnedArguments(grant, toPlain(filled) as { readonly [name: string]: unknown }, tool, constraintRules),
     )
     if (pins.length === 0) continue
     filled = filled.copy()
@@ -413,7 +413,7 @@ const TOLD_FACTS: ReadonlySet<Plain | undefined> = new Set([
 /** The name of what an effect does, as ceilings know it; null for what they leave alone. */
 function ceilingName({ kind, args, own }: Effect): string | null {
   if (own === true || (kind === 'process.info' && !TOLD_FACTS.has(args.op))) return null
-  return nameOfKind(kind)
+  return foldKind(kind)
 }
 
 /**

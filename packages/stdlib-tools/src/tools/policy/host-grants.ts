@@ -1,7 +1,7 @@
 // Grants of tools as a host writes them: by alias, tool id, family (`http`) or pattern (`http.*`, `*`), the constraints of
 // docs/tools/grants.md. They are the outermost scope of a run; scripts narrow them and never widen them.
 
-import { allowedEffects, constraintProblem, isEffectName } from '@bridle/compiler/grants'
+import { normalizeCeiling, constraintProblem, isEffectName } from '@bridle/compiler/grants'
 import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
 import type { GrantScope } from './grant-ceiling.js'
 import { GrantError } from './authority.js'
@@ -59,7 +59,7 @@ export function importCeilings(imports: ImportGrants, rules?: ConstraintRules): 
     if (unknown !== undefined) throw new GrantError(`import "${module}": there is no effect "${unknown}"`)
     ceilings[module] = {
       module,
-      effects: allowEffects === undefined ? null : allowedEffects(allowEffects),
+      effects: allowEffects === undefined ? null : normalizeCeiling(allowEffects),
       grants: numbered(grantScope(grants, false, rules).grants),
     }
   }
