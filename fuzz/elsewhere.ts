@@ -108,11 +108,11 @@ class Watched implements DrivenMachine {
   }
 
   start(input: Value, now: number): RunExit {
-    return this.note(this.machine.start(input, now))
+    return this.noteExit(this.machine.start(input, now))
   }
 
   resume(answer: Parameters<DrivenMachine['resume']>[0], now: number): RunExit {
-    return this.note(this.machine.resume(answer, now))
+    return this.noteExit(this.machine.resume(answer, now))
   }
 
   snapshot(): Uint8Array {
@@ -123,7 +123,7 @@ class Watched implements DrivenMachine {
     return this.machine.pendingIds()
   }
 
-  private note(exit: RunExit): RunExit {
+  private noteExit(exit: RunExit): RunExit {
     const isPlace = exit.kind === 'suspended' || (exit.kind === 'yielded' && this.yields++ < MOST_YIELDS)
     if (isPlace) this.snapshots.push(this.machine.snapshot())
     return exit

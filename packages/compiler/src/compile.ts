@@ -26,41 +26,41 @@ import type { ImportedInterface } from './types/module-interface.js'
 export interface CompileOptions {
   readonly resolve: Resolve
   readonly signatures: Signatures
-  /** Types of builtins for the checker; the language's own table when left out. */
+  /** Types of builtins for the checker; default: the language's own table. */
   readonly types?: BuiltinSignatures
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
   readonly strict?: boolean
-  /** Whether calls of builtins that the language has and Bridle has not are errors. */
+  /** Whether calls of builtins that Bridle lacks are errors. */
   readonly refuseMissing?: boolean
   /** The pipeline to run, instead of `default` or the first. */
   readonly pipeline?: string
-  /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also gives advice about them. */
+  /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also reports hints about them. */
   readonly effects?: 'strict' | 'declared-only' | 'off'
   /** Modules that run before the program and bind nothing in it. */
   readonly prelude?: readonly string[]
-  /** Extensions of the language that files may use without asking for them. */
+  /** Extensions of the language that files may use without opting in. */
   readonly extensions?: readonly Extension[]
-  /** The tree of the entry, when the caller has it already. */
+  /** The tree of the entry, if the caller has it. */
   readonly parsed?: Program
-  /** What the host leaves to imported modules, by path or key (grants/imports.ts). */
+  /** Ceilings of the host for imported modules, by path or key (grants/imports.ts). */
   readonly imports?: { readonly [path: string]: ImportCeiling }
-  /** Constraints of grants that the host has made. */
+  /** Custom constraints of the host. */
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
-  /** What compiling may take of each file; generous when left out. */
+  /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
 }
 
-/** How large a file may be, how many findings are kept, and how long its types may be checked. */
+/** Size of a file, number of diagnostics, and steps of type checking. */
 export interface CompileLimits extends ParseLimits, CheckLimits {}
 
 export interface CompileResult {
   /** null when a diagnostic of severity error was found. */
   readonly program: CompiledProgram | null
   readonly diagnostics: readonly Diagnostic[]
-  /** What the program can reach, worked out when asked; null when it does not parse. */
+  /** What the program can reach, computed on request; null when it does not parse. */
   readonly effects: EffectAnalysis | null
   /** The file that diagnostics point into. */
   readonly file: SourceFile
@@ -75,7 +75,7 @@ interface Source {
   readonly text: string
 }
 
-/** Text that nests deeper than the stack of the host allows is refused with a diagnostic, wherever that comes to light. */
+/** Source that nests deeper than the host's stack allows is refused with a diagnostic, in whichever phase that appears. */
 export function compileProgram(entry: Source, options: CompileOptions): CompileResult {
   try {
     return compileSource(entry, options)
@@ -226,7 +226,7 @@ function readImportKey(found: LoadedImport | undefined): string | null {
   return found === undefined || found.kind === 'error' ? null : found.key
 }
 
-/** Public functions where the module has any, else all of its own; re-exports always. */
+/** Public functions if the module has any, else all of its own; always with re-exports. */
 export function wildcardNames(module: LoadedModule, chunk: ModuleChunk): readonly string[] {
   if (module.compiled !== undefined) return module.compiled.wildcard
   const own = module.program.items.filter((item) => item.kind === 'FnDecl')

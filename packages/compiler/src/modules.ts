@@ -1,5 +1,5 @@
-// The import graph: finds, parses and orders the modules of a program before anything is compiled. A failed import is kept as
-// the run-time text it stands for; an import of a module that is still loading is a cycle and binds nothing.
+// The import graph: finds, parses and orders the modules of a program before anything is compiled. A failed import is stored as
+// its run-time message; an import of a module that is still loading is a cycle and binds nothing.
 
 import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'
@@ -11,7 +11,7 @@ import type { DeclaredCeiling } from './grants/imports.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import type { CompiledModule } from './bytecode/compiled-module.js'
 
-/** What the host's resolver answers for an import path. `key` names the module: equal keys are one module. */
+/** Answer of the host's resolver for an import path. `key` names the module: equal keys are one module. */
 export type Resolution =
   | {
       readonly kind: 'source'
@@ -26,14 +26,14 @@ export type Resolution =
 export type Resolve = (path: string, fromKey: string) => Resolution
 
 export interface LoadedModule {
-  /** Of this instance of the module: as the resolver named it, with a number behind it for a second one (see Loader). */
+  /** Key of this instance of the module: the resolver's name, with a number for a second instance (see Loader). */
   readonly key: string
-  /** What the importers on the way here leave it to do; empty for all that the run may. */
+  /** Ceilings of its importers; empty for none. */
   readonly ceilings: readonly ImportCeiling[]
-  /** Those that it gives its own imports, by path. */
+  /** Its ceilings for its own imports, by path. */
   readonly narrowed: ReadonlyMap<string, readonly DeclaredCeiling[]>
   readonly file: SourceFile
-  /** Without statements of the grants extension: they are lowered (grants/lower.ts), so that no later phase meets them. */
+  /** Without statements of the grants extension: they are lowered (grants/lower.ts), so later phases do not see them. */
   readonly program: Program
   readonly grants: GrantDeclarations
   readonly imports: ReadonlyMap<string, LoadedImport>
@@ -47,7 +47,7 @@ export type LoadedImport =
   | { readonly kind: 'error'; readonly message: string }
 
 export interface ModuleGraph {
-  /** Every module after those it imports, cycles apart; the entry last. */
+  /** Every module after its imports, except in cycles; the entry last. */
   readonly order: readonly LoadedModule[]
   readonly files: ReadonlyMap<string, SourceFile>
 }
@@ -55,11 +55,11 @@ export interface ModuleGraph {
 export interface LoadOptions extends ParseOptions {
   /** Modules that run before the entry and bind nothing in it. */
   readonly prelude?: readonly string[]
-  /** The tree of the entry, when the caller has it already. */
+  /** The tree of the entry, if the caller has it. */
   readonly parsed?: Program
-  /** What the host leaves to imported modules, by path as it is written or by key; the standard library's own imports apart. */
+  /** Ceilings of the host for imported modules, by path as written or by key; not for imports of the standard library. */
   readonly imports?: { readonly [path: string]: ImportCeiling }
-  /** Constraints of grants that the host has made. */
+  /** Custom constraints of the host. */
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
@@ -83,7 +83,7 @@ function withPrelude(program: Program, paths: readonly string[]): Program {
   return imports.length === 0 ? program : { ...program, items: [...imports, ...program.items] }
 }
 
-/** Loads an entry and what it imports. When the entry does not parse, `graph` is null and the diagnostics say why. */
+/** Loads an entry and what it imports. If the entry does not parse, `graph` is null and the diagnostics have the reason. */
 export function loadModules(
   entry: { readonly key: string; readonly text: string },
   resolve: Resolve,
@@ -146,8 +146,8 @@ class LazyModule implements LoadedModule {
 }
 
 /**
- * A module is loaded once, and once more for each other set of ceilings under which it is imported: functions of the second instance
- * may do less, and its variables are its own. In most programs there are no ceilings and the keys are those of the resolver.
+ * A module is loaded once for each set of ceilings under which it is imported: each instance has its own powers and its own variables. In
+ * most programs there are no ceilings and the keys are those of the resolver.
  */
 class Loader {
   readonly order: LoadedModule[] = []
@@ -164,7 +164,7 @@ class Loader {
     this.options = options
   }
 
-  /** Gives what is wrong with the ceilings that the module declares. */
+  /** Receives problems of the ceilings that the module declares. */
   load(
     key: string,
     file: SourceFile,
@@ -201,7 +201,7 @@ class Loader {
     return Object.hasOwn(imports, name) ? imports[name]! : null
   }
 
-  /** The key of a module under ceilings: its own for those that come first. */
+  /** The key of a module under ceilings: the plain key for the first set. */
   private nameInstance(source: string, ceilings: readonly ImportCeiling[]): string {
     let known = this.instances.get(source)
     if (known === undefined) this.instances.set(source, (known = new Map()))
@@ -228,7 +228,7 @@ class Loader {
     const lowered = program === null ? null : lowerGrants(program, found.text, this.options)
     const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
     if (lowered === null || error !== undefined) return this.failImport(key, error?.message ?? 'unreadable module')
-    // A ceiling that cannot be understood must not be a missing one.
+    // An invalid ceiling must not count as a missing one.
     const wrong = this.load(key, file, lowered, ceilings).find((each) => each.severity === 'error')
     return wrong === undefined ? { kind: 'module', key } : this.failImport(key, wrong.message)
   }
@@ -267,7 +267,7 @@ class Loader {
   }
 }
 
-/** The same ceiling twice on one way says no more than once, so that cycles of imports come to an end. */
+/** Equal ceilings on one path are merged, so cycles of imports terminate. */
 function joinCeilings(outer: readonly ImportCeiling[], added: readonly ImportCeiling[]): readonly ImportCeiling[] {
   return added.reduce<readonly ImportCeiling[]>(
     (all, each) => (all.some((known) => formatCeilings([known]) === formatCeilings([each])) ? all : [...all, each]),

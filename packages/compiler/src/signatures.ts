@@ -1,20 +1,20 @@
-// `@bridle/compiler/signatures`: what the compiler must know about builtins. The registry of the machine is its source; the
+// `@bridle/compiler/signatures`: what the compiler must know about builtins. The registry of the machine provides it; the
 // compiler itself never sees the machine.
 
 export { findClosest, editDistance } from '@bridle/parser/suggest'
 
-/** What a call of a builtin may ask of the world. */
+/** Effects of a builtin. */
 export interface BuiltinEffects {
   /** Kinds of effect (`fs.read`) and marks of families that keep state (`shared`); empty for a pure builtin. */
   readonly tokens: readonly string[]
-  /** Whether it calls a function that it is given. */
+  /** Whether it calls a function argument. */
   readonly calls: 'nothing' | 'arguments'
 }
 
 export interface Signatures {
-  /** Names that can be called without being declared. */
+  /** Names that can be called without a declaration. */
   readonly has: (name: string) => boolean
-  /** Builtins and methods that neither keep nor return their arguments: a container passed to them stays owned. */
+  /** Builtins and methods that neither keep nor return their arguments: a container passed to them remains owned. */
   readonly borrows: (name: string) => boolean
   readonly borrowsMethod: (name: string) => boolean
   /** undefined: there is no builtin of that name. */

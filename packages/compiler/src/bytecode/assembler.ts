@@ -1,10 +1,10 @@
-// Builds the code of one function: emits instructions, patches labels, follows the stack depth through the opcode table.
+// Builds the code of one function: emits instructions, patches labels, tracks the stack depth by the opcode table.
 
 import { OPCODES } from './opcodes.js'
 import type { Handler, LocalName } from './chunk.js'
 import type { OpcodeName, OpcodeRow } from './opcodes.js'
 
-/** A position that is not known yet. `at` is -1 until it is placed. */
+/** A position in the code. `at` is -1 until the label is placed. */
 export interface Label {
   at: number
   readonly uses: number[]
@@ -26,7 +26,7 @@ export class Assembler {
     return this.code.length
   }
 
-  /** Code that cannot be reached is not emitted, so that depth is known at every instruction there is. */
+  /** Unreachable code is not emitted, so the depth is known at every instruction. */
   emit(name: OpcodeName, ...operands: number[]): void {
     if (!this.reachable) return
     const row: OpcodeRow = OPCODES[name]
@@ -50,7 +50,7 @@ export class Assembler {
     label.depth = this.depth
   }
 
-  /** Places a label here. After unreachable code the depth is the one that jumps brought. */
+  /** Places a label here. After unreachable code the depth is that of the jumps to it. */
   place(label: Label): void {
     label.at = this.code.length
     for (const use of label.uses) this.code[use] = label.at
@@ -68,7 +68,7 @@ export class Assembler {
     if (this.depth > this.maxDepth) this.maxDepth = this.depth
   }
 
-  /** Records the source place of the instructions that follow. */
+  /** Records the source position of the following instructions. */
   mark(line: number, column: number): void {
     const count = this.lines.length
     if (count > 0 && this.lines[count - 2] === line && this.lines[count - 1] === column) return

@@ -1,9 +1,9 @@
-// The compiled form of a module: functions with their code, and the tables the code refers to. Plain data, frozen after the
-// assembler made it; it holds nothing of a machine and can be shared, cached and serialised.
+// The compiled form of a module: functions with their code, and the tables the code refers to. Plain data, frozen after
+// assembly; it contains no state of a machine and can be shared, cached and serialised.
 
 import type { ImportCeiling } from '../grants/ceilings.js'
 
-/** Constants: primitives, exact ints, and tagged rows for what JSON lacks. */
+/** Constants: primitives, exact ints, and tagged rows for values that JSON lacks. */
 export type Constant =
   | null
   | boolean
@@ -24,7 +24,7 @@ export interface Handler {
   readonly depth: number
 }
 
-/** A named local while it is in scope: for traces, debuggers and the lookup of callables in callers. */
+/** A named local while it is in scope: for traces, debuggers and the look-up of callables in callers. */
 export interface LocalName {
   readonly name: string
   readonly slot: number
@@ -57,7 +57,7 @@ export interface FunctionChunk {
 }
 
 export interface ModuleChunk {
-  /** What imports and snapshots call it: a path or `std/name`. */
+  /** Its name in imports and snapshots: a path or `std/name`. */
   readonly key: string
   /** The path itself where the key has a number behind it; see ceilings. */
   readonly file?: string
@@ -66,7 +66,7 @@ export interface ModuleChunk {
    * (bytecode/module-text.ts). Others are hashed when a snapshot names them.
    */
   readonly fingerprint?: string
-  /** What the importers on the way leave its functions to do (grants/imports.ts); absent for everything. */
+  /** Ceilings of its importers (grants/imports.ts); absent for none. */
   readonly ceilings?: readonly ImportCeiling[]
   readonly functions: readonly FunctionChunk[]
   readonly constants: readonly Constant[]

@@ -1,10 +1,10 @@
-// What may stand where: follows every path through a function with the *kinds* of the values on the operand stack and in the slots,
-// until nothing changes. Most instructions take and give what scripts can hold; the few that rely on more (a list under construction,
-// a fault, an iteration, a cell) are listed below, and code that brings them something else is refused. The interpreter then
-// needs no test where the compiler already knows.
+// Data flow: follows every path through a function with the *kinds* of the values on the operand stack and in the slots,
+// to a fixpoint. Most instructions take and give script values. A few need more (a list under construction,
+// a fault, an iteration, a cell); these are listed below, and code that gives them another kind is refused. The interpreter then
+// needs no test for what the compiler guarantees.
 //
-// A kind is a set of bits: what a place may hold. `value` is any value of a script; the bits beside it are values of which more is
-// known, or things that scripts never see.
+// A kind is a set of bits: the possible contents of a slot or stack entry. `value` is any script value; the other bits are values of
+// which more is known, or objects that scripts never see.
 
 import { OPCODE_BY_CODE } from './opcodes.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
@@ -15,16 +15,16 @@ const LIST = 2
 const DICT = 4
 const ENUM = 8
 const CLOSURE = 16
-/** Made by the instruction before and held by nobody else: may be filled. */
+/** Made by the previous instruction and not shared: may be filled. */
 const NEW_LIST = 32
 const NEW_DICT = 64
 const VALUE = 128
 const CELL = 256
 const FAULT = 512
 const ITERATION = 1024
-/** What NEXT gives at the end. */
+/** The result of NEXT at the end. */
 const END = 2048
-/** An argument that was not passed, or a slot that nothing was stored in. */
+/** An argument that was not passed, or an empty slot. */
 const UNSET = 4096
 
 const ANY_VALUE = NIL | LIST | DICT | ENUM | CLOSURE | NEW_LIST | NEW_DICT | VALUE
@@ -42,9 +42,9 @@ const NAMES: readonly (readonly [number, string])[] = [
 ]
 
 interface Needs {
-  /** Kinds of what is popped, bottom first; every value where left out. */
+  /** Kinds of popped values, bottom first; default: any value. */
   readonly takes?: readonly number[]
-  /** Kinds of what is pushed; some value where left out. */
+  /** Kinds of pushed values; default: any value. */
   readonly gives?: readonly number[]
 }
 
@@ -81,14 +81,14 @@ const NEEDS: Partial<Record<OpcodeName, Needs>> = {
   NEXT: { takes: [ITERATION], gives: [ITERATION, VALUE | END] },
 }
 
-/** What an instruction tells of the value that it tests. */
+/** What an instruction proves about the value that it tests. */
 const TESTS: Partial<Record<OpcodeName, number>> = { IS_DICT: DICT, IS_LIST: LIST, IS_ENUM: ENUM }
 
 interface Entry {
   readonly kind: number
-  /** The slot it was loaded from, -1 when it is not that any more. */
+  /** The slot it was loaded from; -1 when the slot has changed. */
   readonly slot: number
-  /** Truth of this value says that the slot holds this kind. */
+  /** If this value is true, the slot holds this kind. */
   readonly test: { readonly slot: number; readonly kind: number } | null
 }
 
@@ -99,11 +99,11 @@ interface State {
 
 type Report = (functionIndex: number, at: number, text: string) => void
 
-/** Checks all functions of a chunk whose instructions and operands are already known to be sound. */
+/** Checks all functions of a chunk whose instructions and operands are already verified. */
 export function checkFlow(chunk: ModuleChunk, report: Report): void {
   const captures = chunk.functions.map((fn) => fn.captures.map(() => 0))
   if (chunk.functions[0]!.captures.length > 0) report(0, 0, 'the main function cannot have captures')
-  // What a function captures is known where its closure is made, so that functions are followed until that settles.
+  // The captures of a function are known where its closure is made, so functions are analysed to a fixpoint.
   const work = new Set(chunk.functions.keys())
   let problems = 0
   for (const index of work) {
@@ -126,7 +126,7 @@ class Flow {
   private readonly fn: FunctionChunk
   private readonly captures: number[][]
   private readonly report: (at: number, text: string) => void
-  /** States at the places where paths meet: the beginning, targets, handlers. */
+  /** States at the positions where paths meet: the start, targets, handlers. */
   private readonly states = new Map<number, State>()
   private readonly targets = new Set<number>([0])
   private readonly work: number[] = []
@@ -157,7 +157,7 @@ class Flow {
     })
     this.meet(0, { stack: [], slots })
     while (this.work.length > 0 && !this.broken) this.follow(this.work.pop()!)
-    // Otherwise a chunk could ask for frames that its code has no use for.
+    // Otherwise a chunk could request frames that its code does not need.
     if (!this.broken && fn.stack > this.deepest) this.fail(0, `declares ${fn.stack} operands and uses ${this.deepest}`)
   }
 
@@ -166,7 +166,7 @@ class Flow {
     this.report(at, text)
   }
 
-  /** Joins a state into what is known of a place, and follows the place again when that is news. */
+  /** Joins a state into the state of a position, and follows the position again if it changed. */
   private meet(at: number, state: State): void {
     const known = this.states.get(at)
     if (known === undefined) {
@@ -191,7 +191,7 @@ class Flow {
     if (news) this.work.push(at)
   }
 
-  /** From a meeting place along the path until it ends or meets others. */
+  /** Follows the path from a join position until it ends or joins another. */
   private follow(from: number): void {
     const { fn } = this
     const known = this.states.get(from)!
@@ -213,7 +213,7 @@ class Flow {
     }
   }
 
-  /** Carries one instruction out on kinds; false when the path is refused. Jumps meet their targets here. */
+  /** Executes one instruction on kinds; false when the path is refused. Jumps join their targets here. */
   private step(at: number, name: OpcodeName, row: OpcodeRow, operands: readonly number[], state: State): boolean {
     const { stack, slots } = state
     const target = operands[row.operands.indexOf('label')] ?? -1
@@ -230,7 +230,7 @@ class Flow {
     switch (name) {
       case 'DUP': {
         const top = stack.at(-1)!
-        // Two hold it now.
+        // It is shared now.
         const kind = markShared(top.kind)
         stack[stack.length - 1] = { ...top, kind }
         stack.push({ ...top, kind })
@@ -259,7 +259,7 @@ class Flow {
         return true
       }
       case 'LOAD_CAPTURE': {
-        // 0 while nobody has made a closure of this function: it cannot run yet either.
+        // 0 while no closure of this function was made: until then it cannot run.
         stack.push(plain(this.captures[this.index]![operands[0]!]! || VALUE))
         return true
       }
@@ -344,7 +344,7 @@ class Flow {
     return true
   }
 
-  /** What was known through the slot's old content is no longer so. */
+  /** Facts about the slot's old content no longer hold. */
   private write({ stack, slots }: State, slot: number, kind: number): void {
     slots[slot] = kind
     stack.forEach((entry, depth) => {
@@ -361,12 +361,12 @@ function settleEntry(entry: Entry): Entry {
   return plain(entry.kind)
 }
 
-/** What was new may be held by two. */
+/** A new container may now be shared. */
 function markShared(kind: number): number {
   return (kind & ~(NEW_LIST | NEW_DICT)) | ((kind & NEW_LIST) === 0 ? 0 : LIST) | ((kind & NEW_DICT) === 0 ? 0 : DICT)
 }
 
-/** A list here and a dict there is a value of which nothing is known; NIL stays apart, because a test can take it away again. */
+/** A list on one path and a dict on the other join to an unknown value. NIL stays separate, because a test can remove it again. */
 function joinKinds(x: number, y: number): number {
   if (x === y) return x
   const both = x | y

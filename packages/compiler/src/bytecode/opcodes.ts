@@ -1,9 +1,9 @@
-// THE opcode table. One row an opcode; from it follow assembler depth, disassembly, verifier, the fingerprint of saved chunks and
+// THE opcode table. One row for each opcode; from it follow assembler depth, disassembly, verifier, the fingerprint of saved chunks and
 // docs/language/opcodes.md. The machine that these rows describe is a stack machine; the base tier decodes them to slot form.
 //
 // Operand kinds are in operands.ts. In `text`, K are constants, N names, L local slots, C captures, M module slots, `x y -> z`
-// is what is popped and pushed. Pops and pushes are apart so that the verifier sees underflow; a function in `pops` is given
-// the operands. `flow` says how control goes on; `suspends` marks instructions at which a run may stop.
+// are the popped and pushed values. Pops and pushes are separate so that the verifier sees underflow; a function in `pops` gets
+// the operands. `flow` says where control continues; `suspends` marks instructions at which a run may suspend.
 //
 // Numbers are written into saved chunks: never reuse one; a changed row needs a new FORMAT_VERSION (serialize.ts).
 
@@ -15,7 +15,7 @@ export interface OpcodeRow {
   readonly pops: number | ((operands: readonly number[]) => number)
   readonly pushes: number
   readonly text: string
-  /** branch: may jump and may fall through; jump: always jumps; end: leaves the function or block for good. */
+  /** branch: may jump or fall through; jump: always jumps; end: leaves the function or block. */
   readonly flow?: 'branch' | 'jump' | 'end'
   readonly suspends?: true
 }

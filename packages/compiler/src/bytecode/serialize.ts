@@ -1,6 +1,6 @@
 // Compiled program ⇄ bytes, for caches on disk and for shipping code without its source. Numbers are zigzag varints, strings are
 // UTF-8 with a length before. A file says which format version and which opcode table it was written with; others are refused,
-// because opcode numbers mean nothing without their table. Reading never trusts: what it gives must still pass the verifier.
+// because opcode numbers mean nothing without their table. A reader trusts nothing: its result must still pass the verifier.
 
 import { isCeiling } from '../grants/ceilings.js'
 import type { ImportCeiling } from '../grants/ceilings.js'
@@ -14,7 +14,7 @@ export const FORMAT_VERSION = 2
 
 const KINDS: readonly FunctionKind[] = ['main', 'function', 'closure', 'generator', 'stream']
 
-/** Bytes that are no program of this version; `reason` tells which. */
+/** Bytes that are no program of this version; `reason` says why. */
 export class ChunkFormatError extends Error {
   readonly reason: 'format' | 'version' | 'opcodes' | 'damaged'
   constructor(reason: ChunkFormatError['reason'], message: string) {
@@ -61,7 +61,7 @@ class Writer {
   }
 
   text(value: string): void {
-    // Lone surrogates have no UTF-8; script text may hold them, so that such a string goes as its code units.
+    // Lone surrogates have no UTF-8 form, but script strings may contain them. Such a string is written as code units.
     const lone = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)
     if (lone) {
       this.small(-value.length - 1)
@@ -231,7 +231,7 @@ class Reader {
 
   list<T>(read: () => T): T[] {
     const length = this.small()
-    // Each item takes a byte at least.
+    // Each item takes at least one byte.
     if (length < 0 || length > this.bytes.length - this.at)
       throw new ChunkFormatError('damaged', 'a list is longer than the bytes')
     return Array.from({ length }, read)
@@ -249,7 +249,7 @@ export function deserialize(bytes: Uint8Array): CompiledProgram {
   try {
     magic = input.text()
   } catch {
-    // Whatever the bytes are, they are no program of ours.
+    // Every failure means that the bytes are no program of this version.
   }
   if (magic !== MAGIC) throw new ChunkFormatError('format', 'not a compiled program')
   const version = input.small()
@@ -289,7 +289,7 @@ function readModule(input: Reader): ModuleChunk {
   }
 }
 
-/** Bytes that lost what narrows a module must not load as a module that may do everything. */
+/** Damaged ceilings must not load as a module without ceilings. */
 function readCeilings(text: string): readonly ImportCeiling[] {
   if (text === '') return []
   let found: unknown

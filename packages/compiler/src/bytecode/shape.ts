@@ -1,5 +1,5 @@
-// Whether data from outside is a chunk at all: every part there and of its type, every constant of the kind that its instruction
-// interprets. Nothing here looks at what code does.
+// Checks that data from outside has the form of a chunk: every part present and of its type, every constant of the kind that its
+// instruction needs. The effect of the code is not checked here.
 
 import type { Constant, ModuleChunk } from './chunk.js'
 import type { OpcodeName } from './opcodes.js'
@@ -8,9 +8,9 @@ type Data = Readonly<Record<string, unknown>>
 
 const FUNCTION_KINDS: ReadonlySet<unknown> = new Set(['main', 'function', 'closure', 'generator', 'stream'])
 
-/** What is wrong with the parts of a chunk; empty when the rest of the verifier can rely on its type. */
+/** Problems in the parts of a chunk; empty when the rest of the verifier can rely on its type. */
 export function chunkProblems(chunk: ModuleChunk): string[] {
-  // Typed for who made it with our compiler, but this is where others come in.
+  // The type holds for chunks of our compiler; chunks from outside pass here too.
   const data: unknown = chunk
   if (!isData(data)) return ['not a chunk']
   const { key, functions, constants, names, builtins, units, moduleSlots, exports } = data
@@ -87,7 +87,7 @@ function isLongInt(value: bigint): boolean {
   )
 }
 
-/** Whether an instruction can do with a constant what it does with it. */
+/** Whether a constant has the form that its instruction needs. */
 export function constantFits(name: OpcodeName, operands: readonly number[], constant: Constant): boolean {
   const tag = typeof constant === 'object' && constant !== null ? constant.tag : null
   switch (name) {
@@ -150,7 +150,7 @@ function isLiteral(value: unknown): boolean {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** undefined for a text that is no JSON. */
+/** undefined for a string that is no JSON. */
 function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -1,9 +1,9 @@
-// Proves of a chunk what decoder and interpreter rely on. Chunks from outside (caches, other processes) pass here before they run; what
-// passes may do something silly, but nothing that the machine cannot do: it never reads what is not there, never runs for ever
-// without using fuel, and never meets a thing where it expects another.
+// Proves the properties of a chunk that decoder and interpreter rely on. Chunks from outside (caches, other processes) pass here before
+// they run. A verified chunk may be useless but is safe: it never reads beyond its tables, never runs forever
+// without using fuel, and never finds a value of a wrong kind.
 //
-//   here            the chunk has the parts it should have; every instruction is whole and known; operands are in range; constants
-//                   are of the kind that their instruction wants; only LOOP goes backward; the stack has one depth at each place
+//   here            the chunk has the parts it should have; every instruction is complete and known; operands are in range; constants
+//                   are of the kind that their instruction needs; only LOOP jumps backward; the stack has one depth at each position
 //   flow.ts         kinds of values on all paths; for foreign chunks only. The emitter keeps these by construction, in ways that the
 //                   analysis cannot always follow: a deferred block reads a variable that is set wherever the block is registered.
 
@@ -13,7 +13,7 @@ import { chunkProblems, constantFits } from './shape.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
 import type { OperandKind } from './operands.js'
 
-/** Who made a chunk: this process's compiler, or somebody else (a file, another process). */
+/** The origin of a chunk: this process's compiler, or outside (a file, another process). */
 export type ChunkOrigin = 'compiler' | 'foreign'
 
 /** Problems found, empty for a sound chunk; each names function and position. */
@@ -32,7 +32,7 @@ const MOST_IDLE_SLOTS = 4096
 
 type Report = (at: number, text: string) => void
 
-/** Not known, in the table of depths. */
+/** Unknown, in the table of depths. */
 const NOWHERE = -1
 
 function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, report: Report): void {
@@ -82,7 +82,7 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, r
   }
 }
 
-/** By kind of operand, the first value that is too large; endless where there is no such value. */
+/** By kind of operand, the first value that is too large; Infinity where every value is allowed. */
 type Limits = Readonly<Record<OperandKind, number>>
 
 /** The limits of one function; those of the chunk are the same for all. */
@@ -104,7 +104,7 @@ function readLimits(chunk: ModuleChunk, fn: FunctionChunk): Limits {
   }
 }
 
-/** Marks where instructions begin; null when the code cannot be cut into instructions. */
+/** Marks the starts of instructions; null when the code cannot be split into instructions. */
 function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, report: Report): Uint8Array | null {
   const { code } = fn
   const starts = new Uint8Array(code.length)
@@ -131,7 +131,7 @@ function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, limits: Limit
     at += 1 + operands.length
   }
   // Slots without code come from parameters, whose names the chunk lists, and from names that are never bound, such as those of failed
-  // imports; more than that, a chunk may only ask for as much room as it has code.
+  // imports; a chunk may request only as many more slots as it has code.
   if (fn.slots > MOST_IDLE_SLOTS + fn.params.length + fn.code.length)
     report(0, `${fn.slots} slots for ${fn.code.length} words of code`)
   if (fn.params.length > fn.slots) report(0, 'fewer slots than parameters')

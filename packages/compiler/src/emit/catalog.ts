@@ -1,4 +1,4 @@
-// What the emitter reports: text that is well formed, passed the checks, and has no meaning where it stands.
+// Diagnostics of the emitter: source that parses and passes the checks, but has no meaning in its context.
 
 import { entry } from '@bridle/parser'
 

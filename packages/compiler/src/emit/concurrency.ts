@@ -40,7 +40,7 @@ export function emitDeadline(fn: FunctionEmitter, expr: ExprOf<'Deadline'>): voi
   )
 }
 
-/** Holds the mutex that `sync_mutex_acquire()` without a key means, for the block. */
+/** Holds the default mutex (`sync_mutex_acquire()` without a key) during the block. */
 export function emitMutex(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Mutex' }>): void {
   fn.pushScope()
   const permit = fn.temporary()
@@ -60,8 +60,8 @@ export function emitMutex(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Mute
 }
 
 /**
- * `__select(channels, timeout, has_default, has_timeout)` waits and gives `[index, value]`: the index of the arm that received, or -1 for the
- * timeout or default arm, or -2 when nothing can ever arrive and there is neither.
+ * `__select(channels, timeout, has_default, has_timeout)` waits and returns `[index, value]`: the index of the arm that received, -1 for the
+ * timeout or default arm, or -2 when neither exists and no value can ever arrive.
  */
 export function emitSelect(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Select' }>): void {
   const receiving = stmt.arms.filter((arm) => arm.kind === 'receive')
@@ -77,7 +77,7 @@ export function emitSelect(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Sel
   intrinsic(fn, '__select', 4)
   fn.pushScope()
   const outcome = fn.temporary()
-  // The verifier cannot know what a builtin gives.
+  // The verifier does not know the result of a builtin.
   fn.emit('CHECK_LIST')
   fn.emit('STORE', outcome)
   const end = fn.asm.label()

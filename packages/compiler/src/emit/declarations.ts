@@ -1,5 +1,5 @@
 // Declarations → code: functions, tools, skills, eval packs, structs and their methods. Enums, interfaces and
-// type aliases have no code; pipelines and imports are the program's affair (program.ts).
+// type aliases have no code; pipelines and imports are in program.ts.
 
 import type { Attribute, AttributeValue, Declaration, Expr, FnDecl, Param, Stmt, ToolDecl, EvalPackDecl } from '@bridle/parser'
 import { emitExpr, structConstant } from './expressions.js'
@@ -9,7 +9,7 @@ import { bindingNames } from './names.js'
 import { emitBlock, emitBody } from './statements.js'
 import type { FunctionEmitter } from './function.js'
 
-/** Names that a statement binds in the scope it stands in. */
+/** Names that a statement binds in its scope. */
 export function listDeclaredNames(stmt: Stmt): readonly string[] {
   switch (stmt.kind) {
     case 'Let':
@@ -113,7 +113,7 @@ function findNamedArgument(attribute: Attribute, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Pushes the named arguments of an attribute, without `name`, as keys and values; answers their number. */
+/** Pushes the named arguments of an attribute, without `name`, as keys and values; returns their number. */
 function emitAttributeArgs(fn: FunctionEmitter, attribute: Attribute): number {
   let count = 0
   for (const arg of attribute.args) {
@@ -134,7 +134,7 @@ function emitAttributeValue(fn: FunctionEmitter, value: AttributeValue): void {
   fn.emit('CONST', fn.module.constant(value))
 }
 
-/** Lists are for other attributes. */
+/** Lists belong to other attributes. */
 function requireScalars(attribute: Attribute): void {
   if (attribute.args.some(({ value }) => Array.isArray(value)))
     throw new CompileError('attribute argument must be a literal value', attribute.span)
@@ -198,7 +198,7 @@ function emitTool(fn: FunctionEmitter, decl: ToolDecl): void {
   fn.bindTop(fn.declareName(decl.name, false))
 }
 
-/** Pushes what `@retries` and `@recovery` say as keys of the entry; answers their number. */
+/** Pushes `@retries` and `@recovery` as keys of the entry; returns their number. */
 function emitToolAttributes(fn: FunctionEmitter, decl: ToolDecl): number {
   let count = 0
   for (const attribute of decl.attributes) {
@@ -223,7 +223,7 @@ function emitToolParameter(fn: FunctionEmitter, param: Param): void {
   const schema = (param.type === null ? null : fn.module.options.toolSchemaOf(param.type)) ?? '{"type":"any"}'
   fn.emit('CONST', fn.module.constant({ tag: 'data', json: schema }))
   if (param.defaultValue === null) return
-  // The constant is shared, so the two entries go into a dict of this declaration's own.
+  // The constant is shared, so the two entries go into a new dict.
   const slot = fn.temporary()
   fn.emit('STORE', slot)
   fn.emit('BUILD_DICT', 0)

@@ -1,5 +1,5 @@
-// try, retry and defer → code. Handlers are ranges in a table, so a try that does not fault costs nothing. What must run on
-// the way out of a block is written inline at every exit and once in a handler.
+// try, retry and defer → code. Handlers are ranges in a table, so a try without a fault costs nothing. Code that must run
+// when a block is left is emitted inline at every exit and once in a handler.
 
 import type { ExprOf, Stmt } from '@bridle/parser'
 import { emitExpr } from './expressions.js'
@@ -63,7 +63,7 @@ function emitTryCatch(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean)
       fn.emit('CATCH_VALUE')
       fn.emit('BUILD_ENUM', fn.module.name('Result'), fn.module.name('Err'), 1)
     } else {
-      // A type that is not a plain name is ignored, as the language has it.
+      // The language ignores a type that is not a plain name.
       if (handler.type?.kind === 'NamedType') {
         const caught = fn.asm.label()
         fn.emit('CATCH_IS', fn.module.name(handler.type.name.text))
@@ -84,7 +84,7 @@ function emitTryCatch(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean)
   fn.asm.place(end)
 }
 
-/** A fault of the operand goes on as the value that a `catch` would bind, thrown here: it is no fault of the runtime any more. */
+/** Rethrows a fault of the operand here, as the value that a `catch` would bind: it is then a thrown value, no fault of the runtime. */
 export function emitTryStar(fn: FunctionEmitter, expr: ExprOf<'TryStar'>): void {
   const end = fn.asm.label()
   const region = emitGuarded(fn, () => emitExpr(fn, expr.operand))
@@ -97,7 +97,7 @@ export function emitTryStar(fn: FunctionEmitter, expr: ExprOf<'TryStar'>): void 
   fn.asm.place(end)
 }
 
-/** At most `count` attempts; the value is nil. Anything but a larger number means one attempt. */
+/** At most `count` attempts; the value is nil. A count that is no number above 1 means one attempt. */
 export function emitRetry(fn: FunctionEmitter, expr: ExprOf<'Retry'>): void {
   fn.pushScope()
   const limit = fn.temporary()
@@ -135,8 +135,8 @@ export function emitRetry(fn: FunctionEmitter, expr: ExprOf<'Retry'>): void {
 // ---- defer
 //
 // A function with defers keeps a list of the registered ones. Its body runs inside a region; every exit goes to an epilogue that
-// takes the entries off the end of the list, runs the block each one names, and then returns or raises what was pending.
-// Blocks see the function's variables as they are at the end; variables of a loop body are saved at registration.
+// pops the entries of the list, runs the block of each, and then returns the pending value or raises the pending fault.
+// Blocks see the final values of the function's variables; variables of a loop body are saved at registration.
 
 export function emitDeferEpilogue(fn: FunctionEmitter, body: () => void): void {
   const value = fn.temporary()
@@ -168,7 +168,7 @@ export function emitDeferEpilogue(fn: FunctionEmitter, body: () => void): void {
   fn.asm.place(rethrow)
   fn.emit('RETHROW')
   if (fn.enterHandler(deferRegion)) {
-    // A fault in a deferred block replaces what was pending; the blocks that are left still run.
+    // A fault in a deferred block replaces the pending result; the remaining blocks still run.
     fn.emit('STORE', pending)
     fn.asm.jump('LOOP', label)
   }

@@ -1,7 +1,7 @@
-// Expressions → code. Every function leaves exactly one value on the operand stack, unless it says otherwise.
+// Expressions → code. Every function leaves exactly one value on the operand stack, unless its comment says otherwise.
 //
-// Two kinds of context matter for ownership (vm/values/list.ts): a *borrowed* value is looked at and dropped (operands, receivers,
-// conditions), a *shared* one is stored, passed, captured or returned. Loads of variables that are updated in place say which.
+// Two kinds of context matter for ownership (vm/values/list.ts): a *borrowed* value is read and dropped (operands, receivers,
+// conditions), a *shared* one is stored, passed, captured or returned. Loads of variables that are updated in place record which.
 
 import { walk } from '@bridle/parser'
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
@@ -34,7 +34,7 @@ const BINARY = {
 
 const MAX_DURATION = 9223372036854775807n
 
-/** Names that are always the builtin. */
+/** Names that always mean the builtin. */
 const RESERVED_CALLS: ReadonlySet<string> = new Set(['await', 'cancel', 'cancel_graceful', 'is_cancelled'])
 
 /** Calls whose argument at this position may be a type alias. */
@@ -52,7 +52,7 @@ export function emitExpr(fn: FunctionEmitter, expr: Expr): void {
   emit(fn, expr, true)
 }
 
-/** For operands that are looked at and dropped. */
+/** For operands that are read and dropped. */
 export function emitBorrowed(fn: FunctionEmitter, expr: Expr): void {
   emit(fn, expr, false)
 }
@@ -160,7 +160,7 @@ function emitInterpolation(fn: FunctionEmitter, expr: ExprOf<'Interpolation'>): 
     if (typeof part === 'string') fn.emit('CONST', fn.module.constant(part))
     else {
       emitBorrowed(fn, part)
-      // An iterator, a channel, an atomic: what a later part calls may change how this one shows.
+      // An iterator, a channel, an atomic: a later part may call code that changes the display of this one.
       if (at < lastCall && SHOWN_AT_ONCE.has(part.kind)) fn.emit('TEXT', 1)
     }
   }
@@ -195,7 +195,7 @@ export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, sh
   }
 }
 
-/** `_` is a value only inside a pipe's right side, which binds it under a name no script can write. */
+/** `_` is a value only inside a pipe's right side, which binds it to a name that no script can write. */
 const PLACEHOLDER = '_ of the pipe'
 
 function placeholder(fn: FunctionEmitter): ReturnType<FunctionEmitter['lookup']> {
@@ -220,7 +220,7 @@ function emitList(fn: FunctionEmitter, items: readonly Argument[]): void {
   }
 }
 
-/** Type aliases in an `output_schema` entry stand for their schema. */
+/** Type aliases in an `output_schema` entry mean their schema. */
 function emitEntryValue(fn: FunctionEmitter, key: string, value: Expr): void {
   if (key === 'output_schema' && emitSchemaAlias(fn, value)) return
   emitExpr(fn, value)
@@ -280,7 +280,7 @@ function emitBinary(fn: FunctionEmitter, expr: ExprOf<'Binary'>): void {
     fn.emit('TRUE')
     fn.asm.jump('JUMP', end)
     fn.asm.place(otherwise)
-    // The two branches meet with one value each.
+    // The two branches join with one value each.
     fn.emit('FALSE')
     return fn.asm.place(end)
   }
@@ -367,7 +367,7 @@ function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>): void {
   fn.emit(expr.optional ? 'GET_PROP_OPT' : 'GET_PROP', fn.module.name(expr.property.text))
 }
 
-/** Pushes the arguments. Answers their number, or -1 when they stand as one list because of a spread. */
+/** Pushes the arguments. Returns their number, or -1 when a spread makes them one list. */
 export function emitArgs(fn: FunctionEmitter, args: readonly Argument[], shared = true): number {
   if (args.some((arg) => arg.spread)) {
     emitList(fn, args)
@@ -408,7 +408,7 @@ export function emitMethodOn(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>, re
 }
 
 /**
- * The builtin that a call on a namespace constant means, such as `stream.filter`. There, and only there, an entry wins over the
+ * The builtin of a call on a namespace constant, such as `stream.filter`. Only there an entry has precedence over the
  * dict method of the same name.
  */
 function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): string | null {
@@ -419,7 +419,7 @@ function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): strin
   return signatures.constants.includes(name) && signatures.has(member) && fn.lookup(name) === null ? member : null
 }
 
-/** `name(args)`. With `tail`, in the place of a return, which may reuse the frame; answers whether it did. */
+/** `name(args)`. With `tail`, in place of a return, which may reuse the frame; returns whether it did. */
 export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolean): void {
   const { signatures } = fn.module.options
   const name = expr.callee.text
@@ -440,7 +440,7 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
   const count = emitSchemaArgs(fn, expr) ?? emitArgs(fn, expr.args)
   fn.at(expr.span)
   const nameIndex = fn.module.name(name)
-  // A callable that is bound later may be missing when the call comes, as may one that nothing binds.
+  // A callable that is bound later, or never, may be missing at the call.
   const hint = variable === null || variable.isCell ? fn.callSuggestion(name) : fn.module.constant(null)
   if (count < 0) {
     fn.emit('CALL_NAMED_SPREAD', nameIndex, hint)
@@ -451,7 +451,7 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
 }
 
 /**
- * The arguments of a call that takes a schema, aliases replaced, and their number; null for other calls. Goes by the name alone:
+ * The arguments of a call that takes a schema, aliases replaced, and their number; null for other calls. Only the name decides:
  * `is_type` of `std/schema` takes aliases as the builtin does.
  */
 function emitSchemaArgs(fn: FunctionEmitter, expr: ExprOf<'Call'>): number | null {
@@ -479,7 +479,7 @@ export function emitPipe(fn: FunctionEmitter, expr: ExprOf<'Pipe'>, tail: boolea
   fn.emit(tail ? 'TAIL_PIPE' : 'PIPE')
 }
 
-/** `e?`: an Err leaves the function at once, past any surrounding try. */
+/** `e?`: an Err leaves the function immediately, past any enclosing try. */
 function emitPropagate(fn: FunctionEmitter, expr: ExprOf<'Propagate'>): void {
   const leave = fn.asm.label()
   const end = fn.asm.label()
@@ -498,7 +498,7 @@ export function emitReturnTop(fn: FunctionEmitter): void {
     fn.emit('STORE', fn.epilogue.value)
     fn.runCleanups(0)
     while (fn.asm.reachable && fn.asm.depth > 0) fn.emit('POP')
-    // From a deferred block the epilogue lies behind.
+    // In a deferred block the epilogue follows.
     fn.asm.jump(fn.epilogue.label.at >= 0 ? 'LOOP' : 'JUMP', fn.epilogue.label)
     return
   }

@@ -1,8 +1,8 @@
-// One function under construction: scopes, slots, captures and the constructs that a jump out of it has to clean up.
+// One function under construction: scopes, slots, captures and the constructs that a jump must clean up.
 //
 // Closures capture by value: a captured variable is a value of the closure, and a function that assigns
-// one works on a private copy made at entry. The exception are callables bound after the closure was made: the scope that will
-// declare such a name makes a cell on entry, closures capture the cell, and the declaration fills it.
+// one works on a private copy made at entry. The exception are callables bound after the closure was made: the scope that
+// declares such a name later makes a cell on entry, closures capture the cell, and the declaration fills it.
 
 import { suggest } from '@bridle/parser'
 import type { Name, Span, Stmt } from '@bridle/parser'
@@ -24,13 +24,13 @@ export interface Variable {
   readonly name: string
   readonly mutable: boolean
   readonly place: Place
-  /** The place holds a cell whose callable is meant. */
+  /** The slot holds a cell; the variable is the callable in it. */
   readonly isCell: boolean
   /** Cell to fill when the variable is bound, for closures made earlier. */
   readonly cell: number | null
-  /** Updated in place somewhere in this function, so that loads which share it must say so. */
+  /** Updated in place somewhere in this function, so loads that share it must be marked. */
   readonly updated: boolean
-  /** Bound once, to a function: calls need no look at builtins of that name. */
+  /** Bound once, to a function: calls need no look-up of a builtin of that name. */
   readonly isFunction: boolean
 }
 
@@ -42,10 +42,10 @@ interface Scope {
   readonly firstLocal: number
 }
 
-/** A construct with something to do on the way out. `emit` runs with the entry itself already left. */
+/** A construct with clean-up at its exits. `emit` runs after the entry itself was left. */
 export interface Cleanup {
   readonly emit: () => void
-  /** Protected code ranges of its handler; split where the cleanup is written inline. */
+  /** Protected code ranges of its handler; split where the clean-up is emitted inline. */
   readonly region: Region | null
 }
 
@@ -90,7 +90,7 @@ export class FunctionEmitter {
   private slotCount: number
   readonly cleanups: Cleanup[] = []
   readonly loops: Loop[] = []
-  /** Set while the function's body is one with defers: where `return` goes, and where the value and the list of defers are. */
+  /** Set in a function with defers: the target of `return`, and the slots of the value and of the list of defers. */
   epilogue: {
     readonly label: Label
     readonly value: number
@@ -138,7 +138,7 @@ export class FunctionEmitter {
 
   popScope(): void {
     const scope = this.scopes.pop()!
-    // Slots are not reused where deferred code may still look at them.
+    // Slots are not reused where deferred code may still read them.
     if (!this.options.keepSlots) this.nextSlot = scope.firstSlot
     const end = this.asm.position
     for (let at = scope.firstLocal; at < this.asm.locals.length; at++) {
@@ -155,7 +155,7 @@ export class FunctionEmitter {
     return this.scopes.slice(depth)
   }
 
-  /** Runs `body` with the scopes that were visible at another place; for deferred blocks. */
+  /** Runs `body` with the scopes of another position; for deferred blocks. */
   withScopes(scopes: readonly Scope[], body: () => void): void {
     const before = this.scopes.splice(0, this.scopes.length, ...scopes)
     body()
@@ -250,7 +250,7 @@ export class FunctionEmitter {
     return { kind: 'local', slot: this.newSlot() }
   }
 
-  /** The variable as seen here, or null for a name that is not declared yet or at all. */
+  /** The visible variable, or null for a name that is undeclared or declared later. */
   lookup(name: string): Variable | null {
     for (let at = this.scopes.length - 1; at >= 0; at--) {
       const variable = this.scopes[at]!.variables.get(name)
@@ -270,7 +270,7 @@ export class FunctionEmitter {
     return variable
   }
 
-  /** As lookup, but a name that an enclosing scope declares later is found as its cell. */
+  /** Like lookup, but finds the cell of a name that an enclosing scope declares later. */
   private lookupForCapture(name: string): Variable | null {
     let late: Variable | null = null
     for (let at = this.scopes.length - 1; at >= 0; at--) {
@@ -371,7 +371,7 @@ export class FunctionEmitter {
     else throw new Error(`emitter: ${variable.name} cannot be stored to`)
   }
 
-  /** Names that a misspelt one may have meant. */
+  /** Candidates for a misspelt name. */
   suggestion(name: string): number {
     const budget = this.module.suggestions
     if (budget.isSpent) return this.module.constant(null)
@@ -384,7 +384,7 @@ export class FunctionEmitter {
     return this.module.constant(suggest(name, candidates, budget))
   }
 
-  /** Builtin functions that a misspelt call may have meant: a call looks for nothing else by a name that is not bound. */
+  /** Candidates for a misspelt call: an unbound name can only mean a builtin function. */
   callSuggestion(name: string): number {
     const budget = this.module.suggestions
     if (budget.isSpent) return this.module.constant(null)
@@ -422,12 +422,12 @@ export class FunctionEmitter {
     return true
   }
 
-  /** Emits the cleanups above `keep`, inner first, as a jump out of them must; they stay in force for the code after. */
+  /** Emits the clean-ups above `keep`, inner first, for a jump out of them; they remain active for the following code. */
   runCleanups(keep: number): void {
     const left = this.cleanups.splice(keep)
     for (let at = left.length - 1; at >= 0; at--) {
       const entry = left[at]!
-      // The cleanup's own code is outside every region it is about to leave.
+      // The code of the clean-up is outside all regions that it leaves.
       for (const inner of left.slice(at)) if (inner.region !== null) this.splitRegion(inner.region)
       this.cleanups.push(...left.slice(0, at))
       entry.emit()

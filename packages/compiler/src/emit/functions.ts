@@ -16,7 +16,7 @@ export interface FunctionSource {
   readonly isStream: boolean
   /** The value of the last statement is returned; false for declared functions. */
   readonly implicitReturn: boolean
-  /** The name by which it reaches itself, null without one. */
+  /** The name for calls of itself; null without one. */
   readonly selfName: string | null
   readonly closure: boolean
 }

@@ -1,4 +1,4 @@
-// Tables of one module under construction, and what is known about the whole file: enum and struct names, type aliases, imports.
+// Tables of one module under construction, and facts about the whole file: enum and struct names, type aliases, imports.
 
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { SuggestionBudget } from '@bridle/parser'
@@ -7,7 +7,7 @@ import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
 import { Nesting } from './names.js'
 
-/** What the loader found behind one import path. */
+/** What the loader found for one import path. */
 export type ResolvedImport =
   | {
       readonly kind: 'module'
@@ -16,22 +16,22 @@ export type ResolvedImport =
       readonly file: string
       /** Module slot by function name: every function, or for a builtin-backed host module its functions. */
       readonly functions: Readonly<Record<string, number>>
-      /** What a wildcard import brings, in order. */
+      /** Names of a wildcard import, in order. */
       readonly wildcard: readonly string[]
     }
   /** The module is still loading: nothing is bound. */
   | { readonly kind: 'cycle' }
-  /** The run-time text of the failed import. */
+  /** The run-time message of the failed import. */
   | { readonly kind: 'error'; readonly message: string }
 
 export interface EmitOptions {
   readonly key: string
   readonly file: SourceFile
   readonly isMain: boolean
-  /** The pipeline that runs instead of the usual one; for the test runner. */
+  /** The pipeline to run instead of the default; for the test runner. */
   readonly pipeline?: string
   readonly signatures: Signatures
-  /** What the functions of the module may do; empty for everything. */
+  /** Ceilings of the module's functions; empty for none. */
   readonly ceilings: readonly ImportCeiling[]
   readonly imports: ReadonlyMap<string, ResolvedImport>
   /** JSON of the run-time check of a parameter type, null when it is not checked. */
@@ -48,7 +48,7 @@ export class ModuleEmitter {
   readonly units: string[] = []
   readonly moduleSlots: string[] = []
   readonly exports = Object.create(null) as Record<string, number> // names are the script's
-  /** A pipeline is the entry, or this is an imported module: only variables and definitions run at top level. */
+  /** The entry is a pipeline, or this is an imported module: only variables and definitions run at top level. */
   pipelineMode = false
   readonly nesting: Nesting
   readonly enumNames: ReadonlySet<string>

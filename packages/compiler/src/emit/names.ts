@@ -1,11 +1,11 @@
-// What the emitter must know about names before it emits: which names the functions inside a statement take from around them, what
-// a function assigns, whether it yields or defers. The first is found by one walk over the file, the rest by one walk over each
-// function's own body, so that compiling takes time in proportion to the text however deep it nests.
+// Facts about names that the emitter needs in advance: the free names of the functions in a statement, the names that
+// a function assigns, whether it yields or defers. One walk over the file finds the free names, one walk over each
+// function's own body the rest. So compile time is linear in the source, at any nesting depth.
 
 import { forEachChild } from '@bridle/parser'
 import type { Binding, Block, Expr, Node, Param, Program, Stmt } from '@bridle/parser'
 
-/** Nodes whose body becomes a function of its own. */
+/** Nodes whose body becomes a separate function. */
 const FUNCTION_KINDS: ReadonlySet<Node['kind']> = new Set(['Closure', 'FnDecl', 'ToolDecl', 'Spawn', 'Parallel', 'ImplDecl'])
 
 export function isFunctionNode(node: Node): boolean {
@@ -14,14 +14,14 @@ export function isFunctionNode(node: Node): boolean {
 
 /** One function while `Nesting` walks it; the file itself is the outermost. */
 interface Walked {
-  /** Names of its parameters and of variables bound so far in the blocks around the current place, with how often. */
+  /** Its parameters and the variables bound so far in the enclosing blocks, with their counts. */
   readonly bound: Map<string, number>
   readonly free: Set<string>
-  /** Statements around the current place, within the function. */
+  /** Enclosing statements within the function. */
   readonly around: Stmt[]
 }
 
-/** The functions of a file by the statements they stand in. */
+/** The functions of a file by their enclosing statements. */
 export class Nesting {
   readonly enums: Extract<Stmt, { kind: 'EnumDecl' }>[] = []
   readonly structs: Extract<Stmt, { kind: 'StructDecl' }>[] = []
@@ -34,7 +34,7 @@ export class Nesting {
   }
 
   /**
-   * Names that the functions nested in a statement, or the statement itself where it is one, take from around them. A name
+   * Free names of the functions in a statement, or of the statement itself if it is a function. A name
    * that a function binds only after mentioning it counts too.
    */
   freeIn(statement: Stmt): readonly ReadonlySet<string>[] {
@@ -99,7 +99,7 @@ export class Nesting {
     }
   }
 
-  /** Gives the names that they bind, which stay bound. */
+  /** Returns the names that they bind, which stay bound. */
   private statements(statements: readonly Stmt[]): readonly string[] {
     const { bound, around } = this.current
     const names: string[] = []
@@ -120,7 +120,7 @@ export class Nesting {
   private function(node: Node, params: readonly string[]): void {
     const outer = this.current
     const inner: Walked = { bound: new Map(), free: new Set(), around: [] }
-    // `_` is no variable, so a mention of it means one from around.
+    // `_` binds no variable, so a mention of it is a free name.
     for (const name of params) if (name !== '_') inner.bound.set(name, 1)
     this.current = inner
     forEachChild(node, this.visit)
@@ -217,10 +217,10 @@ export function ownBody(body: readonly Stmt[]): OwnBody {
   return { assignments: { assigned, updated }, yields, hasDefer }
 }
 
-/** Methods that give their receiver with a change, and make it in place where they get the only reference. */
+/** Methods that return a changed receiver, and change it in place if they get the only reference. */
 const UPDATING_METHODS: ReadonlySet<string> = new Set(['push', 'pop', 'merge', 'remove'])
 
-/** Whether `name = value` grows the variable's own container: `name + …`, possibly chained, or `name.push(…)` and its like. */
+/** Whether `name = value` grows the variable's own container: `name + …`, possibly chained, or `name.push(…)` and similar methods. */
 export function extendsItself(name: string, value: Expr): boolean {
   if (value.kind === 'MethodCall')
     return (
@@ -241,7 +241,7 @@ export function rootName(target: Expr): string | null {
   return at.kind === 'Identifier' ? at.name : null
 }
 
-/** Whether `_` stands where the pipe makes it a placeholder. */
+/** Whether `_` is the placeholder of a pipe. */
 export function hasPlaceholder(expr: Expr): boolean {
   switch (expr.kind) {
     case 'Identifier':

@@ -148,7 +148,7 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
     case 'Identifier':
       return bindFrom(pattern.name, pattern.span, () => fn.emit('LOAD', subject))
     case 'Dict': {
-      // A key that only running gives, or a spread, makes it an ordinary value to compare with.
+      // With a computed key or a spread it is an ordinary value to compare with.
       const keys = pattern.entries.map(patternKey)
       if (keys.includes(null)) return emitComparison(fn, () => fn.emit('LOAD', subject), pattern, miss)
       fn.emit('LOAD', subject)
@@ -185,7 +185,7 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
   }
 }
 
-/** The key of a dict pattern's entry; null when it is none that the pattern itself names. */
+/** The key of a dict pattern's entry; null for a computed one. */
 function patternKey(entry: DictEntry): string | null {
   if (entry.kind === 'named') return entry.key.text
   return entry.kind === 'computed' && entry.key.kind === 'String' ? entry.key.value : null

@@ -45,7 +45,7 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
     keepSlots: hasDefer,
     tailCalls: false,
   })
-  // The main function is number 0; its chunk replaces this place when it is done.
+  // The main function is number 0; its finished chunk replaces this entry.
   module.functions.push(null as never)
   for (const item of imports) emitImport(main, item, options.imports.get(item.path))
   const run = (): void => {
@@ -77,7 +77,7 @@ function pipelineBody(program: Program, pipeline: PipelineDecl): Stmt[] {
   return chain.flatMap((item) => item.body.body)
 }
 
-/** An imported module: variables first, then its functions, which see each other in any order. */
+/** An imported module: variables first, then its functions, which can call each other in any order. */
 function emitModuleBody(main: FunctionEmitter, statements: readonly Stmt[]): void {
   const functions = statements.filter((item) => item.kind === 'FnDecl')
   for (const item of functions) main.predeclareModuleSlot(item.name.text)

@@ -21,7 +21,7 @@ import { emitBinding, emitMatch } from './patterns.js'
 import { emitDefer, emitTry } from './errors.js'
 import type { FunctionEmitter, Variable } from './function.js'
 
-/** A `{ }` block with a scope of its own; `wanted`: leaves the value of its last statement. */
+/** A `{ }` block with its own scope; `wanted`: leaves the value of its last statement. */
 export function emitBlock(fn: FunctionEmitter, block: Block, wanted: boolean): void {
   fn.pushScope()
   emitBody(fn, block.body, wanted)
@@ -51,7 +51,7 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
       return emitDropped(fn, stmt.value)
     case 'Let':
       if (stmt.binding.kind === 'NameBinding' && stmt.value.kind === 'Closure' && stmt.binding.name.text !== '_') {
-        // A closure bound to a name that does not change reaches itself by that name without a cell.
+        // A closure bound to a constant name calls itself by that name without a cell.
         emitClosureNamed(fn, stmt.value, stmt.mutable ? null : stmt.binding.name.text)
       } else emitExpr(fn, stmt.value)
       return emitBinding(fn, stmt.binding, stmt.mutable)
@@ -108,7 +108,7 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
   }
 }
 
-/** An expression whose value nobody wants. */
+/** An expression whose value is dropped. */
 function emitDropped(fn: FunctionEmitter, expr: Expr): void {
   switch (expr.kind) {
     case 'If':
@@ -163,7 +163,7 @@ function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>
   emitPathAssign(fn, stmt, target as ExprOf<'Member'> | ExprOf<'Index'>, variable)
 }
 
-/** `x = x + a + b` or `x = x.push(a)`: changes the variable's own container where it is the only owner. */
+/** `x = x + a + b` or `x = x.push(a)`: changes the variable's own container if the variable owns it. */
 function emitExtension(fn: FunctionEmitter, variable: Variable, value: Expr): void {
   if (value.kind === 'MethodCall') return emitMethodOn(fn, value, () => fn.load(variable, false))
   if (value.kind !== 'Binary') return fn.load(variable, false)
@@ -183,7 +183,7 @@ function emitUnassignable(fn: FunctionEmitter, name: string, variable: Variable 
     fn.at(stmt.span)
     fn.emit('LOAD_GLOBAL', fn.module.name(name), fn.suggestion(name))
     fn.emit('POP')
-    // A builtin or constant of that name is no variable.
+    // A builtin or constant of that name is not a variable.
     return fn.raise('undefined_variable', `Undefined variable: ${name}`, stmt.span)
   }
   fn.raise('immutable', `Cannot assign to immutable binding: ${name}`, stmt.span)
@@ -221,7 +221,7 @@ function emitPathAssign(
     fn.at(step.span)
     if (step.kind === 'Member') fn.emit('GET_PROP', fn.module.name(step.property.text))
     else {
-      // The last index runs once for reading and once for storing, as the language has it.
+      // The language evaluates the last index twice: for reading and for storing.
       if (indexSlots[which]! >= 0) fn.emit('LOAD', indexSlots[which]!)
       else emitBorrowed(fn, step.index)
       fn.emit('GET_INDEX')
