@@ -28,7 +28,7 @@ const rooms = ['library', 'tools', 'agents', 'host', 'bridge', 'mcp', 'node']
 const topRooms = ['ai', 'otel']
 
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
-const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/grants', '@bridle/compiler/signatures']
+const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']
 
 /** What would let a run differ from its replay; types already keep timers and `process` out of the vm. */
 const nondeterminism =

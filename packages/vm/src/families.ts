@@ -4,7 +4,6 @@
 export { HostData, hostSlot } from './host-data.js'
 export type { HostSlot } from './host-data.js'
 export type { EffectAsCall, EffectSpan, JudgeMode } from './effects/judge.js'
-export { TOOL_CALLS, keyOfCall } from './builtins/branches.js'
 export {
   CONTROL,
   Control,
@@ -70,8 +69,7 @@ export { beginSpan, endSpan, tracingState } from './builtins/spans.js'
 export type { TracingState, VmSpan } from './builtins/spans.js'
 export { linesOf, splitText, trim, trimEnd } from './builtins/strings-text.js'
 export { syncFamily } from './builtins/sync.js'
-export { innermostIn, innermostScope, popScope, pushScope, scopesOf } from './builtins/task-scopes.js'
-export type { ScopeKind } from './builtins/task-scopes.js'
+export { IMPORT_SCOPES } from './builtins/import-scopes.js'
 export { tasksFamily } from './builtins/tasks.js'
 export { millisOf, timeOf } from './builtins/time-amounts.js'
 export { UNTRACED } from './builtins/trace-log.js'

@@ -7,7 +7,6 @@
 
 import { FewMap } from './few-map.js'
 import { CONTROL } from './builtins/builtin.js'
-import { TOOL_CALLS } from './builtins/branches.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
@@ -267,12 +266,6 @@ export class Machine implements MachineOfParts {
     this.heapCharged += units
     // It may have added to what was measured already.
     this.measuring = null
-  }
-
-  /** Of the next effect and the next tool call. */
-  nextNumbers(): { readonly effect: number; readonly call: number } {
-    const calls = this.families.get(TOOL_CALLS) as { readonly made: number } | undefined
-    return { effect: this.nextEffect, call: (calls?.made ?? 0) + 1 }
   }
 
   /** Runnable tasks, as snapshots have them. */

@@ -6,23 +6,13 @@
 // journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
 // and the loop waits until all of them have settled: nothing outlives its run.
 
+import { TOOL_CALLS } from '../tools/dispatch/branches.js'
+import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
 import { budgetCounters } from '../tools/policy/grants.js'
 import { DEFAULT_LIMITS, fromPlain, outcomeProblem, runtimeFault } from '@bridle/vm'
-import type {
-  Effect,
-  EffectOutcome,
-  Fault,
-  LimitName,
-  Limits,
-  NestedCall,
-  Plain,
-  RunBranch,
-  RunExit,
-  ScriptPlace,
-  Value,
-} from '@bridle/vm'
+import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { nextTurn } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
@@ -53,8 +43,8 @@ export interface DrivenMachine {
   onBehalfOf?<T>(effect: number, act: (ctx: Context) => T): T | null
   /** For what enters the run beside its answers; `units` are heap units of what is kept. */
   note?(act: (ctx: Context) => void, units?: number): void
-  /** Numbers of the next effect and the next tool call. */
-  nextNumbers?(): { readonly effect: number; readonly call: number }
+  /** Number of the next effect. */
+  readonly nextEffect?: number
   /** Ends the run from outside; what it still had to print leaves with the exit. */
   cancel?(reason: string): RunExit
 }
@@ -64,7 +54,8 @@ export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
 
 /** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
 export function nextNumbersOf(machine: DrivenMachine): NextNumbers {
-  return machine.nextNumbers?.() ?? { effect: 1, call: 1 }
+  const calls = machine.families?.get(TOOL_CALLS) as { readonly made: number } | undefined
+  return { effect: machine.nextEffect ?? 1, call: (calls?.made ?? 0) + 1 }
 }
 
 /** How the machine asks: null means "pending, the answer comes by resume". */

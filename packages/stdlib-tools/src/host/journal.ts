@@ -6,8 +6,9 @@
 // answer of a pending effect, in order of delivery, or with none for a timer or the next slice. `now` is what the machine
 // was told, because timers fire by it.
 
+import type { RunBranch } from '../tools/dispatch/branches.js'
 import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, Plain, RunBranch } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'

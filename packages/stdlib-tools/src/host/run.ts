@@ -1,9 +1,10 @@
 // One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
+import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { ReportListener } from '../library/logging/reports.js'
 import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, runtimeFault } from '@bridle/vm'
-import type { Effect, Fault, Limits, MachineOptions, Plain, RunBranch, TraceEntry, Value } from '@bridle/vm'
+import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import { Cancellation } from './cancellation.js'

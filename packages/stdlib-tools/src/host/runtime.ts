@@ -1,6 +1,8 @@
 // `createRuntime`: what a program embeds. A runtime is the host's side of scripts: its tools and functions, the powers it
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
+import { RUN_BRANCHES } from '../tools/dispatch/branches.js'
+import type { RunBranch } from '../tools/dispatch/branches.js'
 import { HostData } from '@bridle/vm'
 import { HAS_INBOX } from '../agents/loop/inbox.js'
 import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
@@ -34,17 +36,7 @@ import { isSecurityLevel, levelOfRun } from '../tools/policy/security-level.js'
 import { checkLevel } from './level-guard.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { modelFixtures } from '../agents/models/mock.js'
-import type {
-  BuiltinFamily,
-  BuiltinLists,
-  LinkedProgram,
-  Limits,
-  Plain,
-  Registry,
-  RunBranch,
-  TierOptions,
-  Value,
-} from '@bridle/vm'
+import type { BuiltinFamily, BuiltinLists, LinkedProgram, Limits, Plain, Registry, TierOptions, Value } from '@bridle/vm'
 import type { DefinedTool } from '../tools/definitions/pins.js'
 import type { DriftWatch } from '../tools/dispatch/drift.js'
 import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
@@ -912,7 +904,6 @@ export class Runtime {
       ...(trace === undefined ? {} : { trace }),
       ...(spans === undefined ? {} : { spans }),
       judge: EFFECT_JUDGE,
-      ...(options.branches === undefined ? {} : { branches: options.branches }),
       hostData: this.hostData(options, report),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
@@ -923,7 +914,10 @@ export class Runtime {
   }
 
   /** What families of builtins are told. */
-  private hostData({ authority, bridge, reportsOnly, hasInbox }: MachineSettings, report: MachineListeners['report']): HostData {
+  private hostData(
+    { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
+    report: MachineListeners['report'],
+  ): HostData {
     const { scopes, pins } = authority
     const { resultCache, requestDefaults, drift, onTool, standIns } = this.options
     return new HostData()
@@ -936,6 +930,7 @@ export class Runtime {
       .set(REQUEST_DEFAULTS, requestDefaults)
       .set(STAND_INS, standIns)
       .set(HAS_INBOX, hasInbox)
+      .set(RUN_BRANCHES, branches)
       .set(PRINTS_REPORTS, reportsOnly === true ? false : undefined)
       .set(REPORT_LISTENER, report)
       .set(HOST_TOOLS, this.host.entries)

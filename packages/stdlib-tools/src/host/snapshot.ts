@@ -5,8 +5,9 @@
 // What the bytes look like is the vm's affair (snapshot/envelope.ts there); this is what they say. Fields are checked one by one,
 // because the seal shows damage and no intent.
 
+import type { RunBranch } from '../tools/dispatch/branches.js'
 import { documentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
-import type { EffectOutcome, Plain, RunBranch, Value } from '@bridle/vm'
+import type { EffectOutcome, Plain, Value } from '@bridle/vm'
 import type { ArrivedAnswer, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { parseSources } from './modules.js'

@@ -14,12 +14,11 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import type { Entries } from '../few-map.js'
 import type { EffectAsCall, EffectSpan, JudgeMode } from '../effects/judge.js'
-import type { RunBranch } from '../effects/run-branch.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
 import type { Effect } from '../effects/effect.js'
 import type { TraceRecord } from '../effects/trace-records.js'
@@ -136,6 +135,9 @@ export interface LibraryCall {
   readonly output: 'keep' | 'drop'
 }
 
+/** What importers leave a module to do, as its chunk says; the machine only finds out whose it is. */
+export type Ceiling = NonNullable<ModuleChunk['ceilings']>[number]
+
 /** What intrinsics may do beyond other builtins; implemented by the Machine. */
 export interface MachineAccess {
   /** What the host says to the family of the slot. */
@@ -167,15 +169,13 @@ export interface MachineAccess {
   /** A stream whose items are what `builtin` called with `bound` gives until it gives END. */
   streamOver(builtin: string, bound: readonly Value[]): Value
   /** What the importers of the module that makes the running call leave it to do; null for everything. */
-  readonly importCeilings: readonly ImportCeiling[] | null
+  readonly importCeilings: readonly Ceiling[] | null
   /** Key of the module that makes the running call, if it has ceilings. */
   readonly narrowedCaller: string | null
   /** Faults with `Deadline exceeded` at `dueMs`, until endTimeLimit. In a step only, and one at a time. */
   beginTimeLimit(dueMs: number): void
   /** Ends the limit that was begun last; whether it had struck. */
   endTimeLimit(): boolean
-  /** Where the run was gone on with from a snapshot, oldest first. */
-  readonly branches: readonly RunBranch[]
   /** Who is told where pieces of work begin and end; null when nobody is. */
   readonly spans: ((mark: SpanMark) => void) | null
   /** Tells the host's trace; null when it keeps none. Never influences the run. */

@@ -19,9 +19,9 @@ import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
 import { libraryEntry } from './library.js'
 import { callingCeilings, narrowedCaller } from './place.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
 import type {
+  Ceiling,
   Control,
   EffectJudge,
   Family,
@@ -33,7 +33,6 @@ import type {
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
-import type { RunBranch } from '../effects/run-branch.js'
 import type { Effect, EffectOutcome, PendingEffect } from '../effects/effect.js'
 import { NO_HOST_DATA } from '../host-data.js'
 import type { HostSlot } from '../host-data.js'
@@ -44,7 +43,6 @@ import type { Value } from '../values/value.js'
 import type { Action, CallContext, Machine } from './machine.js'
 import type { Fault } from './fault.js'
 
-const NO_BRANCHES: readonly RunBranch[] = []
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
 
@@ -260,16 +258,12 @@ export class MachineContext implements CallContext {
     this.m.tasks.delete(id)
   }
 
-  get importCeilings(): readonly ImportCeiling[] | null {
+  get importCeilings(): readonly Ceiling[] | null {
     return this.m.program.isNarrowed ? callingCeilings(this.m, this.m.running) : null
   }
 
   get narrowedCaller(): string | null {
     return this.m.program.isNarrowed ? (narrowedCaller(this.m.running)?.key ?? null) : null
-  }
-
-  get branches(): readonly RunBranch[] {
-    return this.m.options.branches ?? NO_BRANCHES
   }
 
   get spans(): ((mark: SpanMark) => void) | null {

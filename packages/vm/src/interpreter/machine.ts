@@ -15,7 +15,6 @@ import type { Registry } from '../builtins/registry.js'
 import type { Leaving, Site } from '../compiled/site.js'
 import type { Enter } from '../compiled/state.js'
 import type { Effect, EffectOutcome, PendingEffect } from '../effects/effect.js'
-import type { RunBranch } from '../effects/run-branch.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { FewMap } from '../few-map.js'
@@ -41,8 +40,6 @@ export interface MachineOptions {
   readonly sha256Hex?: (text: string) => string
   /** What the run is called outside; part of the keys by which services recognise a repeated call. Given again with a restore. */
   readonly runId?: string
-  /** Where the run was gone on with from a snapshot, oldest first. Given again with a restore and a replay. */
-  readonly branches?: readonly RunBranch[]
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
   /** State that builtin families begin with, by name of the family; others begin with their own. */

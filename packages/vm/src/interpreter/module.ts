@@ -10,11 +10,10 @@ import { CompiledState, notCompiled } from '../compiled/state.js'
 import { isLibraryKey } from '../library-keys.js'
 import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
-import type { BuiltinDef } from '../builtins/builtin.js'
+import type { Ceiling, BuiltinDef } from '../builtins/builtin.js'
 import type { Registry } from '../builtins/registry.js'
 import type { Instr } from './linked.js'
 import type { Value } from '../values/value.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
 
 /** A handler of the chunk as a fault finds it: where the fault goes, by slot of the frame, and the first instruction, once known. */
 export interface HandlerEntry {
@@ -121,7 +120,7 @@ export class Module {
   /** Where its source is; the key of a second instance has a number behind it. */
   readonly file: string
   /** What its functions may do; null for everything. */
-  readonly ceilings: readonly ImportCeiling[] | null
+  readonly ceilings: readonly Ceiling[] | null
   /** An internal module (interpreter/library.ts): no trace shows it, and it acts for its caller. */
   readonly isLibrary: boolean
   /** Whether traces leave its frames out: those of internal modules, unless they were compiled with positions to find a mistake in them. */

@@ -1,12 +1,12 @@
 // Where a task stands, for people: the innermost place in a file of the script itself. Modules without a place on disk
 // (`<stdlib>/…`, `<host>/…`, adapters) count as part of whoever called them.
 
+import type { Ceiling } from '../builtins/builtin.js'
 import { HarnClosure } from '../values/callable.js'
 import { isAdapterKey } from './adapter.js'
-import { IMPORT_SCOPES } from '../builtins/task-scopes.js'
+import { IMPORT_SCOPES } from '../builtins/import-scopes.js'
 import { HarnList } from '../values/list.js'
 import { isLibraryKey } from '../library-keys.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
 import type { Module } from './module.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Machine } from './machine.js'
@@ -47,7 +47,7 @@ export function narrowedCaller(task: Task): Module | null {
 }
 
 /** The ceilings of the calling module, and of those for which it works: handlers of tools, tasks that are a builtin and nothing else. */
-export function callingCeilings(machine: Machine, task: Task): readonly ImportCeiling[] | null {
+export function callingCeilings(machine: Machine, task: Task): readonly Ceiling[] | null {
   const own = narrowedCaller(task)?.ceilings ?? null
   const scopes = task.fields.get(IMPORT_SCOPES)
   if (!(scopes instanceof HarnList) || scopes.length === 0) return own

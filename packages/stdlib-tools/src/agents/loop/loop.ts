@@ -2,20 +2,10 @@
 // until the work is done or a limit is reached. A scripted builtin inside a frame that holds the loop's policies, its registry
 // and its session, so that however the loop ends, they end with it.
 
-import {
-  Fault,
-  HarnDict,
-  HarnList,
-  builtin,
-  display,
-  frame,
-  here,
-  isCallable,
-  pushScope,
-  scripts,
-  tryCallBack,
-} from '@bridle/vm/families'
-import type { BuiltinFamily, Context, FrameState, Result, ScopeKind, Value } from '@bridle/vm/families'
+import { pushScope } from '../../library/task-scopes.js'
+import type { ScopeKind } from '../../library/task-scopes.js'
+import { Fault, HarnDict, HarnList, builtin, display, frame, here, isCallable, scripts, tryCallBack } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
 import { runLoop } from './run.js'
 import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'

@@ -1,6 +1,7 @@
 // One run of an agent loop: what it begins with, turn after turn, and the result.
 
-import { Fault, HarnDict, HarnList, display, failRuntime, here, innermostScope } from '@bridle/vm/families'
+import { innermostScope } from '../../library/task-scopes.js'
+import { Fault, HarnDict, HarnList, display, failRuntime, here } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { takeInbox } from './inbox.js'
 import { traceSummary, traceTotals } from './trace.js'

@@ -5,6 +5,7 @@
 //
 // The host is asked by a task beside the one that waits, so that a deadline ends the waiting and not the asking.
 
+import { innermostScope } from '../../library/task-scopes.js'
 import { STAND_INS } from '../../library/logging/stand-ins.js'
 import {
   Fault,
@@ -22,7 +23,6 @@ import {
   failRuntime,
   failWith,
   here,
-  innermostScope,
   isCallable,
   isInt,
   millisOf,

@@ -1,6 +1,7 @@
 // Sub-agents: a task for an agent loop of its own, with a part of the tools, whose conversation does not
 // enter the caller's. What comes back is a summary, data if a schema asks for it, and what the child used.
 
+import { innermostScope } from '../../library/task-scopes.js'
 import {
   Fault,
   HarnDict,
@@ -12,7 +13,6 @@ import {
   display,
   failRuntime,
   here,
-  innermostScope,
   isInt,
   isTruthy,
   parseJson,

@@ -3,6 +3,8 @@
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (library/effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
+import { popScope, pushScope } from '../../library/task-scopes.js'
+import { TOOL_CALLS, keyOfCall } from './branches.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
 import { RESULT_CACHE } from './cache.js'
 import { DRIFT_WATCH } from './drift.js'
@@ -11,7 +13,6 @@ import {
   HarnDict,
   HarnFloat,
   HarnList,
-  TOOL_CALLS,
   TooDeepError,
   UNTRACED,
   builtin,
@@ -24,11 +25,8 @@ import {
   fromPlain,
   isCallable,
   isInt,
-  keyOfCall,
   millisOf,
   ok,
-  popScope,
-  pushScope,
   sortedJson,
   toPlain,
   typeName,

@@ -2,7 +2,8 @@
 // for the paths that writing tools may touch. Under nested scopes each policy judges by itself, and the strictest decision counts: an inner
 // one that approves everything does not answer for an outer one that asks.
 
-import { HarnDict, HarnList, innermostScope, pushScope } from '@bridle/vm/families'
+import { innermostScope, pushScope } from '../../library/task-scopes.js'
+import { HarnDict, HarnList } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
 import { everyName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'

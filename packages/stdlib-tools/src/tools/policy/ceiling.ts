@@ -1,7 +1,8 @@
 // Capability policies under one another: what is asked for must lie within what is in force, and the result is what
 // both allow. Policies stay dicts, the form that scripts give and hosts read.
 
-import { HarnDict, HarnList, innermostScope, isInt, pushScope } from '@bridle/vm/families'
+import { innermostScope, pushScope } from '../../library/task-scopes.js'
+import { HarnDict, HarnList, isInt } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
 import { globOne, rankOf, readPolicy } from './tool-policy.js'
 

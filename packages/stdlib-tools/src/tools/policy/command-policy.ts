@@ -4,6 +4,7 @@
 //
 // Verdict of the preflight: {blocked: dict} or {params, context, decisions}.
 
+import { innermostScope, popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
 import {
   Fault,
   HarnDict,
@@ -17,13 +18,9 @@ import {
   failRuntime,
   family,
   here,
-  innermostScope,
   isCallable,
   isTruthy,
   millisOf,
-  popScope,
-  pushScope,
-  scopesOf,
   scripts,
   tryCallBack,
   typeName,

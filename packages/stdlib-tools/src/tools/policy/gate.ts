@@ -8,20 +8,9 @@
 // A person is asked last, after the hooks, about the arguments as the tool will get them. Where no person can be asked the refusal comes
 // before the hooks, as scripts observe it.
 
+import { innermostIn } from '../../library/task-scopes.js'
 import { STAND_INS } from '../../library/logging/stand-ins.js'
-import {
-  Fault,
-  HarnDict,
-  HarnList,
-  builtin,
-  display,
-  family,
-  here,
-  innermostIn,
-  scripts,
-  toPlain,
-  tryAsk,
-} from '@bridle/vm/families'
+import { Fault, HarnDict, HarnList, builtin, display, family, here, scripts, toPlain, tryAsk } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Control, Result, Script, Value } from '@bridle/vm/families'
 import { APPROVAL_MS, bindingOf, boundTo, executionOf, finalArguments, isYes } from './approval-binding.js'
 import {

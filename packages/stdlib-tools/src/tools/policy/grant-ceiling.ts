@@ -1,12 +1,12 @@
 // What a host allows a run beside its powers, and the judge of effects that holds the run to it. Small on purpose: a run without grants
 // never loads the rules (grants.ts).
 
+import { scopesOf } from '../../library/task-scopes.js'
 import { hostSlot } from '@bridle/vm/families'
 import type { Context, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { codeOfCategory } from '../../library/tool-errors.js'
 import { effectAsCall, faultOfEffect, limitOfGrants, spanOfEffect, withEffectPins } from './grants.js'
-import { scopesOf } from '@bridle/vm/families'
 import type { SecurityLevel } from './security-level.js'
 
 /** What a host allows its run, outermost first; every scope must allow a call. */

@@ -10,6 +10,7 @@
 // Every scope must allow a call. A key names an alias, a tool id, a family (`http`) or a pattern (`http.*`, `*`). Effects of
 // builtins count as calls of the tool that does the same (`http_get` is `http.get`), so that a grant binds both.
 
+import { popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
 import { isGuarded } from './grant-ceiling.js'
 import type { EffectAsCall, EffectSpan, PlainRecord } from '@bridle/vm/families'
 import type { GrantCeiling } from './grant-ceiling.js'
@@ -23,9 +24,6 @@ import {
   frame,
   fromPlain,
   isCallable,
-  popScope,
-  pushScope,
-  scopesOf,
   thrown,
   toPlain,
   typeName,

@@ -5,6 +5,7 @@
 // A scope is a dict {id, label, allow, deny, on_escalation}; `allow` and `deny` are lists of rules {pattern, matcher}. Its id
 // names the session grants that were given in it.
 
+import { popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
 import {
   HarnDict,
   HarnList,
@@ -15,9 +16,6 @@ import {
   here,
   isCallable,
   isTruthy,
-  popScope,
-  pushScope,
-  scopesOf,
   sortedJson,
   typeName,
 } from '@bridle/vm/families'

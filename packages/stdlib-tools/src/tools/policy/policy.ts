@@ -1,8 +1,10 @@
 // Policies as scripts install them: `with_policies(config, body)` of std/policy opens the scopes that an agent loop opens from
 // its options, runs the body under them and ends them with it, however it ends. Agent loops use the same functions.
 
-import { HarnDict, builtin, display, frame, innermostScope, isCallable, popScope, pushScope, typeName } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Control, FrameState, Result, ScopeKind, Value } from '@bridle/vm/families'
+import { innermostScope, popScope, pushScope } from '../../library/task-scopes.js'
+import type { ScopeKind } from '../../library/task-scopes.js'
+import { HarnDict, builtin, display, frame, isCallable, typeName } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
 import { pushApprovalPolicy, readApprovalPolicy } from './approval-policy.js'
 import { normalizeCommandPolicy } from './command-policy.js'
 import { CeilingError, intersectPolicies, pushCeiling } from './ceiling.js'

@@ -3,7 +3,8 @@
 // (agent loops, workflow stages) pushes and pops (policy-scopes.ts). Reading is strict: one odd field makes the whole value
 // absent.
 
-import { HarnDict, HarnList, debugQuoted, innermostScope, isInt, withRun } from '@bridle/vm/families'
+import { innermostScope } from '../../library/task-scopes.js'
+import { HarnDict, HarnList, debugQuoted, isInt, withRun } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Control, Value } from '@bridle/vm/families'
 import { isLoopClient } from './loop-clients.js'
 import { needsOf } from './builtins.js'

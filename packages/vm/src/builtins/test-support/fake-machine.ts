@@ -242,7 +242,6 @@ function makeContext(
       nextGroup: () => 1,
       importCeilings: null,
       narrowedCaller: null,
-      branches: [],
       hostData: (slot) => slot.absent,
       judge: null,
       traced: null,

@@ -2,15 +2,11 @@
 // started under it, which get the scopes along as they get context values; tasks beside it are not bound, whatever the order
 // in which they run. Each kind of scope is a stack, kept as an immutable list so that a child's stack is not its parent's.
 
-import { HarnList } from '../values/list.js'
-import type { Context } from './builtin.js'
-import type { Value } from '../values/value.js'
+import { HarnList, IMPORT_SCOPES } from '@bridle/vm/families'
+import type { Context, Value } from '@bridle/vm/families'
 
 /** `grants`: dicts of grants by tool. `imports`: keys of modules with ceilings that everything in the scope works for. `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
 export type ScopeKind = 'grants' | 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks' | 'imports'
-
-/** Those under which a task works for modules with ceilings (interpreter/place.ts). */
-export const IMPORT_SCOPES = 'policy.imports'
 
 /** Fields of the task. */
 const FIELDS: { readonly [Kind in ScopeKind]: string } = {

@@ -2,14 +2,27 @@
 // arguments. Services recognise a repeated call by its key, so what a branch asks for first is named by that branch as well; what was
 // under way before keeps the key that it had.
 
-import type { Context } from './builtin.js'
+import { hostSlot } from '@bridle/vm/families'
+import type { Context } from '@bridle/vm/families'
 
-/** The family of state that counts tool calls (tool-dispatch.ts). */
+/** One resume of a snapshot. */
+export interface RunBranch {
+  /** Unique among the resumes of a run. */
+  readonly name: string
+  /** The first effect and the first tool call that belong to it. */
+  readonly effect: number
+  readonly call: number
+}
+
+/** Where the run was gone on with from a snapshot, oldest first. Said again with a restore and a replay. */
+export const RUN_BRANCHES = hostSlot<readonly RunBranch[]>('run_branches', [])
+
+/** The family of state that counts tool calls (dispatch.ts). */
 export const TOOL_CALLS = 'tool_calls'
 
 /** What a call is known by to services, within its run: its id, with the branch that began it. */
 export function keyOfCall(ctx: Context, callId: string): string {
-  const { branches } = ctx.machine
+  const branches = ctx.machine.hostData(RUN_BRANCHES)
   if (branches.length === 0) return callId
   const number = Number(callId.slice(callId.lastIndexOf('_') + 1))
   const branch = branches.findLast(({ call }) => call <= number)
