@@ -1,59 +1,25 @@
-// Memory, behind std/memory: records in an append-only file of events per namespace, found again by
-// words. Nothing is kept in the machine: each call reads the file, because other runs append to it too.
+// Memory, behind std/memory; memory.harn is what the builtins do. Here are the transformations that go over every record: reading the
+// events of a file, and ranking records by the words of a query.
 
-import {
-  HarnDict,
-  HarnFloat,
-  HarnList,
-  builtin,
-  display,
-  equals,
-  failRuntime,
-  here,
-  isInt,
-  ln,
-  parseJson,
-  scripts,
-  sortTexts,
-  stringifyJson,
-} from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { timeOrderedId, wallMs } from '../time/identity.js'
-import { folderNameProblem, isAbsolutePath, normalizePath } from './lexical-path.js'
-import { appendLine, environment, jsonData, readKept, stateRoot } from './state-files.js'
-import { isoNow } from '../time/dates.js'
+import { HarnDict, HarnFloat, HarnList, builtin, display, harnBuiltin, ln, parseJson, stringifyJson } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
+import { harnModules } from '../harn/modules.js'
+import { folderNameProblem, isAbsolutePath } from './lexical-path.js'
 
-const MAX_RECALLED = 100
 const K1 = 1.2
 const B = 0.75
 const KEY_BONUS = 0.4
 const TAG_BONUS = 0.25
 
-function dictOf(value: Value | undefined): HarnDict {
-  return value instanceof HarnDict ? value : new HarnDict()
-}
-
-function namespaceOf(value: Value | undefined, name: string): string {
-  const text = (value ?? null) === null ? '' : display(value!)
-  if (text.trim() === '') return failRuntime(`__memory_${name}: \`namespace\` must be a non-empty string`)
-  if (isAbsolutePath(text)) return failRuntime('memory namespace must be relative')
-  if (text.split(/[\\/]/).includes('..')) return failRuntime('memory namespace must not escape the memory root')
-  const problem = folderNameProblem(text)
-  if (problem !== null) return failRuntime(`memory namespace ${problem}`)
-  return text
-}
-
-function* fileOf(namespace: string, options: HarnDict): Script<string> {
-  const given = options.get('root') ?? (yield* environment('HARN_MEMORY_ROOT'))
-  const root = given === null || display(given) === '' ? `${(yield* stateRoot()).root}/memory` : display(given)
-  return normalizePath(`${root}/${namespace}/events.jsonl`)
+/** Why a text is no namespace, null when it is one. */
+function namespaceProblem(name: string): string | null {
+  if (isAbsolutePath(name)) return 'must be relative'
+  if (name.split(/[\\/]/).includes('..')) return 'must not escape the memory root'
+  return folderNameProblem(name)
 }
 
 /** Living records in the order in which they were stored. */
-function* load(path: string): Script<HarnDict[]> {
-  const text = yield* readKept(path, 'memory')
-  if (text === null) return []
-  yield* here((ctx) => ctx.charge(text.length >> 4, text.length))
+function readRecords(text: string): HarnDict[] {
   const records = new Map<string, HarnDict>()
   for (const line of text.split('\n')) {
     const parsed = parseJson(line)
@@ -70,22 +36,6 @@ function* load(path: string): Script<HarnDict[]> {
     }
   }
   return [...records.values()]
-}
-
-function* timestamp(options: HarnDict): Script<string> {
-  const given = options.get('now') ?? null
-  return given === null ? isoNow(yield* wallMs()) : display(given)
-}
-
-function* identifier(options: HarnDict, prefix: string): Script<string> {
-  const given = options.get('id') ?? null
-  return given === null ? `${prefix}_${yield* timeOrderedId()}` : display(given)
-}
-
-function tagList(value: Value | undefined): HarnList {
-  if (value === undefined || value === null) return new HarnList([])
-  const items = value instanceof HarnList ? value.view() : [value]
-  return new HarnList(sortTexts([...new Set(items.map((item) => display(item)))]))
 }
 
 // ---------------------------------------------------------------------------------------------------------------- ranking
@@ -140,132 +90,50 @@ function rank(records: readonly HarnDict[], query: string): Scored[] {
   return scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score)
 }
 
-// -------------------------------------------------------------------------------------------------------------- operations
+// -------------------------------------------------------------------------------------------------------------- builtins
 
-function recallLimit(value: Value | undefined): number {
-  return isInt(value ?? null) ? Math.max(0, Math.min(MAX_RECALLED, Number(value))) : 5
+function recordsOf(value: Value | undefined): readonly HarnDict[] {
+  return value instanceof HarnList ? value.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
 }
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
-}
-
-function wantedTags(options: HarnDict): readonly string[] {
-  return tagList(options.get('tags') ?? options.get('tag'))
-    .view()
-    .map((tag) => display(tag))
-}
-
-/** Whether a field satisfies what a predicate says of it: a value, or a list of which any will do. */
-function oneOf(value: Value, allowed: Value): boolean {
-  return allowed instanceof HarnList ? allowed.view().some((each) => equals(each, value)) : equals(allowed, value)
-}
-
-function predicate(given: Value): (record: HarnDict) => boolean {
-  if (!(given instanceof HarnDict)) {
-    const part = given === null ? '' : display(given)
-    return (record) => part !== '' && display(record.get('text') ?? '').includes(part)
-  }
-  const id = given.get('id') ?? null
-  const key = given.get('key') ?? null
-  const tags = wantedTags(given)
-  const query = given.get('query') ?? null
-  if (id === null && key === null && tags.length === 0 && query === null) return () => false
-  return (record) =>
-    (id === null || oneOf(record.get('id') ?? null, id)) &&
-    (key === null || oneOf(record.get('key') ?? null, key)) &&
-    (tags.length === 0 || tags.some((tag) => tagsOf(record).includes(tag))) &&
-    (query === null ||
-      display(record.get('text') ?? '')
-        .toLowerCase()
-        .includes(display(query).toLowerCase()))
-}
-
-const machine = scripts('memory.script', {
-  *store(namespace, key, value, tags, given) {
-    const name = namespaceOf(namespace, 'store')
-    const options = dictOf(given)
-    const data = jsonData(value ?? null)
-    const provenance = options.get('provenance') ?? null
-    const record = HarnDict.of({
-      _type: 'memory_record',
-      id: yield* identifier(options, 'mem'),
-      namespace: name,
-      key: display(key ?? null),
-      value: data,
-      text: textOf(data),
-      tags: tagList(tags),
-      stored_at: yield* timestamp(options),
-      ...(provenance === null ? {} : { provenance: jsonData(provenance) }),
-    })
-    yield* appendLine(yield* fileOf(name, options), stringifyJson(record, { interchange: true }), 'memory_store')
-    return record
-  },
-  *recall(namespace, query, count, given) {
-    const name = namespaceOf(namespace, 'recall')
-    const records = yield* load(yield* fileOf(name, dictOf(given)))
-    const ranked = rank(records, (query ?? null) === null ? '' : display(query!)).slice(0, recallLimit(count))
-    return new HarnList(ranked.map(({ record, score }) => record.with('score', new HarnFloat(score))))
-  },
-  *summarize(namespace, window, given) {
-    const name = namespaceOf(namespace, 'summarize')
-    const options = dictOf(given)
-    const settings = dictOf(window)
-    const limit = isInt(window ?? null)
-      ? Number(window)
-      : isInt(settings.get('limit') ?? null)
-        ? Number(settings.get('limit'))
-        : 20
-    const tags = wantedTags(settings)
-    const query = settings.get('query') ?? null
-    let records = yield* load(yield* fileOf(name, options))
-    if (tags.length > 0) records = records.filter((record) => tags.some((tag) => tagsOf(record).includes(tag)))
-    if (query !== null && words(display(query)).length > 0) {
-      const hits = new Set(rank(records, display(query)).map((each) => each.record))
-      records = records.filter((record) => hits.has(record))
-    }
-    const shown = limit <= 0 ? [] : records.slice(-limit)
-    const lines = shown.map((record) => {
-      const own = tagsOf(record)
-      const label = own.length === 0 ? '' : `[${own.join(', ')}] `
-      return `- ${label}${display(record.get('key') ?? '')}: ${firstLine(display(record.get('text') ?? ''))}`
-    })
-    return HarnDict.of({
-      _type: 'memory_summary',
-      namespace: name,
-      count: shown.length,
-      text: lines.join('\n'),
-      records: new HarnList(shown),
-    })
-  },
-  *forget(namespace, given, more) {
-    const name = namespaceOf(namespace, 'forget')
-    const options = dictOf(more)
-    const path = yield* fileOf(name, options)
-    const ids = (yield* load(path)).filter(predicate(given ?? null)).map((record) => record.get('id') ?? null)
-    const event = HarnDict.of({
-      _type: 'memory_forget',
-      id: yield* identifier(options, 'forget'),
-      namespace: name,
-      forgotten: ids.length,
-      forgotten_ids: new HarnList(ids),
-      forgotten_at: yield* timestamp(options),
-    })
-    if (ids.length > 0) yield* appendLine(path, stringifyJson(event), 'memory_forget')
-    return event
-  },
-})
 
 function define(name: string, params: string, returns: string, doc: string): BuiltinDef {
   const effects = ['fs.query', 'fs.read', 'fs.write', 'process.info', 'clock.now', 'random.bytes']
-  return builtin(`__memory_${name}(${params}) -> ${returns}`, { doc, effects }, (ctx, ...args) =>
-    machine.start(ctx, name, ...args),
-  )
+  const body = { module: 'library/files/memory', function: `memory_${name}` }
+  return harnBuiltin(`__memory_${name}(${params}) -> ${returns}`, { doc, effects }, body)
 }
 
 export const memoryFamily: BuiltinFamily = {
   name: 'memory',
-  frames: [machine.frame],
+  modules: harnModules,
+  primitives: [
+    builtin('__memory_namespace_problem(name: string) -> string?', { doc: 'Why a text is no namespace.' }, (_ctx, name) =>
+      namespaceProblem(display(name ?? null)),
+    ),
+    builtin('__memory_records(text: string) -> list', { doc: 'Living records of a file of events.' }, (ctx, text) => {
+      const whole = display(text ?? null)
+      ctx.charge(whole.length >> 4, whole.length)
+      return new HarnList(readRecords(whole))
+    }),
+    builtin(
+      '__memory_rank(records: list, query: string) -> list',
+      { doc: 'Records with their scores, the best first.' },
+      (_ctx, records, query) =>
+        new HarnList(
+          rank(recordsOf(records), display(query ?? null)).map(({ record, score }) => record.with('score', new HarnFloat(score))),
+        ),
+    ),
+    builtin(
+      '__memory_hits(records: list, query: string) -> list',
+      { doc: 'Records that have words of a query, in their order.' },
+      (_ctx, records, query) => {
+        const given = recordsOf(records)
+        const wanted = display(query ?? null)
+        if (words(wanted).length === 0) return new HarnList([...given])
+        const hits = new Set(rank(given, wanted).map((each) => each.record))
+        return new HarnList(given.filter((record) => hits.has(record)))
+      },
+    ),
+  ],
   builtins: [
     define(
       'store',

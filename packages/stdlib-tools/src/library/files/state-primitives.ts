@@ -1,6 +1,6 @@
 // Primitives of the modules that keep state in files (state-files.harn): data as JSON, and the state root as the run knows it.
 
-import { HarnDict, builtin, display, parseJson } from '@bridle/vm/families'
+import { HarnDict, builtin, display, parseJson, stringifyJson } from '@bridle/vm/families'
 import type { BuiltinDef } from '@bridle/vm/families'
 import { jsonData, knownRoot, prettyJson } from './state-files.js'
 
@@ -12,6 +12,9 @@ export const statePrimitives: readonly BuiltinDef[] = [
   ),
   builtin('__pretty_json(value: any) -> string', { doc: 'A value as JSON over several lines.' }, (_ctx, value) =>
     prettyJson(value ?? null),
+  ),
+  builtin('__json_line(value: any) -> string', { doc: 'A value as JSON on one line.' }, (_ctx, value) =>
+    stringifyJson(value ?? null, { interchange: true }),
   ),
   builtin('__parse_json(text: string) -> dict?', { doc: '{value} of a JSON text; nil for any other.' }, (_ctx, text) => {
     const parsed = parseJson(display(text ?? null))
