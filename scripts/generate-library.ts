@@ -1,7 +1,7 @@
 // Compiles what of Bridle is written in Harn: the internal modules (packages/stdlib-tools/src/**/*.harn beside std/), which are bodies of
 // builtins, to library/harn/modules.generated.ts; the standard modules (src/std/**/*.harn) to std-compiled.generated.ts. Neither file is
 // committed: they follow from sources, compiler and opcodes, and `npm run setup` writes them. Deterministic; with `--check` it only
-// compares. Every finding of the checker about an internal module is an error here.
+// compares, and wants internal modules formatted and without findings of lint. Findings of the checker are errors always.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
@@ -9,6 +9,7 @@ import {
   compileProgram,
   writeModuleIdentity,
   readInterface,
+  lintProgram,
   loadModules,
   storeModule,
   verify,
@@ -24,6 +25,7 @@ import type {
   ModuleChunk,
   Resolution,
 } from '../packages/compiler/src/index.js'
+import { SourceFile, format, parse } from '../packages/parser/src/index.js'
 import { filesBelow, root } from './workspace.mjs'
 
 const source = join(root, 'packages', 'stdlib-tools', 'src')
@@ -115,10 +117,30 @@ function internalRow(name: string): string {
     return ''
   }
   for (const problem of misuses(chunk)) problems.push(`${file}: ${problem}`)
+  if (isCheck) problems.push(...checkStyle(name, file))
   // With positions, traces show the frames of the module: for who looks for a mistake in it. Else nobody sees them.
   const isBare = process.env['BRIDLE_LIBRARY_LINES'] !== '1'
   const bare = isBare ? { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, locals: [], lines: [] })) } : chunk
   return `  [${literal(name)}, ${literal(writeModule(bare, fingerprintOf(bare)))}],`
+}
+
+/** Newcomers read these modules as examples of the language. */
+function checkStyle(name: string, path: string): string[] {
+  const file = new SourceFile(path, internal.get(name)!)
+  const { program } = parse(file)
+  if (program === null) return []
+  const imported = (from: string): ImportedInterface | null => {
+    const found = resolveInternal(from, keyOfModule(name))
+    const tree = found.kind === 'source' ? parse(new SourceFile(found.key, found.text)).program : null
+    return tree === null ? null : readInterface(tree)
+  }
+  const findings = lintProgram(program, { file, signatures: internalOptions.types!, imports: imported }).map(
+    ({ span, message }) => `${path}:${file.position(span.start).line} ${message}`,
+  )
+  const laidOut = format(file)
+  return laidOut.kind === 'formatted' && laidOut.text === file.text
+    ? findings
+    : [...findings, `${path}: run \`bridle fmt ${path}\``]
 }
 
 /** What an internal module may not do although the language allows it. */
