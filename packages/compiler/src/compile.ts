@@ -13,7 +13,7 @@ import { loadModules } from './modules.js'
 import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
-import { checkProgram, type CheckLimits } from './types/check.js'
+import { checkProgram, type CheckLimits, type Strictness } from './types/check.js'
 import { readInterface } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
 import { lowerTypeToJsonSchema, schemaAliases, lowerType } from './types/schema-of-type.js'
@@ -31,6 +31,8 @@ export interface CompileOptions {
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
   readonly strict?: boolean
+  /** `language` (the default) reports what stops a run; `full` also what is surely or nearly surely a mistake. */
+  readonly strictness?: Strictness
   /** Whether calls of builtins that Bridle lacks are errors. */
   readonly refuseMissing?: boolean
   /** The pipeline to run, instead of `default` or the first. */
@@ -137,6 +139,8 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
       ...(options.refuseMissing === undefined ? {} : { refuseMissing: options.refuseMissing }),
+      ...(options.strictness === undefined ? {} : { strictness: options.strictness }),
+      constants: options.signatures.constants,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     }),
     ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),

@@ -7,7 +7,7 @@ export type { LoadedImport, LoadedModule, ModuleGraph, Resolution, Resolve } fro
 export type { Signatures } from './signatures.js'
 export * from './bytecode/index.js'
 export { checkProgram } from './types/check.js'
-export type { CheckLimits, CheckOptions } from './types/check.js'
+export type { CheckLimits, CheckOptions, Strictness } from './types/check.js'
 export { readInterface } from './types/module-interface.js'
 export type { ImportedInterface } from './types/module-interface.js'
 export { lowerTypeToJsonSchema } from './types/schema-of-type.js'

@@ -108,6 +108,7 @@ export function compileFindings(runtime: Runtime, { target, file, program }: Par
       file: target.key,
       strict,
       refuseMissing: true,
+      strictness: 'full',
       ...(program === null ? {} : { parsed: program }),
     }).warnings
   } catch (cause) {

@@ -5,6 +5,7 @@
 import { entry } from '@bridle/parser'
 import type { RowArgs } from '@bridle/parser'
 import { GRANT_CATALOG } from '../grants/catalog.js'
+import { STRICT_CATALOG } from './strict/catalog.js'
 
 type None = Record<string, never>
 
@@ -14,6 +15,7 @@ function orElse(suggestion: string | null): string {
 
 export const CHECK_CATALOG = {
   ...GRANT_CATALOG,
+  ...STRICT_CATALOG,
   // ---- names --------------------------------------------------------------------------------------------------------
   N001: entry<{ name: string; suggestion: string | null }>({
     severity: 'error',

@@ -18,8 +18,11 @@ import { MISSING_BUILTINS } from './missing-builtins.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
+import { checkStrictly } from './strict/strict.js'
 import { DICT } from './type.js'
 import { nodesWithin } from './walk.js'
+
+export type Strictness = 'language' | 'full'
 
 export interface CheckOptions {
   readonly file: SourceFile
@@ -31,6 +34,10 @@ export interface CheckOptions {
   readonly extraGlobals?: readonly string[]
   /** Strict types mode. */
   readonly strict?: boolean
+  /** `language` (the default) reports what the language does; `full` also what is surely or nearly surely a mistake (strict/). */
+  readonly strictness?: Strictness
+  /** Constants of the language that can be named without a declaration; for the full strictness. */
+  readonly constants?: readonly string[]
   /** Whether calls of builtins that the language has and Bridle has not are errors (missing-builtins.ts). */
   readonly refuseMissing?: boolean
   /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
@@ -56,7 +63,7 @@ export const CHECK_LIMITS: Required<CheckLimits> = { findings: 1000, checkSteps:
  * what is found both ways counts.
  */
 export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
-  const found = checkBothWays(program, options)
+  const found = options.strictness === 'full' ? checkFully(program, options) : checkBothWays(program, options).diagnostics
   const limit = options.limits?.findings ?? CHECK_LIMITS.findings
   if (found.length <= limit) return found
   const more = found.length - limit
@@ -71,13 +78,41 @@ export function checkProgram(program: Program, options: CheckOptions): Diagnosti
 const NONE: ReadonlySet<string> = new Set()
 const NOWHERE: Span = { start: 0, end: 0 }
 
-function checkBothWays(program: Program, options: CheckOptions): Diagnostic[] {
+function checkBothWays(program: Program, options: CheckOptions): Checked {
   const smart = runChecks(program, options, true)
-  if (smart.diagnostics.length === 0 || !smart.followedAliases || !smart.isWhole) return smart.diagnostics
+  if (smart.diagnostics.length === 0 || !smart.followedAliases || !smart.isWhole) return smart
   const { observe: _observe, probe: _probe, ...quiet } = options
   const found = new Set(smart.diagnostics.map(formatPlace))
   const plain = runChecks(program, quiet, false)
-  return plain.isWhole ? plain.diagnostics.filter((diagnostic) => found.has(formatPlace(diagnostic))) : plain.diagnostics
+  if (!plain.isWhole) return plain
+  return { ...plain, diagnostics: plain.diagnostics.filter((diagnostic) => found.has(formatPlace(diagnostic))) }
+}
+
+/** What the language finds and what the strict passes find; where both speak of one place, the strict ones say it better. */
+function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
+  const { diagnostics, root, context } = checkBothWays(program, options)
+  if (context === null) return diagnostics
+  const strict: Diagnostic[] = []
+  checkStrictly({
+    file: options.file,
+    program,
+    root,
+    builtins: root.builtins,
+    imports: options.imports,
+    importedNames: context.importedNames,
+    globals: new Set([...(options.constants ?? []), ...(options.extraGlobals ?? [])]),
+    toleratedNames: context.toleratedNames,
+    budget: context.suggestions,
+    report: reporter(strict),
+  })
+  const told = new Set(diagnostics.map(formatPlace))
+  const better = new Set(strict.filter(({ code }) => code === 'N001').map(formatPlace))
+  const assigned = new Set(strict.filter(({ code }) => code === 'N043').map(({ span }) => span.start))
+  const kept = diagnostics.filter((one) => {
+    return !better.has(formatPlace(one)) && !(one.code === 'T006' && assigned.has(one.span.start))
+  })
+  const added = strict.filter((one) => one.code === 'N001' || !told.has(formatPlace(one)))
+  return [...kept, ...added].sort((one, other) => one.span.start - other.span.start)
 }
 
 function formatPlace({ code, span }: Diagnostic): string {
@@ -89,6 +124,9 @@ interface Checked {
   readonly followedAliases: boolean
   /** Whether checking took no more than it may. */
   readonly isWhole: boolean
+  readonly root: Scope
+  /** null when checking broke off before there was one. */
+  readonly context: CheckContext | null
 }
 
 function runChecks(program: Program, options: CheckOptions, followAliases: boolean): Checked {
@@ -97,17 +135,19 @@ function runChecks(program: Program, options: CheckOptions, followAliases: boole
   root.aliasNarrowing.allowed = followAliases
   const checkSteps = options.limits?.checkSteps ?? CHECK_LIMITS.checkSteps
   root.work.left = checkSteps
+  let context: CheckContext | null = null
   try {
-    runPasses(program, options, root, diagnostics)
+    context = makeContext(program, options, root, diagnostics)
+    runPasses(program, context)
   } catch (error) {
     if (error instanceof TooMuchWork) reporter(diagnostics)('T071', NOWHERE, { limit: checkSteps })
     // A tree too deep for the call stack is left to the phases that have an error for it; what was found until then stands.
     else if (!(error instanceof RangeError)) throw error
   }
-  return { diagnostics, followedAliases: root.aliasNarrowing.used, isWhole: root.work.left >= 0 }
+  return { diagnostics, followedAliases: root.aliasNarrowing.used, isWhole: root.work.left >= 0, root, context }
 }
 
-function runPasses(program: Program, options: CheckOptions, root: Scope, diagnostics: Diagnostic[]): void {
+function makeContext(program: Program, options: CheckOptions, root: Scope, diagnostics: Diagnostic[]): CheckContext {
   for (const name of options.extraGlobals ?? []) root.define(name, null)
   registerType(root, RESULT)
   const importedNames = registerImports(program, options.imports, root)
@@ -133,7 +173,11 @@ function runPasses(program: Program, options: CheckOptions, root: Scope, diagnos
     checkStmt: (stmt, scope) => checkStatement(stmt, scope, context),
     checkBlock: (block, scope) => checkStatements(block, scope, context),
   }
-  registerCallables(program.items, root, signature)
+  return context
+}
+
+function runPasses(program: Program, context: CheckContext): void {
+  registerCallables(program.items, context.root, context.signature)
   warnDeprecatedCalls(program, context)
   for (const item of program.items) checkTopLevel(item, context)
 }

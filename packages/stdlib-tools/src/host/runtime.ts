@@ -17,7 +17,14 @@ import { HOST_CAPABILITIES } from '../tools/dispatch/host-mocks.js'
 import { HOST_NAMES } from '../tools/dispatch/identity.js'
 import { CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
 import type { ConstraintRules } from '@bridle/compiler/grants'
-import type { BuiltinSignatures, CompileLimits, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
+import type {
+  BuiltinSignatures,
+  CompileLimits,
+  CompileResult,
+  EffectManifest,
+  GrantDeclarations,
+  Strictness,
+} from '@bridle/compiler'
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
@@ -242,6 +249,8 @@ export interface CompileSettings {
   readonly strict?: boolean
   /** Whether calls of builtins of the language that Bridle does not have are errors; a run that never makes them needs none. */
   readonly refuseMissing?: boolean
+  /** `language` (the default) refuses what the language refuses; `full` also what is surely or nearly surely a mistake. */
+  readonly strictness?: Strictness
   /** The pipeline to run, instead of `default` or the first one. */
   readonly pipeline?: string
   /** `declared-only` (the default) checks the effect rows and grants that the file declares; `strict` also gives advice. */
@@ -698,6 +707,7 @@ export class Runtime {
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
       ...(settings.refuseMissing === undefined ? {} : { refuseMissing: settings.refuseMissing }),
+      ...(settings.strictness === undefined ? {} : { strictness: settings.strictness }),
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
       ...(parsed === undefined ? {} : { parsed }),

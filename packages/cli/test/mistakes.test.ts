@@ -1,0 +1,91 @@
+// Mistakes that scripts are written with: each script of conformance/mistakes must give its finding, and the repaired one beside it
+// none. The first line of a wrong script is `// expect: SEVERITY at line N, CODE[, repaired]`; `repaired` says that `check --fix`
+// leaves the text of the right one.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { applyFixes } from '@bridle/parser'
+import { lintRule } from '@bridle/compiler'
+import { describe, expect, test } from 'vitest'
+import { Analysis, parseTarget } from '../src/checking/analyze.js'
+import { ModuleFinder } from '../src/checking/imports.js'
+import { configFor } from '../src/config.js'
+import type { Finding } from '../src/findings.js'
+import { commandRuntime } from '../src/host.js'
+
+const FOLDER = resolve(import.meta.dirname, '../../../conformance/mistakes')
+
+/** Mistakes that are not found yet. A line may only go. */
+const KNOWN_MISSES: ReadonlySet<string> = new Set([])
+
+interface Expected {
+  readonly severity: string
+  readonly line: number
+  readonly code: string
+  readonly isRepaired: boolean
+}
+
+function readExpected(text: string): Expected | null {
+  const found = /^\/\/ expect: (error|warning) at line (\d+), ([A-Z]\d+)(, repaired)?$/m.exec(text.slice(0, text.indexOf('\n')))
+  if (found === null) return null
+  const [, severity, line, code, repaired] = found
+  return { severity: severity!, line: Number(line), code: code!, isRepaired: repaired !== undefined }
+}
+
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.harn'))
+  .sort()
+const wrong = files.filter((name) => readExpected(readFileSync(join(FOLDER, name), 'utf8')) !== null)
+const right = files.filter((name) => name.endsWith('.right.harn'))
+
+const runtime = commandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })
+
+function check(name: string): readonly Finding[] {
+  const path = join(FOLDER, name)
+  const parsed = parseTarget({ path, key: path, text: readFileSync(path, 'utf8') })
+  const config = configFor(path)
+  return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
+    config,
+    strictTypes: false,
+    preflight: config.check.preflight_severity,
+    bundleRoot: null,
+    hostCapabilities: null,
+    invariants: false,
+  })
+}
+
+function formatFinding({ diagnostic, file }: Finding): string {
+  return `${diagnostic.severity} at line ${file.position(diagnostic.span.start).line}, ${diagnostic.code}`
+}
+
+describe('mistakes', () => {
+  test.each(wrong)('%s is found', (name) => {
+    const text = readFileSync(join(FOLDER, name), 'utf8')
+    const { severity, line, code, isRepaired } = readExpected(text)!
+    const found = check(name)
+    const isFound = found.map(formatFinding).includes(`${severity} at line ${line}, ${code}`)
+    if (KNOWN_MISSES.has(name)) {
+      expect(isFound, `${name} is found now: take it out of KNOWN_MISSES`).toBe(false)
+      return
+    }
+    expect(found.map(formatFinding)).toContain(`${severity} at line ${line}, ${code}`)
+    if (!isRepaired) return
+    const fixed = applyFixes(
+      text,
+      found.map(({ diagnostic }) => diagnostic),
+    ).text
+    expect(fixed.slice(fixed.indexOf('\n') + 1)).toBe(readFileSync(join(FOLDER, name.replace(/\.harn$/, '.right.harn')), 'utf8'))
+  })
+
+  test.each(right)('%s gives no finding', (name) => {
+    // Rules of style are findings of lint.
+    const told = check(name).filter(({ diagnostic }) => lintRule(diagnostic.code) === null)
+    expect(told.map(formatFinding)).toEqual([])
+  })
+
+  test('each wrong script has a right one beside it', () => {
+    const there = new Set(files)
+    expect(wrong.filter((name) => !there.has(name.replace(/\.harn$/, '.right.harn')))).toEqual([])
+    expect([...KNOWN_MISSES].filter((name) => !there.has(name))).toEqual([])
+  })
+})

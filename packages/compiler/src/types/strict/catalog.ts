@@ -1,0 +1,169 @@
+// What only the full strictness reports: mistakes that the language lets a run begin with. Names first, then types.
+
+import { entry } from '@bridle/parser'
+
+function orElse(suggestion: string | null): string {
+  return suggestion === null ? '' : ` — did you mean \`${suggestion}\`?`
+}
+
+function proposal(suggestion: string | null): string | undefined {
+  return suggestion === null ? undefined : `did you mean \`${suggestion}\`?`
+}
+
+export const STRICT_CATALOG = {
+  // ---- names --------------------------------------------------------------------------------------------------------
+  N040: entry<{ name: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'undefined name',
+    message: (a) => `\`${a.name}\` is not defined here${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion) ?? `declare it with \`let ${a.name} = …\` or import it`,
+    doc: 'An expression names a variable that no scope around it declares. A run would raise `Undefined variable` when it gets there.',
+  }),
+  N041: entry<{ name: string }>({
+    severity: 'error',
+    title: 'name used before its declaration',
+    message: (a) => `\`${a.name}\` is used before its declaration`,
+    hint: () => 'move the declaration above this use',
+    doc: 'A variable exists from its declaration on; a run that comes to this place before it raises `Undefined variable`.',
+  }),
+  N042: entry<{ name: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'assignment to an undeclared name',
+    message: (a) => `\`${a.name}\` is assigned but never declared${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion) ?? `declare it with \`var ${a.name} = …\``,
+    doc: 'An assignment changes a variable that was declared with `var`. It declares none.',
+  }),
+  N043: entry<{ name: string; what: string }>({
+    severity: 'error',
+    title: 'assignment to what cannot be assigned',
+    message: (a) => `\`${a.name}\` is ${a.what} and cannot be assigned`,
+    hint: (a) => (a.what === 'a `let`' ? `declare it with \`var ${a.name} = …\`` : 'assign a `var` of another name'),
+    doc: 'Only variables that were declared with `var` can be assigned. A run raises an error at this place.',
+  }),
+  N044: entry<{ name: string }>({
+    severity: 'error',
+    title: 'name declared twice',
+    message: (a) => `\`${a.name}\` is declared twice in the same scope`,
+    hint: () => 'give the second one another name, or declare it with `var` and assign it',
+    doc: 'A scope cannot declare an immutable name twice. A run raises an error at the second declaration.',
+  }),
+  N045: entry<{ name: string }>({
+    severity: 'error',
+    title: 'parameter declared twice',
+    message: (a) => `parameter \`${a.name}\` is declared twice`,
+    hint: () => 'give each parameter a name of its own',
+    doc: 'Two parameters of one function have the same name, so that one of the arguments is lost.',
+  }),
+  N046: entry<{ name: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown type',
+    message: (a) => `type \`${a.name}\` is not defined${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion) ?? 'declare the type, import it, or correct its name',
+    doc: 'An annotation names a type that is neither built in nor declared or imported.',
+  }),
+  N047: entry<{ enum: string; variant: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown variant',
+    message: (a) => `enum \`${a.enum}\` has no variant \`${a.variant}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'A variant is named that the declaration of the enum does not have.',
+  }),
+  N048: entry<{ path: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown module of the standard library',
+    message: (a) => `there is no module \`${a.path}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion) ?? 'docs/language/modules.md lists the modules of the standard library',
+    doc: 'An import names a module `std/…` that does not exist.',
+  }),
+  N049: entry<{ name: string; path: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'import of an unknown name',
+    message: (a) => `module \`${a.path}\` has no \`${a.name}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'An import names something that the module does not declare.',
+  }),
+  N050: entry<{ name: string }>({
+    severity: 'warning',
+    title: 'change that is lost',
+    message: (a) => `the change of \`${a.name}\` is lost: a closure has its own copy of the variables around it`,
+    hint: () => 'return the new value, or keep shared state in `atomic(…)` or `shared_cell(…)`',
+    doc: 'A closure captures variables by value. What it assigns to one of them is gone when the call ends.',
+  }),
+
+  // ---- types --------------------------------------------------------------------------------------------------------
+  T080: entry<{ type: string; method: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown method',
+    message: (a) => `${a.type} has no method \`${a.method}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'A method is called that values of the type do not have. The call would give nil.',
+  }),
+  T081: entry<{ type: string; property: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown property',
+    message: (a) => `${a.type} has no property \`${a.property}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'A property is read that values of the type do not have. It would be nil, or an error.',
+  }),
+  T082: entry<{ name: string; expected: string; actual: number }>({
+    severity: 'error',
+    title: 'number of arguments',
+    message: (a) => `\`${a.name}\` takes ${a.expected}, got ${a.actual}`,
+    hint: () => 'missing arguments are nil, extra ones are ignored',
+    doc: 'A call passes more or fewer arguments than the function, method or variant takes.',
+  }),
+  T083: entry<{ name: string; param: string; expected: string; actual: string }>({
+    severity: 'error',
+    title: 'argument that cannot be right',
+    message: (a) => `\`${a.name}\` takes ${a.expected} for \`${a.param}\`, got ${a.actual}`,
+    doc: 'An argument has a type that the function or method does nothing useful with.',
+  }),
+  T084: entry<{ name: string; key: string; suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown option',
+    message: (a) => `\`${a.name}\` has no option \`${a.key}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'A dict of options has a key that nobody reads.',
+  }),
+  T085: entry<{ name: string; key: string; expected: string; actual: string }>({
+    severity: 'error',
+    title: 'option of another type',
+    message: (a) => `option \`${a.key}\` of \`${a.name}\` is ${a.expected}, got ${a.actual}`,
+    doc: 'An option has a value of a type that it cannot have.',
+  }),
+  T086: entry<{ left: string; right: string; operator: string }>({
+    severity: 'error',
+    title: 'comparison that never changes',
+    message: (a) =>
+      `${a.left} and ${a.right} are never equal: \`${a.operator}\` is always ${a.operator === '==' ? 'false' : 'true'}`,
+    hint: () => 'convert one side, such as with `to_int` or `to_string`',
+    doc: 'Two values are compared whose types can never be equal.',
+  }),
+  T087: entry<{ type: string }>({
+    severity: 'error',
+    title: 'loop over what has no items',
+    message: (a) => `cannot loop over ${a.type}`,
+    hint: (a) => (a.type === 'int' ? 'write `for i in 0 to n exclusive` to count' : undefined),
+    doc: 'A `for` loop runs over a value that has no items.',
+  }),
+  T088: entry<{ name: string; type: string }>({
+    severity: 'error',
+    title: 'call of what is no function',
+    message: (a) => `\`${a.name}\` is ${a.type} and cannot be called`,
+    doc: 'A variable is called whose value is no function.',
+  }),
+  T089: entry<{ name: string }>({
+    severity: 'error',
+    title: 'use of a result that is always nil',
+    message: (a) => `\`${a.name}\` returns no value, so its result is always nil`,
+    hint: () => 'add a `return` to the function, or call it as a statement',
+    doc: 'The result of a function without a `return` of a value is used in an expression.',
+  }),
+  T090: entry<{ type: string }>({
+    severity: 'error',
+    title: '`in` of what holds nothing',
+    message: (a) => `nothing is ever in ${a.type}`,
+    hint: () => 'the right side of `in` is a list, set, dict, string or range',
+    doc: '`in` asks a value that can hold nothing. The answer is always false.',
+  }),
+} as const

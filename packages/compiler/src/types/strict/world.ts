@@ -1,0 +1,29 @@
+// What the strict passes know of everything outside of the file's own text, and where they report.
+
+import type { Program, SourceFile, Span, SuggestionBudget } from '@bridle/parser'
+import type { BuiltinSignatures } from '../builtins.js'
+import type { CheckContext, Fix } from '../context.js'
+import type { Imports } from '../module-interface.js'
+import type { Scope } from '../scope.js'
+
+export interface StrictWorld {
+  readonly file: SourceFile
+  readonly program: Program
+  /** The outermost scope of the language's own checks: types that are declared or imported, aliases, methods. */
+  readonly root: Scope
+  readonly builtins: BuiltinSignatures
+  readonly imports: Imports
+  /** Names that imports bring; null when one of them could not be resolved. */
+  readonly importedNames: ReadonlySet<string> | null
+  /** Names that exist without a declaration: constants of the language, globals of the host. */
+  readonly globals: ReadonlySet<string>
+  /** Builtins that are not there, and may be named all the same. */
+  readonly toleratedNames: ReadonlySet<string>
+  readonly budget: SuggestionBudget
+  readonly report: CheckContext['report']
+}
+
+/** A repair that puts another word in the place of one. */
+export function replaceWord(span: Span, text: string | null): Fix | undefined {
+  return text === null ? undefined : { title: `write \`${text}\``, edits: [{ span, text }] }
+}
