@@ -136,7 +136,7 @@ println(exec("echo", "hello").stdout)
 })
 
 describe.concurrent('snapshot and resume', () => {
-  // Everything that a machine can hold while it waits, in one script (05 §9, line 24).
+  // Everything that a machine can hold while it waits, in one script.
   const everything = `
 fn counted(n) { var i = 0
   while i < n { yield i

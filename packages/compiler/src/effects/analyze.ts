@@ -1,5 +1,5 @@
-// Front door of effect analysis: a loaded program in, its manifest and the findings about its contracts out. The work is done
-// when somebody first asks, since most programs are compiled by hosts that do not.
+// Front door of effect analysis: a loaded program in, its manifest and the diagnostics about its contracts out. The analysis is
+// lazy, because most hosts do not ask for it.
 
 import type { Diagnostic, Program } from '@bridle/parser'
 import type { ConstraintRules } from '../grants/constraints.js'
@@ -24,9 +24,9 @@ interface AnalysisOptions {
 interface Analysis {
   readonly world: World
   readonly inference: Inference
-  /** Units that run by themselves. */
+  /** Units that run without a call. */
   readonly entries: readonly Unit[]
-  /** What each module exports, and the unit that is its loading, by its key. */
+  /** Exports and loading unit of each module, by key. */
   readonly names: ReadonlyMap<string, ModuleNames>
   readonly loading: ReadonlyMap<string, Unit>
 }
@@ -51,7 +51,7 @@ export class EffectAnalysis {
     return this.shown
   }
 
-  /** Broken contracts of the main file. */
+  /** Diagnostics about contracts of the main file. */
   findings(strict: boolean): readonly Diagnostic[] {
     const { world, inference } = this.work()
     const { aliases: declared } = this.main.grants
@@ -59,7 +59,7 @@ export class EffectAnalysis {
     return checkEffects({ world, inference, main: this.main.key, grants: listGrants(this.main.grants), aliases, strict })
   }
 
-  /** Imports of the main file that can do more than their ceilings leave them: what it names of them, and what loading them does. */
+  /** Imports of the main file with effects above their ceilings: of the imported names, and of loading the module. */
   importFindings(): readonly Diagnostic[] {
     const { world, inference, names, loading } = this.work()
     const { constraints: rules } = this.options
@@ -83,7 +83,7 @@ export class EffectAnalysis {
     return findings
   }
 
-  /** What of the program exceeds the effects that a host allows. */
+  /** Effects of the program above the host's ceiling. */
   above(ceiling: readonly string[]): readonly Diagnostic[] {
     const { inference, entries } = this.work()
     const causes = new Map<string, Cause>()
@@ -94,7 +94,7 @@ export class EffectAnalysis {
     return checkCeiling(causes, ceiling)
   }
 
-  /** A place in the main file that brings the effect: where it is asked for, rather than where somebody is called who does. */
+  /** A position in the main file that causes the effect: a direct request has precedence over a call of a unit with the effect. */
   private ownCause(effect: string): Cause | null {
     const { world, inference } = this.work()
     const causes = world.units.flatMap((unit) => (unit.module === this.main.key ? [...inference.inferUnit(unit).tokens] : []))
@@ -137,7 +137,7 @@ export class EffectAnalysis {
   }
 }
 
-/** Whether a file says anything about effects that could be broken. */
+/** Whether a file has contracts about effects. */
 export function hasContracts({ program, grants }: LoadedModule): boolean {
   if (grants.aliases.length > 0 || grants.scoped.length > 0) return true
   return program.items.some((item) => 'attributes' in item && item.attributes.some(({ name }) => CONTRACTS.has(name.text)))
@@ -145,7 +145,7 @@ export function hasContracts({ program, grants }: LoadedModule): boolean {
 
 const CONTRACTS: ReadonlySet<string> = new Set(['effects', 'bind_effect'])
 
-/** The pipeline that a file is entered through; null in script mode. */
+/** The entry pipeline of a file; null in script mode. */
 function entryPipeline(program: Program): string | null {
   const names = program.items.flatMap((item) => (item.kind === 'PipelineDecl' ? [item.name.text] : []))
   return names.includes('default') ? 'default' : (names[0] ?? null)

@@ -1,5 +1,5 @@
 // THE table of findings about effect rows and grants, in the row form of the parser's catalogue. The names
-// in the titles are those that Lumen gives them.
+// in the titles are those of Lumen.
 
 import { entry } from '@bridle/parser'
 

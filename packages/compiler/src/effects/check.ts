@@ -1,5 +1,5 @@
-// The contracts of the main file, compared with what inference found. A row is checked in both directions; a file without rows
-// and grants has nothing to break and is never reported.
+// Compares the contracts of the main file with the inferred effects. A row is checked in both directions; a file without rows
+// and grants has no contract and no diagnostics.
 
 import { report } from '@bridle/parser'
 import type { Diagnostic, RowArgs, Span } from '@bridle/parser'
@@ -24,7 +24,7 @@ export interface EffectCheck {
   readonly grants: readonly Grant[]
   /** Tool ids by alias. */
   readonly aliases: ReadonlyMap<string, string>
-  /** Also what is only advice: effects that cannot occur, `@deterministic` functions that are not. */
+  /** Also hints: effects that cannot occur, `@deterministic` functions that are not deterministic. */
   readonly strict: boolean
 }
 
@@ -63,7 +63,7 @@ export function checkEffects({ world, inference, main, grants, aliases, strict }
   return findings.sort((one, other) => one.span.start - other.span.start)
 }
 
-/** The findings for effects above a host's ceiling; empty when the program stays below. */
+/** Diagnostics for effects above a host's ceiling; empty when there are none. */
 export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: readonly string[]): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   for (const [effect, cause] of effects) {
@@ -73,8 +73,8 @@ export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: reado
 }
 
 /**
- * What functions of an imported module can do beyond their ceiling, one finding an effect and function. A function answers for what it
- * does, for what it calls, and for the functions that it makes or hands out.
+ * Effects of an imported module's functions above their ceiling, one diagnostic for each effect and function. A function has the effects of
+ * its own code, of the functions that it calls, and of those that it makes or returns.
  */
 export function checkImport({
   world,
@@ -90,7 +90,7 @@ export function checkImport({
   /** Of the import. */
   readonly span: Span
   readonly units: readonly (readonly [name: string, unit: Unit])[]
-  /** Constraints of the host, which are asked about whole calls: by the run. */
+  /** Constraints of the host. They judge whole calls, so they are checked at run time. */
   readonly rules: ConstraintRules | null
 }): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
@@ -107,7 +107,7 @@ export function checkImport({
         const named = decodeCeilingEffect(token)
         const name = named ?? foldKind(token)
         if (name === null || seen.has(name)) continue
-        // Reading alone is told from kinds; a name without one is given the benefit of the doubt, since the run decides in the end.
+        // Only kinds show that an effect only reads. A name without a kind passes here; the run decides.
         if (leavesEffect(ceiling, name, named === null ? token : null)) continue
         if (named === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
         seen.add(name)
@@ -118,7 +118,7 @@ export function checkImport({
   return findings
 }
 
-/** A unit with everything that it hands out or calls by its name, whoever is called in turn. */
+/** A unit with all units that it returns or calls by name, transitively. */
 function listReached(world: World, unit: Unit): readonly Unit[] {
   const found = new Set([unit])
   for (const each of found) {
@@ -128,7 +128,7 @@ function listReached(world: World, unit: Unit): readonly Unit[] {
   return [...found]
 }
 
-/** A call of the world by a builtin, as the tool that does the same; null where its first argument is worked out by the run. */
+/** A call of the world by a builtin, as the tool that does the same; null when its first argument is computed. */
 function literalCall({
   target,
   args: [first],
@@ -141,7 +141,7 @@ function literalCall({
   return target.name === 'exec' ? { tool: 'process.exec', args: { program: text } } : null
 }
 
-/** Why a ceiling refuses a call whatever the run does; null when it may pass. */
+/** Why a ceiling always refuses a call; null when it may pass. */
 function findRefusedLiteral(
   ceiling: ImportCeiling,
   site: Site,
@@ -170,7 +170,7 @@ function listHandedOut(world: World, unit: Unit): ReadonlySet<Unit> {
   return found
 }
 
-/** Each effect of a unit with the first place that brings it. */
+/** Each effect of a unit with the first position that causes it. */
 export function causesByEffect(inference: Inference, unit: Unit): ReadonlyMap<string, Cause> {
   const causes = new Map<string, Cause>()
   for (const [token, cause] of inference.inferUnit(unit).tokens) {
@@ -203,7 +203,7 @@ function checkRow(
   }
 }
 
-/** How messages name a callee that promises its effects: a tool, or a function with a row; null for any other. */
+/** Name in messages of a callee with declared effects: a tool, or a function with a row; null for any other. */
 function describeContract(cause: Cause, world: World): string | null {
   if (cause.callee.startsWith('tool ')) return cause.callee
   const callee = world.units.find((unit) => unit.name === cause.callee && readDeclaredRow(unit) !== null)
@@ -222,7 +222,7 @@ function checkGrants(
   findings: Diagnostic[],
 ): void {
   const inScope = grants.filter((grant) => grant.within === null || grant.within === unit.name)
-  // Effects are counted where somebody counts them; a grant of a host or a path alone says nothing about other effects.
+  // Coverage is checked only if some grant has an effect clause: a grant of a host or a path says nothing about other effects.
   if (inScope.every(({ effects }) => effects === null)) return
   for (const [effect, cause] of causes) {
     if (!needsGrant(effect) || bound.has(effect)) continue

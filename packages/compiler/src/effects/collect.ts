@@ -1,6 +1,6 @@
-// Reads one module into units and call sites. Names are looked up as the language looks them up (parameters and locals, then the
-// module, then imports, then builtins); a value that could be called is followed as long as that is plain, and counted as
-// escaped when it is not: put into data, returned, or given to a builtin that keeps it. What escaped may be called by anybody.
+// Reads one module into units and call sites. Names are resolved as in the language (parameters and locals, then the
+// module, then imports, then builtins). A callable value is tracked while that is simple. Otherwise it
+// escapes: put into data, returned, or passed to a builtin that keeps it. Any code may call an escaped value.
 
 import {
   listChildren,
@@ -24,7 +24,7 @@ import { type Site, type Target, type ToolDefinition, type Tracked, type Unit, t
 const DATA: Tracked = { kind: 'data' }
 const UNKNOWN: Tracked = { kind: 'unknown' }
 
-/** Names in sight at one place, and whose code it is. */
+/** Visible names at one position, and the unit of its code. */
 class Names {
   readonly unit: Unit
   private readonly outer: Names | null
@@ -52,13 +52,13 @@ class Names {
   }
 }
 
-/** What a module gives to those that import it. */
+/** Exports of a module. */
 export type ModuleNames = ReadonlyMap<string, Tracked>
 
 export interface CollectOptions {
   readonly world: World
   readonly signatures: Signatures
-  /** Names that an import path of this module brings; null for one that cannot be resolved. */
+  /** Names of an import path of this module; null if it cannot be resolved. */
   readonly imported: (path: string) => ModuleNames | null
 }
 
@@ -76,7 +76,7 @@ class Collector {
   private readonly world: World
   private readonly signatures: Signatures
   private readonly imported: CollectOptions['imported']
-  /** Whose code is being read. */
+  /** The unit whose code is being read. */
   private owner: Unit
 
   constructor(module: LoadedModule, { world, signatures, imported }: CollectOptions) {
@@ -146,7 +146,7 @@ class Collector {
     this.statements(block.body, names.inner(), false)
   }
 
-  /** Declarations are in sight in the whole block; bindings from where they stand. */
+  /** Declarations are visible in the whole block; bindings from their position on. */
   private statements(body: readonly Stmt[], names: Names, topLevel: boolean): void {
     const declared = new Map<Stmt, Unit>()
     for (const stmt of body) {
@@ -172,7 +172,7 @@ class Collector {
           break
       }
     }
-    // Functions last: what they use may be bound further down, since they are called later.
+    // Functions last: they are called later, so they may use bindings further down.
     for (const stmt of body) if (!declared.has(stmt)) this.statement(stmt, names, null)
     for (const [stmt, unit] of declared) this.statement(stmt, names, unit)
   }
@@ -299,12 +299,12 @@ class Collector {
 
   // ---- expressions ----------------------------------------------------------------------------------------------------
 
-  /** Goes through an expression whose value is used where it is not followed. */
+  /** Visits an expression whose value escapes. */
   private visit(expr: Expr, names: Names): void {
     this.escape(this.value(expr, names), null)
   }
 
-  /** Goes through an expression and tells what is known about its value, which the caller then follows or lets escape. */
+  /** Visits an expression and returns what is known about its value; the caller tracks it or lets it escape. */
   private value(expr: Expr, names: Names, name = ''): Tracked {
     switch (expr.kind) {
       case 'Identifier':
@@ -470,7 +470,7 @@ class Collector {
     return UNKNOWN
   }
 
-  /** `value |> callee`; with a placeholder the value stands at its place, without one it is the first argument. */
+  /** `value |> callee`; with a placeholder the value replaces it, without one it is the first argument. */
   private pipe(expr: ExprOf<'Pipe'>, names: Names): Tracked {
     const value = this.value(expr.value, names)
     const { callee } = expr
@@ -497,7 +497,7 @@ class Collector {
   private site(names: Names, target: Target, args: readonly Tracked[], span: Span): void {
     const site: Site = { target, args, span }
     names.unit.sites.push(site)
-    // What is handed over may be kept, or found by its name; that a parameter is called is left to inference.
+    // An argument may be kept, or found by its name; inference decides whether a parameter is called.
     for (const arg of args) this.escape(arg, null)
   }
 
@@ -529,7 +529,7 @@ class Collector {
     this.addTool({ name, executor: 'harn', handler, effects: null, reaches: [], span, module: this.module.key })
   }
 
-  /** As `value`, without going through the expression again. */
+  /** Like `value`, without visiting the expression again. */
   private peek(expr: Expr, names: Names): Tracked {
     if (expr.kind === 'String') return { kind: 'text', text: expr.value }
     if (expr.kind === 'Identifier') return names.find(expr.name) ?? UNKNOWN
@@ -549,7 +549,7 @@ function paramNames(params: readonly Param[]): readonly string[] {
   return params.map((param) => param.name.text)
 }
 
-/** What `use tool … as Name` is lowered to. */
+/** The lowered form of `use tool … as Name`. */
 function isAlias(expr: Expr): boolean {
   return expr.kind === 'Call' && expr.callee.text === '__tool_alias'
 }

@@ -1,4 +1,4 @@
-// What a file says about effects, in the portable form: attributes that other implementations of the language skip with a
+// Contracts about effects in portable form: attributes that other implementations of the language ignore with a
 // warning. `@effects(http, fs)` is a row, `@bind_effect(http, "Fetch")` names the effect of a tool. Grants are read by the
 // grants extension (grants/lower.ts), which also has statements for both.
 
@@ -15,13 +15,13 @@ export function readDeclaredRow(unit: Unit): readonly string[] | null {
   return [...new Set(rows.flatMap((row) => row.args.flatMap(({ value }) => namesIn(value))))].sort()
 }
 
-/** A grant as analysis looks at it. */
+/** A grant in the form of the analysis. */
 export interface Grant {
   /** Alias or tool id. */
   readonly tool: string
   /** Constraints as written, without the effect clause. */
   readonly constraints: GrantRecord
-  /** Effects that the grant is limited to; null when it has no effect clause. */
+  /** Effects of the grant; null when it has no effect clause. */
   readonly effects: readonly string[] | null
   /** Name of the declaration that it holds in; null for the whole file. */
   readonly within: string | null

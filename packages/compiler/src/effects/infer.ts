@@ -1,8 +1,8 @@
-// What every unit may do, over the whole program, to a fixpoint: the tokens (kinds of effect and names), the tools it reaches,
-// which of its own parameters it calls or uses as the name of a tool, and whether it calls something that nobody can name.
+// Infers the effects of every unit over the whole program, to a fixpoint: the tokens (kinds of effect and names), the tools it reaches,
+// which of its own parameters it calls or uses as the name of a tool, and whether it calls an unknown value.
 //
-// Functions that call what they are given are not effects by themselves: the caller who hands over a closure is charged with
-// it. `row(map) = row(the closure)` holds for builtins and for functions of the script alike.
+// A function that calls its arguments has no effects from them: the caller that passes a closure gets the closure's
+// effects. `row(map) = row(the closure)` holds for builtins and for functions of the script alike.
 
 import type { Span } from '@bridle/parser'
 import { STANDARD_TOOL_BUILTINS } from '../grants/standard.js'
@@ -14,11 +14,11 @@ import { effectsByPrefix, listBuiltinEffects, encodeEntailedEffect, isKind, enco
 import { SEVERAL, listExecutorEffects } from './tools.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
-/** Why an effect is in a row: a position in the unit's own source, and what stands there. */
+/** Why an effect is in a row: a position in the unit's own source, and the callee there. */
 export interface Cause {
   readonly text: string
   readonly span: Span
-  /** The unit, tool or builtin at that place. */
+  /** The unit, tool or builtin at that position. */
   readonly callee: string
 }
 
@@ -27,13 +27,13 @@ export type ToolVia = 'tool' | 'host' | 'capability' | 'mcp'
 
 export interface ToolUse {
   readonly via: ToolVia
-  /** `*`: the name is known to the run only. */
+  /** `*`: the name is known at run time only. */
   readonly name: string
-  /** What the file calls the tool, where it has an alias for it. */
+  /** The file's alias for the tool, if any. */
   readonly alias?: string
   /**
-   * What calls of a tool that the program defines lead to outside of the machine: `host:ID`, `mcp:SERVER/TOOL`, with `*` for what only
-   * the run knows; none for a handler. Absent where the program does not define it. In the manifest of the whole program.
+   * Targets outside of the machine of a tool that the program defines: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names known at
+   * run time only; none for a handler. Absent if the program does not define the tool. In the manifest of the whole program.
    */
   readonly reaches?: readonly string[]
 }
@@ -42,11 +42,11 @@ export interface Facts {
   /** Kinds of effect and effect names (kinds.ts). */
   readonly tokens: Map<string, Cause>
   readonly tools: Map<string, { readonly use: ToolUse; readonly cause: Cause }>
-  /** Parameters, of this unit or of one around it, that are called. */
+  /** Called parameters of this unit or of an enclosing one. */
   readonly called: Map<string, ParamRef>
   /** Parameters that name a tool. */
   readonly naming: Map<string, { readonly param: ParamRef; readonly via: ToolVia }>
-  /** Calls a value of which nothing is known. */
+  /** Calls an unknown value. */
   unknown: Cause | null
 }
 
@@ -62,16 +62,16 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
   ['mcp_call', { index: 1, via: 'mcp' }],
 ])
 
-/** Builtins whose result calls tools of the host or of a server by a name that is data. */
+/** Builtins whose result calls tools of the host or of a server by a computed name. */
 const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
 
-/** Builtins that call the tool that a binding stands for, which is data. */
+/** Builtins that call the tool of a binding, which is a computed value. */
 const BY_BINDING: ReadonlySet<string> = new Set(['__tool_alias_call', '__tool_server_call'])
 
-/** Builtins that call whatever tool a model asks for. */
+/** Builtins that call any tool that a model requests. */
 const LOOPS: ReadonlySet<string> = new Set(['agent_loop', 'sub_agent_run'])
 
-/** An operation of the host that is named in the text is not the one that starts programs, unless it says so. */
+/** A literal operation of the host other than the one that starts programs does not start programs. */
 function adjustTokens(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
   const [operation] = args
   if (builtin !== 'host_call' || operation?.kind !== 'text' || operation.text.startsWith('process.')) return tokens
@@ -98,7 +98,7 @@ export class Inference {
   /** Functions that a unit's code makes or names, by the unit's number. */
   private readonly mentions = new Map<number, Tracked[]>()
   private changed = false
-  /** The unit that is being worked out, and who has looked at which. */
+  /** The unit being analysed, and which units read which. */
   private reader: Unit | null = null
   private readonly readers = new Map<number, Set<Unit>>()
 
@@ -128,7 +128,7 @@ export class Inference {
     return this.facts[unit.id] ?? emptyFacts()
   }
 
-  /** What may happen when the given units run, and whatever their code makes or names is called by anybody. */
+  /** Effects of running the given units, if any code may call the functions that they make or name. */
   reachable(entries: readonly Unit[]): Facts & { readonly units: ReadonlySet<Unit> } {
     const all = emptyFacts()
     const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
@@ -149,7 +149,7 @@ export class Inference {
     return { ...all, units: reached }
   }
 
-  /** Looks at a unit again when one that it looked at has grown; every set only grows and is bounded by the program. */
+  /** Analyses a unit again when one that it read has grown. Every set only grows and is bounded by the program, so this terminates. */
   private solve(): void {
     const waiting = new Set([...this.world.units].reverse())
     for (const unit of waiting) {
@@ -159,7 +159,7 @@ export class Inference {
       for (const site of unit.sites) this.transfer(unit, site)
       if (!this.changed) continue
       for (const reader of this.readers.get(unit.id) ?? []) {
-        // At the end of the line, also when it is the unit itself.
+        // At the end of the queue, even if it is the unit itself.
         waiting.delete(reader)
         waiting.add(reader)
       }
@@ -208,7 +208,7 @@ export class Inference {
     const cause = callTo(name, span)
     const theirs = this.inferUnit(callee)
     this.merge(facts, theirs, cause, callee)
-    // A row is what callers go by, also where the body does less.
+    // Callers use the row, even if the body has fewer effects.
     for (const effect of readDeclaredRow(callee) ?? []) this.addToken(facts, encodeEffect(effect), cause)
     for (const param of [...theirs.called.values()]) {
       if (param.unit !== callee.id) continue
@@ -220,7 +220,7 @@ export class Inference {
     }
   }
 
-  /** Adds all of `theirs` but what concerns parameters of `callee`, which the arguments decide. */
+  /** Adds all of `theirs` except facts about parameters of `callee`, which the arguments decide. */
   private merge(facts: Facts, theirs: Facts, cause: Cause, callee: Unit | null = null): void {
     if (facts === theirs) return
     for (const token of theirs.tokens.keys()) this.addToken(facts, token, cause)
@@ -236,12 +236,12 @@ export class Inference {
     if (theirs.unknown !== null) this.addUnknown(facts, cause)
   }
 
-  /** A value is called by somebody who got it from here. */
+  /** A value that escaped from here is called. */
   private invoke(facts: Facts, value: Tracked, cause: Cause): void {
     switch (value.kind) {
       case 'unit':
         this.merge(facts, this.inferUnit(value.unit), cause, value.unit)
-        // With arguments that nobody sees: a parameter that names a tool may name any.
+        // With unknown arguments: a parameter that names a tool may name any tool.
         for (const { param, via } of [...this.inferUnit(value.unit).naming.values()]) {
           if (param.unit === value.unit.id) this.useTool(facts, via, UNKNOWN, cause.span, cause)
         }
@@ -279,7 +279,7 @@ export class Inference {
     if (builtin.calls === 'arguments') this.invokeArguments(facts, args, cause)
   }
 
-  /** Somebody calls one of the arguments; which one is not said, so it is one that can be called, if there is any. */
+  /** The callee calls one of its arguments, it is unknown which. So every callable one counts, if there is any. */
   private invokeArguments(facts: Facts, args: readonly Tracked[], cause: Cause): void {
     const callable = args.filter(
       (arg) => arg.kind === 'unit' || arg.kind === 'builtin' || arg.kind === 'param' || arg.kind === 'tool',
@@ -317,7 +317,7 @@ export class Inference {
 
   // ---- tools ----------------------------------------------------------------------------------------------------------
 
-  /** An alias of a server calls any of its tools; an alias of a tool has the effects that the file binds to it. */
+  /** An alias of a server calls any of its tools; an alias of a tool has its bound effects. */
   private callAlias(facts: Facts, alias: ToolAlias, span: Span): void {
     const cause: Cause = { text: `tool call '${alias.name}'`, span, callee: `tool ${alias.name}` }
     this.addBuiltin(facts, '__tool_alias_call', this.readEffects('__tool_alias_call').tokens, cause)
@@ -351,13 +351,13 @@ export class Inference {
     this.toolEffects(facts, known, why)
   }
 
-  /** The row of a tool: what is bound to it, else what its definition says, else its handler, else `external`. */
+  /** The row of a tool: its bound effect, else its declared effects, else those of its handler, else `external`. */
   private toolEffects(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
     this.entail(facts, name, cause, otherwise)
     const bound = name === null ? undefined : this.options.bound.get(name)
     if (bound !== undefined) {
       this.addToken(facts, encodeEffect(bound), cause)
-      // The name is what is promised; the kinds are what the run will ask for.
+      // The name is the contract; the kinds are what the run will request.
       if (!this.world.tools.has(name!)) this.standardKinds(facts, name, cause)
       return
     }
@@ -373,7 +373,7 @@ export class Inference {
     }
   }
 
-  /** What the tool reaches; its definition and a binding of effects can only add to it. */
+  /** Targets of the tool; its definition and a binding of effects can only add to them. */
   private entail(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
     const definition = name === null ? undefined : this.world.tools.get(name)
     const id = name === null ? null : (this.options.aliases.get(name) ?? name)
@@ -388,7 +388,7 @@ export class Inference {
     for (const effect of entailed) this.addToken(facts, encodeEntailedEffect(effect), cause)
   }
 
-  /** Whether the name, or the alias, is one of a standard tool; its effects are those of the builtin behind it. */
+  /** Whether the name or alias belongs to a standard tool; its effects are those of its builtin. */
   private standardEffects(facts: Facts, name: string | null, cause: Cause): boolean {
     const id = name === null ? null : (this.options.aliases.get(name) ?? name)
     if (id === null || !Object.hasOwn(STANDARD_TOOL_BUILTINS, id)) {
@@ -400,7 +400,7 @@ export class Inference {
     return true
   }
 
-  /** What a standard tool may ask for; what any of them may, when nobody knows which is called. */
+  /** Effects of a standard tool; of all of them if the called one is unknown. */
   private standardKinds(facts: Facts, name: string | null, cause: Cause): void {
     const id = name === null ? null : (this.options.aliases.get(name) ?? name)
     for (const [tool, builtin] of Object.entries(STANDARD_TOOL_BUILTINS)) {

@@ -1,6 +1,6 @@
-// THE table of effect names: what a row `@effects(http, fs)` may list without declaring anything, and how the finer kinds that
-// builtins say they ask for (`fs.read`, `clock.now`, the vm's table of effects) fold into these names. A name is a person's
-// word for a power; a kind is what a host grants and a run is held to.
+// THE table of effect names: the names that a row `@effects(http, fs)` may list, and the mapping of the finer kinds that
+// builtins declare (`fs.read`, `clock.now`, the vm's table of effects) to these names. A name is for people;
+// a kind is the unit that a host grants and a run is limited to.
 
 interface EffectNameRow {
   /** Whether a use must be covered by a grant once a file declares grants at all. */
@@ -30,7 +30,7 @@ export const EFFECT_NAMES = {
   async: { needsGrant: false, doc: 'starts tasks or waits for them' },
 } as const satisfies Record<string, EffectNameRow>
 
-/** Areas of kinds (`fs` of `fs.read`) and marks of builtins, with the names they fold into; null: no effect to speak of. */
+/** Areas of kinds (`fs` of `fs.read`) and marks of builtins, with the names they fold into; null: not reported as an effect. */
 const FOLDED: Readonly<Record<string, string | null>> = {
   http: 'http',
   net: 'http',
@@ -66,7 +66,7 @@ const FOLDED_KINDS: Readonly<Record<string, string | null>> = {
   'terminal.write': 'emit',
 }
 
-/** Families of builtins whose effect is said by their name, whatever they look up to do their work. */
+/** Families of builtins whose name determines the effect, whatever they read for it. */
 const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
   ['http_', 'http'],
   ['sse_', 'http'],
@@ -78,10 +78,10 @@ const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
   ['connector_', 'http'],
 ]
 
-/** Facts of the process (directories, proxies) that these look up on the way are not worth a name of their own. */
+/** Effects that hide `env`: the facts of the process (directories, proxies) that they read are not reported. */
 const HIDES_ENV: ReadonlySet<string> = new Set(['fs', 'http', 'external', 'process'])
 
-/** Effect names of a builtin that asks for `tokens`; empty when it asks for nothing. */
+/** Effect names of a builtin that asks for `tokens`; empty when it has none. */
 export function listBuiltinEffects(name: string, tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0) return []
   const family = BY_PREFIX.find(([prefix]) => name.startsWith(prefix))
@@ -98,36 +98,36 @@ function foldToken(token: string): string | null {
   return Object.hasOwn(FOLDED, area) ? (FOLDED[area] ?? null) : 'external'
 }
 
-/** The effect name that a kind of the machine folds into; null for one that is no effect to speak of. */
+/** The effect name that a kind of the machine folds into; null for one that is not reported. */
 export function foldKind(kind: string): string | null {
   return kind.includes('.') ? foldToken(kind) : null
 }
 
-/** Effect names of a builtin that this host does not have, so that a manifest names what a fuller host would be asked. */
+/** Effect names of a builtin that this host lacks, so that a manifest names the effects on a complete host. */
 export function effectsByPrefix(name: string): readonly string[] {
   return BY_PREFIX.filter(([prefix]) => name.startsWith(prefix)).map(([, effect]) => effect)
 }
 
-// Facts about a unit are texts: an effect name behind this mark, or a kind of effect as it is.
+// Facts about a unit are strings: this prefix and an effect name, or a kind of effect.
 const BY_NAME = 'name:'
 
 export function encodeEffect(name: string): string {
   return `${BY_NAME}${name}`
 }
 
-/** The effect name that a fact is; null for a kind. */
+/** The effect name of a fact; null for a kind. */
 export function decodeEffect(token: string): string | null {
   return token.startsWith(BY_NAME) ? token.slice(BY_NAME.length) : null
 }
 
-// What carrying out a tool entails, whatever a definition or a binding says about it: ceilings count it, rows of functions do not.
+// Effects of carrying out a tool, whatever its definition or binding declares. Ceilings count them, rows of functions do not.
 const BY_EXECUTOR = 'entailed:'
 
 export function encodeEntailedEffect(name: string): string {
   return `${BY_EXECUTOR}${name}`
 }
 
-/** The effect name that a fact is for whoever sets a ceiling; null for a kind. */
+/** The effect name of a fact for ceilings; null for a kind. */
 export function decodeCeilingEffect(token: string): string | null {
   return token.startsWith(BY_EXECUTOR) ? token.slice(BY_EXECUTOR.length) : decodeEffect(token)
 }
@@ -141,13 +141,13 @@ export function needsGrant(effect: string): boolean {
   return Object.hasOwn(EFFECT_NAMES, effect) && EFFECT_NAMES[effect as keyof typeof EFFECT_NAMES].needsGrant
 }
 
-/** As a row may spell it: lower case, a dotted name counts as its root, `pure` is nothing (null). */
+/** Normalises a name of a row: lower case, a dotted name counts as its root, `pure` is null. */
 export function normalEffect(written: string): string | null {
   const root = written.trim().toLowerCase().split('.')[0] ?? ''
   return root === '' || root === 'pure' ? null : root
 }
 
-/** What a declared side-effect level of a tool says about its effects; null for a level that is not known. */
+/** Effects of a declared side-effect level; null for an unknown level. */
 export function listLevelEffects(level: string): readonly string[] | null {
   switch (level) {
     case 'none':

@@ -1,6 +1,6 @@
 // The manifest of a program: for each function of the main file and for the whole, which effects and tools it can reach and
-// under which grants. It is what a person reads before running code that a model wrote, what a host compares with its ceiling,
-// and what a run is held to: it is never less than what can happen.
+// under which grants. People read it before running code of a model, hosts compare it with their ceiling,
+// and a run is limited to it. It contains every possible effect.
 
 import type { SourceFile } from '@bridle/parser'
 import { readDeclaredRow, type Grant } from './declared.js'
@@ -22,16 +22,16 @@ export interface FunctionEffects {
   readonly declared: readonly string[] | null
   readonly tools: readonly ToolUse[]
   readonly grants: readonly GrantReport[]
-  /** Parameters that it calls: their effects come from whoever calls the function. */
+  /** Called parameters: their effects come from the caller. */
   readonly callsParameters: readonly string[]
-  /** It calls something that is found at run time only. */
+  /** Whether it calls a value known at run time only. */
   readonly unknown: boolean
 }
 
 export interface ScriptEffects {
   /** Sorted. */
   readonly effects: readonly string[]
-  /** Kinds of effect of the machine, as a host grants them; sorted. */
+  /** Kinds of effect, as a host grants them; sorted. */
   readonly kinds: readonly string[]
   readonly tools: readonly ToolUse[]
   readonly grants: readonly GrantReport[]
@@ -103,7 +103,7 @@ export function effectsIn(facts: Facts): readonly string[] {
   return [...names].sort()
 }
 
-/** Tools that are named, sorted. With a world, also those that the program defines: whoever has their registry may call them. */
+/** Tools that are named, sorted. With a world, also those that the program defines: any code with their registry may call them. */
 function toolsIn(facts: Facts, world: World | null, reached: ReadonlySet<Unit> = new Set()): readonly ToolUse[] {
   const uses = new Map([...facts.tools].map(([key, { use }]) => [key, use]))
   for (const { name, reaches } of world?.tools.values() ?? []) uses.set(`tool:${name}`, { via: 'tool', name, reaches })

@@ -1,5 +1,5 @@
-// What a literal tool definition says about itself: its effects are those of its `effects` key, else those
-// that its side-effect level or its executor implies, else those of its handler, which inference knows.
+// Effects of a literal tool definition: those of its `effects` key, else those
+// that its side-effect level or its executor implies, else those of its handler, which inference finds.
 
 import type { Expr } from '@bridle/parser'
 import { listLevelEffects, normalEffect } from './kinds.js'
@@ -10,7 +10,7 @@ export function toolDefinition(
   config: Expr | undefined,
   track: (expr: Expr) => Tracked,
 ): Pick<ToolDefinition, 'executor' | 'handler' | 'effects' | 'reaches'> {
-  // A key that only the run knows may be any, and take the place of one that stands there.
+  // A computed key may be any key, and may override a literal one.
   const isOpen = config?.kind === 'Dict' && !isPlainDict(config)
   const handler = findEntry(config, 'handler')
   const executor = readText(findEntry(config, 'executor'))
@@ -25,7 +25,7 @@ export function toolDefinition(
   }
 }
 
-/** A dict of which every key stands in the text, once: nothing that is added at run time can take the place of what was read. */
+/** A dict with literal, distinct keys only: no computed key can override the values read here. */
 function isPlainDict(config: Expr | undefined): boolean {
   if (config === undefined) return true
   if (config.kind !== 'Dict') return false
@@ -33,7 +33,7 @@ function isPlainDict(config: Expr | undefined): boolean {
   return !keys.includes(null) && new Set(keys).size === keys.length
 }
 
-/** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for what only the run knows; none for a handler. */
+/** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names known at run time only; none for a handler. */
 function listReach(name: string, config: Expr | undefined): readonly string[] {
   const readConfig = (key: string, otherwise: string): string => {
     const value = findEntry(config, key)
@@ -55,12 +55,12 @@ function listReach(name: string, config: Expr | undefined): readonly string[] {
   }
 }
 
-/** A tool as keys of servers' tools have it: what comes behind the last `/`. */
+/** Name of a tool within a key of a server's tool: the part after the last `/`. */
 function escapeTool(tool: string): string {
   return tool.replaceAll('%', '%25').replaceAll('/', '%2F')
 }
 
-/** Of one name that is defined twice: whichever of them a call finds. */
+/** Joins two definitions of one name: a call may find either. */
 export function joinDefinitions(before: ToolDefinition | undefined, definition: ToolDefinition): ToolDefinition {
   if (before === undefined) return definition
   return {
@@ -70,7 +70,7 @@ export function joinDefinitions(before: ToolDefinition | undefined, definition: 
   }
 }
 
-/** What an executor reaches, whatever the entry says about itself; an executor that only the run knows may be any. */
+/** Effects of an executor, whatever the entry declares; a computed executor may be any. */
 export function listExecutorEffects(executor: string | null): readonly string[] {
   switch (executor) {
     case 'harn':
@@ -86,7 +86,7 @@ export function listExecutorEffects(executor: string | null): readonly string[] 
   }
 }
 
-/** Of a name under which a program defines several tools. */
+/** Marks a name with several definitions. */
 export const SEVERAL = 'several'
 
 function findEntry(dict: Expr | undefined, key: string): Expr | undefined {

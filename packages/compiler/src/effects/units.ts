@@ -1,6 +1,6 @@
-// What effect analysis works on: a *unit* is a piece of code that runs when somebody calls it (function, tool, pipeline, method,
-// closure) or when its module is loaded. A unit lists the places where it calls something; what these places do is worked out
-// over the whole program in infer.ts.
+// Data of effect analysis. A *unit* is code that runs when it is called (function, tool, pipeline, method,
+// closure) or when its module is loaded. A unit lists its call sites; infer.ts computes their effects
+// over the whole program.
 
 import type { Attribute, Span } from '@bridle/parser'
 import type { ToolAlias } from '../grants/lower.js'
@@ -8,13 +8,13 @@ import type { ToolAlias } from '../grants/lower.js'
 export interface Unit {
   readonly id: number
   readonly kind: 'module' | 'fn' | 'tool' | 'pipeline' | 'method' | 'closure'
-  /** As a person knows it; empty for a closure. */
+  /** Name for messages; empty for a closure. */
   readonly name: string
   readonly module: string
   readonly span: Span
   readonly params: readonly string[]
   readonly attributes: readonly Attribute[]
-  /** Written out in a file, rather than inside a function. */
+  /** Declared at top level, not inside a function. */
   readonly topLevel: boolean
   readonly sites: Site[]
 }
@@ -25,7 +25,7 @@ export interface ParamRef {
   readonly index: number
 }
 
-/** What is known about a value without running anything. */
+/** Static knowledge about a value. */
 export type Tracked =
   | { readonly kind: 'unit'; readonly unit: Unit }
   | { readonly kind: 'builtin'; readonly name: string }
@@ -33,7 +33,7 @@ export type Tracked =
   | { readonly kind: 'text'; readonly text: string }
   /** An alias of a tool: calling it calls the tool. */
   | { readonly kind: 'tool'; readonly alias: ToolAlias }
-  /** Certainly nothing that can be called. */
+  /** Not callable. */
   | { readonly kind: 'data' }
   | { readonly kind: 'unknown' }
 
@@ -43,7 +43,7 @@ export type Target =
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'method'; readonly name: string }
   | { readonly kind: 'tool'; readonly alias: ToolAlias }
-  /** A name that is found at run time only, in whoever called. */
+  /** A name that is found at run time only, in a caller. */
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'unknown' }
   /** A construct of the language that has an effect by itself. */
@@ -60,7 +60,7 @@ export interface ToolDefinition {
   readonly name: string
   readonly executor: string | null
   readonly handler: Tracked | null
-  /** What its definition says about effects; null when it says nothing. */
+  /** Declared effects; null when there are none. */
   readonly effects: readonly string[] | null
   /** What its calls lead to outside of the machine (ToolUse.reaches); none for a handler. */
   readonly reaches: readonly string[]
@@ -68,7 +68,7 @@ export interface ToolDefinition {
   readonly module: string
 }
 
-/** Everything that was found in the modules of one program. */
+/** All units of the modules of one program. */
 export interface World {
   readonly units: Unit[]
   readonly tools: Map<string, ToolDefinition>

@@ -1,6 +1,6 @@
-// What a grant says, and what it does to a call. A grant is a record of constraints by key:
+// Grants and their effect on calls. A grant is a record of constraints by key:
 //
-//   domain                        host patterns (domain.ts) that the argument `url` must fit
+//   domain                        host patterns (domain.ts) that the argument `url` must match
 //   path, paths                   roots (paths.ts) that the arguments `path`, `paths`, `from`, `to` … must lie below
 //   timeout_ms                    limit of the argument of that name and of every attempt
 //   max_retries                   limit of the tool's own retry policy
@@ -9,10 +9,10 @@
 //   max_…                         limit of the argument of the same name
 //   version                       version of the tool (version.ts)
 //   effect, effects               effects that the alias may have, for the checker
-//   a key of the host's           what the host says (ConstraintRule)
+//   a key of the host             a custom constraint (ConstraintRule)
 //   anything else                 the argument of that name must have this value, or one of a list
 //
-// Within one scope grants add up (`addConstraint`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
+// Within one scope grants are merged (`addConstraint`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
 // a call must satisfy every scope that applies, so an inner scope can only narrow.
 
 import { domainProblem, matchDomain } from './domain.js'
@@ -22,11 +22,11 @@ export type GrantScalar = string | number | bigint | boolean
 export type GrantValue = GrantScalar | readonly GrantScalar[]
 export type GrantRecord = { readonly [key: string]: GrantValue }
 
-/** A constraint that a host has made, by its key. Its functions are pure: the same answer for the same data, at every replay. */
+/** A custom constraint of a host. Its functions must be pure: equal answers for equal data, in every replay. */
 export interface ConstraintRule {
-  /** What is wrong with a value, to go behind the key; null when nothing is. */
+  /** The problem of a value, for a message after the key; null when it is valid. */
   readonly problem: (value: GrantValue) => string | null
-  /** What two grants of one scope mean together. */
+  /** How two grants of one scope are merged. */
   readonly merge: 'min' | 'max' | 'union' | 'equal'
   /** Why a call is refused; null when it may be made. */
   readonly refuses: (value: GrantValue, args: GrantArguments, call: ConstrainedCall) => string | null
@@ -34,7 +34,7 @@ export interface ConstraintRule {
 
 export interface ConstrainedCall {
   readonly tool: string
-  /** How the script calls the tool, when by an alias. */
+  /** The script's alias for the tool, if any. */
   readonly alias: string | null
 }
 
@@ -44,7 +44,7 @@ const NO_RULES: ConstraintRules = new Map()
 
 type KeyKind = 'domain' | 'path' | 'limit' | 'budget' | 'version' | 'effects' | 'pin'
 
-/** Arguments that a `path` constraint looks at, beside those that the tool is annotated with. */
+/** Arguments that a `path` constraint checks, besides those that the tool annotates. */
 const PATH_ARGUMENTS = ['path', 'paths', 'from', 'to', 'source', 'destination', 'src', 'dst', 'cwd', 'dir', 'file']
 
 export function keyKind(key: string): KeyKind {
@@ -78,7 +78,7 @@ function readTexts(value: GrantValue): readonly string[] | null {
   return items.every((item) => typeof item === 'string') ? items : null
 }
 
-/** What is wrong with a constraint, to go behind its key; null when nothing is. */
+/** The problem of a constraint, for a message after its key; null when it is valid. */
 export function constraintProblem(key: string, value: GrantValue, rules: ConstraintRules = NO_RULES): string | null {
   const rule = rules.get(key)
   if (rule !== undefined) return rule.problem(value)
@@ -162,7 +162,7 @@ export function addConstraint(
   }
 }
 
-/** A key of which two scopes leave nothing, as far as that shows from the grants; null when something may remain. */
+/** A key for which two scopes have no common value, as far as the grants show; null when one may exist. */
 export function findEmptiedKey(outer: GrantRecord, inner: GrantRecord, rules: ConstraintRules = NO_RULES): string | null {
   for (const [key, value] of Object.entries(inner)) {
     const given = outer[key]
@@ -187,25 +187,25 @@ function overlap(a: string, b: string): boolean {
 
 // --- calls ---------------------------------------------------------------------------------------------------------------
 
-/** Arguments as plain data; what is no scalar is only looked at where a constraint asks for it. */
+/** Arguments as plain data; values that are no scalars are read only if a constraint needs them. */
 export type GrantArguments = { readonly [name: string]: unknown }
 
-/** What the schema of the tool says that matters here. */
+/** Facts from the schema of the tool. */
 export interface GrantedTool {
   /** Whether the input schema has a property of that name. */
   readonly knows: (argument: string) => boolean
-  /** Arguments that hold paths or URLs, beside the usual ones. */
+  /** Arguments with paths or URLs, besides the usual ones. */
   readonly pathArguments?: readonly string[]
   readonly urlArguments?: readonly string[]
-  /** Folder that relative paths count from; null when it is not known. */
+  /** Base folder of relative paths; null when unknown. */
   readonly base: string | null
-  /** The arguments are those of an effect: nothing fills in what is missing, so a pinned argument must be there. */
+  /** The arguments are those of an effect: missing ones are not filled in, so a pinned argument must be present. */
   readonly isEffect?: boolean
-  /** Arguments whose values cannot be told, with the reason. */
+  /** Arguments with unknown values, with the reason. */
   readonly unknown?: { readonly [argument: string]: string }
 }
 
-/** Arguments that a grant puts in where the call has none: pinned values and limits, when the schema has the property. */
+/** Arguments that a grant fills in if the call has none: pinned values and limits, if the schema has the property. */
 export function listPinnedArguments(
   grant: GrantRecord,
   args: GrantArguments,

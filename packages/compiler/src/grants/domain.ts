@@ -1,11 +1,11 @@
-// Which URLs a domain pattern allows. The host is what the URL standard says it is, never what a text search finds: user names,
-// queries, fragments and backslashes have all been used to make a forbidden address look allowed. What a name resolves to is
-// judged by whoever connects.
+// Which URLs a domain pattern allows. The host is the one of the URL standard, never the result of a string search: user names,
+// queries, fragments and backslashes have all been used to make a forbidden address look allowed. The code that
+// connects judges the resolved addresses.
 //
 //   api.example.com      this host           *.example.com, **.example.com    it and everything below it
 //   api.example.com:8443 only on this port   *                                every host
 //
-// Without a port the default port of the scheme is meant. Addresses match exactly and only so.
+// Without a port the default port of the scheme is meant. IP addresses match exactly only.
 
 import { parseUrl } from './url.js'
 
@@ -30,7 +30,7 @@ export function isWideDomain(pattern: string): boolean {
   return typeof parsed !== 'string' && (parsed.any || (parsed.below && !parsed.host.includes('.')))
 }
 
-/** False for an unusable pattern and for whatever is no absolute http or https URL. */
+/** False for an invalid pattern and for anything but an absolute http or https URL. */
 export function matchDomain(pattern: string, url: string): boolean {
   const parsed = parsePattern(pattern)
   const target = parseUrl(url)
@@ -45,7 +45,7 @@ export function matchDomain(pattern: string, url: string): boolean {
   return parsed.below && !isAddress(host) && host.endsWith(`.${parsed.host}`)
 }
 
-/** The pattern, or what is wrong with it. */
+/** The pattern, or its problem. */
 function parsePattern(text: string): Pattern | string {
   const pattern = text.trim().toLowerCase()
   if (pattern === '') return 'is empty'
@@ -60,7 +60,7 @@ function parsePattern(text: string): Pattern | string {
   const below = /^\*{1,2}\./.test(host)
   if (below) host = host.replace(/^\*{1,2}\./, '')
   if (host.includes('*') || host.startsWith('+')) return 'may have a star only in front, as in *.example.com'
-  // Unicode names in the form that URLs have; addresses in their one spelling.
+  // Unicode names in the form that URLs have; addresses in canonical form.
   const url = parseUrl(`http://${host}/`)
   if (url === null) return 'is not a host'
   host = withoutDot(url.hostname)

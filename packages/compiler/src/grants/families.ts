@@ -1,4 +1,4 @@
-// Families of the standard tools, for `use tool FAMILY as *`: the names that it binds, and which names of a file go before them.
+// Families of the standard tools, for `use tool FAMILY as *`: the names that it binds, and the names of a file that have precedence.
 
 import type { Stmt } from '@bridle/parser'
 import { boundNames } from '../types/infer.js'
@@ -10,7 +10,7 @@ export interface FamilyTool {
   readonly name: string
 }
 
-/** `json`, a tool without a family, is left out. */
+/** Without `json`, a tool that has no family. */
 const STANDARD = Object.keys(STANDARD_TOOL_BUILTINS).flatMap((id) => {
   const dot = id.indexOf('.')
   return dot < 0 ? [] : [{ family: id.slice(0, dot), id, name: id.slice(dot + 1) }]
@@ -26,7 +26,7 @@ export function listFamilies(hostFamilies: Iterable<string> = []): readonly stri
   return [...new Set([...STANDARD.map(({ family }) => family), ...hostFamilies])].sort()
 }
 
-/** Names that a file gives at its top level, by whatever declaration. */
+/** Names that a file declares at top level, in any way. */
 export function listDeclaredNames(items: readonly Stmt[]): ReadonlySet<string> {
   const names = new Set<string>()
   for (const item of items) {

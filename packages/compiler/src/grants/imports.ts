@@ -1,8 +1,8 @@
-// What an imported module may do: `@grant_import("./pkg", fs: read_only, network: "api.example.com")` on a declaration of the importing
-// file, or `imports` of a host. A ceiling names the effects that are left and the constraints on them. It holds for
+// Ceilings of imported modules: `@grant_import("./pkg", fs: read_only, network: "api.example.com")` on a declaration of the importing
+// file, or `imports` of a host. A ceiling names the allowed effects and the constraints on them. It holds for
 // every call that a function of the module makes, wherever that function is called, and for everything that the module imports: the
-// loader (modules.ts) makes instances of their own of modules that are imported under different ceilings, so that each function has the
-// ceilings of all the importers on its way. What needs no grant (time, random, tasks …) is left unless it is named.
+// loader (modules.ts) makes a separate instance of a module for each set of ceilings, so that each function has the
+// ceilings of all importers on its path. Effects that need no grant (time, random, tasks …) are allowed unless named.
 
 import { report } from '@bridle/parser'
 import type { Attribute, AttributeValue, Diagnostic, Program, Span } from '@bridle/parser'
@@ -15,7 +15,7 @@ import type { ImportCeiling } from './ceilings.js'
 import { addConstraint, constraintProblem } from './constraints.js'
 import type { GrantRecord, GrantValue } from './constraints.js'
 
-/** A ceiling with the place that says it; null for one that the host gave. */
+/** A ceiling with its position; null for one of the host. */
 export interface DeclaredCeiling {
   readonly ceiling: ImportCeiling
   readonly span: Span | null
@@ -24,13 +24,13 @@ export interface DeclaredCeiling {
 interface Capability {
   readonly effects: readonly string[]
   readonly readOnly?: true
-  /** A text is what this constraint of these tools must be; the effects that it leaves. */
+  /** For a string: the constraint of these tools that gets it, and the effects that it allows. */
   readonly restricts?: { readonly tools: string; readonly key: string; readonly effects: readonly string[] }
 }
 
 const HOSTS = { tools: 'http', key: 'domain', effects: ['http'] }
 
-/** THE table of what can be narrowed beside the names of effects. */
+/** THE table of keys besides the names of effects. */
 const CAPABILITIES: Readonly<Record<string, Capability>> = lookup({
   network: { effects: ['http', 'llm', 'mcp', 'email', 'db', 'database'], restricts: HOSTS },
   http: { effects: ['http'], restricts: HOSTS },
@@ -54,7 +54,7 @@ function findCapability(name: string): Capability | null {
   return CAPABILITIES[own] ?? (Object.hasOwn(EFFECT_NAMES, own) ? { effects: [own] } : null)
 }
 
-/** The ceilings that a file gives the modules it imports, by path. */
+/** The ceilings of a file for its imports, by path. */
 export function importCeilings(program: Program): {
   readonly ceilings: ReadonlyMap<string, DeclaredCeiling>
   readonly diagnostics: readonly Diagnostic[]
@@ -197,7 +197,7 @@ export function findRefusalInImport(
   return report(GRANT_CATALOG, 'G006', span, { alias: args.tool, reason: `${args.reason} (in ${args.fn} of "${args.module}")` })
 }
 
-/** What the inferred effects of an import exceed, in the words of the catalogue. */
+/** The diagnostic for an import whose inferred effects exceed its ceiling. */
 export function findExceededImport(
   span: Span,
   args: { readonly module: string; readonly fn: string; readonly effect: string; readonly cause: string },

@@ -1,4 +1,4 @@
-// The statements of the grants extension and the attributes that say the same → plain statements of the language:
+// The statements of the grants extension and the equivalent attributes → plain statements of the language:
 //
 //   use tool http.get as Fetch       let __alias_Fetch = __tool_binding({…}); let Fetch = __tool_alias(__alias_Fetch)
 //   use tool http as *               the same for each standard tool of the family (families.ts), or import "host/http"
@@ -6,7 +6,7 @@
 //   grant http.get …                 __grants_push({"http.get": {…}}), ended by a `defer` in a function
 //   @grant("Fetch", …) fn            the same push and `defer` at the start of the body
 //
-// Grants of a scope hold for all of it, wherever they stand in it. Whatever can be said before the run is reported here.
+// A grant holds for its whole scope, wherever it is written in it. Violations that are known before the run are reported here.
 
 import { copyWith, report, suggest, walk } from '@bridle/parser'
 import type {
@@ -32,12 +32,12 @@ import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue } from './co
 import { isWideDomain } from './domain.js'
 import { listDeclaredNames, listFamilies, listFamilyTools } from './families.js'
 
-/** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
+/** A token budget limits the sum of all calls; a grant of `max_tokens` limits the argument of that name. */
 function budgetKey(attribute: string, key: Name): Name {
   return attribute === 'budget' && key.text === 'max_tokens' ? copyWith(key, { text: 'max_total_tokens' }) : key
 }
 
-/** What a file declares about tools, for whoever shows or judges a script before it runs. */
+/** The tool declarations of a file, for code that shows or judges a script before it runs. */
 export interface GrantDeclarations {
   readonly aliases: readonly ToolAlias[]
   /** Grants of tool ids and by attributes, with the name of the function they belong to; null for the whole file. */
@@ -55,9 +55,9 @@ export interface ToolAlias {
   readonly tool: string
   readonly server: boolean
   readonly version: string | null
-  /** Effects that `bind effect` names, else those of the grants; null when nothing says. */
+  /** Effects of `bind effect`, else those of the grants; null when unknown. */
   readonly effects: readonly string[] | null
-  /** Of the whole file; blocks narrow it further. */
+  /** For the whole file; blocks narrow it further. */
   readonly grant: GrantRecord
   readonly span: Span
 }
@@ -75,11 +75,11 @@ const MENTIONED = /\b(?:use\s+tool|grant|bind\s+effect|budget)\b/
 export interface LowerOptions {
   /** Constraints of the host. */
   readonly constraints?: ConstraintRules | undefined
-  /** Families of tools that the host has, by the names of their modules `host/NAME`; undefined when nobody knows. */
+  /** Families of tools that the host has, by the names of their modules `host/NAME`; undefined when unknown. */
   readonly hostFamilies?: ReadonlySet<string> | undefined
 }
 
-/** Files without any of it come back as they are. */
+/** A file without these statements is returned unchanged. */
 export function lowerGrants(program: Program, text: string, options: LowerOptions = {}): Lowered {
   return MENTIONED.test(text)
     ? new Lowering(text, options).program(program)
@@ -96,17 +96,17 @@ interface Alias {
   effects: string[]
 }
 
-/** Grants by alias that hold at a place, outermost first. */
+/** Active grants by alias, outermost first. */
 type Scopes = ReadonlyMap<string, readonly GrantRecord[]>
 
 class Lowering {
   private readonly aliases = new Map<string, Alias>()
   private readonly scoped: { tool: string; within: string | null; grant: GrantRecord; span: Span }[] = []
   private readonly found: Diagnostic[] = []
-  /** Families that are imported whole, and which of them gives a name. */
+  /** Families of `as *`, and the family of each name. */
   private readonly families = new Set<string>()
   private readonly familyOfName = new Map<string, string>()
-  /** A module of the host gives names that nobody knows here. */
+  /** A module of the host brings unknown names. */
   private hasModules = false
   private readonly text: string
   private readonly rules: ConstraintRules
@@ -165,7 +165,7 @@ class Lowering {
 
   // ---- declarations ------------------------------------------------------------------------------------------------------
 
-  /** `use tool FAMILY as *` as one `use tool` for each tool. What the file names itself keeps its name. */
+  /** `use tool FAMILY as *` as one `use tool` for each tool. Names that the file declares keep their meaning. */
   private expandFamilies(items: readonly Stmt[]): readonly Stmt[] {
     const stars = items.filter((item): item is UseTool => item.kind === 'UseTool' && item.alias === null)
     if (stars.length === 0) return items
@@ -204,12 +204,12 @@ class Lowering {
         return []
       }
       this.familyOfName.set(name, family)
-      // A span of its own for each: declarations are told apart by it.
+      // Each gets a distinct span, because spans identify declarations.
       return [{ ...item, span: { ...item.span }, tool: { text: id, span }, alias: { text: name, span } }]
     })
   }
 
-  /** A grant of a tool id, or of a family that is imported whole: about the tools, whoever calls them. */
+  /** A grant of a tool id, or of a family of `as *`: it applies to the tools, for every caller. */
   private isToolKey(name: Name): boolean {
     return name.text.includes('.') || (this.families.has(name.text) && !this.aliases.has(name.text))
   }
@@ -285,7 +285,7 @@ class Lowering {
     if (item.kind !== 'UseTool') return []
     const { span } = item
     if (item.alias === null) {
-      // All tools of a family of the host are the module that the host makes of it.
+      // The tools of a host family are in the host's module of that name.
       const path = `host/${item.tool.text}`
       return [
         {
@@ -317,7 +317,7 @@ class Lowering {
 
   // ---- the rest of the file -----------------------------------------------------------------------------------------------
 
-  /** Copies what contains a grant and leaves everything else as it is. */
+  /** Copies nodes that contain a grant; all others are shared. */
   private rewrite(node: unknown, scopes: Scopes, within: string | null): unknown {
     if (Array.isArray(node)) {
       const items = node.map((item: unknown) => this.rewrite(item, scopes, within))
@@ -364,7 +364,7 @@ class Lowering {
     )
   }
 
-  /** `@grant("Fetch", key: value …)` and `@budget(effect: http, max_calls: 3)`. (`tool` is a word of the language and no name.) */
+  /** `@grant("Fetch", key: value …)` and `@budget(effect: http, max_calls: 3)`. (`tool` is a keyword, not a name.) */
   private attribute(records: GrantRecords, attribute: Attribute, decl: Declaration): GrantRecords {
     const subject = attribute.name.text === 'grant' ? 'tool' : attribute.name.text === 'budget' ? 'effect' : null
     if (subject === null) return records
@@ -428,7 +428,7 @@ class Lowering {
 
   // ---- calls -------------------------------------------------------------------------------------------------------------
 
-  /** Judges the literal arguments of a call of an alias; what is computed is judged when it runs. */
+  /** Judges the literal arguments of a call of an alias; computed arguments are judged at run time. */
   private checkCall(node: Extract<Expr, { kind: 'Call' }>, scopes: Scopes): void {
     const alias = this.aliases.get(node.callee.text)
     const [first] = node.args
@@ -451,7 +451,7 @@ class Lowering {
       give(parameter, first.value)
     }
     const known = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined))
-    // A constraint of the host may look at any argument, so it is asked when none is worked out by the run.
+    // A constraint of the host may read any argument, so it is checked only if all arguments are literals.
     const isWhole = Object.keys(known).length === Object.keys(args).length
     for (const grant of scopes.get(alias.name.text) ?? []) {
       const judged = Object.fromEntries(
@@ -466,7 +466,7 @@ class Lowering {
     }
   }
 
-  /** Next to `as *` the parser cannot know which names are tools, so it reads every call with named arguments. */
+  /** With `as *` the parser does not know which names are tools, so it allows named arguments in every call. */
   private checkNames({ callee, args }: Extract<Expr, { kind: 'Call' }>): void {
     const last = args.at(-1)
     if (this.hasModules || last === undefined || last.spread || last.value.kind !== 'Dict') return
@@ -499,7 +499,7 @@ function isGenerator(decl: FunctionDecl): boolean {
   return found
 }
 
-/** Only relative paths and arguments that are there can be judged by text; a missing one may come from a pin or a default. */
+/** Only relative paths and present arguments can be judged statically; a missing one may come from a pin or a default. */
 function isJudged(key: string, known: Readonly<Record<string, unknown>>): boolean {
   if (key === 'domain') return typeof known['url'] === 'string'
   if (key === 'path' || key === 'paths') return false
@@ -513,7 +513,7 @@ function readEffects(alias: Alias): readonly string[] | null {
   return roots.length === 0 ? null : [...new Set(roots)]
 }
 
-/** Null for what no constraint can be: nil and nested lists. */
+/** Null for values that no constraint can have: nil and nested lists. */
 function toPlain(value: WrittenValue | AttributeValue): GrantValue | null {
   const scalar = (item: WrittenValue | AttributeValue): GrantScalar | null => {
     if (item === null || Array.isArray(item)) return null
@@ -524,7 +524,7 @@ function toPlain(value: WrittenValue | AttributeValue): GrantValue | null {
   return items.some((item) => item === null) ? null : (items as GrantScalar[])
 }
 
-/** What a single argument of a standard tool is, by family, where all tools of the family agree. */
+/** The parameter of a single positional argument, by family, if all tools of the family agree. */
 const FIRST_PARAMETER: ReadonlyMap<string, string> = new Map([
   ['http', 'url'],
   ['env', 'name'],

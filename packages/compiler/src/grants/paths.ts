@@ -1,5 +1,5 @@
-// Which paths a path constraint allows, by text alone: paths are resolved against a base folder, `.` and `..` are taken away, and
-// roots are compared component by component. Symbolic links are the sandbox's affair, which sees the real file system.
+// Which paths a path constraint allows, without the file system: paths are resolved against a base folder, `.` and `..` are removed, and
+// roots are compared component by component. The sandbox, which sees the file system, handles symbolic links.
 
 import { matchComponents } from './wildcards.js'
 
@@ -7,7 +7,7 @@ const ENCODED_TRAVERSAL = /%(?:25)*(?:2e|2f|5c|00)/i
 
 /**
  * The components of a path without `.` and `..`, with a mark in front when it is relative and there is no base. Null when it
- * climbs above its root, or above where it starts, or is malformed.
+ * leads above its root or start, or is malformed.
  */
 export function resolvePath(path: string, base: string | null): readonly string[] | null {
   if (path === '' || path.includes('\0') || ENCODED_TRAVERSAL.test(path)) return null
@@ -23,8 +23,8 @@ export function resolvePath(path: string, base: string | null): readonly string[
 }
 
 /**
- * `root` allows itself and what is below it; `*` stands for any text within one component, `**` for any number of components.
- * Without a base nobody knows where a relative path leads: it is compared with relative roots only.
+ * `root` allows itself and what is below it; `*` matches any part of one component, `**` any number of components.
+ * Without a base the target of a relative path is unknown: it is compared with relative roots only.
  */
 export function allowsPath(root: string, path: string, base: string | null): boolean {
   const wanted = resolvePath(path, base)

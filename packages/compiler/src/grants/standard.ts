@@ -1,5 +1,5 @@
-// Standard tools and the builtin behind each. The machine runs them (vm/src/builtins/standard-tools.ts has
-// their schemas); effect analysis reads here what a call of one can reach. KEEP WITH: standard-tools, a type error tells.
+// Standard tools and the builtin of each. The machine runs them (vm/src/builtins/standard-tools.ts has
+// their schemas); effect analysis reads their effects here. KEEP WITH: standard-tools (a difference is a type error).
 
 export const STANDARD_TOOL_BUILTINS = {
   'http.get': '__http_tool',

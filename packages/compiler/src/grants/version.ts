@@ -1,4 +1,4 @@
-// Version requirements of tools: an exact text (`v2`, `2024-11-05`), or a range over versions of the form a.b.c: `2`, `1.2`, `^1.2`,
+// Version requirements of tools: an exact string (`v2`, `2024-11-05`), or a range over versions of the form a.b.c: `2`, `1.2`, `^1.2`,
 // `~1.2.3`, `>=1.0 <2`, alternatives with `||`.
 
 type Parts = readonly [number, number, number]

@@ -1,21 +1,21 @@
-// Text with wildcards against text, for path grants, `.gitignore`, protected files, filters and rules of tools alike. Patterns and texts
-// come from scripts and files of others, so nothing here backtracks: stars alone are found piece by piece, each from where the last
-// one ended; everything else keeps the set of places in the pattern that the text read so far may have led to. The time is at most the
-// length of the text times that of the pattern, and no pattern is made into a regular expression of JavaScript.
+// Matches wildcards, for path grants, `.gitignore`, protected files, filters and rules of tools alike. Patterns and strings
+// are untrusted, so nothing here backtracks. Patterns with stars only are searched piece by piece, each after the
+// previous one; all others keep the set of reachable positions in the pattern. The time is at most the
+// length of the string times that of the pattern. No pattern becomes a JavaScript regular expression.
 
-/** What the characters of a pattern mean. */
+/** Meaning of the characters of a pattern. */
 export interface WildcardRules {
-  /** What one `*` and `?` never stand for; null when they stand for every character. */
+  /** Characters that `*` and `?` do not match; null when they match every character. */
   readonly separator: string | null
-  /** Whether `?` stands for one character. */
+  /** Whether `?` matches one character. */
   readonly one?: boolean
-  /** Whether `**` also stands for separators, and `**` with a separator behind it for any number of folders. */
+  /** Whether `**` also matches separators, and `**` with a separator after it any number of folders. */
   readonly deep?: 'text' | 'folders'
-  /** Whether `[a-z]` and `[!x]` stand for one character of a set; a bracket that is not closed is a bracket. */
+  /** Whether `[a-z]` and `[!x]` match one character of a set; an unclosed bracket is a literal. */
   readonly sets?: boolean
-  /** Whether the pattern may begin behind any separator of the text. */
+  /** Whether the pattern may start after any separator of the string. */
   readonly anywhere?: boolean
-  /** Characters of the pattern times those of a text above which nothing fits. No bound when absent. */
+  /** Product of the lengths of pattern and string above which nothing matches. No limit when absent. */
   readonly most?: number
 }
 
@@ -30,14 +30,14 @@ type Token =
   | { readonly kind: 'run' }
   /** Any text. */
   | { readonly kind: 'deep' }
-  /** Nothing, or any text up to a separator: what follows it may begin here, or behind the token that comes next, which is `inside`. */
+  /** Nothing, or any string up to a separator: the next token may start here, or after the following token `inside`. */
   | { readonly kind: 'folders' }
   | { readonly kind: 'inside' }
 
 /** Components of a pattern with `**` times those of a path. */
 const MOST_STEPS = 1_000_000
 
-/** A matcher of whole texts. */
+/** A matcher of whole strings. */
 export function compileWildcards(pattern: string, rules: WildcardRules): (text: string) => boolean {
   const tokens = tokenize(pattern, rules)
   const separator = rules.separator === null ? -1 : rules.separator.codePointAt(0)!
@@ -46,7 +46,7 @@ export function compileWildcards(pattern: string, rules: WildcardRules): (text: 
   return (text) => tokens.length * text.length <= most && matchTokens(tokens, separator, text)
 }
 
-/** Whether the whole text fits a pattern in which `*` stands for any text and nothing else is special. */
+/** Whether the whole string matches a pattern in which only `*` is special. */
 export function matchStars(pattern: string, text: string): boolean {
   const pieces = pattern.split('*')
   const first = pieces[0]!
@@ -55,7 +55,7 @@ export function matchStars(pattern: string, text: string): boolean {
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length
   let at = first.length
-  // The leftmost place of a piece leaves most to those behind it.
+  // The leftmost match of a piece leaves most to the following ones.
   for (let index = 1; index < pieces.length - 1; index++) {
     const piece = pieces[index]!
     const found = text.indexOf(piece, at)
@@ -66,11 +66,11 @@ export function matchStars(pattern: string, text: string): boolean {
 }
 
 /**
- * Whether the components of a path begin with what the pattern says: `*` stands for any text of one component, `**` for any number of
- * components. What lies below a path that fits also fits.
+ * Whether the first components of a path match the pattern: `*` matches any part of one component, `**` any number of
+ * components. Everything below a matching path matches too.
  */
 export function matchComponents(pattern: readonly string[], path: readonly string[]): boolean {
-  // What would take longer than any real path is refused: a grant that cannot be judged gives nothing.
+  // A match that takes longer than any real path is refused: a grant that cannot be judged allows nothing.
   if (pattern.includes('**') && pattern.length * path.length > MOST_STEPS) return false
   let wanted = 0
   let at = 0
@@ -96,7 +96,7 @@ export function matchComponents(pattern: readonly string[], path: readonly strin
 function tokenize(pattern: string, rules: WildcardRules): readonly Token[] {
   const { separator, one = false, deep, sets = false, anywhere = false } = rules
   const tokens: Token[] = []
-  // Two of a kind say no more than one, and would only be walked.
+  // Two equal tokens in a row mean the same as one.
   const add = (token: Token): void => {
     const last = tokens.at(-1)?.kind
     if (token.kind === 'run' && (last === 'run' || last === 'deep')) return
@@ -128,11 +128,11 @@ function tokenize(pattern: string, rules: WildcardRules): readonly Token[] {
   return tokens
 }
 
-/** The set that a bracket opens; null when nothing closes it. */
+/** The set of a bracket; null when it is not closed. */
 function setAt(pattern: string, at: number): { readonly token: Token; readonly end: number } | null {
   const negated = pattern[at + 1] === '!' || pattern[at + 1] === '^'
   const start = at + (negated ? 2 : 1)
-  // A bracket that comes first is one of the set.
+  // A bracket at the start is a member of the set.
   const close = pattern.indexOf(']', start + 1)
   if (close < 0) return null
   const codes = Array.from(pattern.slice(start, close), (char) => char.codePointAt(0)!)
@@ -149,12 +149,12 @@ function setAt(pattern: string, at: number): { readonly token: Token; readonly e
 
 function matchTokens(tokens: readonly Token[], separator: number, text: string): boolean {
   const size = tokens.length
-  // Places that are alive, each once: `marks` holds for which step a place was last noted.
+  // Active positions, each once: `marks` has the step at which a position was last added.
   const marks = new Int32Array(size + 1)
   let alive: number[] = []
   let next: number[] = []
   let step = 1
-  /** A place, and those behind it that nothing needs to be read for. */
+  /** A position, and the following ones that need no character. */
   const enter = (into: number[], from: number): void => {
     for (let at = from; marks[at] !== step;) {
       marks[at] = step

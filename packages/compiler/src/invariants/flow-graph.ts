@@ -1,5 +1,5 @@
-// The ways through the body of a handler, as a graph of the things that happen: calls, assignments, branches. An expression's
-// parts come before it. Closures are not entered, but for the one that `dual_control` runs once it was approved.
+// The paths through the body of a handler, as a graph of calls, assignments and branches. An expression's
+// parts come before it. Closures are not entered, except the one that `dual_control` runs after approval.
 
 import { type Argument, type Expr, type ExprOf, forEachChild, type Node, type Span, type Stmt } from '@bridle/parser'
 
@@ -11,9 +11,9 @@ export interface FlowNode {
   readonly call: { readonly name: string; readonly call: ExprOf<'Call'> } | null
   /** The assigned path and the statement. */
   readonly assigned: { readonly target: string; readonly stmt: Stmt } | null
-  /** Behind it somebody has agreed. */
+  /** After it, a person has approved. */
   readonly approves: boolean
-  /** In a closure that runs only when it was approved. */
+  /** In a closure that runs only after approval. */
   readonly isApproved: boolean
 }
 
@@ -28,7 +28,7 @@ export class FlowGraph {
     this.body(body, this.add('enter handler', span, []))
   }
 
-  /** Steps to a node, the fewest there are, without passing a node that `stops`; null when there is no such way. */
+  /** Steps to a node, the shortest path, without a node that `stops`; null when there is none. */
   wayTo(target: number, stops: (node: FlowNode) => boolean = () => false): readonly FlowNode[] | null {
     const before = new Map<number, number | null>([[0, null]])
     const queue = [0]

@@ -1,5 +1,5 @@
-// What a handler promises by `@invariant(...)`, checked along the ways through its body: it writes only where it says, its budget
-// only shrinks, nobody is surprised by a side effect.
+// Checks `@invariant(...)` of a handler on all paths through its body: writes only to the declared paths, a budget that
+// only decreases, no side effect before approval.
 
 import { report } from '@bridle/parser'
 import type {
@@ -26,7 +26,7 @@ export interface Violation {
   /** Canonical name; null when the attribute itself is wrong. */
   readonly invariant: string | null
   readonly diagnostic: Diagnostic
-  /** A way from the beginning of the handler to the place; empty when nothing leads there. */
+  /** A path from the start of the handler to the position; empty when none exists. */
   readonly steps: readonly { readonly label: string; readonly span: Span }[]
 }
 
@@ -68,7 +68,7 @@ function isPredicate(handler: Handler, attribute: Attribute): boolean {
 
 const PREDICATE_MARKS: ReadonlySet<string> = new Set(['deterministic', 'semantic', 'archivist', 'retroactive'])
 
-/** Top-level declarations that can promise something, by name. */
+/** Top-level declarations that can have invariants, by name. */
 export function listHandlers(program: Program): readonly Handler[] {
   return program.items.filter((item) => item.kind === 'FnDecl' || item.kind === 'ToolDecl' || item.kind === 'PipelineDecl')
 }

@@ -1,14 +1,14 @@
-// THE table of lint rules, one row a rule: its code, the name it is switched off by, and what it says. Messages and most hints
-// are the language's wording. Everything is a warning but `break-outside-loop`, which cannot be compiled.
+// THE table of lint rules, one row for each rule: its code, its name in settings, and its message. Messages and most hints
+// are the language's wording. All are warnings except `break-outside-loop`, which cannot be compiled.
 
 import type { CatalogRow, RowArgs } from '@bridle/parser'
 
 export interface LintRow<Args> extends CatalogRow<Args> {
   /** The name in settings and reports. */
   readonly rule: string
-  /** An earlier name that still switches it off. */
+  /** An earlier name that still disables it. */
   readonly alias?: string
-  /** Only on request. */
+  /** Off by default. */
   readonly optIn?: boolean
 }
 
@@ -328,7 +328,7 @@ export function lintRule(code: string): string | null {
   return ROWS[code]?.rule ?? null
 }
 
-/** Names by which rules are switched off. */
+/** Names that disable rules. */
 export function lintRuleNames(): readonly string[] {
   return Object.values(LINT_CATALOG).flatMap((one: LintRow<never>) =>
     one.alias === undefined ? [one.rule] : [one.rule, one.alias],

@@ -1,5 +1,5 @@
-// Cyclomatic complexity of a function: one, and one more for every place where the way through it divides. Closures count, and
-// declarations inside do not.
+// Cyclomatic complexity of a function: one, plus one for every branch. Closures count,
+// nested declarations do not.
 
 import { type Block, forEachChild, type Node } from '@bridle/parser'
 

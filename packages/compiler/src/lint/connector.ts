@@ -20,7 +20,7 @@ const RESTRICTED: Readonly<Record<string, string>> = {
   'host calls require an explicit host-owned surface': 'host_call host_tool_call host_tool_list',
 }
 
-/** On the way of an incoming request nothing may wait for somebody else. */
+/** Handling an incoming request must not wait for others. */
 const INGRESS_REASON = 'outbound network/client calls are not allowed on the ingress hot path'
 const OUTBOUND: ReadonlySet<string> = new Set(
   (

@@ -1,4 +1,4 @@
-// What the rules share: the file, where to report, and edits of its text.
+// State shared by the rules: the file, where to report, and edits of its source.
 
 import { report } from '@bridle/parser'
 import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span, TokenStream } from '@bridle/parser'
@@ -47,8 +47,8 @@ export function readText(context: LintContext, span: Span): string {
 }
 
 /**
- * Text of an expression for use as an operand. Its span leaves out parentheses around it, so what binds more loosely than a
- * postfix operator gets its own.
+ * Text of an expression for use as an operand. Its span excludes enclosing parentheses, so an expression that binds more loosely than a
+ * postfix operator gets new ones.
  */
 export function operandText(context: LintContext, expr: Expr): string {
   const text = readText(context, expr.span)
@@ -107,7 +107,7 @@ function skipBlanks(text: string, from: number, comments = true): number {
   }
 }
 
-/** Whether evaluating it does nothing else. */
+/** Whether evaluating it has no side effect. */
 export function isPure(expr: Expr): boolean {
   switch (expr.kind) {
     case 'Int':
@@ -137,7 +137,7 @@ export function isPure(expr: Expr): boolean {
   }
 }
 
-/** Trees are equal when their texts are, blanks and quotes aside; places do not count. */
+/** Trees are equal when their sources are, except for blanks and quotes; positions do not count. */
 export function isSameTree(one: unknown, other: unknown): boolean {
   return fingerprint(one) === fingerprint(other)
 }

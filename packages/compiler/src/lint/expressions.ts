@@ -36,7 +36,7 @@ function lintClones(args: readonly Argument[], method: string, context: LintCont
   }
 }
 
-/** What each conversion gives, and which literals are that already. */
+/** The result type of each conversion, and the literals that already have it. */
 const CASTS: Readonly<Record<string, { readonly kind: string; readonly literals: readonly Expr['kind'][] } | undefined>> = {
   to_string: { kind: 'string', literals: ['String', 'Interpolation'] },
   to_int: { kind: 'int', literals: ['Int'] },

@@ -1,6 +1,6 @@
 // Rules about what must happen before or after something else in the same function: background work is cancelled, and a pull
-// request is opened only behind a scan for secrets. Both see the calls of one callable with the closures in it, and leave
-// functions declared inside to themselves.
+// request is opened only behind a scan for secrets. Both see the calls of one callable with the closures in it, and skip
+// nested function declarations.
 
 import { type Argument, type Block, type Expr, type ExprOf, forEachChild, type Node, type Stmt } from '@bridle/parser'
 import type { LintContext } from './context.js'
@@ -83,7 +83,7 @@ export function checkPullRequests(body: Block, context: LintContext): void {
   new Scans(context).body(body.body, false)
 }
 
-/** Follows the ways through a body; each step is told whether a scan is behind it and says whether one is then. */
+/** Follows the paths through a body; each step gets whether a scan came before, and returns whether one has now. */
 class Scans {
   private readonly context: LintContext
 
@@ -91,7 +91,7 @@ class Scans {
     this.context = context
   }
 
-  /** A way that leaves the body early does not count. */
+  /** A path that leaves the body early does not count. */
   body(body: readonly Stmt[], scanned: boolean): boolean {
     let state = scanned
     for (const stmt of body) {

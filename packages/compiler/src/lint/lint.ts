@@ -1,5 +1,5 @@
-// Lint: what a program may do and a careful author would not. It works on the tree and the text; types are
-// unknown to it. The order of what it finds: rules about the text, then the tree as it stands, then names of the whole file.
+// Lint: valid code that a careful author avoids. It uses the tree and the source, not
+// types. Order of its diagnostics: rules about the source, then about the tree, then about names of the whole file.
 
 import { type Diagnostic, lex, type Program, type SourceFile } from '@bridle/parser'
 import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'

@@ -1,5 +1,5 @@
-// Rules about names of the whole file. They go by the name alone and not by scope, so a name that is used anywhere is used
-// everywhere: such a rule is silent too often and never wrong.
+// Rules about names of the whole file. They go by the name alone and not by scope, so a name that is used anywhere counts as used
+// everywhere: such a rule misses cases but is never wrong.
 
 import { listFamilyTools } from '../grants/families.js'
 import {
@@ -34,7 +34,7 @@ type ImportDecl = Extract<Declaration, { kind: 'ImportDecl' }>
 
 interface Declared {
   readonly name: Name
-  /** What a finding points at: the whole statement or declaration. */
+  /** Span of a diagnostic: the whole statement or declaration. */
   readonly span: Span
 }
 
@@ -133,7 +133,7 @@ class Names {
   readonly used = new Set<string>()
   readonly usedTypes = new Set<string>()
   readonly assigned = new Set<string>()
-  /** Everything that a call may name. */
+  /** All names that a call may use. */
   readonly declared = new Set<string>()
   readonly variables: (Declared & { readonly isPattern: boolean })[] = []
   readonly params: Declared[] = []
@@ -241,7 +241,7 @@ class Names {
         this.used.add(node.name)
         return
       case 'Interpolation':
-        // Code in strings is not looked into, but each word of it counts.
+        // Code in strings is not parsed, but each word of it counts.
         for (const part of node.parts) if (typeof part !== 'string') this.words(readText(this.context, part.span))
         return
       case 'Call':
@@ -278,7 +278,7 @@ class Names {
     for (const word of text.match(/[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/gu) ?? []) this.used.add(word)
   }
 
-  /** A name that is bound where nobody asks whether it is used. */
+  /** A name whose use is not checked. */
   private mention(name: Name): void {
     this.declared.add(name.text)
     this.used.add(name.text)

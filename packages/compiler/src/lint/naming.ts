@@ -1,4 +1,4 @@
-// The style of names: snake_case for what is called, PascalCase for types.
+// The style of names: snake_case for callables, PascalCase for types.
 
 import type { Declaration } from '@bridle/parser'
 import { bareSpan, type LintContext } from './context.js'

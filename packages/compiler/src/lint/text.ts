@@ -1,4 +1,4 @@
-// Rules about the text around the tree: documentation, empty lines, commas, the order of imports, the header of a file.
+// Rules about the source outside of the tree: documentation, empty lines, commas, the order of imports, the header of a file.
 
 import {
   type Comment,
@@ -27,7 +27,7 @@ export function lintText(program: Program, context: LintContext): void {
 /** Width of a documentation block in one line. */
 const DOC_WIDTH = 100
 
-/** Declarations of the top level, public ones of bodies, methods; those with attributes are not looked at. */
+/** Declarations of the top level, public ones of bodies, methods; those with attributes are skipped. */
 function lintDocumentation(items: readonly Stmt[], context: LintContext, nested = false): void {
   for (const item of items) {
     if (!isDeclaration(item) || item.kind === 'ImportDecl') continue
@@ -116,7 +116,7 @@ function lintEmptyLines({ items }: Program, context: LintContext): void {
   }
 }
 
-/** Statements may stand together, and what carries attributes looks apart already. */
+/** Statements may be adjacent, and declarations with attributes are visually separate. */
 function isItem(stmt: Stmt): boolean {
   return isDeclaration(stmt) ? stmt.attributes.length === 0 : stmt.kind === 'Let'
 }

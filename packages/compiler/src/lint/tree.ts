@@ -1,5 +1,5 @@
-// Rules that are found walking the tree once, in source order. The walk keeps what the rules ask about their surroundings: the
-// names of each scope, whether a loop is around, in which callable and in what kind of pipeline the place is.
+// Rules that are found walking the tree once, in source order. The walk keeps the context that rules need: the
+// names of each scope, whether a loop encloses the position, the enclosing callable and the kind of pipeline.
 
 import type {
   Binding,
@@ -28,13 +28,13 @@ export function lintTree(program: Program, context: LintContext): void {
   new TreeWalk(context).body(program.items, 'file')
 }
 
-/** What the place is in; changed on the way down and put back on the way up. */
+/** Context of the position; changed on entry of a node and restored at its end. */
 interface Surroundings {
   readonly inLoop: boolean
   readonly inTest: boolean
-  /** Name of the connector function around, or null. */
+  /** Name of the enclosing connector function, or null. */
   readonly connector: string | null
-  /** Collection that the function around says it returns. */
+  /** Declared result collection of the enclosing function. */
   readonly returns: string | null
 }
 

@@ -1,5 +1,5 @@
-// Front door of the checker: one file's tree in, its diagnostics out, in the order in which the language defines them. The first
-// error is what a failing run reports and every warning becomes a line of output, so silence is the rule wherever nothing is
+// Front door of the checker: one file's tree in, its diagnostics out, in in the order that the language defines. A failing run
+// reports the first error and every warning becomes a line of output, so the checker is silent wherever nothing is
 // known.
 //
 // Four passes: register declarations of types, register callables (so that functions may be used before they are declared), warn
@@ -26,7 +26,7 @@ export type Strictness = 'language' | 'full'
 
 export interface CheckOptions {
   readonly file: SourceFile
-  /** Builtins to resolve against; the static table when left out. */
+  /** Builtins to resolve against; default: the static table. */
   readonly signatures?: BuiltinSignatures
   /** Interface of an imported path; null when it cannot be resolved, which turns the checks of unknown names off. */
   readonly imports: (path: string) => ImportedInterface | null
@@ -40,17 +40,17 @@ export interface CheckOptions {
   readonly constants?: readonly string[]
   /** Whether calls of builtins that the language has and Bridle has not are errors (missing-builtins.ts). */
   readonly refuseMissing?: boolean
-  /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
+  /** Called with the printed type of each name at its declaration and uses; for editors. */
   readonly observe?: (span: Span, type: string) => void
-  /** Told the type of this expression statement as text, null when nothing is known about it: for editors and the prompt. */
+  /** Called with the printed type of this expression statement, null when unknown; for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
   readonly limits?: CheckLimits
 }
 
 export interface CheckLimits {
-  /** Findings that are kept of a file; of the others the number is told. */
+  /** Limit of diagnostics for a file; of the others only the number is reported. */
   readonly findings?: number
-  /** Expressions that are looked at and types that are compared. */
+  /** Limit of checked expressions and compared types. */
   readonly checkSteps?: number
 }
 
@@ -71,7 +71,7 @@ export function checkProgram(program: Program, options: CheckOptions): Diagnosti
   const hasErrors = found.slice(limit).some(({ severity }) => severity === 'error')
   reporter(kept)('T070', kept.at(-1)?.span ?? NOWHERE, { more, limit })
   const last = kept.pop()!
-  // Warnings alone keep no program from running.
+  // Warnings do not stop a program.
   return [...kept, hasErrors ? last : { ...last, severity: 'warning' }]
 }
 
@@ -122,7 +122,7 @@ function formatPlace({ code, span }: Diagnostic): string {
 interface Checked {
   readonly diagnostics: Diagnostic[]
   readonly followedAliases: boolean
-  /** Whether checking took no more than it may. */
+  /** Whether checking stayed within its limits. */
   readonly isWhole: boolean
   readonly root: Scope
   /** null when checking broke off before there was one. */
@@ -141,7 +141,7 @@ function runChecks(program: Program, options: CheckOptions, followAliases: boole
     runPasses(program, context)
   } catch (error) {
     if (error instanceof TooMuchWork) reporter(diagnostics)('T071', NOWHERE, { limit: checkSteps })
-    // A tree too deep for the call stack is left to the phases that have an error for it; what was found until then stands.
+    // Later phases report a tree that is too deep for the call stack; the diagnostics found so far remain.
     else if (!(error instanceof RangeError)) throw error
   }
   return { diagnostics, followedAliases: root.aliasNarrowing.used, isWhole: root.work.left >= 0, root, context }
@@ -184,7 +184,7 @@ function runPasses(program: Program, context: CheckContext): void {
 
 // ---- first pass: types ----------------------------------------------------------------------------------------------
 
-/** Names that the file's imports bring; null when one of them cannot be resolved, and then no imported type is known either. */
+/** Imported names; null when an import cannot be resolved, and then no imported type is known either. */
 function registerImports(program: Program, imports: Imports, root: Scope): ReadonlySet<string> | null {
   const found = new Map<string, ImportedInterface>()
   const decls = program.items.filter((item) => item.kind === 'ImportDecl')
@@ -209,7 +209,7 @@ function registerImports(program: Program, imports: Imports, root: Scope): Reado
   return names
 }
 
-/** Declarations of the top level, then those directly in a pipeline. Gives the names that are known as call targets only. */
+/** Declarations of the top level, then those directly in a pipeline. Returns the names that are known as call targets only. */
 function registerTypes(program: Program, root: Scope): ReadonlySet<string> {
   const others = new Set<string>()
   for (const item of program.items) registerTypeItem(item, root, others)
@@ -220,7 +220,7 @@ function registerTypes(program: Program, root: Scope): ReadonlySet<string> {
 }
 
 // The reference does not see declarations under an attribute from elsewhere in the file. An attributed enum is therefore not
-// matched for exhaustiveness; the other kinds are registered, which only takes errors away.
+// matched for exhaustiveness; the other kinds are registered, which only removes errors.
 function registerTypeItem(stmt: Stmt, root: Scope, others: Set<string>): void {
   if (stmt.kind === 'ImplDecl') {
     registerType(root, stmt)
@@ -233,7 +233,7 @@ function registerTypeItem(stmt: Stmt, root: Scope, others: Set<string>): void {
 // ---- second pass: callables -----------------------------------------------------------------------------------------
 
 /**
- * Puts everything that may be called into the outermost scope: from the top level and, recursively, from the direct statements
+ * Registers everything that may be called in the outermost scope: from the top level and, recursively, from the direct statements
  * of function-like bodies. `let` and `var` names land there untyped, so the type of a module-level binding is never known.
  */
 function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature'], outer = true): void {
@@ -269,7 +269,7 @@ function registerCallables(items: readonly Stmt[], root: Scope, signature: Check
 
 // ---- third pass: deprecated calls -----------------------------------------------------------------------------------
 
-/** One warning for each call in the file; checking the call warns again, as the language has it. */
+/** One warning for each call in the file; checking the call warns again, as the language does. */
 function warnDeprecatedCalls(program: Program, context: CheckContext): void {
   if (context.deprecated.size === 0) return
   for (const node of nodesWithin(program, (kind) => kind !== 'Interpolation')) {

@@ -1,5 +1,5 @@
-// What the checking functions share: where to report, what the file is, and how expressions, statements and declarations reach
-// each other. One context is made for one file.
+// State shared by the checking functions of one file: diagnostics, facts about the file, and the mutual calls between expressions,
+// statements and declarations.
 
 import { report } from '@bridle/parser'
 import type { Block, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
@@ -22,7 +22,7 @@ export interface CheckContext {
   readonly importedNames: ReadonlySet<string> | null
   /** Declared under an attribute: known as call targets and nothing more. */
   readonly otherNames: ReadonlySet<string>
-  /** Builtins that are not there, and may be called all the same. */
+  /** Missing builtins, whose calls are allowed. */
   readonly toleratedNames: ReadonlySet<string>
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
@@ -33,7 +33,7 @@ export interface CheckContext {
   readonly signature: (decl: FnDecl) => FnSignature
   readonly checkExpr: (expr: Expr, scope: Scope) => void
   readonly checkStmt: (stmt: Stmt, scope: Scope) => void
-  /** Checks the statements of a block in `scope`, which the caller has made for it. */
+  /** Checks the statements of a block in `scope`, which the caller made for it. */
   readonly checkBlock: (block: Block, scope: Scope) => void
 }
 

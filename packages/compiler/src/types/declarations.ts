@@ -1,5 +1,5 @@
-// From declarations to what the checker remembers about them: signatures, aliases, structs, enums, interfaces, method tables.
-// Registering reports nothing; the checks of a declaration's own text are in check-declarations.ts.
+// Declarations → the checker's records of them: signatures, aliases, structs, enums, interfaces, method tables.
+// Registering reports nothing; check-declarations.ts checks the declarations themselves.
 
 import { forEachChild } from '@bridle/parser'
 import type {
@@ -39,7 +39,7 @@ export interface FnSignature {
 
 export type TypeDeclaration = Extract<Declaration, { kind: 'TypeDecl' | 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>
 
-/** What stands for a tool or a pipeline: callable without arguments, result unknown. */
+/** Placeholder for a tool or a pipeline: callable without arguments, result unknown. */
 export const PLACEHOLDER: FnSignature = { params: [], required: 0, hasRest: false, returns: null, typeParams: [], bounds: [] }
 
 export function readSignature(decl: FnDecl): FnSignature {
@@ -162,7 +162,7 @@ function payload(field: string, param: string): Param {
   return { name: name(field), type, defaultValue: null, rest: false, span: NOWHERE }
 }
 
-/** The enum that every program knows: `enum Result<out T, out E> { Ok(value: T), Err(error: E) }`. */
+/** The predefined enum: `enum Result<out T, out E> { Ok(value: T), Err(error: E) }`. */
 export const RESULT: EnumDecl = {
   kind: 'EnumDecl',
   span: NOWHERE,

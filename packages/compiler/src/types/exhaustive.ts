@@ -13,7 +13,7 @@ import { BOOL, FLOAT, INT, isNamed, type Known, NIL, sameType, STRING, type Type
 
 /**
  * Type of a pattern that is a literal; null for every other pattern. A negative number is a literal with an operator in front: such
- * an arm counts as one that may match anything, so that nothing is claimed about it.
+ * an arm counts as one that may match anything.
  */
 export function literalPattern(pattern: Expr): Type | null {
   switch (pattern.kind) {
@@ -145,7 +145,7 @@ export function checkLiterals(arm: MatchArm, matched: Known, scope: Scope, conte
   }
 }
 
-/** What the subject's variable is in this arm; null when the arm teaches nothing. */
+/** Type of the subject's variable in this arm; null when the arm proves nothing. */
 export function armNarrowing(subject: Expr, arm: MatchArm, scope: Scope): { readonly name: string; readonly type: Type } | null {
   if (arm.patterns.length === 0) return null
   if (subject.kind === 'Identifier') {

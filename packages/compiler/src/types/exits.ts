@@ -1,4 +1,4 @@
-// When control certainly does not reach the next statement. Deliberately simple: calls of functions that
+// Whether control certainly does not reach the next statement. The rule is deliberately simple: calls of functions that
 // return `never`, matches, loops and `try` do not count.
 
 import type { Block, IfExpr, Stmt } from '@bridle/parser'

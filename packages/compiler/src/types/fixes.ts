@@ -14,7 +14,7 @@ export function addFix(node: ExprOf<'Binary'>, left: Type, right: Type, file: So
   return text === null ? null : { title: 'use string interpolation', edits: [{ span: node.span, text }] }
 }
 
-/** The interpolated string that says the same as a sum with one plain literal in it; null when there is none. */
+/** The interpolated string equal to a sum with one plain literal; null when there is none. */
 export function stringAddFix(node: ExprOf<'Binary'>, file: SourceFile): string | null {
   const leading = plainText(node.left, file) !== null
   return leading && plainText(node.right, file) !== null ? null : interpolate(node, leading, file)
@@ -29,7 +29,7 @@ function interpolate(node: ExprOf<'Binary'>, leading: boolean, file: SourceFile)
   return leading ? `"${text}\${${code}}"` : `"\${${code}}${text}"`
 }
 
-/** What stands between the quotes of a plain string literal. */
+/** The source between the quotes of a plain string literal. */
 function plainText(expr: Expr, file: SourceFile): string | null {
   if (expr.kind !== 'String' || expr.quote !== 'double') return null
   const text = file.text.slice(expr.span.start, expr.span.end)

@@ -32,7 +32,7 @@ export function inferCall(call: ExprOf<'Call'>, scope: Scope, infer: Infer): Kno
 }
 
 /**
- * The function that a call by this name is compared with; null when a local variable may be what is called, undefined when no
+ * The function that a call of this name is checked against; null when a local variable may be the callee, undefined when no
  * function of that name is known. Variables of the outermost scope do not count: they stand for names from anywhere in the file.
  */
 export function visibleFunction(name: string, scope: Scope): FnSignature | null | undefined {
@@ -42,7 +42,7 @@ export function visibleFunction(name: string, scope: Scope): FnSignature | null 
   return owner !== null && owner !== scope.root && mayBeCallable(scope.variable(name)?.type ?? null) ? null : signature
 }
 
-/** A variable that may hold a closure takes calls away from a builtin of its name; one that holds data does not. */
+/** A variable that may hold a closure hides the builtin of its name from calls; one that holds data does not. */
 function hidesBuiltin(name: string, scope: Scope): boolean {
   const variable = scope.variable(name)
   return variable !== undefined && mayBeCallable(variable.type)
@@ -100,7 +100,7 @@ export function bindArgument(declared: Type, arg: Expr, context: Binding): Confl
   return actual === null ? null : bind(declared, actual, context.params, context.bindings)
 }
 
-/** As `bindArgument`, for an argument whose type has already been inferred. */
+/** Like `bindArgument`, for an argument whose type is already inferred. */
 export function bindTyped(declared: Type, arg: Expr, actual: Known, context: Binding): Conflict | null {
   const byNode = bindNode(declared, arg, context)
   if (byNode !== 'by-type') return byNode

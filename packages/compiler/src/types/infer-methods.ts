@@ -1,5 +1,5 @@
 // Result types of method calls. Lazy sequences have a precise table; for every other receiver the name of the method alone
-// decides, except where the receiver is known to mean something else by that name.
+// decides, except where the receiver is known to have another method of that name.
 
 import type { Scope } from './scope.js'
 import { ANY, BOOL, DICT, FLOAT, INT, isNamed, ITER, type Known, LIST, NIL, STRING, type Type, makeUnion } from './type.js'
@@ -47,7 +47,7 @@ const BY_NAME: Readonly<Record<string, Type>> = {
 
 const WINDOWS = new Set(['window', 'each_cons', 'sliding_window'])
 const REKEYED = new Set(['merge', 'map_values', 'rekey', 'map_keys'])
-/** Methods that give something lazy on a range and a list elsewhere. */
+/** Methods that return a lazy sequence on a range and a list elsewhere. */
 const LAZY_ON_RANGE = new Set(['map', 'flat_map', 'filter', 'sort', 'reverse'])
 
 export function methodType(receiver: Known, method: string, scope: Scope): Known {
@@ -58,8 +58,8 @@ export function methodType(receiver: Known, method: string, scope: Scope): Known
   if (receiver !== null && isUserType(receiver, scope)) return null
   const type = Object.hasOwn(BY_NAME, method) ? (BY_NAME[method] ?? null) : null
   if (type === null) return null
-  // The reference calls a reversed list a string, a filtered dict of unknown type a list, and a mapped range a list; saying
-  // nothing only takes errors away.
+  // The reference calls a reversed list a string, a filtered dict of unknown type a list, and a mapped range a list; no
+  // type only removes errors.
   if (method === 'reverse' && !isNamed(receiver, 'string')) return null
   if (receiver === null) return method === 'filter' ? null : type
   if (isNamed(receiver, 'range') && LAZY_ON_RANGE.has(method)) return null
@@ -73,7 +73,7 @@ function isDictLike(type: Type): boolean {
   return type.kind === 'shape' || type.kind === 'dict' || isNamed(type, 'dict')
 }
 
-/** A struct, enum or interface: its methods are its own. */
+/** A struct, enum or interface, which has its own methods. */
 function isUserType(type: Type, scope: Scope): boolean {
   if (type.kind !== 'named' && type.kind !== 'applied') return false
   return (

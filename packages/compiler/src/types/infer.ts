@@ -1,5 +1,5 @@
-// The type of an expression as far as the text tells. Inference never reports and never guesses: null means
-// that nothing is known. Each child is looked at once per question, so that nested calls stay linear.
+// The static type of an expression. Inference never reports and never guesses: null means
+// unknown. Each child is visited once for each query, so that nested calls stay linear.
 
 import type { Argument, BinaryOperator, Block, DictEntry, Expr, ExprOf, IfExpr, Stmt } from '@bridle/parser'
 import { blockExits } from './exits.js'
@@ -163,7 +163,7 @@ function ternaryType(expr: ExprOf<'Ternary'>, scope: Scope): Known {
   return sameType(one, other) ? one : { kind: 'union', members: [one, other] }
 }
 
-// The body is looked at without its parameters: a value built from them has no known type.
+// The body is inferred without its parameters: a value built from them has no known type.
 function closureType(expr: ExprOf<'Closure'>, scope: Scope): Type {
   const params: Type[] = []
   for (const param of expr.params) {
@@ -200,7 +200,7 @@ function memberType(object: Expr, property: string, scope: Scope): Known {
   }
 }
 
-/** A hole says nothing about a value. */
+/** A hole means an unknown type. */
 function toKnown(type: Type | undefined): Known {
   return type === undefined || isNamed(type, '_') ? null : type
 }
@@ -237,7 +237,7 @@ function methodCallType(expr: ExprOf<'MethodCall'>, scope: Scope): Known {
 
 // ---- blocks ---------------------------------------------------------------------------------------------------------
 
-/** `never` when control does not come out of the block, otherwise the type of its last statement. */
+/** `never` when control does not leave the block, otherwise the type of its last statement. */
 export function blockType(block: Block, scope: Scope): Known {
   return blockExits(block) ? NEVER : lastType(block, scope)
 }
@@ -261,7 +261,7 @@ function stmtType(stmt: Stmt, scope: Scope): Known {
   }
 }
 
-/** The scope around a block, with the names that the block binds made unknown: their types are not looked for. */
+/** The scope around a block, with the names that the block binds as unknown: their types are not inferred. */
 function withoutLocals(body: readonly Stmt[], scope: Scope): Scope {
   if (body.length < 2) return scope
   const inner = scope.child()
@@ -370,7 +370,7 @@ function inferRaised(stmt: Stmt, scope: Scope): Type | null | 'unknown' {
   }
 }
 
-/** Expressions with blocks whose errors are errors of the block around them. */
+/** Expressions with blocks whose errors propagate to the enclosing block. */
 const HOLDS_STATEMENTS: ReadonlySet<string> = new Set(['If', 'Match', 'Try', 'Retry', 'Deadline'])
 
 function merge(types: readonly Type[], more: readonly Type[]): readonly Type[] {
@@ -393,7 +393,7 @@ export function parallelVariable(expr: ExprOf<'Parallel'>, scope: Scope): Known 
   return subject !== null && subject.kind === 'list' ? toKnown(subject.element) : null
 }
 
-/** Element type of what a `for` loop runs over. */
+/** Element type of the subject of a `for` loop. */
 export function elementType(iterable: Known): Known {
   if (iterable === null) return null
   switch (iterable.kind) {

@@ -1,4 +1,4 @@
-// What a module shows to the checker of a file that imports it: names, and declarations of types. Functions bring their name
+// The interface of a module for the checker of an importing file: names, and declarations of types. Functions bring their name
 // only, since the language does not check calls of imported functions; their signatures are here for editors. The caller owns
 // the module graph: it resolves paths, and hands the interfaces of re-exported modules to `readInterface`.
 
@@ -10,7 +10,7 @@ import { nodesWithin } from './walk.js'
 export interface ImportedInterface {
   /** What a wildcard import brings. */
   readonly exports: ReadonlySet<string>
-  /** What a selective import may name as far as the checker minds: exports and everything that the module declares anywhere. */
+  /** Names that the checker accepts in a selective import: exports and all declarations of the module. */
   readonly declared: ReadonlySet<string>
   readonly functions: ReadonlyMap<string, FnSignature>
   /** Types of the module by name, exported or not. */
@@ -75,7 +75,7 @@ function listExportedNames(program: Program, imports: Imports): Set<string> {
   return names
 }
 
-/** Names that an import brings into its file. A selective import of something that is not there brings nothing. */
+/** Names that an import brings into its file. A selective import of a missing name brings nothing. */
 export function listImported(decl: ImportDecl, imports: Imports): readonly string[] {
   const source = imports(decl.path)
   if (source === null) return []
@@ -106,7 +106,7 @@ export function isTypeDeclaration(stmt: Stmt): stmt is TypeDeclaration {
   return stmt.kind === 'TypeDecl' || stmt.kind === 'EnumDecl' || stmt.kind === 'StructDecl' || stmt.kind === 'InterfaceDecl'
 }
 
-/** Every name that the text declares anywhere, parameters and locals too. */
+/** Every name that the source declares, parameters and locals too. */
 function listDeclaredNames(program: Program): Set<string> {
   const names = new Set<string>()
   for (const node of nodesWithin(program, () => true)) {

@@ -1,4 +1,4 @@
-// What a condition teaches about variables when it holds and when it does not. The result is two lists of
+// What a condition proves about variables when it holds and when it does not. The result is two lists of
 // changes; the caller applies one of them to the scope of a branch. Only plain variables are narrowed, never property paths.
 
 import type { Expr } from '@bridle/parser'
@@ -91,7 +91,7 @@ function unionMembers(type: Known, scope: Scope): readonly Type[] | null {
   return mayFollow(scope) ? members : null
 }
 
-/** Whether a type behind an alias may be looked at. That it was asked is remembered, see `checkProgram`. */
+/** Whether a type behind an alias may be looked at. The question is recorded, see `checkProgram`. */
 function mayFollow({ aliasNarrowing }: Scope): boolean {
   aliasNarrowing.used = true
   return aliasNarrowing.allowed
@@ -238,7 +238,7 @@ function readTag(shape: ShapeOf, name: string, scope: Scope): Tag | null {
 
 // ---- schemas against types ------------------------------------------------------------------------------------------
 
-/** The part of `current` that a value passing `schema` can still have; null when nothing is learnt. */
+/** The part of `current` that a value passing `schema` can still have; null when nothing is proved. */
 export function intersect(current: Type, schema: Type, scope: Scope): Known {
   const one = readHead(current, scope)
   const other = resolveHead(schema, scope)
@@ -265,7 +265,7 @@ export function intersect(current: Type, schema: Type, scope: Scope): Known {
   return null
 }
 
-/** The part of `current` that is left for a value failing `schema`; null when nothing is learnt. */
+/** The part of `current` that is left for a value failing `schema`; null when nothing is proved. */
 function difference(current: Type, schema: Type, scope: Scope): Known {
   const head = readHead(current, scope)
   if (head.kind !== 'union') return intersect(head, schema, scope) === null ? current : null

@@ -1,5 +1,5 @@
-// Types of operators: what `l op r` gives, and which pairs the checker complains about. Both look at plain names only; shapes,
-// lists with an element type, unions and literal types stay out of it.
+// Types of operators: the result of `l op r`, and the pairs that are errors. Both use plain names only and ignore shapes,
+// lists with an element type, unions and literal types.
 
 import type { BinaryOperator } from '@bridle/parser'
 import { BOOL, FLOAT, INT, isNamed, type Known, STRING, makeUnion, withoutNil } from './type.js'
@@ -49,7 +49,7 @@ function arithmeticType(operator: string, left: Known, right: Known): Known {
 
 export type OperatorProblem = 'add' | 'numeric' | 'multiply' | 'not-comparable' | 'mixed-comparison'
 
-/** What is wrong with `l op r`; null when nothing is, or nothing can be said. */
+/** The problem of `l op r`; null when there is none or it is unknown. */
 export function operatorProblem(operator: BinaryOperator, left: Known, right: Known): OperatorProblem | null {
   const l = plainName(left)
   const r = plainName(right)

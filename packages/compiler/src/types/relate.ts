@@ -19,7 +19,7 @@ interface Question {
   steps: number
 }
 
-/** `actual` may be used where `expected` is asked for. */
+/** Whether `actual` may be used where `expected` is required. */
 export function fits(expected: Type, actual: Type, scope: Scope): boolean {
   return decide(expected, actual, { scope, assumed: new Set(), steps: 0 })
 }
@@ -100,7 +100,7 @@ function both(one: Type, other: Type, question: Question): boolean {
   return decide(one, other, question) && decide(other, one, question)
 }
 
-// Nested unions (from `?:` and `if` expressions) are looked through; the reference does not, which only ever adds errors.
+// Nested unions (from `?:` and `if` expressions) are looked through; the reference does not, which only adds errors.
 function unions(expected: Type, actual: Type, question: Question): boolean {
   if (actual.kind === 'union') return actual.members.every((member) => decide(expected, member, question))
   return expected.kind === 'union' && expected.members.some((member) => decide(member, actual, question))
@@ -137,7 +137,7 @@ function composite(expected: Type, actual: Type, question: Question): boolean {
     case 'named':
       return toNamed(expected.name, actual)
     case 'applied':
-      // A schema parameter is looked at as a node, never by type: what may be a schema passes.
+      // A schema parameter is checked as a node, never by type: any possible schema passes.
       return expected.name === 'Schema' && (actual.kind === 'shape' || actual.kind === 'dict' || isNamed(actual, 'dict'))
     default:
       return false
@@ -185,7 +185,7 @@ export function bareName(kind: 'iter' | 'generator' | 'stream', name: string): b
   return SEQUENCES.get(name) === kind
 }
 
-// Optional fields of the expected shape are not compared at all, and extra fields are fine.
+// Optional fields of the expected shape are not compared, and extra fields are allowed.
 function shapes(
   expected: Extract<Type, { kind: 'shape' }>,
   actual: Extract<Type, { kind: 'shape' }>,
@@ -224,7 +224,7 @@ function satisfies(expected: NamedOrApplied, wanted: InterfaceInfo, actual: Type
   return interfaceMismatch(actual.name, expected.name, bindings, scope) === null
 }
 
-/** Why a nominal type does not satisfy an interface, as messages give the reason; null when it does. */
+/** Why a nominal type does not satisfy an interface, in the wording of messages; null when it does. */
 export function interfaceMismatch(
   typeName: string,
   interfaceName: string,

@@ -1,9 +1,9 @@
-// What a parameter annotation asks of an argument at run time: plain JSON data that goes into a chunk
-// and is carried out by the VM. Only parameters are checked, at entry, after defaults; aliases are not followed, and a type that
-// nothing can be asked of gives null.
+// The run-time check of a parameter annotation: plain JSON data in a chunk
+// that the VM executes. Only parameters are checked, at entry, after defaults. Aliases are not followed. A type without a
+// possible check gives null.
 //
-// How the VM reads it. int and float stand for each other. An *object-like* check is a shape, a dict with a value type, or the
-// plain `dict`: structs pass it too, and its failures are type errors; every other failure is a runtime error that begins with
+// Meaning in the VM. int and float stand for each other. An *object-like* check is a shape, a dict with a value type, or the
+// plain `dict`: structs pass it too, and its failures are type errors; every other failure is a runtime error that starts with
 // `TypeError: `. A shape first asks for its required fields in the order given, then compares field types in alphabetical order.
 
 import { forEachChild } from '@bridle/parser'
@@ -112,7 +112,7 @@ function lowerUnion(members: readonly TypeExpr[]): RuntimeCheck | null {
   const literals = listLiterals(members)
   if (literals !== null) return { kind: 'enum', base: literals.base, values: literals.values.map(literal) }
   const checks = members.map(lower)
-  // A member that nothing can be asked of lets every value pass, so that `Alias | nil` does not refuse what the alias stands for.
+  // A member without a check accepts every value, so that `Alias | nil` does not refuse what the alias stands for.
   return checks.every((check) => check !== null) ? { kind: 'union', members: checks } : null
 }
 

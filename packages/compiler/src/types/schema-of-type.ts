@@ -67,7 +67,7 @@ export function lowerTypeToJsonSchema(type: TypeExpr): SchemaData | null {
   return new Lowering(JSON_SCHEMA, new Map()).lower(type)
 }
 
-/** Schema of a tool parameter; one that says nothing when the annotation is missing or has no schema. */
+/** Schema of a tool parameter; an empty one when the annotation is missing or has no schema. */
 export function toolParamSchema(type: TypeExpr | null): SchemaData {
   return (type === null ? null : lowerTypeToJsonSchema(type)) ?? data([['type', 'any']])
 }

@@ -1,5 +1,5 @@
 // Expressions that denote a type because they are used as a schema: an alias, a variable bound to a schema literal, a dict
-// literal in schema notation, `schema_of(Alias)`. Anything else denotes nothing.
+// literal in schema notation, `schema_of(Alias)`. Other expressions denote no type.
 
 import type { DictEntry, Expr } from '@bridle/parser'
 import type { Scope } from './scope.js'

@@ -1,6 +1,6 @@
-// Scopes of the checker: what a name means at one place of the text. A scope is a link in a chain, lookups go outwards, and
-// everything the flow of control teaches about a variable (narrowed type, ruled-out types, schema) lives in the variable's own
-// record, so that a shadowing declaration forgets it. Tables are created on first use: most blocks declare nothing.
+// Scopes of the checker: the meaning of a name at one position. Scopes form a chain, look-ups go outwards. Facts
+// from control flow about a variable (narrowed type, ruled-out types, schema) are in the variable's own
+// record, so that a shadowing declaration has none of them. Tables are created on first use: most blocks declare nothing.
 
 import type { EnumDecl, InterfaceDecl } from '@bridle/parser'
 import type { BuiltinSignatures } from './builtins.js'
@@ -71,7 +71,7 @@ interface Tables {
   methods: Map<string, MethodTable>
 }
 
-/** Raised where checking takes more than it may; never leaves `checkProgram`. */
+/** Raised when checking exceeds its limit; caught in `checkProgram`. */
 export class TooMuchWork extends Error {}
 
 /** Steps that checking a file may still take: expressions looked at, types compared. */
@@ -156,7 +156,7 @@ export class Scope {
     this.variables.set(name, variable)
   }
 
-  /** Gives a visible variable another type from here on, remembering what it was declared as. */
+  /** Changes the type of a visible variable from here on; its declared type is kept. */
   narrow(name: string, type: Type): void {
     const old = this.variable(name)
     if (old === undefined) return

@@ -1,5 +1,5 @@
-// Reads the notation in which builtins state their types: the language's own type syntax, with parameters written
-// `name: T, option?: T = 1, ...rest: T`. Input is our own tables, so a mistake in it is an error of ours and throws.
+// Parses the notation for types of builtins: the language's own type syntax, with parameters written
+// `name: T, option?: T = 1, ...rest: T`. The input is our own tables, so a mistake in it is a bug and throws.
 
 import type { ParamInfo } from './declarations.js'
 import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'

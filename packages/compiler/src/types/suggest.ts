@@ -6,7 +6,7 @@ import type { SuggestionBudget } from '@bridle/parser'
 
 const MAX_DISTANCE = 2
 
-/** Comparing takes the product of the lengths. */
+/** A comparison takes time proportional to the product of the lengths. */
 const LONGEST_NAME = 256
 
 const encoder = new TextEncoder()
@@ -19,7 +19,7 @@ export function closest(name: string, candidates: Iterable<string>, budget: Sugg
   let bestDistance = MAX_DISTANCE + 1
   for (const candidate of candidates) {
     if (--budget.left <= 0) break
-    // No text is longer in UTF-8 than three times its UTF-16 length, so most candidates need no encoding.
+    // A string is at most three times as long in UTF-8 as in UTF-16, so most candidates need no encoding.
     if (candidate === name || candidate.length > size + MAX_DISTANCE || candidate.length * 3 < size - MAX_DISTANCE) continue
     if (Math.abs(encoder.encode(candidate).length - size) > MAX_DISTANCE) continue
     const distance = editDistance(name, candidate, MAX_DISTANCE)

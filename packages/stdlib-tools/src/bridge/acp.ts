@@ -1,4 +1,4 @@
-// A script as an agent that another program drives over stdio (04a §4.6, the Agent Client Protocol): sessions, prompts that run
+// A script as an agent that another program drives over stdio (the Agent Client Protocol; docs/embedding/bridge.md): sessions, prompts that run
 // the script, its output as message chunks, and calls back into the client for host operations, tools, permissions and, where it
 // has one, its terminal.
 // One AcpServer is one connection; every prompt is a run of its own.
@@ -71,7 +71,7 @@ interface InboxMessage {
   readonly isPatient: boolean
 }
 
-/** The modes of 04a §4.4 that do not wait for a loop to be done. */
+/** Input modes that do not wait for the end of a loop. */
 const SOON: ReadonlySet<unknown> = new Set(['interrupt', 'interrupt_immediate', 'finish_step', 'after_current_operation'])
 /** What a person says in the middle of a prompt comes by any of these. */
 const INPUT_METHODS: ReadonlySet<string> = new Set(['session/input', 'user_message', 'agent/user_message'])

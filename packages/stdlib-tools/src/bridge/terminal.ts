@@ -99,7 +99,7 @@ function absolute(path: string, cwd: string): string {
   return `${cwd.slice(0, end)}/${path}`
 }
 
-/** What goes wrong between an agent and its client, in the words of 04a §4.6. */
+/** Failures between an agent and its client. Scripts match on the wording. */
 export function clientWords(message: string): string {
   if (message === 'Bridge: host closed connection before responding') return 'Client closed connection'
   if (message === 'Bridge: operation cancelled') return 'Cancelled'

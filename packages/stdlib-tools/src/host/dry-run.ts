@@ -1,6 +1,6 @@
 // A dry run: the script runs, and everything that would change the world is written down instead of done. Reading is done for
 // real (by the level of each effect's row, refined by providers that know better: a tool that is declared read-only, an MCP
-// tool that its server marks so). What was not done is answered with the record of 04a §1.9 where scripts see results, and
+// tool that its server marks so). What was not done is answered with a dry-run record where scripts see results, and
 // with the plain success of the operation where a builtin stands between.
 //
 // Connecting to an MCP server is done, since nothing about its tools can be known without; it is on the list, marked as such.

@@ -1,4 +1,4 @@
-// What a program can reach, and that runs are held to it: reference 05 §2.11–2.13 and §9 lines 6, 8–10.
+// What a program can reach, and that its runs are limited to it.
 
 import { effectOfData } from '../library/effects/index.js'
 import { describe, expect, test } from 'vitest'

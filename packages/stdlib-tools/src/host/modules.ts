@@ -1,4 +1,4 @@
-// Where modules come from, in the order of reference 01 §17.2: `std/NAME` from the embedded table (and what the host adds to
+// Where modules come from, in this order: `std/NAME` from the embedded table (and what the host adds to
 // it), `host/NAME` made from the host's definitions, everything else from the host's resolver. What was resolved is kept with
 // the compiled module, so that a snapshot can carry the sources it needs.
 

@@ -1,4 +1,4 @@
-// One connection to an MCP server, over stdio or streamable HTTP, with failures in the wording of 04a §3.1. The SDK does the
+// One connection to an MCP server, over stdio or streamable HTTP, with failures in the language's wording. The SDK does the
 // protocol and is loaded when the first connection is made. Everything here settles: a request ends with its answer, at its
 // timeout, when its signal aborts or when the server goes away.
 

@@ -1,4 +1,4 @@
-// Lists, dicts, sets, ranges, iterators: results and messages of reference 03a §2 and §5, through the fake context.
+// Lists, dicts, sets, ranges, iterators: results and the language's messages, through the fake context.
 
 import { describe, expect, test } from 'vitest'
 import { coreFamily } from './core.js'

@@ -1,4 +1,4 @@
-// Strings, core functions, numbers, bytes: results and messages of reference 03a §2.1, §3, §4, §6, §7.1.
+// Strings, core functions, numbers, bytes: results and the language's messages.
 
 import { describe, expect, test } from 'vitest'
 import { bytesFamily } from './bytes.js'

@@ -1,5 +1,5 @@
 // The compiled tier as a machine sees it: when to compile, how to enter from the base tier, and how activations that leave become
-// frames again (design §4.2–4.3). The base tier is always right and always there; whatever compiled code cannot do it hands over,
+// frames again (docs/decisions/0007). The base tier is always right and always there; whatever compiled code cannot do it hands over,
 // at an instruction of which nothing has happened yet, with the same slots, the same fuel and the same heap units.
 //
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,

@@ -1,5 +1,5 @@
 // A fault is a script-level error as a value: the interpreter unwinds with it, `catch` binds what `caught` gives, and an
-// uncaught one ends the run. Nothing here throws. Texts follow reference 01 §15.4.
+// uncaught one ends the run. Nothing here throws. Messages have the language's wording.
 
 import { display } from '../values/display.js'
 import type { Code, Value } from '../values/types.js'

@@ -1,5 +1,5 @@
 // What a fault does to the stacks: frames are left from the inside out until a handler takes it. Nothing is thrown in
-// JavaScript. Leaving a run (a native frame that called back, a generator, a task) adds the line suffix of reference 01 §15.3.
+// JavaScript. Leaving a run (a native frame that called back, a generator, a task) adds the suffix ` (line N)` to the message.
 
 import { HarnClosure } from '../values/callable.js'
 import { NativeActivation } from '../scheduler/task.js'

@@ -34,7 +34,7 @@ export class HarnBuiltin {
   }
 }
 
-/** A callable name that is bound after a closure over it was made (self and mutual recursion, design §8.3). */
+/** A callable name that is bound after a closure over it was made (self and mutual recursion). */
 export class HarnCell {
   value: Value
   constructor(value: Value) {

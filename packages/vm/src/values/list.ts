@@ -150,7 +150,7 @@ export function ownIfSmall(list: HarnList): HarnList {
 
 /**
  * null where not all are floats. V8 knows an array as one of doubles by what stood in it when it was made, and keeps it so; an access
- * takes less than one to a Float64Array (docs/decisions/0007).
+ * takes less than one to a Float64Array (docs/decisions/0009).
  */
 function doublesOf(items: readonly Value[], length: number): number[] | null {
   const first = items[0]

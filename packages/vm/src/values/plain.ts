@@ -44,7 +44,7 @@ export class TooLargeError extends EdgeError {
   }
 }
 
-/** Values without a plain form (closures, durations, handles …) become their display text, as in 04a §0. */
+/** Values without a plain form (closures, durations, handles …) become their display string. */
 export function toPlain(value: Value): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value.v

@@ -1,4 +1,4 @@
-// Texts as vectors (`llm.embed`, reference 05 §2.16): one request of the effect `llm.call` with `op: 'embed'`. While models are mocked
+// Embeds strings as vectors (`llm.embed`): one request of the effect `llm.call` with `op: 'embed'`. While models are mocked
 // nothing leaves the machine: a queued answer that is a JSON list of numbers is the vector, any other text is put into words, and
 // each word counts at the place that its hash gives, so that texts that share words lie near each other.
 

@@ -1,4 +1,4 @@
-// Codecs, crypto, cookies, URLs, multipart, JSON: published vectors, round trips and the messages of reference 03a §7, §8, §10.
+// Codecs, crypto, cookies, URLs, multipart, JSON: published vectors, round trips and the language's messages.
 
 import {
   HarnBytes,

@@ -39,7 +39,7 @@ export type NestedOutcome =
   | { readonly ok: true; readonly value?: Plain }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly details?: Plain; readonly denied: boolean }
 
-/** `code` is one of 05 §7; unknown ones are kept as they are and have category `generic`. */
+/** `code` is one of `ToolErrorCode`; unknown codes are kept and have category `generic`. */
 export interface ToolFailureRecord {
   readonly name: 'ToolError'
   readonly code: string
@@ -63,7 +63,7 @@ export interface HostCallResult {
   readonly value?: Plain
 }
 
-/** Effect `host.tool`: the tools of an attached host. `list` answers in any of the shapes of 04a §4.3. */
+/** Effect `host.tool`: the tools of an attached host. `list` answers as a list of tools, or as an object with such a list. */
 export type HostToolArgs = { readonly op: 'list' } | { readonly op: 'call'; readonly name: string; readonly args: Plain }
 
 /** `attached: false`: there is no host bridge. */

@@ -1,4 +1,4 @@
-// One row for each situation of reference 05 §2.18, and what a shape is read from.
+// One row for each kind of drift, and the sources of a shape.
 
 import { fromPlain } from '@bridle/vm/families'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// What the dispatch asks of a registry entry on every call, read once. An entry is never changed in place (design §8.16: whatever a
-// container or a registry holds is shared), so facts are kept by the identity of the dict; they are derived from it alone and belong
+// What the dispatch asks of a registry entry on every call, read once. An entry is never changed in place (a value
+// in a container or a registry is shared), so facts are kept by the identity of the dict; they are derived from it alone and belong
 // to no run.
 
 import { HarnDict, HarnFloat, fromPlain, hostSlot, millisOf } from '@bridle/vm/families'

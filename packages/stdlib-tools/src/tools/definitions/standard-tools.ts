@@ -1,5 +1,5 @@
-// Tools that every run has by id, for `use tool` and tool_call: each is a builtin under the name, argument names and effect that
-// reference 05 §2.16 gives it. They run *through* the builtin, so mocks, policies, sandbox and grants hold for both alike. A host
+// Tools that every run has by id, for `use tool` and tool_call: each is a builtin under another name, with argument names and an effect
+// of its own (docs/tools/catalogue.md). They run *through* the builtin, so mocks, policies, sandbox and grants hold for both alike. A host
 // that defines a tool of the same id is asked instead.
 
 import { HarnDict, HarnList, display, fromPlain, stringifyJson } from '@bridle/vm/families'

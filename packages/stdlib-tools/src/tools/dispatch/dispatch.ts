@@ -314,7 +314,7 @@ function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: Harn
   }
 }
 
-/** What a dry run answers: the shape of 04a §1.9, so that scripts read both alike. */
+/** Answer of a dry run, in the same form for scripts and agent loops. */
 function dryRunResult(state: DispatchState, entry: HarnDict): Value {
   const annotations = entry.get('annotations')
   const facts = annotations instanceof HarnDict ? annotations : new HarnDict()

@@ -1,5 +1,5 @@
 // An embedding program that lives in another process, as the runs of this one see it: its tools, its capability operations, the
-// people behind it. `HostBridge` is what a run needs; `remoteHost` makes one of a JSON-RPC connection in the messages of 04a §4.
+// people behind it. `HostBridge` is what a run needs; `remoteHost` makes one of a JSON-RPC connection with the messages of docs/embedding/bridge.md.
 
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
@@ -32,7 +32,7 @@ export interface RemoteHostOptions {
    * not know `host/call` or the operation (-32601) means that it does not have it.
    */
   readonly operations?: 'declared' | 'any'
-  /** How failures of operations are told; as in 04a §4.4 by default. */
+  /** Wording of failures of operations; by default that of the bridge. */
   readonly failure?: (cause: BridgeError) => EffectOutcome
 }
 

@@ -1,9 +1,9 @@
-// The gate: everything that may refuse one tool call before it is carried out, in the order of 04a §2.5: capability policy and
+// The gate: everything that may refuse one tool call before it is carried out, in this order, which scripts observe: capability policy and
 // argument constraints, dynamic permissions, approval policy, pre hooks. Every dispatcher goes through it, whoever asked for
 // the call, and gets one verdict dict:
 //   {allowed: true, args, events}                   go on, with these arguments (a person or a hook may have changed them)
 //   {allowed: false, stage, reason, args, events}   `stage` is policy, permissions, approval or hook
-// `events` are the transcript events of 04a §2.3, for those who keep a transcript. `approved` is the hash that a person said yes to.
+// `events` are transcript events, for callers that keep a transcript. `approved` is the hash that a person approved.
 //
 // A person is asked last, after the hooks, about the arguments as the tool will get them. Where no person can be asked the refusal comes
 // before the hooks, as scripts observe it.

@@ -1,6 +1,6 @@
 // People as a power that a host gives to its runs: answers the effect `approval.ask`. Kinds are `question`, `approval`,
-// `dual_control` and `escalation` (the builtins of 04a §2.7) and `permission` (a tool call that an approval policy leaves to the
-// host, 04a §2.4); payloads are theirs. An answer is a response dict, or a list of them for the first four.
+// `dual_control` and `escalation` (builtins of these names) and `permission` (a tool call that an approval policy leaves to the
+// host); payloads are theirs. An answer is a response dict, or a list of them for the first four.
 //
 // `approvalProvider` asks a function of the host. An ApprovalDesk keeps what was asked until somebody responds by its id, which
 // is the way for hosts whose people answer through a socket, a page or another protocol.

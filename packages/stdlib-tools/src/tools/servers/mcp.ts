@@ -4,7 +4,7 @@
 // restore. Which connections the script has closed is family state, and travels with snapshots.
 //
 // Effects (answered by mcp/provider.ts):
-//   mcp.connect {op: open, client, name, spec}      → server facts; fails as 04a §3.1 says
+//   mcp.connect {op: open, client, name, spec}      → server facts; fails with the language's messages
 //   mcp.connect {op: close|release, client, name}   → nil
 //   mcp.connect {op: updates, client, name}         → {resources: [uri], lists: [name]}, what changed since the last time
 //   mcp.connect {op: status}                        → [{name, lazy, card, keepAliveMs}], the servers that the host declared
@@ -35,7 +35,7 @@ import type { BuiltinFamily, Context, Effect, Plain, Result, Value } from '@brid
 import type { AtGate } from '../dispatch/outside-calls.js'
 import type { OutsideCall } from '../dispatch/outside-calls.js'
 
-/** How to reach a server: a spec dict of 04a §3.1, or `{server: name}` for one that the host declared. */
+/** How to reach a server: a spec dict `{name, command, args}` or `{name, transport: "http", url}`, or `{server: name}` for one that the host declared. */
 export type McpSpec = { readonly [key: string]: Plain }
 
 interface McpState {
@@ -277,7 +277,7 @@ const mcpConnect = builtin(
   },
 )
 
-/** For agent loops: a server by the spec dict of 04a §3.1. */
+/** For agent loops: a server by its spec dict. */
 const mcpOpen = builtin(
   '__mcp_open(name: string, spec: dict) -> any',
   { doc: 'Connects to the MCP server that a spec dict describes, and gives the client.', effects: ['mcp.connect'] },
