@@ -137,10 +137,10 @@ export const libraryFamily: BuiltinFamily = {
       (ctx, kind, args, own) => ctx.perform(effectOf(kind ?? null, args ?? null, own ?? null)),
     ),
     builtin(
-      '__try_perform(kind: string, args: dict) -> dict',
+      '__try_perform(kind: string, args: dict, own?: bool) -> dict',
       { doc: 'As __perform; a refusal is an answer too: {value, fault}.', effects: WORLD },
-      (ctx, kind, args) =>
-        ctx.frame('library.attempt', { what: { effect: effectOf(kind ?? null, args ?? null, null) }, asked: false }),
+      (ctx, kind, args, own) =>
+        ctx.frame('library.attempt', { what: { effect: effectOf(kind ?? null, args ?? null, own ?? null) }, asked: false }),
     ),
     builtin(
       '__attempt(callee: any, args: list) -> dict',

@@ -21,7 +21,7 @@ import { microCompact } from '../../tools/dispatch/micro-compact.js'
 import { parseErrorOf } from '../../tools/definitions/model-arguments.js'
 import { runPostToolUse } from '../../tools/dispatch/hooks.js'
 import { RUNTIME_TOOLS } from './options.js'
-import type { LoopOptions } from './options.js'
+import type { DispatchOptions } from './options.js'
 import { traceEvent, pause } from '../models/call.js'
 import { toolName } from '../models/tools.js'
 import { grantsFor, recordOf, reserveBudgets, settle, smallestLimit } from '../../tools/policy/grants.js'
@@ -56,12 +56,12 @@ export interface Dispatched {
 }
 
 export interface DispatchContext {
-  readonly options: LoopOptions
+  readonly options: DispatchOptions
   readonly tools: ReadonlyMap<string, HarnDict>
   readonly sessionId: string
   readonly iteration: number
   readonly servers: readonly ConnectedServer[]
-  /** Results of identical calls so far, by name and arguments. */
+  /** Results of identical calls so far, by name and arguments. Both are hashes: the texts themselves are in the transcript. */
   readonly seen: Map<string, { result: string; count: number }>
   /** Tells subscribers. */
   readonly emit: (fields: Readonly<Record<string, Value>>) => Script<null>
@@ -159,7 +159,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   }
   const intent = HarnDict.of({ arguments: allowed, tool_use_id: call.id })
   events.push(yield* makeEvent('tool_intent', 'assistant', 'internal', call.name, intent))
-  const key = `${call.name}\n${sortedJson(allowed)}`
+  const key = yield* here((ctx) => fingerprint(ctx, `${call.name}\n${sortedJson(allowed)}`))
   const before = context.seen.get(key)
   if (options.warnAt > 0 && before !== undefined && before.count >= options.skipAt - 1) {
     const repeated = before.count + 1
@@ -582,7 +582,7 @@ function* listDirectory(args: HarnDict): Script<Outcome> {
 
 // --------------------------------------------------------------------------------------------------- what is done to the text
 
-function* capped(name: string, text: string, options: LoopOptions): Script<string> {
+function* capped(name: string, text: string, options: DispatchOptions): Script<string> {
   if (text.length <= options.outputCap) return text
   if (isCallable(options.compress)) {
     const asked = HarnDict.of({ tool_name: name, output: text, max_chars: options.outputCap })
@@ -600,9 +600,10 @@ function* intervention(tool: string, kind: string, count: number, iteration: num
 function* withLoopDetection(call: ToolCall, key: string, text: string, context: DispatchContext): Script<string> {
   const { options, seen, iteration } = context
   if (options.warnAt <= 0) return text
+  const result = yield* here((ctx) => fingerprint(ctx, text))
   const before = seen.get(key)
-  const count = before !== undefined && before.result === text ? before.count + 1 : 1
-  seen.set(key, { result: text, count })
+  const count = before !== undefined && before.result === result ? before.count + 1 : 1
+  seen.set(key, { result, count })
   if (count >= options.blockAt) {
     yield* intervention(call.name, 'block', count, iteration)
     return (
@@ -617,6 +618,14 @@ function* withLoopDetection(call: ToolCall, key: string, text: string, context: 
     `${text}\n[LOOP DETECTED] This exact ${call.name}() call has produced the same result ${count} times. The result says: ` +
     `"${first}". Try a DIFFERENT tool or DIFFERENT parameters.`
   )
+}
+
+/** So much of a hash tells texts apart. */
+const FINGERPRINT = 32
+
+function fingerprint(ctx: Context, text: string): string {
+  ctx.charge(text.length >> 6)
+  return ctx.machine.sha256Hex(text).slice(0, FINGERPRINT)
 }
 
 /** Tools by name. */

@@ -1,66 +1,32 @@
 // The agent loop: asks a model, carries out the tools that it calls, tells it what they gave, and goes on
-// until the work is done or a limit is reached. A scripted builtin inside a frame that holds the loop's policies, its registry
-// and its session, so that however the loop ends, they end with it.
+// until the work is done or a limit is reached. The turns are internal modules (run.harn) inside a frame that holds the loop's policies,
+// its registry and its session, so that however the loop ends, they end with it.
 
 import { pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'
-import { Fault, HarnDict, HarnList, builtin, display, frame, here, isCallable, scripts, tryCallBack } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, frame, harnBuiltin, isCallable } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
-import { runLoop } from './run.js'
+import { loopFrames, loopPrimitives } from './primitives.js'
 import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'
-import { closeServers, connectServers, readServers, withServerTools } from './servers.js'
-import type { ConnectedServer } from './servers.js'
+import { serversOfValue } from './servers.js'
 import { llmState } from '../models/state.js'
 import { withJudgedNames } from './loop-names.js'
+import { harnModules } from '../../library/harn/modules.js'
 import { closeScopes, openScopes } from '../../tools/policy/policy.js'
 import { currentSession, openSession, setCurrentSession } from '../sessions/sessions.js'
 import { boundRegistry, isRegistry } from '../../tools/definitions/registry.js'
-
-const machine = scripts('agent_loop.script', {
-  run: (prompt, system, options) => runLoop(prompt!, system!, options as HarnDict, []),
-  // The servers belong to whoever calls the loop: they are connected before its policies are in force.
-  *served(prompt, system, options) {
-    const servers = yield* connectServers(readServers((options as HarnDict).get('mcp_servers')))
-    // The turns are a call of their own, so that the servers are closed however they end.
-    const body = yield* here((ctx) => ctx.builtinValue('__agent_loop_scope'))
-    const names = new HarnList(servers.map(({ name }) => name))
-    const clients = new HarnList(servers.map(({ client }) => client))
-    const result = yield* tryCallBack(body, prompt!, system!, options!, names, clients)
-    yield* closeServers(servers)
-    if (result instanceof Fault) throw result
-    return result
-  },
-  *turns(prompt, system, options, names, clients) {
-    const servers = (names as HarnList)
-      .view()
-      .map((name, at) => ({ name: display(name), client: (clients as HarnList).at(at) ?? null }))
-    const given = options as HarnDict
-    const tools = yield* withServerTools(given.get('tools') ?? null, servers)
-    yield* here((ctx) => {
-      ctx.state(boundRegistry).registry = tools
-      return null
-    })
-    return yield* runLoop(prompt!, system!, given.with('tools', tools), servers)
-  },
-})
 
 interface ScopeState extends FrameState {
   stage: 'open' | 'body'
   readonly prompt: Value
   readonly system: Value
   readonly options: HarnDict
-  /** Names and clients of connected servers; null without any. */
-  readonly servers: readonly [names: HarnList, clients: HarnList] | null
+  /** Connected servers as servers.harn has them; null without any. */
+  readonly servers: HarnList | null
   opened: ScopeKind[]
   registry: Value
   session: string | null
-}
-
-function connected(servers: ScopeState['servers']): readonly ConnectedServer[] {
-  if (servers === null) return []
-  const [names, clients] = servers
-  return names.view().map((name, at) => ({ name: display(name), client: clients.at(at) ?? null }))
 }
 
 /** Holds what the loop installs: policies, the bound registry, the current session. */
@@ -69,7 +35,7 @@ const scopeFrame = frame<ScopeState>({
   output: 'drop',
   step: (ctx, state) => {
     if (state.stage === 'body') return ctx.result
-    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, connected(state.servers)), 'agent_loop')
+    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, serversOfValue(state.servers)), 'agent_loop')
     if (!Array.isArray(opened)) return opened
     // Tools of a loop work for the module that began it.
     const caller = ctx.machine.narrowedCaller
@@ -91,7 +57,7 @@ const scopeFrame = frame<ScopeState>({
     const { prompt, system, options, servers } = state
     return servers === null
       ? ctx.call(ctx.builtinValue('__agent_loop_body'), [prompt, system, options])
-      : ctx.call(ctx.builtinValue('__agent_loop_turns'), [prompt, system, options, ...servers])
+      : ctx.call(ctx.builtinValue('__agent_loop_turns'), [prompt, system, options, servers])
   },
   onLeave: (ctx, state) => {
     if (state.stage !== 'body') return
@@ -120,8 +86,10 @@ function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): 
   const given = options instanceof HarnDict ? options : new HarnDict()
   const servers = given.get('mcp_servers')
   const none = servers === undefined || (servers instanceof HarnList && servers.length === 0)
-  return none ? scoped(ctx, [prompt, system, given], null) : machine.start(ctx, 'served', prompt, system, given)
+  return none ? scoped(ctx, [prompt, system, given], null) : ctx.library(SERVED, [prompt, system, given])
 }
+
+const SERVED = { module: 'agents/loop/servers', function: 'run_served', output: 'drop' } as const
 
 /** What an agent loop may ask of the world. */
 export const AGENT_EFFECTS = [
@@ -140,7 +108,9 @@ export const AGENT_EFFECTS = [
 
 export const agentLoopFamily: BuiltinFamily = {
   name: 'agent-loop',
-  frames: [machine.frame, scopeFrame],
+  frames: [...loopFrames, scopeFrame],
+  modules: harnModules,
+  primitives: loopPrimitives,
   builtins: [
     builtin(
       'agent_loop(prompt: string, system?: string | nil, options?: dict) -> dict',
@@ -155,27 +125,23 @@ export const agentLoopFamily: BuiltinFamily = {
       { doc: 'The loop of a sub-agent or a worker, which policies know by these names.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
     ),
-    builtin(
+    harnBuiltin(
       '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
       { doc: 'The turns of an agent loop inside the scope of its policies.', effects: AGENT_EFFECTS },
-      (ctx, prompt, system, options) =>
-        machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
+      { module: 'agents/loop/run', function: 'run', output: 'drop' },
     ),
     builtin(
-      '__agent_loop_scope(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+      '__agent_loop_scope(prompt: string, system: string, options: dict, servers: list) -> dict',
       { doc: 'An agent loop with connected MCP servers, under its policies.', effects: AGENT_EFFECTS },
-      (ctx, prompt, system, options, names, clients) =>
-        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
-          ? scoped(ctx, [prompt!, system!, options], [names, clients])
+      (ctx, prompt, system, options, servers) =>
+        options instanceof HarnDict && servers instanceof HarnList
+          ? scoped(ctx, [prompt!, system!, options], servers)
           : ctx.runtime('__agent_loop_scope is called by agent_loop'),
     ),
-    builtin(
-      '__agent_loop_turns(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+    harnBuiltin(
+      '__agent_loop_turns(prompt: string, system: string, options: dict, servers: list) -> dict',
       { doc: 'The turns of an agent loop with connected MCP servers.', effects: AGENT_EFFECTS },
-      (ctx, prompt, system, options, names, clients) =>
-        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
-          ? machine.start(ctx, 'turns', prompt!, system!, options, names, clients)
-          : ctx.runtime('__agent_loop_turns is called by agent_loop'),
+      { module: 'agents/loop/servers', function: 'run_turns', output: 'drop' },
     ),
     builtin(
       'agent_trace() -> list',

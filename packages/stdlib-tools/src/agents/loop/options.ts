@@ -2,7 +2,7 @@
 
 import { HarnDict, HarnList, display, failRuntime, isCallable, isInt, isTruthy, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { countOption, strategyOf } from '../transcripts/compaction.js'
+import { compactionValue, countOption, strategyOf } from '../transcripts/compaction.js'
 import type { Compaction, Strategy } from '../transcripts/compaction.js'
 import { contextWindowOf } from '../models/providers.js'
 import { toolName } from '../models/tools.js'
@@ -125,6 +125,74 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
     compaction: readCompactionPolicy(options, label, model),
     tools: readTools(options),
   }
+}
+
+/** What one tool call looks at. */
+export type DispatchOptions = Pick<
+  LoopOptions,
+  'toolRetries' | 'toolBackoffMs' | 'warnAt' | 'blockAt' | 'skipAt' | 'outputCap' | 'compress'
+>
+
+export function dispatchOptionsOf(options: HarnDict): DispatchOptions {
+  const count = (key: string): number => Number(options.get(key))
+  return {
+    toolRetries: count('tool_retries'),
+    toolBackoffMs: count('tool_backoff_ms'),
+    warnAt: count('warn_at'),
+    blockAt: count('block_at'),
+    skipAt: count('skip_at'),
+    outputCap: count('output_cap'),
+    compress: options.get('compress') ?? null,
+  }
+}
+
+/** Options as the internal modules hold them. */
+export function loopOptionsValue(options: LoopOptions): HarnDict {
+  const { turnPolicy, compaction } = options
+  return HarnDict.of({
+    label: options.label,
+    max_iterations: options.maxIterations,
+    max_nudges: options.maxNudges,
+    llm_retries: options.llmRetries,
+    llm_backoff_ms: options.llmBackoffMs,
+    schema_retries: options.schemaRetries,
+    tool_retries: options.toolRetries,
+    tool_backoff_ms: options.toolBackoffMs,
+    persistent: options.persistent,
+    nudge: options.nudge,
+    sentinel: options.sentinel,
+    break_unless_phase: options.breakUnlessPhase,
+    tool_format: options.toolFormat,
+    fallback: options.fallback,
+    session_id: options.sessionId,
+    turn_policy:
+      turnPolicy === null
+        ? null
+        : HarnDict.of({
+            require_action: turnPolicy.requireAction,
+            allow_sentinel: turnPolicy.allowSentinel,
+            max_prose: turnPolicy.maxProse,
+          }),
+    token_budget: options.tokenBudget,
+    exit_when_verified: options.exitWhenVerified,
+    warn_at: options.warnAt,
+    block_at: options.blockAt,
+    skip_at: options.skipAt,
+    stop_after: new HarnList([...options.stopAfter]),
+    require_successful: new HarnList([...options.requireSuccessful]),
+    post_turn: options.postTurn,
+    output_cap: options.outputCap,
+    compress: options.compress,
+    compaction:
+      compaction === null
+        ? null
+        : HarnDict.of({
+            label: compaction.label,
+            threshold: compaction.threshold,
+            engine: compactionValue(compaction.engine),
+          }),
+    tools: new HarnList([...options.tools]),
+  })
 }
 
 function readTools(options: HarnDict): readonly HarnDict[] {

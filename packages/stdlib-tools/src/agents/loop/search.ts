@@ -5,9 +5,9 @@ import { HarnDict, HarnList, compareText, display, failWith, sortedJson, utf8 } 
 import type { Value } from '@bridle/vm/families'
 import { compileRegex, searchRegex } from '../../library/regex/engine.js'
 import { RegexSyntaxError } from '../../library/regex/syntax.js'
-import { SEARCH_TOOL, isDeferred, nativeTool, readToolSearch, toolName } from '../models/tools.js'
+import { isDeferred, nativeTool, readToolSearch, toolName } from '../models/tools.js'
 import type { ToolSearch } from '../models/tools.js'
-import { present, textAt } from '../../tools/definitions/registry.js'
+import { listAt, present, textAt } from '../../tools/definitions/registry.js'
 import type { Regex } from '../../library/regex/machines/search.js'
 
 const MOST_FOUND = 20
@@ -89,10 +89,11 @@ export class LoopSearch {
   readonly search: ToolSearch
   private readonly all: readonly HarnDict[]
   /** Found tools, oldest first. */
-  private promoted: string[] = []
+  promoted: string[]
 
-  constructor(search: ToolSearch, all: readonly HarnDict[]) {
+  constructor(search: ToolSearch, all: readonly HarnDict[], promoted: string[]) {
     this.search = search
+    this.promoted = promoted
     this.all = all
   }
 
@@ -166,11 +167,36 @@ function withoutMark(tool: HarnDict): HarnDict {
 }
 
 /** The search of a loop's options; null when there is none, or when the service searches by itself. */
-export function loopSearch(option: Value, tools: readonly HarnDict[], native: boolean): LoopSearch | null {
+export function loopSearch(option: Value, tools: readonly HarnDict[], native: boolean): HarnDict | null {
   const search = readToolSearch(option)
   if (typeof search === 'string') return failWith(search)
-  if (search === null || native || !tools.some(isDeferred)) return null
-  return new LoopSearch(search, tools)
+  return search === null || native || !tools.some(isDeferred) ? null : searchValue(search)
 }
 
-export { SEARCH_TOOL }
+/** A search as internal modules hold it, with nothing found yet. */
+function searchValue(search: ToolSearch): HarnDict {
+  return HarnDict.of({
+    name: search.name,
+    variant: search.variant,
+    mode: search.mode,
+    strategy: search.strategy,
+    always_loaded: new HarnList([...search.alwaysLoaded]),
+    budget_tokens: search.budgetTokens,
+    stub_listing: search.stubListing,
+    promoted: new HarnList([]),
+  })
+}
+
+export function searchOfValue(value: HarnDict, tools: readonly HarnDict[]): LoopSearch {
+  const budget = value.get('budget_tokens') ?? null
+  const search: ToolSearch = {
+    name: value.get('name') as string,
+    variant: value.get('variant') as ToolSearch['variant'],
+    mode: value.get('mode') as ToolSearch['mode'],
+    strategy: value.get('strategy') as ToolSearch['strategy'],
+    alwaysLoaded: listAt(value, 'always_loaded').map(display),
+    budgetTokens: budget === null ? null : Number(budget),
+    stubListing: value.get('stub_listing') === true,
+  }
+  return new LoopSearch(search, tools, listAt(value, 'promoted').map(display))
+}

@@ -1,19 +1,24 @@
-// The MCP servers of an agent loop: connected before the first turn, listed once, their tools in the
-// loop's registry as SERVER__TOOL, and closed when the loop ends.
+// What the MCP servers of an agent loop are made of: the specs of the options, entries for their tools, and what a call of one comes down
+// to. A loop connects and closes them in servers.harn.
 
-import { Fault, HarnDict, HarnHandle, HarnList, display, failRuntime, here, toPlain, tryCallBack } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
-import { disownClient, ownClient } from '../../tools/policy/loop-clients.js'
+import { HarnDict, HarnHandle, HarnList, display, failRuntime, here, toPlain, tryCallBack } from '@bridle/vm/families'
+import type { Fault, Script, Value } from '@bridle/vm/families'
 import { factsOfEntry } from '../../tools/definitions/entry.js'
 import { grantPass } from '../../tools/policy/gate.js'
 import { mcpIdentity, serverOfSpec } from '../../tools/dispatch/identity.js'
 import type { ToolIdentity } from '../../tools/dispatch/identity.js'
-import { entriesOf, isRegistry, nameOf, withTools } from '../../tools/definitions/registry.js'
+import { dictsOf } from '../transcripts/shape.js'
+import { nameOf } from '../../tools/definitions/registry.js'
 
 /** A connected server: what `mcp_call` takes. */
 export interface ConnectedServer {
   readonly name: string
   readonly client: Value
+}
+
+/** Connected servers as internal modules hold them. */
+export function serversOfValue(list: Value | undefined): readonly ConnectedServer[] {
+  return dictsOf(list).map((each) => ({ name: display(each.get('name')!), client: each.get('client') ?? null }))
 }
 
 const LABEL = 'agent_loop'
@@ -48,60 +53,10 @@ function normalSpec(spec: HarnDict): HarnDict {
   return spec.with('command', program).with('args', new HarnList([...words, ...more]))
 }
 
-function* call(name: string, ...args: Value[]): Script<Value | Fault> {
-  const callee = yield* here((ctx) => ctx.builtinValue(name))
-  return yield* tryCallBack(callee, ...args)
-}
-
-/** Connects to all of them; when one fails, those before it are closed again. */
-export function* connectServers(specs: readonly HarnDict[]): Script<ConnectedServer[]> {
-  const servers: ConnectedServer[] = []
-  for (const spec of specs) {
-    const name = display(spec.get('name')!)
-    const client = yield* call('__mcp_open', name, spec)
-    if (client instanceof Fault) {
-      yield* closeServers(servers)
-      throw client
-    }
-    yield* here((ctx) => (ownClient(ctx, client), null))
-    servers.push({ name, client })
-  }
-  return servers
-}
-
-export function* closeServers(servers: readonly ConnectedServer[]): Script<null> {
-  for (const { client } of servers) {
-    yield* call('mcp_disconnect', client)
-    yield* here((ctx) => (disownClient(ctx, client), null))
-  }
-  return null
-}
-
 const ANNOTATIONS = HarnDict.of({ kind: 'fetch', side_effect_level: 'network' })
 
-/** The registry with the tools of all servers. */
-export function* withServerTools(registry: Value, servers: readonly ConnectedServer[]): Script<HarnDict> {
-  const start =
-    registry instanceof HarnDict && isRegistry(registry)
-      ? registry
-      : HarnDict.of({ _type: 'tool_registry', tools: registry instanceof HarnList ? registry : new HarnList([]) })
-  const tools = [...entriesOf(start)]
-  for (const { name, client } of servers) {
-    const listed = yield* call('mcp_list_tools', client)
-    if (listed instanceof Fault) throw listed
-    for (const tool of listed instanceof HarnList ? listed.view() : []) {
-      const entry = tool instanceof HarnDict ? serverTool(name, tool) : null
-      if (entry === null) return failRuntime(`${LABEL}: MCP server \`${name}\` returned a tool without a name`)
-      if (tools.some((each) => nameOf(each) === entry.get('name'))) {
-        return failRuntime(`${LABEL}: duplicate tool name \`${display(entry.get('name')!)}\` after MCP server prefixing`)
-      }
-      tools.push(entry)
-    }
-  }
-  return withTools(start, tools)
-}
-
-function serverTool(server: string, tool: HarnDict): HarnDict | null {
+/** The entry of a tool as a server lists it; null for one without a name. */
+export function serverTool(server: string, tool: HarnDict): HarnDict | null {
   const original = display(tool.get('name') ?? '')
   if (original === '') return null
   const output = tool.get('outputSchema') ?? null
@@ -163,5 +118,6 @@ export function* callServer(
   if (server === undefined) return undefined
   // The gate has judged the tool of this very connection.
   yield* here((ctx) => (grantPass(ctx, server.client, args, attemptOf, factsOfEntry(tool).secrets), null))
-  return yield* call('mcp_call', server.client, toolOfServer(tool), args)
+  const callee = yield* here((ctx) => ctx.builtinValue('mcp_call'))
+  return yield* tryCallBack(callee, server.client, toolOfServer(tool), args)
 }

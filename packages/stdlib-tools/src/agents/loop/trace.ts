@@ -1,9 +1,9 @@
 // The trace of model calls and loops: totals over its events, which lie in the state of the llm family.
 
-import { HarnDict, HarnList, display, here } from '@bridle/vm/families'
-import type { Context, Script } from '@bridle/vm/families'
-import { addOnce } from './loop-state.js'
+import { HarnDict, HarnList, display } from '@bridle/vm/families'
+import type { Context } from '@bridle/vm/families'
 import { llmState } from '../models/state.js'
+import type { LlmState } from '../models/state.js'
 
 /** Totals over all events of the trace. */
 export function traceSummary(ctx: Context): HarnDict {
@@ -16,8 +16,7 @@ export function traceSummary(ctx: Context): HarnDict {
   const tools = of('tool_execution')
   const fallbacks = of('native_tool_fallback')
   const last = loops.at(-1)
-  const used: string[] = []
-  for (const tool of tools) addOnce(used, display(tool.get('tool_name') ?? ''))
+  const used = new Set(tools.map((tool) => display(tool.get('tool_name') ?? '')))
   return HarnDict.of({
     status: last?.get('status') ?? 'unknown',
     iterations: Number(last?.get('iterations') ?? 0),
@@ -34,7 +33,7 @@ export function traceSummary(ctx: Context): HarnDict {
     total_output_tokens: sum(calls, 'output_tokens'),
     total_llm_duration_ms: sum(calls, 'duration_ms'),
     total_tool_duration_ms: sum(tools, 'duration_ms'),
-    tools_used: new HarnList(used),
+    tools_used: new HarnList([...used]),
   })
 }
 
@@ -43,10 +42,9 @@ export interface TraceTotals {
   readonly outputTokens: number
 }
 
-export function* traceTotals(): Script<TraceTotals> {
-  return yield* here((ctx) => {
-    const calls = ctx.state(llmState).trace.filter((event) => event.get('type') === 'llm_call')
-    const sum = (key: string): number => calls.reduce((total, event) => total + Number(event.get(key) ?? 0), 0)
-    return { inputTokens: sum('input_tokens'), outputTokens: sum('output_tokens') }
-  })
+/** Tokens of all model calls. */
+export function traceTotals({ trace }: LlmState): TraceTotals {
+  const calls = trace.filter((event) => event.get('type') === 'llm_call')
+  const sum = (key: string): number => calls.reduce((total, event) => total + Number(event.get(key) ?? 0), 0)
+  return { inputTokens: sum('input_tokens'), outputTokens: sum('output_tokens') }
 }

@@ -2,7 +2,8 @@
 
 import { Fault, HarnDict, HarnList, display, here, sortTexts, tryAsk } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
-import { placeOf, wayTo } from './call.js'
+import { wayTo } from './attempt.js'
+import { placeOf } from './call.js'
 import { capabilitiesOf, capabilityDict } from './capabilities.js'
 import { isKnownProvider } from './options.js'
 import { ALIASES, PROVIDERS, modelDict, modelIds, modelTier, providerDict, resolveModel, toolFormatOf } from './providers.js'

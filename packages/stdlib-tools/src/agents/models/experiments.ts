@@ -2,6 +2,7 @@
 
 import { HarnClosure, HarnDict, HarnFloat, HarnList, display, failWith, isInt, typeName } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
+import { dictsOf } from '../transcripts/shape.js'
 
 export interface Experiment {
   readonly name: string
@@ -12,7 +13,7 @@ export interface Experiment {
 }
 
 export interface Prompt {
-  readonly messages: readonly HarnDict[]
+  readonly messages: HarnList
   readonly system: string | null
 }
 
@@ -86,15 +87,16 @@ const DRAFT =
 
 /** The prompt as one of the built-in experiments changes it. */
 export function applyBuiltIn(experiment: Experiment, prompt: Prompt): Prompt {
-  const { messages, system } = prompt
+  const { system } = prompt
+  const messages = dictsOf(prompt.messages)
   const at = messages.findLastIndex((message) => message.get('role') === 'user' && typeof message.get('content') === 'string')
   if (at < 0) return prompt
   const message = messages[at]!
   const text = message.get('content') as string
-  const replaced = (content: string): HarnDict[] => messages.with(at, message.with('content', content))
+  const replaced = (content: string): HarnList => new HarnList(messages.with(at, message.with('content', content)))
   switch (experiment.name) {
     case 'doubled_prompt':
-      return { messages: [message, ...messages, message], system }
+      return { messages: new HarnList([message, ...messages, message]), system }
     case 'prompt_order_permutation':
       return { messages: replaced(permuted(text, seedOf(experiment.args.get('seed') ?? null))), system }
     case 'chain_of_draft':
@@ -139,7 +141,7 @@ export function readTransformed(
 ): { readonly prompt: Prompt; readonly record: HarnDict } {
   const record = experimentRecord(experiment)
   const wrong = (): never => failWith(`${FORM} transform must return nil, a message list, or a dict`)
-  const messagesOf = (list: HarnList): HarnDict[] => list.view().filter((item): item is HarnDict => item instanceof HarnDict)
+  const messagesOf = (list: HarnList): HarnList => new HarnList(dictsOf(list))
   if (value === null) return { prompt, record }
   if (value instanceof HarnList) return { prompt: { ...prompt, messages: messagesOf(value) }, record }
   if (!(value instanceof HarnDict)) return wrong()

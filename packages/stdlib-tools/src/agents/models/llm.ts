@@ -43,6 +43,9 @@ import {
   validationFailure,
 } from './call.js'
 import type { Completed } from './call.js'
+import { attemptFrame } from './attempt.js'
+import { modelPrimitives } from './primitives.js'
+import { harnModules } from '../../library/harn/modules.js'
 import { capabilitiesOf, capabilityDict, readRules } from './capabilities.js'
 import { failureDict, failureOf, isTransient } from './errors.js'
 import type { LlmFailure } from './errors.js'
@@ -55,6 +58,7 @@ import { wasExtracted } from './structured.js'
 import { toolError } from '../../library/tool-errors.js'
 import { usageState } from '../../library/logging/tracing.js'
 import { timeOrderedId } from '../../library/time/identity.js'
+import { dictsOf } from '../transcripts/shape.js'
 import {
   availableProviders,
   allProviders,
@@ -319,7 +323,7 @@ const machine = scripts('llm.script', {
     if (request instanceof Fault) throw request
     // The mock gives the prompt back, word by word.
     if (request.provider === 'mock') {
-      const content = request.messages.at(-1)?.get('content') ?? ''
+      const content = dictsOf(request.messages).at(-1)?.get('content') ?? ''
       return yield* fill(channel as HarnChannel, display(content))
     }
     const answer = yield* transport(request)
@@ -457,7 +461,9 @@ function rateLimit(ctx: Context, provider: Value, options: Value): Result {
 
 export const llmFamily: BuiltinFamily = {
   name: 'llm',
-  frames: [machine.frame],
+  frames: [machine.frame, attemptFrame],
+  modules: harnModules,
+  primitives: modelPrimitives,
   builtins: [
     callingOutside(
       `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,

@@ -9,6 +9,7 @@ import {
   bytesToHex,
   countOr,
   display,
+  equals,
   isInt,
   knownCategory,
   lookup,
@@ -20,8 +21,9 @@ import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { llmState } from './state.js'
 import type { LlmFailure } from './errors.js'
-import type { LlmResponse, LlmState, MockAnswer, MockEntry } from './state.js'
+import type { LlmResponse, LlmState, MockAnswer, MockCall, MockEntry } from './state.js'
 import type { LlmRequest } from './options.js'
+import { dictsOf } from '../transcripts/shape.js'
 import { readCallArguments } from '../../tools/definitions/model-arguments.js'
 
 const DEFAULT_OUTPUT_TOKENS = 30
@@ -177,15 +179,8 @@ export function nextMockedText(state: LlmState, text: string): string | null {
 /** Answers one attempt, which is recorded. */
 export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
   const state = ctx.state(llmState)
-  state.calls.push(
-    HarnDict.of({
-      messages: new HarnList([...request.messages]),
-      system: request.system,
-      tools: request.tools.length === 0 ? null : new HarnList([...request.tools]),
-      thinking: request.thinking,
-    }),
-  )
-  const text = matchText(request.messages)
+  recordCall(state, request)
+  const text = matchText(dictsOf(request.messages))
   ctx.charge(text.length >> 6, text.length)
   const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
   if (entry === null && state.fixtures !== null) {
@@ -195,6 +190,28 @@ export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
   if (entry?.failure != null) return { kind: 'failure', failure: entry.failure }
   const response = entry?.answer == null ? defaultAnswer(request) : answerOf(entry.answer, text)
   return { kind: 'answer', response: withCache(state, request, response, entry?.answer ?? null) }
+}
+
+/**
+ * Loops ask again and again with a conversation that grows: records share its buffer, the system prompt and the tools, so that what is
+ * kept of a loop grows with its conversation, not with the square of it.
+ */
+function recordCall(state: LlmState, request: LlmRequest): void {
+  const { messages, system, thinking } = request
+  messages.owned = false
+  const before = state.calls.at(-1)
+  const tools = request.tools.length === 0 ? null : new HarnList([...request.tools])
+  const prompt = system === null || before?.prompt?.text === system ? (before?.prompt ?? null) : { text: system }
+  state.calls.push({
+    messages,
+    prompt: system === null ? null : prompt,
+    tools: tools !== null && before?.tools != null && equals(tools, before.tools) ? before.tools : tools,
+    thinking,
+  })
+}
+
+function recordValue({ messages, prompt, tools, thinking }: MockCall): HarnDict {
+  return HarnDict.of({ messages, system: prompt?.text ?? null, tools, thinking })
 }
 
 function answerOf(answer: MockAnswer, text: string): LlmResponse {
@@ -250,7 +267,7 @@ const PLACEHOLDERS: Readonly<Record<string, () => Value>> = lookup({
 
 /** What the provider `mock` says by itself: the first native tool, or a text about the prompt. */
 function defaultAnswer(request: LlmRequest): LlmResponse {
-  const prompt = promptText(request.messages)
+  const prompt = promptText(dictsOf(request.messages))
   const base = {
     model: request.model,
     provider: 'mock',
@@ -305,7 +322,7 @@ function withCache(state: LlmState, request: LlmRequest, response: LlmResponse, 
   const prompt = HarnDict.of({
     model: request.model,
     system: request.system,
-    messages: new HarnList([...request.messages]),
+    messages: request.messages,
   })
   const key = bytesToHex(sha256(utf8(sortedJson(prompt))))
   if (state.cacheSeen.includes(key)) return { ...response, cacheRead: response.inputTokens }
@@ -339,7 +356,7 @@ export const mockBuiltins: readonly BuiltinDef[] = [
   builtin(
     'llm_mock_calls() -> list',
     { doc: 'What model calls were answered here: messages, system, tools, thinking.', effects: [] },
-    (ctx) => new HarnList([...ctx.state(llmState).calls]),
+    (ctx) => new HarnList(ctx.state(llmState).calls.map(recordValue)),
   ),
   builtin('llm_mock_clear() -> nil', { doc: 'Forgets queued answers, recorded calls and scopes.', effects: [] }, (ctx) => {
     const state = ctx.state(llmState)

@@ -32,6 +32,7 @@ import {
 } from './providers.js'
 import { applyToolSearch, readToolSearch, toolEntries, toolName } from './tools.js'
 import type { LlmState } from './state.js'
+import { dictsOf } from '../transcripts/shape.js'
 import type { ToolSearch } from './tools.js'
 import { modelOptionsProblem } from '../../library/effects/index.js'
 
@@ -45,7 +46,8 @@ export interface Budget {
 export interface LlmRequest {
   readonly provider: string
   readonly model: string
-  readonly messages: readonly HarnDict[]
+  /** Dicts only. A list that needs no change is the one that was given: whoever keeps it shares its buffer. */
+  readonly messages: HarnList
   readonly system: string | null
   /** The address that the call names for its provider; null for that of the provider. */
   readonly baseUrl: string | null
@@ -149,16 +151,17 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
 // ---------------------------------------------------------------------------------------------------------------- messages
 
 /** Messages of the option `messages`, or one of the user. */
-function readMessages(prompt: Value, options: HarnDict): HarnDict[] {
+function readMessages(prompt: Value, options: HarnDict): HarnList {
   const given = option(options, 'messages')
   if (!(given instanceof HarnList)) {
-    return [HarnDict.of({ role: 'user', content: display(prompt) })]
+    return new HarnList([HarnDict.of({ role: 'user', content: display(prompt) })])
   }
+  const items = given.view()
   const messages: HarnDict[] = []
-  for (const item of given.view()) {
+  for (const item of items) {
     if (item instanceof HarnDict) messages.push(readMessage(item))
   }
-  return messages
+  return messages.length === items.length && messages.every((each, at) => each === items[at]) ? given : new HarnList(messages)
 }
 
 function readMessage(message: HarnDict): HarnDict {
@@ -170,10 +173,12 @@ function readMessage(message: HarnDict): HarnDict {
     })
     return HarnDict.of({ role: 'user', content: new HarnList([result]) })
   }
+  checkImages(message)
+  const isWhole = (message.get('role') ?? null) !== null && (message.get('content') ?? null) !== null
+  if (isWhole) return message
   const whole = message.copy()
   if ((whole.get('role') ?? null) === null) whole.set('role', 'user')
   if ((whole.get('content') ?? null) === null) whole.set('content', '')
-  checkImages(whole)
   return whole
 }
 
@@ -360,7 +365,7 @@ function gate(name: string, supported: boolean, place: Place): void {
 }
 
 function checkGates(options: HarnDict, request: LlmRequest, capabilities: Capabilities): void {
-  const images = request.messages.some((message) => imageBlocks(message).length > 0)
+  const images = dictsOf(request.messages).some((message) => imageBlocks(message).length > 0)
   if (isTruthy(option(options, 'vision')) || images) gate('vision', capabilities.vision_supported === true, request)
   for (const name of ['audio', 'pdf'] as const) {
     if (isTruthy(option(options, name))) gate(name, capabilities[name] === true, request)

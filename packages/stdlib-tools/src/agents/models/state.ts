@@ -2,7 +2,7 @@
 // and the cost of the session. Plain data and Values, so that a snapshot carries it.
 
 import { family } from '@bridle/vm/families'
-import type { HarnDict } from '@bridle/vm/families'
+import type { HarnDict, HarnList } from '@bridle/vm/families'
 import type { Rule } from './capabilities.js'
 import type { LlmFailure } from './errors.js'
 
@@ -46,15 +46,23 @@ export interface MockAnswer {
   readonly stopReason: string | null
 }
 
+/** A call that was answered here. Calls with the same system prompt share the object that holds it. */
+export interface MockCall {
+  readonly messages: HarnList
+  readonly prompt: { readonly text: string } | null
+  readonly tools: HarnList | null
+  readonly thinking: HarnDict
+}
+
 export interface MockScope {
   readonly queue: MockEntry[]
-  readonly calls: HarnDict[]
+  readonly calls: MockCall[]
   readonly cacheSeen: string[]
 }
 
 export interface LlmState {
   queue: MockEntry[]
-  calls: HarnDict[]
+  calls: MockCall[]
   /** Hashes of (model, system, messages) that a mocked prompt cache holds. */
   cacheSeen: string[]
   readonly scopes: MockScope[]

@@ -144,7 +144,7 @@ const machine = scripts('sessions.script', {
     const compacted = yield* compact(messages, { ...compaction, options: null })
     return yield* here((ctx) => {
       const session = touch(ctx, id as string)!
-      if (compacted !== null) keepMessages(session, [...compacted.messages])
+      if (compacted !== null) keepMessages(session, compacted.messages)
       return session.messages.length
     })
   },

@@ -1,23 +1,21 @@
-// Compaction: the older part of a conversation becomes one message that sums it up, by masking, cutting,
-// asking a model, or a closure of the script.
+// What compaction is made of: estimates, where a conversation is split, and the texts of summaries. compaction.harn is what it does.
 
 import {
-  Fault,
   HarnClosure,
   HarnDict,
   HarnList,
   builtin,
-  callBack,
+  callLibrary,
   display,
   failRuntime,
   isInt,
-  scripts,
   sortedJson,
   utf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { account, failAsRaised, isFailure, prepare, transport } from '../models/call.js'
-import { dictsOf, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './shape.js'
+import { harnModules } from '../../library/harn/modules.js'
+import { primitive } from '../../library/harn/primitive.js'
+import { dictsOf, eventOfMessage, isMessageEvent, isTranscript } from './shape.js'
 
 export type Strategy = 'llm' | 'truncate' | 'custom' | 'observation_mask'
 
@@ -107,25 +105,20 @@ function firstBytes(text: string, most: number): string {
   return text.slice(0, end)
 }
 
-function* masked(messages: readonly HarnDict[], callback: Value, header: string): Script<string> {
-  const lines = [`${header} via observation masking]`]
-  for (const message of messages) {
-    const text = textOf(message)
-    if (text === null || text === '') continue
-    const role = roleOf(message)
-    const rows = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
-    if (role === 'assistant' || utf8(text).length < MASK_BYTES) lines.push(`[${role}] ${text}`)
-    else {
-      const answer = callback instanceof HarnClosure ? yield* callBack(callback, message) : null
-      if (typeof answer === 'string') lines.push(answer)
-      else if (rows.length <= MASK_LINES) lines.push(`[${role}] ${text}`)
-      else {
-        const preview = [...rows[0]!].slice(0, PREVIEW).join('')
-        lines.push(`[${role}] ${preview}... [${rows.length} lines, ${[...text].length} chars masked]`)
-      }
-    }
-  }
-  return lines.join('\n')
+/** The line for a message that is kept as it is: what the model said, and what is short. Null for others. */
+function shortLine(message: HarnDict): string | null {
+  const text = textOf(message)
+  if (text === null || text === '') return null
+  return roleOf(message) === 'assistant' || utf8(text).length < MASK_BYTES ? `[${roleOf(message)}] ${text}` : null
+}
+
+/** The line for a long message: its beginning, unless it has few lines. */
+function maskedLine(message: HarnDict): string {
+  const text = textOf(message) ?? ''
+  const rows = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
+  if (rows.length <= MASK_LINES) return `[${roleOf(message)}] ${text}`
+  const preview = [...rows[0]!].slice(0, PREVIEW).join('')
+  return `[${roleOf(message)}] ${preview}... [${rows.length} lines, ${[...text].length} chars masked]`
 }
 
 function conversation(messages: readonly HarnDict[]): string {
@@ -134,84 +127,39 @@ function conversation(messages: readonly HarnDict[]): string {
     .join('\n')
 }
 
-function* byModel(messages: readonly HarnDict[], options: HarnDict | null): Script<string> {
-  if (options === null) return failRuntime('LLM transcript compaction requires active LLM call options')
-  const prompt =
+function summaryPrompt(messages: readonly HarnDict[]): string {
+  return (
     'Summarize the archived part of this conversation so that the work can go on without it: the task, decisions, facts found, ' +
     `files and names that matter, and open steps.\n\nArchived message count: ${messages.length}\n\nConversation:\n` +
     conversation(messages)
-  const plain = options.copy()
-  for (const key of ['tools', 'messages', 'tool_choice', 'tool_search', 'output_schema', 'json_schema', 'output_format'])
-    plain.delete(key)
-  const request = yield* prepare(prompt, null, plain)
-  if (request instanceof Fault) throw request
-  const answer = yield* transport(request)
-  if (isFailure(answer)) return failAsRaised(answer)
-  yield* account(answer, 0)
-  return answer.text.trim()
+  )
 }
 
-function* byClosure(messages: readonly HarnDict[], closure: Value): Script<string> {
-  const answer = yield* callBack(closure, new HarnList([...messages]))
-  if (typeof answer === 'string') return answer
-  if (answer instanceof HarnDict) {
-    const text = answer.get('summary') ?? answer.get('text') ?? null
-    return text === null ? sortedJson(answer, 2) : display(text)
-  }
-  return answer === null ? '' : sortedJson(answer, 2)
-}
-
-function* summaryOf(
-  messages: readonly HarnDict[],
-  strategy: Strategy,
-  compaction: Compaction,
-  archived = messages.length,
-): Script<string> {
-  const header = `[auto-compacted ${archived} older messages`
-  switch (strategy) {
-    case 'observation_mask':
-      return yield* masked(messages, compaction.mask, header)
-    case 'truncate':
-      return truncated(messages, `${header} via truncate strategy]`)
-    case 'llm':
-    case 'custom': {
-      const text =
-        strategy === 'llm' ? yield* byModel(messages, compaction.options) : yield* byClosure(messages, compaction.custom)
-      return text === '' ? truncated(messages, `${header}; no summary was given]`) : `${header}]\n${text}`
-    }
-  }
+/** A compaction as compaction.harn holds it. */
+export function compactionValue(compaction: Compaction): HarnDict {
+  return HarnDict.of({
+    strategy: compaction.strategy,
+    keep_first: compaction.keepFirst,
+    keep_last: compaction.keepLast,
+    custom: compaction.custom,
+    mask: compaction.mask,
+    hard_limit: compaction.hardLimit,
+    hard_strategy: compaction.hardStrategy,
+    options: compaction.options,
+  })
 }
 
 export interface Compacted {
-  readonly messages: readonly HarnDict[]
+  readonly messages: HarnDict[]
   readonly summary: string
-  readonly archived: number
-  readonly before: number
-  readonly after: number
 }
 
 /** The messages with their older part summed up; null when there is nothing to archive. */
 export function* compact(messages: readonly HarnDict[], compaction: Compaction): Script<Compacted | null> {
-  const split = splitAt(messages, compaction.keepFirst, compaction.keepLast)
-  if (split === null) return null
-  const archived = messages.slice(compaction.keepFirst, split)
-  const kept = (summary: string): HarnDict[] => [
-    ...messages.slice(0, compaction.keepFirst),
-    HarnDict.of({ role: 'user', content: summary }),
-    ...messages.slice(split),
-  ]
-  let summary = yield* summaryOf(archived, compaction.strategy, compaction)
-  let made = kept(summary)
-  if (compaction.hardLimit !== null && estimateTokens(made) > compaction.hardLimit) {
-    summary = yield* summaryOf(
-      [HarnDict.of({ role: 'user', content: summary })],
-      compaction.hardStrategy,
-      compaction,
-      archived.length,
-    )
-    made = kept(summary)
-  }
-  return { messages: made, summary, archived: archived.length, before: estimateTokens(messages), after: estimateTokens(made) }
+  const list = new HarnList([...messages])
+  const made = yield* callLibrary('agents/transcripts/compaction', 'compact', list, compactionValue(compaction))
+  if (!(made instanceof HarnDict)) return null
+  return { messages: dictsOf(made.get('messages')), summary: display(made.get('summary')!) }
 }
 
 /** A strategy by name; raises the reference's text for another one. */
@@ -252,90 +200,51 @@ function readCompaction(options: HarnDict): Compaction {
 
 export { readCompaction }
 
-// -------------------------------------------------------------------------------------------------------------- transcripts
-
-const COMPACT_LABEL = 'transcript_compact'
-
-function* compactTranscript(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
-  const label = display(options.get('strategy') ?? options.get('compact_strategy') ?? 'llm')
-  if (label === 'custom') {
-    failRuntime(`${COMPACT_LABEL}: strategy 'custom' is not supported; use 'llm', 'truncate', or 'observation_mask'`)
-  }
-  const keepLast = countOption(options, 'keep_last', KEEP_LAST)
-  if (keepLast < 0) failRuntime(`${COMPACT_LABEL}: keep_last must be >= 0`)
-  const target = options.get('target_tokens') ?? null
-  if (isInt(target) && target < 0) failRuntime(`${COMPACT_LABEL}: target_tokens must be >= 0`)
-  if ((options.get('summarize_prompt') ?? null) !== null && label !== 'llm') {
-    failRuntime(`${COMPACT_LABEL}: summarize_prompt is only supported with strategy 'llm'`)
-  }
-  const strategy = strategyOf(label, null, 'llm')
-  const messages = dictsOf(transcript.get('messages'))
-  const limit = isInt(target) ? Number(target) : null
-  if (limit !== null && estimateTokens(messages) <= limit) return transcript
-  const given = options.get('summary') ?? null
-  const compacted = yield* compact(messages, {
-    strategy: given === null ? strategy : 'truncate',
-    keepFirst: 0,
-    keepLast,
-    custom: null,
-    mask: null,
-    hardLimit: limit,
-    hardStrategy: given === null ? strategy : 'truncate',
-    options,
-  })
-  if (compacted === null) return transcript
-  const text = given === null ? compacted.summary : display(given)
-  const kept =
-    given === null ? compacted.messages : [HarnDict.of({ role: 'user', content: text }), ...compacted.messages.slice(1)]
-  const before = transcript.get('summary') ?? null
-  const source = HarnDict.of({
-    _type: 'transcript_asset',
-    id: `compaction-source-${display(transcript.get('id') ?? '')}`,
-    kind: 'compaction_source_transcript',
-    title: 'Pre-compaction transcript',
-    visibility: 'internal',
-    data: transcript,
-  })
-  const event = yield* makeEvent(
-    'compaction',
-    'system',
-    'internal',
-    `Transcript compacted via ${label}`,
-    HarnDict.of({
-      mode: 'manual',
-      strategy: label,
-      keep_last: keepLast,
-      target_tokens: limit,
-      archived_messages: compacted.archived,
-      estimated_tokens_before: compacted.before,
-      estimated_tokens_after: estimateTokens(kept),
-      snapshot_asset_id: source.get('id')!,
-    }),
-  )
-  const assets = transcript.get('assets')
-  return yield* makeTranscript({
-    id: display(transcript.get('id') ?? ''),
-    messages: kept,
-    events: [...dictsOf(transcript.get('events')).filter((each) => !isMessageEvent(each)), event],
-    assets: [...(assets instanceof HarnList ? assets.view() : []), source],
-    summary: before === null || display(before) === '' ? text : `${display(before)}\n\n${text}`,
-    metadata: transcript.get('metadata') ?? null,
-    state: transcript.has('state') ? display(transcript.get('state')!) : null,
-  })
-}
-
-const machine = scripts('compaction.script', {
-  *auto(messages, options) {
-    const given = dictsOf(messages)
-    const compacted = yield* compact(given, readCompaction(options as HarnDict))
-    return compacted === null ? messages! : new HarnList([...compacted.messages])
-  },
-  *transcript(transcript, options) {
-    return yield* compactTranscript(transcript as HarnDict, options as HarnDict)
-  },
-})
+// --------------------------------------------------------------------------------------------------------------- builtins
 
 const EFFECTS = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callback']
+
+const MODULE = 'agents/transcripts/compaction'
+
+function pure(signature: string, doc: string, run: (...args: Value[]) => Value): BuiltinDef {
+  return builtin(signature, { doc }, (_ctx, ...args) => run(...args))
+}
+
+const primitives: readonly BuiltinDef[] = [
+  primitive(
+    '__read_compaction(options: dict) -> dict',
+    'The compaction that options ask for; raises what is wrong with them.',
+    (_ctx, options) => compactionValue(readCompaction(options as HarnDict)),
+  ),
+  primitive(
+    '__compaction_strategy(value: any) -> string',
+    'A strategy by name, llm when absent; raises an error for another one.',
+    (_ctx, value) => strategyOf(value!, null, 'llm'),
+  ),
+  pure(
+    '__split_at(messages: list, keep_first: int, keep_last: int) -> int?',
+    'Where the kept end of a conversation begins; nil when there is nothing to archive.',
+    (messages, first, last) => splitAt(dictsOf(messages), Number(first), Number(last)),
+  ),
+  pure('__cut_messages(messages: list, header: string) -> string', 'Messages cut short.', (messages, header) =>
+    truncated(dictsOf(messages), header as string),
+  ),
+  pure('__short_line(message: dict) -> string?', 'The line of a message that masking leaves as it is.', (message) =>
+    shortLine(message as HarnDict),
+  ),
+  pure('__masked_line(message: dict) -> string', 'The line of a message that is masked.', (message) =>
+    maskedLine(message as HarnDict),
+  ),
+  pure('__summary_prompt(messages: list) -> string', 'What a model is asked for a summary.', (messages) =>
+    summaryPrompt(dictsOf(messages)),
+  ),
+  pure('__message_event(message: dict, id: string) -> dict', 'The event of a message.', (message, id) =>
+    eventOfMessage(message as HarnDict, id as string),
+  ),
+  pure('__is_message_event(event: dict) -> bool', 'Whether an event was made from a message.', (event) =>
+    isMessageEvent(event as HarnDict),
+  ),
+]
 
 const builtins: readonly BuiltinDef[] = [
   builtin(
@@ -344,11 +253,14 @@ const builtins: readonly BuiltinDef[] = [
     (_ctx, messages) => estimateTokens(dictsOf(messages)),
   ),
   builtin(
-    'transcript_auto_compact(messages: list, options?: dict) -> list as ?',
+    'transcript_auto_compact(messages: list, options?: dict) -> list',
     { doc: 'The messages with their older part summed up.', effects: EFFECTS },
     (ctx, messages, options) =>
       messages instanceof HarnList
-        ? machine.start(ctx, 'auto', messages, options instanceof HarnDict ? options : new HarnDict())
+        ? ctx.library({ module: MODULE, function: 'compact_messages', output: 'drop' }, [
+            messages,
+            options instanceof HarnDict ? options : new HarnDict(),
+          ])
         : ctx.runtime('transcript_auto_compact: first argument must be a message list'),
   ),
   builtin(
@@ -356,9 +268,12 @@ const builtins: readonly BuiltinDef[] = [
     { doc: 'The transcript with its older part summed up; the whole stays as an asset.', effects: EFFECTS },
     (ctx, transcript, options) =>
       isTranscript(transcript)
-        ? machine.start(ctx, 'transcript', transcript, options instanceof HarnDict ? options : new HarnDict())
+        ? ctx.library({ module: MODULE, function: 'compact_transcript', output: 'drop' }, [
+            transcript,
+            options instanceof HarnDict ? options : new HarnDict(),
+          ])
         : ctx.runtime('transcript_compact: first argument must be a transcript'),
   ),
 ]
 
-export const compactionFamily: BuiltinFamily = { name: 'compaction', frames: [machine.frame], builtins }
+export const compactionFamily: BuiltinFamily = { name: 'compaction', modules: harnModules, primitives, builtins }

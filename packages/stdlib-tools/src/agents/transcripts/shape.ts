@@ -107,11 +107,15 @@ function visibilityOf(blocks: readonly HarnDict[], role: string): string {
 }
 
 export function* messageEvent(message: HarnDict): Script<HarnDict> {
+  return eventOfMessage(message, yield* timeOrderedId())
+}
+
+export function eventOfMessage(message: HarnDict, id: string): HarnDict {
   const role = roleOf(message)
   const blocks = blocksOf(message.get('content') ?? null, role)
   const texts = blocks.map(blockText).filter((text) => text !== '')
   return HarnDict.of({
-    id: yield* timeOrderedId(),
+    id,
     kind: role === 'tool_result' ? 'tool_result' : 'message',
     role,
     visibility: visibilityOf(blocks, role),
@@ -162,5 +166,6 @@ export function storedMessage(message: HarnDict): HarnDict {
       })
     }
   }
-  return HarnDict.of({ role: message.get('role') ?? 'user', content })
+  const hasNoMore = message.size === 2 && message.has('role') && message.has('content')
+  return hasNoMore ? message : HarnDict.of({ role: message.get('role') ?? 'user', content })
 }

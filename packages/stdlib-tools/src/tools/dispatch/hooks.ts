@@ -3,6 +3,7 @@
 
 import {
   HarnDict,
+  HarnList,
   builtin,
   callBack,
   display,
@@ -17,6 +18,7 @@ import {
   typeName,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import { primitive } from '../../library/harn/primitive.js'
 import { microCompact } from './micro-compact.js'
 import { compileRegex, testRegex } from '../../library/regex/engine.js'
 import { RegexSyntaxError } from '../../library/regex/syntax.js'
@@ -210,11 +212,10 @@ export function* runPostToolUse(called: CalledTool, args: Value, given: string):
   return text
 }
 
-/** Runs the handlers of an event whose answers do not matter. */
-export function* notifyHooks(event: string, payload: HarnDict): Script<null> {
-  const hooks = yield* hooksFor(event, payload)
-  for (const hook of hooks) if (hook.handler !== null) yield* callBack(hook.handler, payload)
-  return null
+/** Handlers of an event whose answers do not matter, in order. */
+function handlersFor(ctx: Context, event: string, payload: HarnDict): Value[] {
+  const hooks = knownHooks(ctx).filter((hook) => hook.event === event && hook.handler !== null)
+  return hooks.filter((hook) => hookPatternMatches(hook.pattern, payload)).map((hook) => hook.handler)
 }
 
 /** What handlers of a manifest print is lost, as in the reference. */
@@ -231,6 +232,13 @@ const quietFrame = frame<{ readonly handler: Value; readonly payload: Value; cal
 export const hooksFamily: BuiltinFamily = {
   name: 'hooks',
   frames: [quietFrame],
+  primitives: [
+    primitive(
+      '__hook_handlers(event: string, payload: dict) -> list',
+      'Handlers of an event whose answers do not matter, in order.',
+      (ctx, event, payload) => new HarnList(handlersFor(ctx, event as string, payload as HarnDict)),
+    ),
+  ],
   builtins: [
     builtin(
       'register_tool_hook(config: dict) -> nil',

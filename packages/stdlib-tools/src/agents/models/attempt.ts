@@ -1,0 +1,343 @@
+// One attempt of a model call: judged, paid for in advance, answered by a mock (mock.ts) or, as one effect, by a provider outside the
+// machine, and settled. It is a native frame: while it waits, a snapshot holds the request and what was put aside.
+
+import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
+import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, frame, here, toPlain, tryAsk } from '@bridle/vm/families'
+import type { Context, Effect, FrameState, Plain, Result, Script, Value } from '@bridle/vm/families'
+import { budgetProblem, estimateInput } from './budget.js'
+import { failureOf } from './errors.js'
+import type { LlmFailure } from './errors.js'
+import { answerMocked, blocksOf, isMocked } from './mock.js'
+import type { MockOutcome } from './mock.js'
+import type { LlmRequest } from './options.js'
+import { PROVIDERS, projectedCost, tokenPrices } from './providers.js'
+import type { ProviderRow } from './providers.js'
+import { failureValue, requestOfValue, responseValue } from './request-value.js'
+import { llmState } from './state.js'
+import type { LlmResponse } from './state.js'
+import { faultOfEffect, reserveModelCall, settleModelCall } from '../../tools/policy/grants.js'
+import type { Reservation } from '../../tools/policy/grants.js'
+import { isGuarded } from '../../tools/policy/grant-ceiling.js'
+import { readCallArguments } from '../../tools/definitions/model-arguments.js'
+import { codeOfCategory, isInterruption } from '../../library/tool-errors.js'
+import { dictsOf } from '../transcripts/shape.js'
+
+interface AttemptState extends FrameState {
+  /** As the internal modules hold it. */
+  readonly request: HarnDict
+  stage: 'begin' | 'allowed' | 'asked'
+  reserved: Reserved | null
+}
+
+export const attemptFrame = frame<AttemptState>({
+  kind: 'llm.attempt',
+  step: (ctx, state) => {
+    if (state.stage === 'begin') return begin(ctx, state)
+    return state.stage === 'allowed' ? askProvider(ctx, state, ctx.result) : readAnswer(ctx, state)
+  },
+  onFault: (ctx, state, fault) =>
+    state.stage === 'allowed'
+      ? askProvider(ctx, state, null)
+      : settled(ctx, state, { kind: 'failure', failure: failureOfFault(fault) }),
+})
+
+function begin(ctx: Context, state: AttemptState): Result {
+  const request = requestOfValue(state.request)
+  const answers = isMocked(ctx.state(llmState), request.provider)
+  // A call that leaves the machine is counted there.
+  const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request, ctx), answers ? 'both' : 'judge') : null
+  const reserved = refused ?? reserve(ctx, request, answers)
+  if (reserved instanceof Fault) return outcomeValue({ kind: 'failure', failure: failureOfFault(reserved) })
+  if ('failure' in reserved) return outcomeValue({ kind: 'failure', failure: reserved.failure })
+  state.reserved = { ...reserved, isMade: answers }
+  if (answers) {
+    const outcome = answerMocked(ctx, request)
+    traceMocked(ctx, request, outcome)
+    return settled(ctx, state, outcome)
+  }
+  state.stage = 'allowed'
+  return ctx.request(DISABLED)
+}
+
+/** What the host says of all model calls. */
+const DISABLED: Effect = { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_CALLS_DISABLED' }, own: true }
+
+const DISABLED_WORDS: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on'])
+
+/** Why the host lets no model be asked; null when it does. */
+function disabledBy(word: Value, provider: string): LlmFailure | null {
+  if (word === null || !DISABLED_WORDS.has(display(word).trim().toLowerCase())) return null
+  const message = 'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${provider}\` would make a real LLM request`
+  return { category: 'generic', message, isRuntime: true }
+}
+
+/** One request to a provider outside the machine. Keys are named, never carried. */
+function askProvider(ctx: Context, state: AttemptState, disabled: Value): Result {
+  const request = requestOfValue(state.request)
+  const failure = disabledBy(disabled, request.provider)
+  if (failure !== null) return settled(ctx, state, { kind: 'failure', failure })
+  state.stage = 'asked'
+  const asked = { ...request, maxTokens: state.reserved!.reservation.outputTokens }
+  const { base_url_option: address = null, ...args } = providerRequest(asked)
+  return ctx.request({
+    kind: 'llm.call',
+    args: { provider: request.provider, ...wayTo(ctx, request.provider, address), ...args },
+  })
+}
+
+function readAnswer(ctx: Context, state: AttemptState): Result {
+  const request = requestOfValue(state.request)
+  const missing = missingKey(ctx.result, request.provider)
+  if (missing !== null) return ctx.throw(missing)
+  return settled(ctx, state, { kind: 'answer', response: responseOf(ctx.result, request) })
+}
+
+function settled(ctx: Context, state: AttemptState, outcome: MockOutcome): Result {
+  settle(ctx, requestOfValue(state.request), state.reserved!, outcome)
+  return outcomeValue(outcome)
+}
+
+function outcomeValue(outcome: MockOutcome): HarnDict {
+  const isAnswer = outcome.kind === 'answer'
+  return HarnDict.of({
+    response: isAnswer ? responseValue(outcome.response) : null,
+    failure: isAnswer ? null : failureValue(outcome.failure),
+  })
+}
+
+/** What a provider says in place of an answer when it has no key; null for an answer. */
+function missingKey(answer: Value, provider: string): string | null {
+  const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
+  return missing === null ? null : `Missing API key: set ${display(missing)} environment variable (provider '${provider}')`
+}
+
+/** What was put aside for one attempt: plain data. */
+interface Reserved {
+  readonly reservation: Reservation
+  readonly inputTokens: number
+  /** Dollars for one token. */
+  readonly prices: { readonly input: number; readonly output: number }
+  /** Of the budget that the script set itself (`llm_budget`). */
+  readonly sessionUsd: number
+  /** Whether the answer was made up. */
+  readonly isMade: boolean
+}
+
+/** More than any service asked when this was written, for a million tokens. */
+export const UNKNOWN_PRICE = { input: 30, output: 150 }
+
+/** Puts aside what an attempt may use; a failure when budgets leave nothing. */
+function reserve(
+  ctx: Context,
+  request: LlmRequest,
+  isMade: boolean,
+): Omit<Reserved, 'isMade'> | Fault | { readonly failure: LlmFailure } {
+  const state = ctx.state(llmState)
+  // Alone a call was judged before (`complete`); beside others it must fit with all of them.
+  const beyond = state.reserved > 0 ? budgetProblem(request, state.cost + state.reserved, state.ceiling) : null
+  if (beyond !== null) return { failure: beyond }
+  const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
+  const prices =
+    tokenPrices(request.provider, request.model) ??
+    (isMade ? { input: 0, output: 0 } : { input: unknown.input / 1e6, output: unknown.output / 1e6 })
+  const limited = isGuarded(ctx)
+  const inputTokens = limited ? estimateInput(request) : 0
+  const estimate = { inputTokens, outputTokens: request.maxTokens, inputUsd: prices.input, outputUsd: prices.output }
+  const reservation = limited
+    ? reserveModelCall(ctx, effectOf(request), estimate)
+    : { tokens: 0, usd: 0, outputTokens: request.maxTokens, counters: [] }
+  if (reservation instanceof Fault) return reservation
+  const isBounded = state.ceiling !== null || request.budget !== null
+  const sessionUsd = isBounded ? projectedCost(request.provider, request.model, estimateInput(request), request.maxTokens) : 0
+  state.reserved += sessionUsd
+  return { reservation, inputTokens, prices, sessionUsd }
+}
+
+/** Failures after which the service may have worked, and be paid, all the same. */
+const MAY_HAVE_WORKED: ReadonlySet<string> = new Set(['timeout', 'cancelled', 'transient_network'])
+
+/** Books what the attempt has used. A side that does not say what it used is taken to have used all that it might. */
+function settle(ctx: Context, request: LlmRequest, reserved: Reserved, outcome: MockOutcome): null {
+  const state = ctx.state(llmState)
+  state.reserved = Math.max(0, state.reserved - reserved.sessionUsd)
+  const { reservation, inputTokens, prices, isMade } = reserved
+  if (reservation.counters.length === 0) return null
+  if (outcome.kind === 'failure') {
+    const { category, wasStopped = false } = outcome.failure
+    if (!wasStopped && !MAY_HAVE_WORKED.has(category)) settleModelCall(ctx, reservation, { tokens: 0, usd: 0 })
+    return null
+  }
+  const { response } = outcome
+  const said = response.text !== '' || response.toolCalls.length > 0 || response.thinking !== null
+  const input = response.inputTokens > 0 ? response.inputTokens : inputTokens
+  const output = response.outputTokens > 0 ? response.outputTokens : said ? reservation.outputTokens : 0
+  const own = tokenPrices(request.provider, response.model)
+  const dearer = own === null || isMade ? prices : { input: Math.max(own.input, 0), output: Math.max(own.output, 0) }
+  settleModelCall(ctx, reservation, { tokens: input + output, usd: input * dearer.input + output * dearer.output })
+  return null
+}
+
+/** The call as grants and traces see it; what traces show of it does not say how the provider is reached. */
+function effectOf({ provider, model, maxTokens, settings, baseUrl }: LlmRequest, ctx: Context | null = null): Effect {
+  const temperature = settings.get('temperature')
+  return {
+    kind: 'llm.call',
+    args: {
+      ...(ctx === null ? {} : wayTo(ctx, provider, baseUrl)),
+      provider,
+      model,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
+      ...(temperature === undefined ? {} : { temperature: toPlain(temperature) }),
+    },
+  }
+}
+
+/** An answer that was made up is a call of the trace all the same. */
+function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): void {
+  const { traced } = ctx.machine
+  if (traced === null) return
+  const state = ctx.state(llmState)
+  const parent = ctx.machine.task().fields.get('tool.call')
+  traced({
+    kind: 'tool_call',
+    tool: 'llm.chat',
+    alias: null,
+    version: null,
+    executor: 'mock',
+    callId: `mocked_${++state.mocked}`,
+    parent: typeof parent === 'string' ? parent : null,
+    task: ctx.machine.taskNumber,
+    args: effectOf(request).args,
+    policy: null,
+    secret: [],
+    attempts: 1,
+    startedMs: ctx.now,
+    endedMs: ctx.now,
+    outcome:
+      outcome.kind === 'answer'
+        ? {
+            ok: true,
+            value: {
+              text: outcome.response.text,
+              model: outcome.response.model,
+              input_tokens: outcome.response.inputTokens,
+              output_tokens: outcome.response.outputTokens,
+              tool_calls: outcome.response.toolCalls.map((call) => toPlain(call)),
+            },
+          }
+        : { ok: false, code: codeOfCategory(outcome.failure.category), message: outcome.failure.message, denied: false },
+  })
+}
+
+/** Any question to a provider: what it answered, unless calls are disabled, its key is missing or the request failed. */
+export function* askOutside(
+  provider: string,
+  args: { readonly [key: string]: Plain },
+): Script<{ readonly kind: 'value'; readonly value: Value } | { readonly kind: 'failure'; readonly failure: LlmFailure }> {
+  const word = yield* tryAsk(DISABLED)
+  const failure = disabledBy(word instanceof Fault ? null : word, provider)
+  if (failure !== null) return { kind: 'failure', failure }
+  const place = yield* here((ctx) => wayTo(ctx, provider, args['base_url_option'] ?? null))
+  const { base_url_option: _read, ...rest } = args
+  const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...place, ...rest } })
+  if (answer instanceof Fault) return { kind: 'failure', failure: failureOfFault(answer) }
+  const missing = missingKey(answer, provider)
+  return missing === null ? { kind: 'value', value: answer } : failWith(missing)
+}
+
+function failureOfFault(fault: Fault): LlmFailure {
+  const value = fault.kind === 'thrown' ? fault.value : null
+  if (value instanceof HarnDict) {
+    const category = value.get('category') ?? null
+    const message = value.get('message') ?? null
+    return failureOf(message === null ? display(value) : display(message), category === null ? undefined : display(category))
+  }
+  const message = value === null ? fault.message : display(value)
+  const failure = { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
+  return isInterruption(fault) ? { ...failure, wasStopped: true } : failure
+}
+
+function providerRequest(request: LlmRequest): { [key: string]: Plain } {
+  return {
+    model: request.model,
+    system: request.system,
+    messages: dictsOf(request.messages).map((message) => toPlain(message)),
+    tools: request.tools.map((tool) => toPlain(tool)),
+    tool_choice: toPlain(request.toolChoice),
+    max_tokens: request.maxTokens,
+    settings: toPlain(request.settings),
+    thinking: toPlain(request.thinking),
+    cache: request.cache,
+    output: { kind: request.outputKind, schema: request.schema === null ? null : toPlain(request.schema) },
+    base_url_option: request.baseUrl,
+  }
+}
+
+/** How a provider is reached, with what the script says about it: its registration, and the address that a call names. */
+export function wayTo(ctx: Context, provider: string, address: Plain = null): { [key: string]: Plain } {
+  const registered = ctx.state(llmState).registered.get(provider) ?? null
+  const row = PROVIDERS[provider]
+  const said = registered === null ? {} : (toPlain(registered) as { readonly [key: string]: Plain })
+  const config = address === null ? said : { ...said, base_url: address }
+  const names = [config['auth_envs'], config['auth_env']].flat().filter((name) => typeof name === 'string')
+  return {
+    ...reach(row),
+    config: registered === null && address === null ? null : config,
+    ...(names.length === 0 ? {} : { key_origins: Object.fromEntries(names.map((name) => [name, placesOfKey(name)])) }),
+    ...(row === undefined && config['base_url'] === undefined ? { known_providers: Object.keys(PROVIDERS) } : {}),
+  }
+}
+
+/** Where providers are that have their key in a variable of this name. */
+function placesOfKey(name: string): readonly string[] {
+  return Object.values(PROVIDERS).flatMap(({ authEnvs, baseUrl }) => (authEnvs.includes(name) && baseUrl !== '' ? [baseUrl] : []))
+}
+
+/** How a provider is reached, as the outside needs it. */
+export function reach(row: ProviderRow | undefined): { [key: string]: Plain } {
+  return {
+    base_url: row?.baseUrl ?? null,
+    base_url_env: row?.baseUrlEnv ?? null,
+    chat_endpoint: row?.chatEndpoint ?? null,
+    auth_style: row?.authStyle ?? 'bearer',
+    auth_header: row?.authHeader ?? null,
+    auth_envs: [...(row?.authEnvs ?? [])],
+    extra_headers: { ...row?.extraHeaders },
+  }
+}
+
+/** What a provider answered, as plain data of the fields below. */
+function responseOf(answer: Value, request: LlmRequest): LlmResponse {
+  const fields = answer instanceof HarnDict ? answer : new HarnDict()
+  const text = (key: string): string | null => {
+    const value = fields.get(key) ?? null
+    return value === null ? null : display(value)
+  }
+  const count = (key: string): number => {
+    const value = fields.get(key)
+    return typeof value === 'number' ? value : value instanceof HarnFloat ? Math.trunc(value.v) : 0
+  }
+  const calls = fields.get('tool_calls')
+  const toolCalls =
+    calls instanceof HarnList
+      ? calls
+          .view()
+          .filter((call): call is HarnDict => call instanceof HarnDict)
+          .map((call) => call.with('arguments', readCallArguments(call.get('arguments'))))
+      : []
+  const said = text('text') ?? ''
+  return {
+    text: said,
+    toolCalls,
+    blocks: blocksOf(said, toolCalls),
+    model: text('model') ?? request.model,
+    provider: request.provider,
+    inputTokens: count('input_tokens'),
+    outputTokens: count('output_tokens'),
+    cacheRead: count('cache_read_tokens'),
+    cacheWrite: count('cache_write_tokens'),
+    thinking: text('thinking'),
+    thinkingSummary: text('thinking_summary'),
+    stopReason: text('stop_reason'),
+  }
+}
