@@ -8,6 +8,7 @@ import { CompileError } from './emit/module.js'
 import { EMIT_CATALOG } from './emit/catalog.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
+import type { HostToolEffects } from './effects/infer.js'
 import { makeInstance } from './bytecode/compiled-module.js'
 import { loadModules } from './modules.js'
 import type { ConstraintRules } from './grants/constraints.js'
@@ -51,6 +52,8 @@ export interface CompileOptions {
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
+  /** Effects of the host's tools, by each name that they have, as the host declares them; null for a tool that says nothing. */
+  readonly hostTools?: HostToolEffects
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
 }
@@ -128,6 +131,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     signatures: options.signatures,
     pipeline: options.pipeline ?? null,
     constraints: options.constraints ?? null,
+    hostTools: options.hostTools ?? new Map(),
   })
   const mode = options.effects ?? 'declared-only'
   const diagnostics = [

@@ -8,7 +8,7 @@ import type { Signatures } from '../signatures.js'
 import { checkCeiling, checkEffects, checkImport } from './check.js'
 import { collectModule, type ModuleNames } from './collect.js'
 import { boundEffects, listGrants } from './declared.js'
-import { type Cause, Inference } from './infer.js'
+import { type Cause, type HostToolEffects, Inference } from './infer.js'
 import { decodeCeilingEffect, decodeEffect } from './kinds.js'
 import { type EffectManifest, makeManifest } from './report.js'
 import { emptyWorld, type Tracked, type Unit, type World } from './units.js'
@@ -19,6 +19,7 @@ interface AnalysisOptions {
   readonly pipeline: string | null
   /** Constraints of the host; null for none. */
   readonly constraints: ConstraintRules | null
+  readonly hostTools: HostToolEffects
 }
 
 interface Analysis {
@@ -132,7 +133,8 @@ export class EffectAnalysis {
     const aliases = new Map(declared.map(({ name, tool }) => [name, tool]))
     const bound = new Map(boundEffects(world).map(({ tool, effect }) => [tool, effect]))
     for (const { name, effects } of declared) if (effects !== null) bound.set(name, effects[0]!)
-    const inference = new Inference(world, { signatures: this.options.signatures, aliases, bound })
+    const { signatures, hostTools } = this.options
+    const inference = new Inference(world, { signatures, aliases, bound, hostTools })
     return { world, inference, entries, names, loading }
   }
 }

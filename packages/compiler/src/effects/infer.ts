@@ -78,7 +78,17 @@ function adjustTokens(builtin: string, tokens: readonly string[], args: readonly
   return tokens.filter((token) => !token.startsWith('process.'))
 }
 
+function readTextArgument(arg: Tracked | undefined): string | null {
+  return arg?.kind === 'text' ? arg.text : null
+}
+
 const NOTHING: BuiltinEffects = { tokens: [], calls: 'nothing' }
+
+/** The builtin behind functions of modules `host/NAME`, and its argument that names the tool of the host. */
+const HOST_TOOL = { builtin: '__host_tool', index: 0 } as const
+
+/** Effects by the names of tools; null for a tool that says nothing. */
+export type HostToolEffects = ReadonlyMap<string, readonly string[] | null>
 
 export interface InferOptions {
   readonly signatures: Signatures
@@ -86,6 +96,7 @@ export interface InferOptions {
   readonly aliases: ReadonlyMap<string, string>
   /** Effect names bound to tools by `bind effect`: tool name → effect. */
   readonly bound: ReadonlyMap<string, string>
+  readonly hostTools: HostToolEffects
 }
 
 export class Inference {
@@ -290,7 +301,13 @@ export class Inference {
   private callBuiltin(facts: Facts, name: string, args: readonly Tracked[], span: Span): void {
     const effects = this.readEffects(name)
     const cause = callTo(name, span)
-    this.addBuiltin(facts, name, adjustTokens(name, effects.tokens, args), cause)
+    const own = name === 'host_tool_call' ? this.hostEffects(readTextArgument(args[0])) : null
+    if (own === null) this.addBuiltin(facts, name, adjustTokens(name, effects.tokens, args), cause)
+    else {
+      this.addKinds(facts, effects.tokens, cause)
+      this.addHostEffects(facts, own, cause)
+    }
+    if (name === HOST_TOOL.builtin) this.useHostTool(facts, args[HOST_TOOL.index] ?? UNKNOWN, span, cause)
     if (SYNTHESIZES.has(name)) {
       for (const via of ['host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
     }
@@ -306,8 +323,12 @@ export class Inference {
     if (tool !== undefined) this.useTool(facts, tool.via, args[tool.index] ?? UNKNOWN, span, cause)
   }
 
-  private addBuiltin(facts: Facts, name: string, tokens: readonly string[], cause: Cause): void {
+  private addKinds(facts: Facts, tokens: readonly string[], cause: Cause): void {
     for (const token of tokens) if (isKind(token)) this.addToken(facts, token, cause)
+  }
+
+  private addBuiltin(facts: Facts, name: string, tokens: readonly string[], cause: Cause): void {
+    this.addKinds(facts, tokens, cause)
     for (const effect of listBuiltinEffects(name, tokens)) this.addToken(facts, encodeEffect(effect), cause)
   }
 
@@ -351,6 +372,30 @@ export class Inference {
     this.toolEffects(facts, known, why)
   }
 
+  /** What the host declares of its tool of that name; null where it has none, or says nothing. */
+  private hostEffects(name: string | null): readonly string[] | null {
+    return name === null ? null : (this.options.hostTools.get(name)?.flatMap((effect) => normalEffect(effect) ?? []) ?? null)
+  }
+
+  private addHostEffects(facts: Facts, effects: readonly string[], cause: Cause): void {
+    for (const effect of effects) {
+      this.addToken(facts, encodeEffect(effect), cause)
+      this.addToken(facts, encodeEntailedEffect(effect), cause)
+    }
+  }
+
+  /** A function of a module `host/NAME`: what the program defines under the name of the tool has no part in it. */
+  private useHostTool(facts: Facts, name: Tracked, span: Span, cause: Cause): void {
+    if (name.kind !== 'text') return this.useTool(facts, 'tool', UNKNOWN, span, cause)
+    const why: Cause = { text: `tool call '${name.text}'`, span, callee: `tool ${name.text}` }
+    const key = `tool:${name.text} of the host`
+    if (!facts.tools.has(key)) {
+      facts.tools.set(key, { use: { via: 'tool', name: name.text, reaches: [`host:${name.text}`] }, cause: why })
+      this.changed = true
+    }
+    this.addHostEffects(facts, this.hostEffects(name.text) ?? ['external'], why)
+  }
+
   /** The row of a tool: its bound effect, else its declared effects, else those of its handler, else `external`. */
   private toolEffects(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
     this.entail(facts, name, cause, otherwise)
@@ -362,6 +407,8 @@ export class Inference {
       return
     }
     const definition = name === null ? undefined : this.world.tools.get(name)
+    const own = definition === undefined ? this.hostEffects(this.toolId(name)) : null
+    if (own !== null) return this.addHostEffects(facts, own, cause)
     if (definition === undefined && this.standardEffects(facts, name, cause)) return
     if (definition?.effects !== null && definition?.effects !== undefined) {
       for (const effect of definition.effects) this.addToken(facts, encodeEffect(effect), cause)
@@ -373,24 +420,32 @@ export class Inference {
     }
   }
 
+  /** The tool that a name, or an alias, stands for. */
+  private toolId(name: string | null): string | null {
+    return name === null ? null : (this.options.aliases.get(name) ?? name)
+  }
+
   /** Targets of the tool; its definition and a binding of effects can only add to them. */
   private entail(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
     const definition = name === null ? undefined : this.world.tools.get(name)
-    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    const id = this.toolId(name)
+    const own = definition === undefined ? this.hostEffects(id) : null
     const isStandard = definition === undefined && id !== null && Object.hasOwn(STANDARD_TOOL_BUILTINS, id)
     const builtin = isStandard ? STANDARD_TOOL_BUILTINS[id as StandardToolId] : null
     const entailed =
       definition !== undefined
         ? listExecutorEffects(definition.executor)
-        : builtin !== null
-          ? listBuiltinEffects(builtin, this.readEffects(builtin).tokens)
-          : [otherwise]
+        : own !== null
+          ? own
+          : builtin !== null
+            ? listBuiltinEffects(builtin, this.readEffects(builtin).tokens)
+            : [otherwise]
     for (const effect of entailed) this.addToken(facts, encodeEntailedEffect(effect), cause)
   }
 
   /** Whether the name or alias belongs to a standard tool; its effects are those of its builtin. */
   private standardEffects(facts: Facts, name: string | null, cause: Cause): boolean {
-    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    const id = this.toolId(name)
     if (id === null || !Object.hasOwn(STANDARD_TOOL_BUILTINS, id)) {
       if (name === null) this.standardKinds(facts, null, cause)
       return false
@@ -402,7 +457,7 @@ export class Inference {
 
   /** Effects of a standard tool; of all of them if the called one is unknown. */
   private standardKinds(facts: Facts, name: string | null, cause: Cause): void {
-    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    const id = this.toolId(name)
     for (const [tool, builtin] of Object.entries(STANDARD_TOOL_BUILTINS)) {
       if (id !== null && id !== tool) continue
       for (const token of this.readEffects(builtin).tokens) if (isKind(token)) this.addToken(facts, token, cause)

@@ -2,7 +2,7 @@
 // find is refused before anybody looks at it. The analysis never finds less than what can happen, so a refusal means that the
 // program that runs is not the one that a person or a host has read: bytes that were tampered with, or a bug of ours.
 
-import type { EffectManifest, ToolVia } from '@bridle/compiler'
+import type { EffectManifest, ToolUse, ToolVia } from '@bridle/compiler'
 import { identityOfEffect } from '../tools/dispatch/identity.js'
 import type { Effect, EffectOutcome } from '@bridle/vm'
 import type { HostNames } from '../tools/dispatch/identity.js'
@@ -38,10 +38,17 @@ function allowedBy({ manifest, added }: ManifestGuard): Allowed {
   return {
     kinds: new Set([...kinds, ...added]),
     tools: new Set(tools.map(({ via, name }) => `${via}:${name}`)),
-    reaches: new Map(
-      tools.flatMap(({ via, name, reaches }) => (via === 'tool' && reaches !== undefined ? [[name, reaches]] : [])),
-    ),
+    reaches: joinReaches(tools),
   }
+}
+
+/** The program and the host may each have a tool of one name. */
+function joinReaches(tools: readonly ToolUse[]): ReadonlyMap<string, readonly string[]> {
+  const joined = new Map<string, readonly string[]>()
+  for (const { via, name, reaches } of tools) {
+    if (via === 'tool' && reaches !== undefined) joined.set(name, [...(joined.get(name) ?? []), ...reaches])
+  }
+  return joined
 }
 
 /** What dispatch asks on its own account, to time, to name, to record and to ask a person; none of it widens anything. */

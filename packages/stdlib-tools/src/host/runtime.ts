@@ -703,6 +703,7 @@ export class Runtime {
       resolve,
       signatures: signaturesOf(this.registry, globals),
       hostFamilies: settings.hostFamilies ?? this.host.families,
+      hostTools: this.host.declaredEffects,
       ...(this.types === null ? {} : { types: this.types }),
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),

@@ -871,6 +871,11 @@ function start(
 
 const EFFECTS = ['callback', 'tool.call'] as const
 
+/** Whether an entry leads to the tool of the host that has this name, and nowhere else. */
+function isOfHostTool(entry: HarnDict, id: string): boolean {
+  return nameOf(entry) === id && factsOfEntry(entry).executor === 'host_bridge' && present(entry, 'host_capability') === null
+}
+
 const aliasOf = (binding: Value): string =>
   binding instanceof HarnDict ? display(binding.get('alias') ?? binding.get('tool') ?? null) : ''
 
@@ -922,6 +927,16 @@ export const toolDispatchFamily: BuiltinFamily = {
           quiet: false,
           alias: aliasOf(binding),
         })
+      },
+    ),
+    builtin(
+      '__host_tool(id: string, entry: dict, args?: dict)',
+      { doc: 'Calls a tool of the host; functions of modules `host/NAME` are made of it.', effects: EFFECTS },
+      (ctx, id, entry, args) => {
+        // The manifest names the tool by `id`, so an entry may lead to nothing else.
+        if (!(entry instanceof HarnDict) || !isOfHostTool(entry, display(id ?? null)))
+          return ctx.runtime(`__host_tool: the entry is not that of the host's tool '${display(id ?? null)}'`)
+        return start(ctx, { registry: null, tool: entry, args: args!, options: null, quiet: false, alias: null })
       },
     ),
     builtin(

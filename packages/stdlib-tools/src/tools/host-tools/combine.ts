@@ -1,7 +1,7 @@
 // Tools made of tools: one with some arguments given, and one that hands each result on to the next. Checks, prepare steps, time
 // limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
 
-import { DefinitionError, defineTool, isRepeatable } from './define.js'
+import { DefinitionError, declaredEffects, defineTool, isRepeatable } from './define.js'
 import type { Tool, ToolContext } from './define.js'
 import { invoke, limited, valueOf } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
@@ -57,7 +57,7 @@ export function composeTools(
     output: last.output,
     result: last.output,
     sideEffect: mostOf(parts),
-    effects: [...new Set(parts.flatMap((part) => part.effects))],
+    effects: unionOfEffects(parts),
     level: parts
       .map((part) => part.level)
       .sort((a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b))
@@ -70,6 +70,12 @@ export function composeTools(
       return value
     },
   }
+}
+
+/** Of a part that says nothing about its effects, nothing is known about the whole. */
+function unionOfEffects(parts: readonly Tool[]): readonly string[] {
+  const declared = parts.map(declaredEffects)
+  return declared.includes(null) ? [] : [...new Set(declared.flatMap((effects) => effects ?? []))]
 }
 
 const LEVELS = ['safe', 'restricted', 'privileged'] as const
@@ -119,7 +125,12 @@ async function run(tool: Tool, args: unknown, context: ToolContext, step = ''): 
   return valueOf(await limited(invoke(tool, args, call, through(tools)), tool, signal))
 }
 
-/** Tools that a part calls are found where those of the whole are. */
+/** Tools that a part calls are found where those of the whole are, and judged by what the whole declares. */
 function through(tools: ToolContext['tools']): FindTool {
-  return (name) => defineTool({ name, execute: (args) => tools.call(name, args as { readonly [key: string]: unknown }) })
+  return (name) =>
+    defineTool({
+      name,
+      sideEffect: 'none',
+      execute: (args) => tools.call(name, args as { readonly [key: string]: unknown }),
+    })
 }

@@ -304,6 +304,11 @@ export interface PureFunction {
   readonly run: (...args: never[]) => unknown
 }
 
+/** A tool that declares nothing has said nothing, unless it is without side effects. */
+export function declaredEffects({ effects, sideEffect }: Pick<Tool, 'effects' | 'sideEffect'>): readonly string[] | null {
+  return effects.length > 0 || sideEffect === 'none' ? effects : null
+}
+
 /** Declares a deterministic function without effects. Nothing checks that it is one: a replay relies on it. */
 export function pureFunction<const Params extends readonly AnySchema[], Returns extends AnySchema = AnySchema>(
   definition: PureDefinition<Params, Returns>,

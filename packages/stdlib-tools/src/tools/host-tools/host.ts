@@ -4,7 +4,7 @@
 import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
 import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import type { HostNames } from '../dispatch/identity.js'
-import { DefinitionError } from './define.js'
+import { DefinitionError, declaredEffects } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
 import { NotDataError, TooLargeError, plainFromHost } from './edge.js'
 import { MAX_RESULT_BYTES } from '../executors/result-size.js'
@@ -112,6 +112,12 @@ export class Host {
     return Object.hasOwn(operations, operation) ? operations[operation]! : null
   }
 
+  /** What its tools do, by each of their names; null for one that says nothing. */
+  get declaredEffects(): ReadonlyMap<string, readonly string[] | null> {
+    const rows = [...this.tools, ...this.byAlias]
+    return new Map(rows.filter(([name]) => !this.names.hasOperation(name)).map(([name, tool]) => [name, declaredEffects(tool)]))
+  }
+
   /** Names of its modules `host/NAME`. */
   get families(): ReadonlySet<string> {
     const families = [...this.tools.values()].flatMap(({ name }) => {
@@ -151,6 +157,7 @@ function splitName(name: string): { readonly module: string; readonly local: str
 
 /** The entry that the dispatch in the machine works with: it checks arguments and marks floats of results by these schemas. */
 function entryOf(tool: Tool): Plain {
+  const declared = declaredEffects(tool)
   return {
     name: tool.name,
     description: tool.description,
@@ -161,7 +168,7 @@ function entryOf(tool: Tool): Plain {
     // A function stays with the host.
     recovery: typeof tool.recovery === 'string' ? tool.recovery : 'once',
     // What is not said is `external`; only a tool without side effects is certain to have none.
-    ...(tool.effects.length > 0 || tool.sideEffect === 'none' ? { effects: tool.effects } : {}),
+    ...(declared === null ? {} : { effects: declared }),
     ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
     ...(tool.drift === null ? {} : { drift: tool.drift }),
     ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),
@@ -177,7 +184,7 @@ function toolFunction(tool: Tool, local: string): string {
   return [
     `let __entry_${local} = json_parse(${quoted(JSON.stringify(entry))})`,
     `pub fn ${local}(args: ${args}${optional ? ' = {}' : ''})${returns} {`,
-    `  return __tool_call(nil, __entry_${local}, args, nil)`,
+    `  return __host_tool(${quoted(tool.name)}, __entry_${local}, args)`,
     '}',
     '',
   ].join('\n')

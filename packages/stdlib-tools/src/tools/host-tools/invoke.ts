@@ -4,7 +4,7 @@
 
 import type { Plain } from '@bridle/vm'
 import { timerMs } from '../../library/time/host-clock.js'
-import { Finished, Pending, isRepeatable } from './define.js'
+import { Finished, Pending, isRepeatable, declaredEffects } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { NestedGate } from '../executors/provider.js'
@@ -318,10 +318,9 @@ class CallContext extends CallFacts implements ToolContext {
     this.tool = tool
   }
 
-  /** A tool that declares nothing has said nothing, unless it is without side effects. */
   readonly performed = (effect: string): void => {
     const { tool } = this
-    if (tool === null || (tool.effects.length === 0 && tool.sideEffect !== 'none')) return
+    if (tool === null || declaredEffects(tool) === null) return
     if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
     throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
       details: { effect, declared: tool.effects },
@@ -333,7 +332,7 @@ class CallContext extends CallFacts implements ToolContext {
   }
 
   get tools(): ToolCalls {
-    this.calls ??= new NestedCalls(this.call, this.find, this.depth)
+    this.calls ??= new NestedCalls(this.call, this.find, this.depth, this.performed)
     return this.calls
   }
 }
@@ -343,12 +342,14 @@ class NestedCalls implements ToolCalls {
   private readonly outer: Invocation
   private readonly find: FindTool
   private readonly depth: number
+  private readonly performed: (effect: string) => void
   private made = 0
 
-  constructor(outer: Invocation, find: FindTool, depth: number) {
+  constructor(outer: Invocation, find: FindTool, depth: number, performed: (effect: string) => void) {
     this.outer = outer
     this.find = find
     this.depth = depth
+    this.performed = performed
   }
 
   async call(name: string, args: { readonly [key: string]: unknown } = {}): Promise<unknown> {
@@ -358,6 +359,8 @@ class NestedCalls implements ToolCalls {
       throw new ToolError('tool_recursion_limit', `tools call each other more than ${MAX_NESTING} levels deep`)
     const tool = this.find(name)
     if (tool === null) throw new ToolError('not_registered', `Tool '${name}' not found`)
+    // What a tool calls is its own doing, so it must have declared the effects of that too.
+    for (const effect of declaredEffects(tool) ?? ['external']) this.performed(effect)
     const id = `${outer.callId}/${number}`
     const gate = outer.nested ?? null
     const admitted = gate === null ? null : admit(gate, { tool, id, args })

@@ -58,7 +58,7 @@ const ROUTES: readonly Route[] = [
     through: ['__tool_use', '__tool_alias_call'],
     script: 'let t = tool_use("shop.order", {name: "shop.look"})\nt(ARGS)',
   },
-  { name: 'an import of the host', target: 'host', through: ['__tool_call'], script: 'imported_order(ARGS)' },
+  { name: 'an import of the host', target: 'host', through: ['__host_tool'], script: 'imported_order(ARGS)' },
   { name: 'a defined tool', target: 'host', through: ['__defined_tool_call'], script: '__defined_tool_call("order", ARGS)' },
   { name: 'host_call', target: 'host', through: ['host_call'], script: 'host_call("shop.order", ARGS)' },
   { name: 'host_tool_call', target: 'host', through: ['host_tool_call'], script: 'host_tool_call("shop.order", ARGS)' },

@@ -155,6 +155,7 @@ describe('what the manifest shows is refused before the first instruction', () =
     ['restricted', 'host_call("shop.burn", {})', 'shop.burn'],
     ['restricted', 'host_call("depot.open", {})', 'depot.open'],
     ['restricted', 'host_tool_call("shop.burn", {})', 'shop.burn'],
+    ['restricted', 'import { burn } from "host/shop"\ntry { burn({}) } catch (e) {}', 'shop.burn'],
     [
       'restricted',
       'let r = tool_define(tool_registry(), "look", "", {executor: "host_bridge", host_capability: "shop.burn"})',
@@ -189,8 +190,6 @@ describe('what the manifest shows is refused before the first instruction', () =
     // Known to the run only: the call is refused, not the program.
     ['safe', 'let n = "shop." + "look"\ntool_call(n, {})'],
     ['restricted', 'let n = "shop." + "burn"\ntry { tool_call(n, {}) } catch (e) {}'],
-    // A module of the host calls its tool by an entry.
-    ['restricted', 'import { burn } from "host/shop"\ntry { burn({}) } catch (e) {}'],
     // What the host does not have it is not asked for.
     ['safe', 'try { host_call("nobody.home", {}) } catch (e) {}'],
   ] as const)('and what is within the level runs: %s, %s', async (level, script) => {
