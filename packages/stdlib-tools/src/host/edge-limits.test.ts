@@ -289,3 +289,50 @@ test('a script of the library that asks the world for each element gives the thr
   expect(result.status).toBe('done')
   expect(yields).toBeGreaterThan(5)
 })
+
+describe('the text of an enum', () => {
+  const enums = 'var x: any = Ok(1)\nfor i in 1 to 40 { x = Ok([x, x]) }\n'
+
+  test.each([
+    ['alone', `${SHARED}return Err(x)`],
+    ['in a list', `${SHARED}return [Ok(x)]`],
+    ['in a dict', `${SHARED}return {a: Ok(x)}`],
+    ['of enums', `${enums}return x`],
+  ])('%s is counted at its length', async (_name, source) => {
+    expect(await endOf(source)).toMatch(/^heap: out of memory: /)
+  })
+
+  test('is made in pieces, and the host has its thread between them', async () => {
+    const source = 'let xs = (1 to 100000).to_list()\nreturn [1, Ok(xs), {a: Err(xs)}, 2]'
+    let turns = 0
+    const count = (): void => {
+      turns++
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    const runtime = createRuntime({ limits: { heap: 1 << 26 } })
+    const run = runtime.start(runtime.compile(source, { strict: false }))
+    let before = 0
+    const machine = run.result
+    const { value } = (await machine) as Extract<RunResult, { status: 'done' }>
+    clearImmediate(timer)
+    before = turns
+    const [one, ok, { a }, two] = value as [number, string, { a: string }, number]
+    expect([one, two]).toEqual([1, 2])
+    expect(ok.startsWith('Result.Ok([1, 2, ')).toBe(true)
+    expect(ok.endsWith(', 100000])')).toBe(true)
+    expect(a).toBe(ok.replace('Ok', 'Err'))
+    expect(before).toBeGreaterThan(10)
+  })
+
+  test('of few parts is what a script shows', async () => {
+    const result = (await resultOf('return [Ok(1), Err("x"), Ok(nil), Ok([Ok({a: 1})]), Ok(Ok(2))]')) as { value: unknown }
+    expect(result.value).toEqual([
+      'Result.Ok(1)',
+      'Result.Err(x)',
+      'Result.Ok(nil)',
+      'Result.Ok([Result.Ok({a: 1})])',
+      'Result.Ok(Result.Ok(2))',
+    ])
+  })
+})

@@ -90,33 +90,59 @@ interface Open {
 export function display(root: Value): string {
   const leaf = displayLeaf(root)
   if (leaf !== null) return leaf
-  const stack: Open[] = []
-  let visited = 0
-  work(VISITS_A_CONTAINER)
-  const out = new TextBuilder()
-  out.add(begin(stack, root))
-  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    const { keys, members } = top
-    if (top.at === members.length) {
-      out.add(top.close)
-      stack.pop()
-      continue
-    }
-    const at = top.at++
-    visited = visit(visited, VISITS_A_MEMBER)
-    const label = (at > 0 ? ', ' : '') + (keys === null ? '' : `${keys[at]!}: `)
-    const member = members[at]!
-    const text = displayLeaf(member)
-    if (text !== null) {
-      // Long texts are copied.
-      if (text.length > SHORT_TEXT) visited = visit(visited, text.length >> COPIED_BITS)
-      out.add(label + text)
-    } else {
-      visited = visit(visited, VISITS_A_CONTAINER)
-      out.add(label + begin(stack, member))
-    }
+  const walk = new DisplayWalk(root)
+  walk.step(Infinity)
+  return walk.text
+}
+
+/** `display` of a container in pieces. Nothing of the value may change between two pieces. */
+export class DisplayWalk {
+  private readonly stack: Open[] = []
+  private readonly out = new TextBuilder()
+
+  constructor(root: Value) {
+    work(VISITS_A_CONTAINER)
+    this.out.add(begin(this.stack, root))
   }
-  return out.toString()
+
+  /** Shows up to `piece` members; whether all is done. */
+  step(piece: number): boolean {
+    const { stack } = this
+    let visited = 0
+    let left = piece
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const { keys, members } = top
+      if (top.at === members.length) {
+        this.out.add(top.close)
+        stack.pop()
+        continue
+      }
+      if (left-- <= 0) return false
+      const at = top.at++
+      visited = visit(visited, VISITS_A_MEMBER)
+      const label = (at > 0 ? ', ' : '') + (keys === null ? '' : `${keys[at]!}: `)
+      const member = members[at]!
+      const text = displayLeaf(member)
+      if (text !== null) {
+        // Long texts are copied.
+        if (text.length > SHORT_TEXT) visited = visit(visited, text.length >> COPIED_BITS)
+        this.out.add(label + text)
+      } else {
+        visited = visit(visited, VISITS_A_CONTAINER)
+        this.out.add(label + begin(stack, member))
+      }
+    }
+    return true
+  }
+
+  get text(): string {
+    return this.out.toString()
+  }
+
+  /** Characters so far. */
+  get length(): number {
+    return this.out.length
+  }
 }
 
 /** Showing a value takes about as long as two steps of other walks; beginning with a container some more. */

@@ -6,11 +6,11 @@
 
 import type { Plain } from './data.js'
 import { HarnDict } from './dict.js'
-import { display } from './display.js'
+import { DisplayWalk, display } from './display.js'
 import { HarnHandle } from './handles.js'
 import { HarnList } from './list.js'
 import { Keyed } from './keyed.js'
-import { HarnBytes, HarnFloat, HarnPair } from './scalars.js'
+import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from './scalars.js'
 import { keep, visit } from './meter.js'
 import { HarnSet } from './set.js'
 import { wrapInt } from './value.js'
@@ -22,8 +22,9 @@ import type { Value } from './value.js'
  */
 export const MAX_EDGE_DEPTH = 500
 
-/** Heap units of an object and of a slot (interpreter/heap.ts). */
+/** Heap units of an object and of a slot (interpreter/heap.ts), and the fewest characters that show them. */
 const UNITS = 16
+const UNITS_SHOWN = 1
 
 /** Data that cannot cross the edge: nested too deeply, too large when it is expanded, or no data at all. */
 export class EdgeError extends Error {
@@ -68,6 +69,9 @@ const NO_RECORD: Record<string, Plain> = Object.freeze({})
 /** Members that are converted between two chances to give the host its thread. */
 const PIECE = 1 << 14
 
+/** Members of an enum that are shown between two looks at how long its text is. */
+const PIECE_SHOWN = 1 << 10
+
 /**
  * `toPlain` in pieces, for what may be as large as the heap. Raises TooDeepError, and TooLargeError beyond `most` heap units. Nothing
  * of the value may change between two pieces.
@@ -81,6 +85,9 @@ export class PlainWalk {
   private readonly root: Value
   private isMeasured = false
   private readonly open: Open[] = []
+  /** The text of an enum, which is being made, and what it shows until that was measured. */
+  private showing: DisplayWalk | null = null
+  private shown: Value = null
 
   constructor(value: Value, most: number) {
     this.most = most
@@ -91,6 +98,9 @@ export class PlainWalk {
   /** Does a piece; whether all is done. */
   step(piece = PIECE): boolean {
     const { open } = this
+    // Where nobody pays, what goes in pieces is bounded by its size alone.
+    if (piece !== Infinity) this.visited = 0
+    if (this.showing !== null && !this.goOnShowing(piece)) return false
     let left = piece
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       const { members, keys, list, record } = top
@@ -103,6 +113,7 @@ export class PlainWalk {
       const plain = this.begin(members[at]!)
       if (keys === null) list[at] = plain
       else record[keys[at]!] = plain
+      if (this.showing !== null && !this.goOnShowing(piece)) return false
     }
     this.pay()
     return true
@@ -123,10 +134,37 @@ export class PlainWalk {
     if (value instanceof Keyed) return this.record(value)
     if (value instanceof HarnSet) return this.list(value.values())
     if (value instanceof HarnPair) return this.list([value.first, value.second])
+    if (value instanceof HarnEnum && value.fields.length > 0) {
+      this.showing = new DisplayWalk(value)
+      this.shown = value
+      return null
+    }
     if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
     const text = display(value)
     this.count(text.length)
     return text
+  }
+
+  /** A piece of the text of an enum, which goes where its null is; whether it is done. */
+  private goOnShowing(piece: number): boolean {
+    const walk = this.showing!
+    for (let left = piece; left > 0; left -= PIECE_SHOWN) {
+      const before = walk.length
+      const isDone = walk.step(PIECE_SHOWN)
+      this.count(walk.length - before)
+      if (walk.length > MEASURED_FROM && this.shown !== null) {
+        if (new SharedSize(UNITS_SHOWN).of(this.shown, 0) > this.most) throw new TooLargeError(this.most)
+        this.shown = null
+      }
+      if (!isDone) continue
+      this.showing = null
+      const top = this.open.at(-1)
+      if (top === undefined) this.plain = walk.text
+      else if (top.keys === null) top.list[top.at - 1] = walk.text
+      else top.record[top.keys[top.at - 1]!] = walk.text
+      return true
+    }
+    return false
   }
 
   private list(members: readonly Value[]): Plain[] {
@@ -155,7 +193,7 @@ export class PlainWalk {
     if (this.units > this.most) throw new TooLargeError(this.most)
     if (this.units > MEASURED_FROM && !this.isMeasured) {
       this.isMeasured = true
-      if (new SharedSize().of(this.root, 0) > this.most) throw new TooLargeError(this.most)
+      if (new SharedSize(UNITS).of(this.root, 0) > this.most) throw new TooLargeError(this.most)
     }
     if (this.units - this.kept > PAID_AT_ONCE) this.pay()
   }
@@ -179,16 +217,22 @@ const MOST_MEASURED = 1 << 14
 class SharedSize {
   private readonly known = new Map<object, number>()
   private looked = 0
+  /** Of an object, and of a slot. */
+  private readonly each: number
+
+  constructor(each: number) {
+    this.each = each
+  }
 
   of(value: Value, depth: number): number {
     if (typeof value === 'string') return value.length
-    const members = membersInside(value)
+    const members = value instanceof HarnEnum && this.each === UNITS_SHOWN ? value.fields : membersInside(value)
     if (members === null || depth >= MAX_EDGE_DEPTH) return 0
     const before = this.known.get(value as object)
     if (before !== undefined) return before
     this.looked += members.length
     if (this.looked > MOST_MEASURED) return 0
-    let units = UNITS * (1 + members.length)
+    let units = this.each * (1 + members.length)
     for (const member of members) units += this.of(member, depth + 1)
     this.known.set(value as object, units)
     return units

@@ -14,7 +14,11 @@ const TAG_BONUS = 0.25
 /** Why a text is no namespace, null when it is one. */
 function namespaceProblem(name: string): string | null {
   if (isAbsolutePath(name)) return 'must be relative'
-  if (name.split(/[\\/]/).includes('..')) return 'must not escape the memory root'
+  const parts = name.split(/[\\/]/)
+  if (parts.includes('..')) return 'must not escape the memory root'
+  // The folder would be that of another namespace.
+  if (parts.includes('') || parts.includes('.'))
+    return `must have no empty and no '.' part, got '${name}'; write its parts with one '/' between`
   return folderNameProblem(name)
 }
 

@@ -12,7 +12,7 @@ export function parseTomlText(text: string): Value {
   try {
     const table = parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH })
     if (/\d{19}|[xob][0-9a-fA-F_]{16}/.test(text.replaceAll('_', ''))) refuseLargeInts(table)
-    return fromLibrary(table, 0)
+    return fromLibrary(table)
   } catch (error) {
     if (error instanceof TomlError) {
       const message = error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')

@@ -3,15 +3,17 @@
 
 import type { YAMLParseError } from 'yaml'
 
+export const SEVERAL_DOCUMENTS = 'deserializing from YAML containing more than one document is not supported'
+
+/** Of a key at `start` that its mapping has already. */
+export function doubledKey(text: string, start: number): string {
+  const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
+  return `duplicate entry with key "${key.trim().replace(/^"([^"]*)"$|^'([^']*)'$/, '$1$2')}"`
+}
+
 /** Words of a problem with its place; null where the package's own serve. */
 export function yamlProblem({ code, message, pos: [start] }: YAMLParseError, text: string): string | null {
   switch (code) {
-    case 'MULTIPLE_DOCS':
-      return 'deserializing from YAML containing more than one document is not supported'
-    case 'DUPLICATE_KEY': {
-      const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
-      return `duplicate entry with key "${key.trim().replace(/^"([^"]*)"$|^'([^']*)'$/, '$1$2')}"`
-    }
     case 'BLOCK_AS_IMPLICIT_KEY':
       return `mapping values are not allowed in this context${placeText(text, text.indexOf(':', start))}`
     case 'TAB_AS_INDENT':

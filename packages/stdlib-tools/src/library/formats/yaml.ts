@@ -1,11 +1,36 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
 // keys in order, quotes only where a plain text would be read as something else.
 
-import { HarnDict, HarnFloat, HarnList, HarnSet, Keyed, Problem, display, interchangeFloat, wrapInt } from '@bridle/vm/families'
+import {
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  HarnSet,
+  Keyed,
+  Problem,
+  display,
+  interchangeFloat,
+  keep,
+  visit as visitValues,
+  wrapInt,
+} from '@bridle/vm/families'
 import type { Budget, Value } from '@bridle/vm/families'
-import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
-import type { Node } from 'yaml'
-import { placeText, yamlProblem } from './yaml-problems.js'
+import {
+  Composer,
+  Lexer,
+  Pair,
+  Parser,
+  Scalar,
+  YAMLMap,
+  YAMLParseError,
+  isCollection,
+  isMap,
+  isScalar,
+  parseDocument,
+  visit,
+} from 'yaml'
+import type { CST, Document, Node } from 'yaml'
+import { SEVERAL_DOCUMENTS, doubledKey, placeText, yamlProblem } from './yaml-problems.js'
 
 /** A text or value that cannot be converted; the message has no prefix yet. */
 export class FormatError extends Problem {}
@@ -18,24 +43,77 @@ const MAX_INT = 2n ** 63n - 1n
 
 export function parseYaml(text: string): Value {
   try {
-    // Tags are resolved below.
-    const options = { intAsBigInt: true, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const
-    const document = parseDocument(text, options)
-    const [problem] = document.errors
-    if (problem !== undefined) throw new FormatError(problemText(problem, text))
+    const document = compose(text)
     visit(document, {
       Node: (_key, node) => {
         if (!isScalar(node) && !isCollection(node)) return undefined
+        if (isMap(node)) refuseDoubledKeys(node, text)
         if (node.tag !== undefined) return withoutTag(node)
         if (isScalar(node) && node.type === Scalar.PLAIN) readPlain(node)
         return undefined
       },
     })
-    return fromLibrary(document.toJS({ mapAsMap: true }), 0)
+    return fromLibrary(document.toJS({ mapAsMap: true }))
   } catch (error) {
     if (error instanceof FormatError) throw error
-    if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
+    if (error instanceof RangeError) throw new FormatError(TOO_DEEP)
     throw new FormatError(error instanceof Error ? problemText(error, text) : String(error))
+  }
+}
+
+/** The document of a text without errors of syntax. */
+function compose(text: string): Document.Parsed {
+  const composer = new Composer({
+    intAsBigInt: true,
+    prettyErrors: false,
+    logLevel: 'error',
+    resolveKnownTags: false,
+    // The package compares each key with all before it.
+    uniqueKeys: false,
+  })
+  // A damaged text has as many errors as characters, and the trace of each takes longer than all else.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    const documents = composer.compose(boundedTokens(text), true, text.length) as Iterable<Document.Parsed>
+    const [document, another] = documents
+    const [problem] = document!.errors
+    if (problem !== undefined) throw new FormatError(problemText(problem, text))
+    if (another !== undefined) throw new FormatError(SEVERAL_DOCUMENTS)
+    return document!
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/**
+ * The syntax of a text, nested no deeper than values may be. The package composes nodes by recursion, and a regular expression that the
+ * JavaScript engine compiles where the stack is nearly full ends the process.
+ */
+function* boundedTokens(text: string): Generator<CST.Token, void, void> {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      yield token
+      // What stands behind the first error is not told.
+      if (token.type === 'error') return
+    }
+    if (parser.stack.length > MAX_DEPTH + DOCUMENT_AND_SCALAR) throw new FormatError(TOO_DEEP)
+  }
+  yield* parser.end()
+}
+
+const TOO_DEEP = 'recursion limit exceeded'
+
+/** What the parser has open beside collections. */
+const DOCUMENT_AND_SCALAR = 2
+
+function refuseDoubledKeys({ items }: YAMLMap, text: string): void {
+  const seen = new Set<unknown>()
+  for (const { key } of items) {
+    const value: unknown = isScalar(key) ? key.value : key
+    if (seen.has(value)) throw new FormatError(doubledKey(text, (key as Node).range?.[0] ?? 0))
+    seen.add(value)
   }
 }
 
@@ -114,34 +192,59 @@ function readPlain(node: Scalar): void {
 }
 
 /** What parsers give: bigint for ints, number for floats, Map or plain objects for dicts, Date-like objects for times. */
-export function fromLibrary(data: unknown, depth: number): Value {
-  if (depth > MAX_DEPTH) throw new FormatError('recursion limit exceeded')
-  switch (typeof data) {
-    case 'string':
-    case 'boolean':
-      return data
-    case 'number':
-      // As in JSON, there is no infinity and no NaN.
-      return Number.isFinite(data) ? new HarnFloat(data) : null
-    case 'bigint':
-      return data > MAX_INT || data < -MAX_INT - 1n ? new HarnFloat(Number(data)) : wrapInt(data)
+export function fromLibrary(data: unknown): Value {
+  return new Conversion().value(data, 0)
+}
+
+/** Heap units of a slot, and of an object. */
+const UNITS = 16
+
+/** An alias stands for all of what it names, and makes it once more: few lines are many values. Those are paid as they are made. */
+class Conversion {
+  private readonly seen = new Set<object>()
+  private repeated = 0
+
+  value(data: unknown, depth: number): Value {
+    if (depth > MAX_DEPTH) throw new FormatError(TOO_DEEP)
+    switch (typeof data) {
+      case 'string':
+      case 'boolean':
+        return data
+      case 'number':
+        // As in JSON, there is no infinity and no NaN.
+        return Number.isFinite(data) ? new HarnFloat(data) : null
+      case 'bigint':
+        return data > MAX_INT || data < -MAX_INT - 1n ? new HarnFloat(Number(data)) : wrapInt(data)
+    }
+    if (data === null || typeof data !== 'object') return null
+    if (Array.isArray(data)) {
+      this.pay(data, data.length)
+      return new HarnList(data.map((item) => this.value(item, depth + 1)))
+    }
+    // Times come with three decimals whatever was written; zeros at the end go.
+    if ('toISOString' in data && typeof data.toISOString === 'function') {
+      return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) =>
+        digits === '' ? '' : `.${digits}`,
+      )
+    }
+    const entries: readonly (readonly [unknown, unknown])[] = data instanceof Map ? [...data] : Object.entries(data)
+    this.pay(data, entries.length)
+    return HarnDict.named(entries.map(([key, item]) => [keyText(key), this.value(item, depth + 1)]))
   }
-  if (data === null || typeof data !== 'object') return null
-  if (Array.isArray(data)) return new HarnList(data.map((item) => fromLibrary(item, depth + 1)))
-  // Times come with three decimals whatever was written; zeros at the end go.
-  if ('toISOString' in data && typeof data.toISOString === 'function') {
-    return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) =>
-      digits === '' ? '' : `.${digits}`,
-    )
+
+  private pay(container: object, members: number): void {
+    if (!this.seen.has(container)) this.seen.add(container)
+    else {
+      this.repeated = visitValues(this.repeated, 1 + members)
+      keep(UNITS * (1 + 2 * members))
+    }
   }
-  const entries: readonly (readonly [unknown, unknown])[] = data instanceof Map ? [...data] : Object.entries(data)
-  return HarnDict.named(entries.map(([key, item]) => [keyText(key), fromLibrary(item, depth + 1)]))
 }
 
 /** A key may be any scalar but nil. */
 function keyText(key: unknown): string {
   if (key === null || typeof key === 'object') throw new KeyError('key must be a string')
-  return display(fromLibrary(key, 0))
+  return display(fromLibrary(key))
 }
 
 // -------------------------------------------------------------------------------------------------------------- writing

@@ -183,7 +183,9 @@ class Run {
         typeof each === 'string' ? each : shortJson(each),
       )
       if (!types.some((each) => hasType(value, each)))
-        return wrong(`Instance type "${typeOf(value)}" is invalid. Expected "${types.join('", "')}".`)
+        return typeof value === 'number' && Number.isInteger(value) && types.includes('integer')
+          ? wrong('An integer of more than 64 bits was rounded. Send it as a text, or declare a "number".')
+          : wrong(`Instance type "${typeOf(value)}" is invalid. Expected "${types.join('", "')}".`)
     }
     if ('const' in schema && !same(schema['const'], value)) return wrong(`Instance does not match ${shortJson(schema['const'])}.`)
     if (Array.isArray(choices)) {
@@ -369,7 +371,9 @@ function typeOf(value: unknown): string {
 }
 
 function hasType(value: unknown, type: string): boolean {
-  if (type === 'integer') return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+  // Beyond 64 bits, who reads JSON has rounded it.
+  if (type === 'integer')
+    return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
   return typeOf(value) === type
 }
 
