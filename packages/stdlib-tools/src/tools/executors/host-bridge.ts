@@ -16,7 +16,7 @@ import { OpenStreams, streamInvocation } from './streams.js'
 
 export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
   const prepared = new PreparedCalls()
-  const streams = new OpenStreams()
+  const streams = new OpenStreams(host.maxResultBytes)
   const findTool = (name: string): Tool | null => host.tool(name)
   return {
     name: 'host_bridge',
@@ -33,7 +33,7 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
         )
       if (call.isAgain === true && target !== null && typeof target !== 'function' && typeof target.recovery === 'object') {
         const { verify } = target.recovery
-        return verified(call, verify, () => this.call({ ...call, isAgain: false }, scope))
+        return verified(call, host.maxResultBytes, verify, () => this.call({ ...call, isAgain: false }, scope))
       }
       if (target === null && bridge !== null) return askBridge(bridge, call, scope)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
@@ -73,13 +73,14 @@ async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): 
 /** What the tool says became of a call whose process ended in the middle. Whatever is no clear answer makes no call. */
 async function verified(
   call: ToolCall,
+  most: number,
   verify: VerifyCall,
   make: () => ToolOutcome | Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   let found: unknown
   try {
     found = await verify(call.idempotencyKey, call.args)
-    if (typeof found === 'object' && found !== null && 'done' in found) return result(plainFromHost(found.done))
+    if (typeof found === 'object' && found !== null && 'done' in found) return result(plainFromHost(found.done, undefined, most))
   } catch (cause) {
     return failed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${messageOf(cause)}`)
   }

@@ -206,3 +206,25 @@ test('after a restore a tool that must not be done twice is not', async () => {
   expect(output).toContain('unknown_outcome')
   expect(log).toEqual([])
 })
+
+test('what a request is answered with is bounded before it is copied', async () => {
+  let read = 0
+  // Whoever copies a chunk reads its last member.
+  const makeChunk = (): unknown => {
+    const chunk = Array.from({ length: 100 }, (_, at) => at)
+    return Object.defineProperty(chunk, 99, { get: () => read++, enumerable: true })
+  }
+  const tool = defineTool({
+    name: 'large',
+    sideEffect: 'read_only',
+    async *execute() {
+      for (let n = 0; n < 3; n++) yield makeChunk()
+      return 1
+    },
+  })
+  const source = 'try { for c in tool_stream("large", {}) { println(len(c.content)) } } catch (e) { println(e.message) }'
+  expect(await ran(createRuntime({ tools: [tool], maxResultBytes: 1000 }), source)).toMatch(
+    /^Tool 'large' gave data of \d+ bytes or more is too large, the limit is 1000 \(maxResultBytes\)\n$/,
+  )
+  expect(read).toBe(0)
+})

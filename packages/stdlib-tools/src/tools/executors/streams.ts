@@ -2,6 +2,7 @@
 // what nobody asks for is not made. Streams live in this process; one that a run asks for after a restore is begun anew, with the
 // same idempotency key, and what was delivered before is passed over, where the tool allows that it is done twice.
 
+import { EdgeError, plainUnits } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
 import { isRepeatable } from '../host-tools/define.js'
@@ -52,6 +53,12 @@ interface Open {
 
 export class OpenStreams {
   private readonly byCall = new Map<string, Open>()
+  /** Bytes that one request may be answered with. */
+  private readonly mostBytes: number
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes
+  }
 
   /** `call.stream` is what is asked for; a call that is given up ends its stream. */
   async serve(call: ToolCall, { signal }: CallScope, tool: Tool, begin: BeginStream): Promise<ToolOutcome> {
@@ -60,7 +67,7 @@ export class OpenStreams {
     switch (request.op) {
       case 'open': {
         const opened = await this.begin(call, begin)
-        return 'delivered' in opened ? result({ streaming: true }) : wholeOf(call, opened)
+        return 'delivered' in opened ? result({ streaming: true }) : wholeOf(call, opened, this.mostBytes)
       }
       case 'next':
         return this.next(call, request, tool, begin)
@@ -95,19 +102,22 @@ export class OpenStreams {
     if (!('delivered' in open)) return open
     open.gate.request = call.nested ?? null
     const chunks: Plain[] = []
+    let left = this.mostBytes
     while (chunks.length < most) {
       const item = await open.stream.next()
       if (item.done) {
         this.byCall.delete(call.callId)
-        const end = outcomeOf(call, item.outcome)
+        const end = outcomeOf(call, item.outcome, left)
         return end.kind === 'result' ? result({ chunks, done: true, value: end.value }) : end
       }
       open.delivered++
       if (open.delivered <= index) continue
       try {
-        chunks.push(plainFromHost(item.chunk))
+        const chunk = plainFromHost(item.chunk, undefined, left)
+        chunks.push(chunk)
+        left -= plainUnits(chunk, left)
       } catch (cause) {
-        await this.end(call.callId, 'a chunk was not data')
+        await this.end(call.callId, 'a chunk could not be taken in')
         return failureOf(call, cause)
       }
     }
@@ -134,24 +144,25 @@ export class OpenStreams {
 }
 
 /** What a tool that does not stream gave, as the one chunk that it is. */
-function wholeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
-  const end = outcomeOf(call, outcome)
+function wholeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
+  const end = outcomeOf(call, outcome, most)
   return end.kind === 'result' ? result({ streaming: false, value: end.value }) : end
 }
 
-function outcomeOf(call: ToolCall, outcome: Invoked): ToolOutcome {
+function outcomeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
   if (outcome.kind === 'pending')
     return failed('execution_failed', `Tool '${call.tool}' answers later, and a stream cannot wait for that`)
   if (outcome.kind === 'failed') return outcome
   try {
-    return result(plainFromHost(outcome.value, outcome.schema))
+    return result(plainFromHost(outcome.value, outcome.schema, most))
   } catch (cause) {
     return failureOf(call, cause)
   }
 }
 
 function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
-  if (cause instanceof TooLargeError) return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message}`)
+  if (cause instanceof TooLargeError || cause instanceof EdgeError)
+    return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
   if (cause instanceof NotDataError)
     return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
   return { kind: 'failed', error: toolErrorData(cause) }
