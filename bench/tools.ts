@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MemoryJournal, createRegistry, createRuntime, defineTool } from '@bridle/stdlib-tools'
+import { MemoryFs, MemoryJournal, createRegistry, createRuntime, defineTool, memoryProcess } from '@bridle/stdlib-tools'
 import type { ProviderSource, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'
 import { stdTools } from '@bridle/stdlib-tools/catalogue'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
@@ -99,6 +99,22 @@ async function plainCall(): Promise<number> {
   return median(times)
 }
 
+/** What store_get does, in the script. */
+const KEPT = `
+let records = shared_map("records", {store: {content: {n: 1}}})
+fn load(kind) {
+  return shared_map_get(records, kind)
+}
+fn read(kind, key) {
+  return load(kind).content[to_string(key)]
+}
+fn get(key) {
+  return read("store", key)
+}
+var n = 0
+for i in 0 to ${CALLS} exclusive { n = n + get("n") }
+return n`
+
 const HANDLER = 'let own = tool_define(tool_registry(), "own", "", {parameters: {n: "int"}, handler: { args -> args.n + 1 }})'
 const POLICED = `import { with_policy } from "std/policy"\nlet policy = {tools: ["now"], side_effect_level: "network", tool_annotations: {now: {kind: "read"}}}\nregister_tool_hook({pattern: "other", max_output: 1000})`
 const policedLoop = `${HEAD}${POLICED}\nreturn with_policy(policy, { ->\n  var n = 0\n  for i in 0 to ${CALLS} exclusive { n = now({n: n}) }\n  return n\n})`
@@ -180,6 +196,11 @@ export async function toolCalls(): Promise<Figures> {
         undefined,
         { calls: 500 },
       ),
+      'builtin written in Harn that reads what the run keeps, µs': await microseconds(
+        `store_set("n", 1)\nvar n = 0\nfor i in 0 to ${CALLS} exclusive { n = n + store_get("n") }\nreturn n`,
+        { grants: ['*'], providers: [new MemoryFs({}, '/w'), memoryProcess({})] },
+      ),
+      'the same as functions of the script, µs': await microseconds(KEPT),
       'awaited and checked function of plain JavaScript, µs': await plainCall(),
       'defining a tool, µs': definitions(),
       'whole catalogue as host tools, ms': catalogue(),
