@@ -8,6 +8,7 @@ import { OPCODES } from '@bridle/compiler/bytecode'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
 import { FINDING_CODES } from '../packages/cli/src/finding-codes.js'
 import { allFamilies } from '@bridle/stdlib-tools'
+import { readShape } from '@bridle/vm'
 import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
 import type { OpcodeRow } from '@bridle/compiler/bytecode'
@@ -61,6 +62,7 @@ names what a call may want of the world; a host grants or denies it. Builtins wi
     if (defs.length === 0) continue
     const rows = defs.map((def) => row(code(heading(def)), def.doc, asksFor(def)))
     parts.push(`${table(['builtin', 'what it does', 'asks for'], rows)}\n`)
+    parts.push(...optionTables(defs))
   }
   parts.push(`## Not there yet
 
@@ -68,6 +70,20 @@ Builtins of the language that Bridle does not have: ${[...MISSING_BUILTINS].sort
 their calls, and so do editors. \`bridle run\` does not: a call that is made raises \`Undefined builtin\`.
 `)
   return parts.join('\n')
+}
+
+/** A table for each shape of options, under the names of the builtins that take it. */
+function optionTables(defs: readonly BuiltinDef[]): string[] {
+  const users = new Map<string, string[]>()
+  for (const { name, shapes } of defs) {
+    for (const shape of new Set(Object.values(shapes ?? {}))) users.set(shape, [...(users.get(shape) ?? []), name])
+  }
+  return [...users].map(([shape, names]) => {
+    const rows = readShape(shape).map(({ name, type, unit, default: otherwise, doc }) =>
+      row(code(name), code(type), unit ?? '', otherwise === null ? '' : code(otherwise), doc),
+    )
+    return `### Options of ${names.map(code).join(', ')}\n\n${table(['option', 'type', 'unit', 'default', 'what it does'], rows)}\n`
+  })
 }
 
 /** Names with two underscores are what compiled code calls; scripts have no business with them. */

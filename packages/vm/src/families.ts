@@ -8,6 +8,7 @@ export {
   CONTROL,
   Control,
   builtin,
+  describeOptions,
   family,
   frame,
   harnBuiltin,
@@ -84,7 +85,8 @@ export type { LinkedProgram } from './interpreter/module.js'
 export { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
 export { HarnDict } from './values/dict.js'
 export { display, displayFloat } from './values/display.js'
-export { builtinTaking } from './builtins/unpack.js'
+export { readShape } from './builtins/option-shapes.js'
+export { builtinTaking, paramNames } from './builtins/unpack.js'
 export type { Demands, Fit, TakingRun } from './builtins/unpack.js'
 export { ln } from './values/elementary.js'
 export { compare, equals } from './values/equality.js'

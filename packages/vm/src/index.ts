@@ -1,6 +1,7 @@
 // The public face of the virtual machine: values, builtin definitions, effects and exits.
 
 export * from './builtins/builtin.js'
+export * from './builtins/option-shapes.js'
 export * from './builtins/registry.js'
 export * from './effects/effect.js'
 export { outcomeProblem, outcomeUnits } from './effects/outcome.js'

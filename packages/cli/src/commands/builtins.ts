@@ -1,7 +1,8 @@
 // `bridle builtins [NAME]`: what scripts can call without importing anything, read off the definitions that also run.
 
 import { MISSING_BUILTINS } from '@bridle/compiler'
-import type { BuiltinDef } from '@bridle/vm'
+import { readShape } from '@bridle/vm'
+import type { BuiltinDef, OptionRow } from '@bridle/vm'
 import { CommandError } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { tell, tellJson } from '../printable.js'
@@ -27,7 +28,10 @@ export async function builtinsCommand(name: string | undefined, options: Builtin
   if (options.json === true) {
     tell(
       `${JSON.stringify(
-        shown.map(({ signature, receiver, doc, effects }) => ({ signature, receiver, doc, effects })),
+        shown.map((def) => {
+          const { signature, receiver, doc, effects } = def
+          return { signature, receiver, doc, effects, options: optionsOf(def) }
+        }),
         null,
         2,
       )}\n`,
@@ -35,10 +39,26 @@ export async function builtinsCommand(name: string | undefined, options: Builtin
     return 0
   }
   const lines = shown.map((def) =>
-    name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}`,
+    name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}${optionLines(def)}`,
   )
   tell(`${lines.join('\n')}\n`)
   return 0
+}
+
+function optionsOf({ shapes }: BuiltinDef): { readonly [param: string]: readonly OptionRow[] } {
+  return Object.fromEntries(Object.entries(shapes ?? {}).map(([param, shape]) => [param, readShape(shape)]))
+}
+
+function optionLines(def: BuiltinDef): string {
+  return Object.entries(optionsOf(def))
+    .map(([param, rows]) => {
+      const lines = rows.map(({ name, type, unit, default: otherwise, doc }) => {
+        const unitText = unit === null ? '' : ` (${unit})`
+        return `\n      ${name}: ${type}${unitText}${otherwise === null ? '' : ` = ${otherwise}`}  ${doc}`
+      })
+      return `\n    ${param}:${lines.join('')}`
+    })
+    .join('')
 }
 
 function heading(def: BuiltinDef): string {

@@ -4,6 +4,7 @@
 import { pathToFileURL } from 'node:url'
 import { existsSync } from 'node:fs'
 import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@bridle/parser'
+import { readShape } from '@bridle/vm'
 import type { BuiltinDef, Registry } from '@bridle/vm'
 import {
   CodeActionKind,
@@ -124,7 +125,7 @@ export function hover(document: OpenDocument, registry: Registry, offset: number
   if (word === null) return null
   const defs = builtinsNamed(registry, word.text, word.afterDot)
   if (defs.length === 0) return null
-  const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}`).join('\n\n---\n\n')
+  const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}${optionsOf(def)}`).join('\n\n---\n\n')
   return { contents: { kind: MarkupKind.Markdown, value }, range: rangeOf(text, word.span) }
 }
 
@@ -164,6 +165,17 @@ function builtinsNamed(registry: Registry, name: string, method: boolean): reado
   if (method) return [...registry.methods.values()].flatMap((table) => table.get(name) ?? [])
   const found = registry.builtins.get(name)
   return found === undefined ? [] : [found]
+}
+
+/** The options of a builtin as a list, behind its description. */
+function optionsOf({ shapes }: BuiltinDef): string {
+  const rows = [...new Set(Object.values(shapes ?? {}))].flatMap((shape) => readShape(shape))
+  if (rows.length === 0) return ''
+  const lines = rows.map(({ name, type, default: otherwise, doc }) => {
+    const value = otherwise === null ? '' : ` = ${otherwise}`
+    return `- \`${name}: ${type}${value}\` ${doc}`
+  })
+  return `\n\n${lines.join('\n')}`
 }
 
 function signatureOf(def: BuiltinDef): string {

@@ -222,7 +222,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['hash_value(value: any) -> int'],
   ['hex_decode(s: string) -> string', '?'],
   ['hex_encode(s: string) -> string'],
-  ['hitl_pending(filters?: {since?: string, until?: string, kinds?: list<string>, agent?: string, limit?: int} | nil) -> list', '?'],
+  ['hitl_pending(filters?: dict | nil) -> list', '?'],
   ['hmac_sha256(key: string, message: string) -> string'],
   ['hmac_sha256_base64(key: string, message: string) -> string'],
   ['home_dir() -> string'],
@@ -483,7 +483,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['render_string(template: string, bindings?: dict) -> string'],
   ['render_with_provenance(path: string, bindings?: dict) -> dict'],
   ['replace(s: string, old: string, new: string) -> string'],
-  ['request_approval(action: string, options?: {detail?: any, quorum?: int, reviewers?: list<string>, deadline?: duration}) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}'],
+  ['request_approval(action: string, options?: dict) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}'],
   ['resume_agent(id_or_snapshot_path: string) -> dict'],
   ['rng_seed(seed: int) -> rng', '?'],
   ['round(n: number) -> int', '?'],
@@ -673,7 +673,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['transcript_add_asset(transcript: dict, asset: any) -> dict'],
   ['transcript_archive(transcript: dict) -> dict'],
   ['transcript_assets(transcript: dict) -> list'],
-  ['transcript_auto_compact(messages: list, options?: dict) -> list', '?'],
+  ['transcript_auto_compact(messages: list, options?: dict) -> list'],
   ['transcript_compact(transcript: dict, options?: dict) -> dict'],
   ['transcript_events(transcript: dict) -> list'],
   ['transcript_events_by_kind(transcript: dict, kind: string) -> list'],
@@ -777,4 +777,63 @@ export const FROM_OUTSIDE: ReadonlySet<string> = new Set([
   'websocket_accept',
   'websocket_receive',
   'yaml_parse',
+])
+
+const KEYS_0 = '* anthropic_beta_features approval_policy audio auto_compact break_unless_phase budget cache command_policy compact_callback compact_keep_first compact_keep_last compact_strategy compact_threshold compaction compress_callback consolidate_on_idle daemon deliverables done_sentinel exit_when_verified fallback_chain frequency_penalty hard_limit_strategy hard_limit_tokens idle_timeout idle_watchdog_attempts interleaved_thinking json_schema llm_backoff_ms llm_retries loop_detect_block loop_detect_skip loop_detect_warn mask_callback max_cost_usd max_input_tokens max_iterations max_nudges max_output_tokens max_tokens mcp_servers messages model model_tier native_tool_fallback nudge output_format output_schema output_validation pdf permissions persist_path persistent policy post_turn_callback prefill presence_penalty profile provider reasoning_effort require_successful_tools response_format resume_path root_task route_policy schema schema_retries schema_retry_nudge seed session_id skill_match skills stop stop_after_successful_tools stream structural_experiment summarize_prompt task_ledger temperature thinking timeout token_budget tool_backoff_ms tool_choice tool_examples tool_format tool_output_max_chars tool_retries tool_search tools top_k top_p total_budget_usd turn_policy vision wake_interval_ms watch_paths working_files'
+const KEYS_1 = 'default schema timeout'
+const KEYS_2 = 'delimiter headers'
+const KEYS_3 = 'base follow_symlinks'
+const KEYS_4 = 'agent kinds limit since until'
+const KEYS_5 = 'auth backoff body connect_timeout_ms decompress follow_redirects headers max_redirects multipart proxy proxy_auth query read_timeout_ms respect_retry_after retries retry retry_methods retry_on session timeout timeout_ms tls total_timeout_ms'
+const KEYS_6 = 'auth backoff body connect_timeout_ms decompress follow_redirects headers max_redirects method multipart proxy proxy_auth query read_timeout_ms respect_retry_after retries retry retry_methods retry_on session timeout timeout_ms tls total_timeout_ms'
+const KEYS_7 = 'include_sensitive redact_sensitive'
+const KEYS_8 = 'headers status'
+const KEYS_9 = 'max_body_bytes ready retain_raw_body'
+const KEYS_10 = 'max_body_bytes retain_raw_body'
+const KEYS_11 = '* anthropic_beta_features audio budget cache fallback_chain frequency_penalty idle_timeout interleaved_thinking json_schema llm_backoff_ms llm_retries max_cost_usd max_input_tokens max_output_tokens max_tokens messages model model_tier output_format output_schema output_validation pdf prefill presence_penalty provider reasoning_effort response_format route_policy schema schema_retries schema_retry_nudge seed session_id stop stream structural_experiment temperature thinking timeout tool_choice tool_format tool_search tools top_k top_p total_budget_usd vision'
+const KEYS_12 = '* anthropic_beta_features audio budget cache fallback_chain frequency_penalty idle_timeout interleaved_thinking json_schema llm_backoff_ms llm_retries max_cost_usd max_input_tokens max_output_tokens max_tokens messages model model_tier output_format output_schema output_validation pdf prefill presence_penalty provider reasoning_effort repair response_format retries route_policy schema schema_retries schema_retry_nudge seed session_id stop stream structural_experiment temperature thinking timeout tool_choice tool_format tool_search tools top_k top_p total_budget_usd vision'
+const KEYS_13 = 'args capabilities_requested deadline detail evidence_refs principal quorum reviewers undo_metadata'
+const KEYS_14 = 'headers max_buffered_events max_event_bytes status'
+const KEYS_15 = '* annotations defer_loading executor handler host_capability mcp_server namespace outputSchema output_schema parameters returns title'
+const KEYS_16 = 'follow_symlinks max_depth'
+const KEYS_17 = 'base64 code reason type'
+const KEYS_18 = 'backoff_ms max_retries'
+
+/** Keys of options, separated by spaces, by builtin and number of the parameter. */
+export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number, keys: string])[]> = new Map([
+  ['agent_loop', [[2, KEYS_0]]],
+  ['ask_user', [[1, KEYS_1]]],
+  ['csv_parse', [[1, KEYS_2]]],
+  ['csv_stringify', [[1, KEYS_2]]],
+  ['glob', [[1, KEYS_3], [2, KEYS_3]]],
+  ['hitl_pending', [[0, KEYS_4]]],
+  ['http_delete', [[1, KEYS_5]]],
+  ['http_download', [[2, KEYS_6]]],
+  ['http_get', [[1, KEYS_5]]],
+  ['http_mock_calls', [[0, KEYS_7]]],
+  ['http_patch', [[2, KEYS_5]]],
+  ['http_post', [[2, KEYS_5]]],
+  ['http_put', [[2, KEYS_5]]],
+  ['http_request', [[2, KEYS_5]]],
+  ['http_response_bytes', [[1, KEYS_8]]],
+  ['http_response_json', [[1, KEYS_8]]],
+  ['http_response_text', [[1, KEYS_8]]],
+  ['http_server', [[0, KEYS_9]]],
+  ['http_server_route', [[4, KEYS_10]]],
+  ['http_session', [[0, KEYS_5]]],
+  ['http_session_request', [[3, KEYS_5]]],
+  ['http_stream_open', [[1, KEYS_6]]],
+  ['llm_call', [[2, KEYS_11]]],
+  ['llm_call_safe', [[2, KEYS_11]]],
+  ['llm_call_structured', [[2, KEYS_12]]],
+  ['llm_call_structured_result', [[2, KEYS_12]]],
+  ['llm_call_structured_safe', [[2, KEYS_12]]],
+  ['llm_completion', [[3, KEYS_11]]],
+  ['llm_stream', [[2, KEYS_11]]],
+  ['request_approval', [[1, KEYS_13]]],
+  ['sse_server_response', [[0, KEYS_14]]],
+  ['tool_define', [[3, KEYS_15]]],
+  ['walk_dir', [[1, KEYS_16]]],
+  ['websocket_send', [[2, KEYS_17]]],
+  ['with_rate_limit', [[2, KEYS_18]]],
 ])

@@ -4,6 +4,7 @@
 
 import type { Expr, ExprOf, Span } from '@bridle/parser'
 import { isReservedCallName } from './builtins.js'
+import { checkOptions } from './check-options.js'
 import type { CheckContext } from './context.js'
 import { type FnSignature, PLACEHOLDER } from './declarations.js'
 import { infer } from './infer.js'
@@ -33,6 +34,7 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
       else checkSignature(call, signature, scope, context)
     } else if (signature === undefined && scope.variable(name) === undefined) {
       checkBuiltinTypeArgs(call, scope, context)
+      checkOptions(call, context)
     }
   }
   checkArgs(call, scope, context)

@@ -615,6 +615,24 @@ test('a missing builtin is an error where asked for, and stops no run', () => {
   expect(check('fn trust_query(x) { return x }\ntrust_query(1)', { refuseMissing: true })).toEqual([])
 })
 
+test('options that nobody reads', () => {
+  const thorough = (source: string): readonly string[] => checkBody(source, { strictness: 'full' })
+  expect(thorough('agent_loop("x", nil, {max_iteration: 1})')).toEqual([
+    'E `agent_loop` has no option `max_iteration` — did you mean `max_iterations`?',
+  ])
+  expect(thorough('http_get("u", {timeout_mss: 100, zzz: 1, "headers": {}})')).toEqual([
+    'E `http_get` has no option `timeout_mss` — did you mean `timeout_ms`?',
+    'E `http_get` has no option `zzz`',
+  ])
+  // Other keys are options of providers.
+  expect(thorough('llm_call("x", nil, {mock: {a: 1}, temprature: 3})')).toEqual([
+    'E `llm_call` has no option `temprature` — did you mean `temperature`?',
+  ])
+  expect(thorough('let o = {zzz: 1}\nhttp_get("u", o)\nhttp_get("u", o + {zzz: 1})')).toEqual([])
+  expect(check('fn http_get(u, o) { return o }\nhttp_get("u", {zzz: 1})', { strictness: 'full' })).toEqual([])
+  expect(checkBody('http_get("u", {zzz: 1})')).toEqual([])
+})
+
 test('a long chain of operators has the type of its operands', () => {
   expect(checkBody(`let n: string = 1${' + 1'.repeat(900)}`)).toEqual(["E 'n' declared as string, but assigned int"])
 })

@@ -162,6 +162,7 @@ function makeContext(program: Program, options: CheckOptions, root: Scope, diagn
     deprecated: deprecations(program),
     strict: options.strict ?? false,
     toleratedNames: options.refuseMissing === true ? NONE : MISSING_BUILTINS,
+    reportsOptions: options.strictness === 'full',
     suggestions: new SuggestionBudget(),
     observe: options.observe ?? null,
     probe: options.probe ?? null,

@@ -24,6 +24,8 @@ export interface CheckContext {
   readonly otherNames: ReadonlySet<string>
   /** Missing builtins, whose calls are allowed. */
   readonly toleratedNames: ReadonlySet<string>
+  /** Whether keys of options that the builtin does not read are reported; the language leaves them alone. */
+  readonly reportsOptions: boolean
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
   /** Of the file. */

@@ -307,6 +307,8 @@ export interface Each {
   readonly fn: 0 | 1
 }
 
+export type Shapes = { readonly [param: string]: string }
+
 export interface BuiltinDef {
   readonly name: string
   /** Number of declared parameters without the rest parameter. */
@@ -321,6 +323,8 @@ export interface BuiltinDef {
   readonly checkedAs: string | null
   /** The result has come from outside and has no known shape: strict checks ask for an annotation or a schema. */
   readonly fromOutside: boolean
+  /** Keys of options dicts by parameter, in the notation of option-shapes.ts; null for none. */
+  readonly shapes: Shapes | null
   readonly doc: string
   readonly effects: Effects
   /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
@@ -343,6 +347,7 @@ export interface BuiltinDef {
 interface Options {
   readonly doc: string
   readonly fromOutside?: boolean
+  readonly shapes?: Shapes
   readonly effects?: Effects
   readonly borrows?: boolean
   readonly pays?: boolean
@@ -425,6 +430,7 @@ function define(receiver: string | null, signature: string, options: Options, ru
     signature: as < 0 ? signature : signature.slice(0, as),
     checkedAs: as < 0 ? null : signature.slice(as + CHECKED_AS.length),
     fromOutside: options.fromOutside ?? false,
+    shapes: options.shapes ?? null,
     doc: options.doc,
     effects: options.effects ?? 'pure',
     borrows: options.borrows ?? false,
@@ -453,6 +459,11 @@ export function harnBuiltin(
 /** The same builtin, run in another way: its short ways, which would go past that, are gone. */
 export function withRun(def: BuiltinDef, run: Run): BuiltinDef {
   return { ...def, quick: null, each: null, real: null, run }
+}
+
+/** The same builtin with the keys of its options. */
+export function describeOptions(def: BuiltinDef, shapes: Shapes): BuiltinDef {
+  return { ...def, shapes }
 }
 
 /** The same builtin, whose result comes from outside. */

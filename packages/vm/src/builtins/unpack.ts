@@ -316,6 +316,10 @@ function membersOf(type: string): readonly string[] {
     .map((each) => each.trim())
 }
 
+export function paramNames(signature: string): readonly string[] {
+  return readParams(signature).map(({ name }) => name)
+}
+
 function readParams(signature: string): readonly Param[] {
   const params: Param[] = []
   const open = signature.indexOf('(')

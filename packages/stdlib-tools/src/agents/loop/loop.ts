@@ -6,6 +6,7 @@ import { pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'
 import { HarnDict, HarnList, builtin, frame, harnBuiltin, isCallable } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
+import { LOOP_OPTIONS } from './option-shapes.js'
 import { loopFrames, loopPrimitives } from './primitives.js'
 import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'
@@ -117,6 +118,7 @@ export const agentLoopFamily: BuiltinFamily = {
       {
         doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.',
         effects: AGENT_EFFECTS,
+        shapes: { options: LOOP_OPTIONS },
       },
       (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
     ),

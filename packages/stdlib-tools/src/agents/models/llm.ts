@@ -26,6 +26,7 @@ import {
   utf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, HarnChannel, Plain, Result, Script, Value } from '@bridle/vm/families'
+import { MODEL_OPTIONS, RATE_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
 import { parseTomlText } from '../../library/formats/toml.js'
 import {
   callsOf,
@@ -434,13 +435,18 @@ const REPLY =
 
 const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
 
-function calling(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
-  return builtin(signature, { doc, effects: EFFECTS }, run)
+function calling(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, ...args: Value[]) => Result,
+  options: string = MODEL_OPTIONS,
+): BuiltinDef {
+  return builtin(signature, { doc, effects: EFFECTS, shapes: { options } }, run)
 }
 
 /** As `calling`; the checker knows no shape of the result. */
 function callingOutside(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
-  return builtin(signature, { doc, effects: EFFECTS, fromOutside: true }, run)
+  return builtin(signature, { doc, effects: EFFECTS, fromOutside: true, shapes: { options: MODEL_OPTIONS } }, run)
 }
 
 function numberOf(value: Value | undefined): number | null {
@@ -479,17 +485,20 @@ export const llmFamily: BuiltinFamily = {
       'llm_call_structured<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> T',
       'Asks a model for data of a schema; throws when it gives none.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structured', ctx.argc, prompt!, schema!, options!),
+      STRUCTURED_OPTIONS,
     ),
     calling(
       'llm_call_structured_safe(prompt: string, schema: Schema<T>, options?: dict | nil) -> dict',
       'Asks a model for data of a schema; `{ok, data, error}`.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structuredSafe', ctx.argc, prompt!, schema!, options!),
+      STRUCTURED_OPTIONS,
     ),
     calling(
       `llm_call_structured_result<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> {ok: bool, data: T | nil, raw_text: string, ` +
         `error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: ${USAGE}, model: string, provider: string}`,
       'Asks a model for data of a schema, repairs its answer if told to, and says all about it; never throws.',
       (ctx, prompt, schema, options) => machine.start(ctx, 'structuredResult', ctx.argc, prompt!, schema!, options!),
+      STRUCTURED_OPTIONS,
     ),
     callingOutside(
       `llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
@@ -526,6 +535,7 @@ export const llmFamily: BuiltinFamily = {
       'with_rate_limit(provider: string, fn: closure, options?: dict) -> any',
       'Calls a function, again after a pause when a rate limit or the network refused it.',
       (ctx, provider, fn, options) => machine.start(ctx, 'withRateLimit', provider!, fn!, options!),
+      RATE_OPTIONS,
     ),
     ...mockBuiltins,
     builtin(

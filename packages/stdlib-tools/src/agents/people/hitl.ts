@@ -633,18 +633,48 @@ function startEscalation(ctx: Context, role: Value, reason: Value): Result {
 
 const ASKS = ['approval.ask', 'clock.now', 'random.bytes', 'callback'] as const
 
+const ASK_OPTIONS = `
+  schema: Schema<T> -- What the answer is checked against.
+  timeout: duration | int (ms) = 24h -- Time to answer.
+  default: T -- The answer when nobody answers; without a schema, answers are converted to its type.
+`
+
+const APPROVAL_OPTIONS = `
+  quorum: int = 1 -- How many people must approve.
+  reviewers: list<string> = [] -- Who may; everybody when empty.
+  deadline: duration | int (ms) = 24h -- Time to approve.
+  detail: any -- What reviewers are shown.
+  args: any -- Arguments of the action.
+  principal: string -- For whom the action is.
+  evidence_refs: list -- What speaks for it.
+  undo_metadata: any -- How it can be undone.
+  capabilities_requested: list<string> -- What it needs.
+`
+
+const PENDING_FILTERS = `
+  since: string -- Not before this time (RFC 3339).
+  until: string -- Not after this time (RFC 3339).
+  kinds: list<string> -- Of these kinds: question, approval, dual_control, escalation.
+  agent: string -- Of this agent.
+  limit: int = 500 -- Number of requests at most.
+`
+
 export const hitlFamily: BuiltinFamily = {
   name: 'hitl',
   frames: [machine.frame],
   builtins: [
     builtin(
       'ask_user<T>(prompt: string, options?: {schema?: Schema<T>, timeout?: duration, default?: T}) -> T',
-      { doc: 'Asks a person and gives the answer.', effects: ASKS },
+      { doc: 'Asks a person and gives the answer.', effects: ASKS, shapes: { options: ASK_OPTIONS } },
       (ctx, prompt, options) => startAsk(ctx, prompt ?? null, options ?? null),
     ),
     builtin(
-      'request_approval(action: string, options?: {detail?: any, quorum?: int, reviewers?: list<string>, deadline?: duration}) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
-      { doc: 'Waits until enough people approve an action; a denial is thrown.', effects: ASKS },
+      'request_approval(action: string, options?: dict) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
+      {
+        doc: 'Waits until enough people approve an action; a denial is thrown.',
+        effects: ASKS,
+        shapes: { options: APPROVAL_OPTIONS },
+      },
       (ctx, action, options) => startApproval(ctx, action ?? null, options ?? null),
     ),
     builtin(
@@ -658,8 +688,8 @@ export const hitlFamily: BuiltinFamily = {
       (ctx, role, reason) => startEscalation(ctx, role ?? null, reason ?? null),
     ),
     builtin(
-      'hitl_pending(filters?: {since?: string, until?: string, kinds?: list<string>, agent?: string, limit?: int} | nil) -> list as ?',
-      { doc: 'Requests to people that nobody has answered, newest first.', effects: [] },
+      'hitl_pending(filters?: dict | nil) -> list as ?',
+      { doc: 'Requests to people that nobody has answered, newest first.', effects: [], shapes: { filters: PENDING_FILTERS } },
       (ctx, filters) => hitlPending(ctx, filters ?? null),
     ),
     builtin(

@@ -9,6 +9,7 @@ import {
   HarnList,
   builtin,
   builtinTaking,
+  describeOptions,
   display,
   err,
   isInt,
@@ -176,9 +177,18 @@ function simple(
   })
 }
 
+const LINKS = `
+  follow_symlinks: bool = false -- Whether links to directories are gone into.
+`
+const WALK_OPTIONS = `${LINKS}  max_depth: int -- How deep to go; 0 is the directory itself.
+`
+const GLOB_OPTIONS = `${LINKS}  base: string = "." -- The directory to begin in.
+`
+const GLOB = { base_or_options: GLOB_OPTIONS, options: GLOB_OPTIONS } as const
+
 const globBuiltin = builtinTaking(
   'glob(pattern: string, base_or_options?: string | dict, options?: dict) -> list',
-  { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'] },
+  { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'], shapes: GLOB },
   { text: { pattern: '{f}: {param} is required' } },
   (ctx, pattern, baseOrOptions, options) => {
     const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
@@ -253,11 +263,14 @@ export const fsFamily: BuiltinFamily = {
     simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) =>
       query({ op: 'stat', path: display(path) }),
     ),
-    simple(
-      'walk_dir(path: string, options?: dict) -> list',
-      'Everything below a directory, itself included.',
-      'walk',
-      (ctx, path, options) => (display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options)),
+    describeOptions(
+      simple(
+        'walk_dir(path: string, options?: dict) -> list',
+        'Everything below a directory, itself included.',
+        'walk',
+        (ctx, path, options) => (display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options)),
+      ),
+      { options: WALK_OPTIONS },
     ),
     globBuiltin,
     builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) =>

@@ -189,6 +189,13 @@ function junit(ctx: Context, input: string | HarnBytes | null): Result {
   )
 }
 
+const CSV = {
+  options: `
+    headers: bool = false -- Whether the first line has the names of the columns.
+    delimiter: string = "," -- What stands between cells.
+  `,
+} as const
+
 export const dataFormatsFamily: BuiltinFamily = {
   name: 'data-formats',
   builtins: [
@@ -222,7 +229,7 @@ export const dataFormatsFamily: BuiltinFamily = {
     }),
     builtin(
       'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
-      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true },
+      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true, shapes: CSV },
       (ctx, text, options) => {
         const source = textArg(ctx, 0, text)
         ctx.charge(source.length >> 9)
@@ -232,7 +239,7 @@ export const dataFormatsFamily: BuiltinFamily = {
     ),
     builtinTaking(
       'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
-      { doc: 'CSV text of rows that are lists or dicts.', borrows: true, pays: true },
+      { doc: 'CSV text of rows that are lists or dicts.', borrows: true, pays: true, shapes: CSV },
       { not: { rows: '{f}: expected a {type} of rows' } },
       (ctx, rows, options) => {
         ctx.charge((rows as HarnList).length >> 3)

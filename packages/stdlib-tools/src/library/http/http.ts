@@ -1,5 +1,6 @@
 // HTTP builtins: requests, sessions, downloads, streamed bodies, mocks and the egress policy.
 
+import { METHOD_OPTION, REQUEST_OPTIONS } from './request-options.js'
 import { REQUEST_DEFAULTS } from './request-defaults.js'
 import { HarnBytes, HarnDict, HarnList, builtin, builtinTaking, display, isInt, isTruthy } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
@@ -52,13 +53,20 @@ function request(
 const URL_TEXT = { url: '{f}: URL is required' } as const
 const STREAM = { fits: { stream: isPassedHandle('stream') } } as const
 
+const REQUEST = { options: REQUEST_OPTIONS } as const
+const METHOD_AND_REQUEST = { options: METHOD_OPTION + REQUEST_OPTIONS } as const
+const CALLS_OPTIONS = `
+  include_sensitive: bool = false -- Shows credentials in headers and URLs.
+  redact_sensitive: bool = true -- Hides them.
+`
+
 const NETWORK = ['http.request', 'process.info', 'fs.read', 'callback']
 
 function withoutBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
   return builtinTaking(
     `${name}(url: string, options?: dict) -> dict`,
-    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK, shapes: REQUEST },
     { text: URL_TEXT },
     (ctx, url, options) => request(ctx, name, verb, url, optionsOf(options)),
   )
@@ -70,7 +78,7 @@ function withBody(verb: string): BuiltinDef {
   return builtinTaking(
     // A request that may have a body and is given none has an empty one.
     `${name}(url: string, body?: any = "", options?: dict) -> dict`,
-    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK, shapes: REQUEST },
     { text: URL_TEXT },
     (ctx, url, body, options) => {
       if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, url, body)
@@ -88,7 +96,7 @@ const requests: readonly BuiltinDef[] = [
   withBody('patch'),
   builtinTaking(
     'http_request(method: string, url: string, options?: dict) -> dict',
-    { fromOutside: true, doc: 'A request with any method.', effects: NETWORK },
+    { fromOutside: true, doc: 'A request with any method.', effects: NETWORK, shapes: REQUEST },
     { text: { method: '{f}: {param} is required', ...URL_TEXT } },
     (ctx, method, url, options) => request(ctx, 'http_request', method, url, optionsOf(options)),
   ),
@@ -103,7 +111,7 @@ const requests: readonly BuiltinDef[] = [
   ),
   builtin(
     'http_session(options?: dict) -> string',
-    { doc: 'A handle that remembers request options.', effects: [] },
+    { doc: 'A handle that remembers request options.', effects: [], shapes: REQUEST },
     (ctx, options) => {
       const handle = nextHandle(ctx, 'http-session')
       ctx.state(httpState).sessions.set(handle, optionsOf(options))
@@ -112,7 +120,7 @@ const requests: readonly BuiltinDef[] = [
   ),
   builtinTaking(
     'http_session_request(session: string, method: string, url: string, options?: dict) -> dict',
-    { fromOutside: true, doc: 'A request with the options of a session.', effects: NETWORK },
+    { fromOutside: true, doc: 'A request with the options of a session.', effects: NETWORK, shapes: REQUEST },
     {
       fewer: '{f}: requires session, method, and URL',
       fits: { session: isHandle },
@@ -129,7 +137,7 @@ const requests: readonly BuiltinDef[] = [
   ),
   builtinTaking(
     'http_download(url: string, dst_path: string, options?: dict) -> dict',
-    { fromOutside: true, doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
+    { fromOutside: true, doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'], shapes: METHOD_AND_REQUEST },
     { text: { ...URL_TEXT, dst_path: '{f}: destination path is required' } },
     (ctx, url, path, options) => {
       if (!isHttpUrl(url)) return ctx.throw(`http_download: URL must start with http:// or https://, got '${url}'`)
@@ -152,7 +160,11 @@ const reads = asker('http.read', {
 const streams: readonly BuiltinDef[] = [
   builtinTaking(
     'http_stream_open(url: string, options?: dict) -> string',
-    { doc: 'A handle to a response whose body is read in pieces.', effects: [...NETWORK, 'net.stream'] },
+    {
+      doc: 'A handle to a response whose body is read in pieces.',
+      effects: [...NETWORK, 'net.stream'],
+      shapes: METHOD_AND_REQUEST,
+    },
     { text: URL_TEXT },
     (ctx, url, options) => {
       if (!isHttpUrl(url)) return ctx.throw(`http_stream_open: URL must start with http:// or https://, got '${url}'`)
@@ -248,7 +260,7 @@ const mocksAndPolicy: readonly BuiltinDef[] = [
   ),
   builtin(
     'http_mock_calls(options?: dict) -> list',
-    { doc: 'The requests that mocks answered.', effects: [] },
+    { doc: 'The requests that mocks answered.', effects: [], shapes: { options: CALLS_OPTIONS } },
     (ctx, options) => {
       const given = optionsOf(options)
       const redact = given.get('redact_sensitive')

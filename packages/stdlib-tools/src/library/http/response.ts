@@ -84,6 +84,11 @@ function shaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) =
   }
 }
 
+const RESPONSE_OPTIONS = `
+  status: int = 200 -- The status.
+  headers: dict -- Header fields.
+`
+
 export const responseBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_response(status?: int, body?: any, headers?: dict) -> dict',
@@ -92,17 +97,17 @@ export const responseBuiltins: readonly BuiltinDef[] = [
   ),
   builtin(
     'http_response_text(text: any, options?: dict) -> dict',
-    { doc: 'A response with a text body. Options: status, headers.' },
+    { doc: 'A response with a text body.', shapes: { options: RESPONSE_OPTIONS } },
     shaped('text'),
   ),
   builtin(
     'http_response_json(value: any, options?: dict) -> dict',
-    { doc: 'A response with a value as JSON. Options: status, headers.' },
+    { doc: 'A response with a value as JSON.', shapes: { options: RESPONSE_OPTIONS } },
     shaped('json'),
   ),
   builtin(
     'http_response_bytes(bytes: bytes | string, options?: dict) -> dict',
-    { doc: 'A response with bytes. Options: status, headers.' },
+    { doc: 'A response with bytes.', shapes: { options: RESPONSE_OPTIONS } },
     shaped('bytes'),
   ),
   builtinTaking(

@@ -118,6 +118,13 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
   return handleValue(handleId(handle))
 }
 
+const ROUTE_OPTIONS = `
+  max_body_bytes: int (bytes) -- Size of a body at most; larger ones are refused.
+  retain_raw_body: bool = true -- Whether handlers see the body as it came.
+`
+const SERVER_OPTIONS = `${ROUTE_OPTIONS}  ready: bool = true -- Whether the server answers at once.
+`
+
 const ONE_SERVER = { fewer: '{f}: requires server' } as const
 const NO_CLOSURE = '{f}: argument {n} must be a {type}, got {got}'
 
@@ -308,12 +315,12 @@ export const httpServerFamily: BuiltinFamily = {
   builtins: [
     builtin(
       'http_server(options?: dict) -> dict',
-      { doc: 'A server of this run. Options: max_body_bytes, retain_raw_body, ready.', effects: [] },
+      { doc: 'A server of this run.', effects: [], shapes: { options: SERVER_OPTIONS } },
       (ctx, options) => createServer(ctx, options ?? null),
     ),
     builtinTaking(
       'http_server_route(server: dict | string, method: string, path_template: string, handler: closure, options?: dict) -> dict',
-      { doc: 'Lets a function answer requests of a method and path.', effects: [] },
+      { doc: 'Lets a function answer requests of a method and path.', effects: [], shapes: { options: ROUTE_OPTIONS } },
       { fewer: '{f}: requires server, method, path template, and handler', not: { handler: NO_CLOSURE } },
       addRoute,
     ),

@@ -342,6 +342,13 @@ function mockReceive(server: ServerStream): HarnDict {
   return server.closed ? HarnDict.of({ type: 'close', server_closed: true }) : HarnDict.of({ type: 'timeout' })
 }
 
+const RESPONSE_OPTIONS = `
+  status: int = 200 -- The status.
+  headers: dict -- Header fields.
+  max_event_bytes: int (bytes) -- Size of an event at most.
+  max_buffered_events: int -- Events that wait for the reader at most.
+`
+
 const STREAM = { fits: { stream: isPassedHandle('stream') } } as const
 
 type OnServer = (ctx: Context, server: ServerStream, args: readonly Value[], id: string) => Result
@@ -398,7 +405,7 @@ export const sseFamily: BuiltinFamily = {
     ),
     builtin(
       'sse_server_response(options?: dict) -> dict',
-      { fromOutside: true, doc: 'A response that is a stream of events.', effects: [] },
+      { fromOutside: true, doc: 'A response that is a stream of events.', effects: [], shapes: { options: RESPONSE_OPTIONS } },
       (ctx, options) => openServer(ctx, options ?? null),
     ),
     onServer(

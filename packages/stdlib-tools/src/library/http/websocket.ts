@@ -454,6 +454,13 @@ const machine = scripts('websocket.script', {
   },
 })
 
+const SEND_OPTIONS = `
+  type: "text" | "binary" | "ping" | "pong" | "close" -- Kind of the message; text, or binary for bytes.
+  base64: bool = false -- Whether the message is base64 of its bytes.
+  code: int -- Why the socket is closed.
+  reason: string -- The same in words.
+`
+
 const SERVER = { fits: { server: isPassedHandle('server') } } as const
 const HERE = { effects: ['net.stream'] as readonly string[] }
 
@@ -478,7 +485,7 @@ export const websocketFamily: BuiltinFamily = {
     ),
     builtinTaking(
       'websocket_send(socket: string | dict, message: any, options?: dict) -> bool',
-      { doc: 'Sends a message; false when the socket is closed. Options: type, base64, code, reason.', ...HERE },
+      { doc: 'Sends a message; false when the socket is closed.', ...HERE, shapes: { options: SEND_OPTIONS } },
       { fewer: '{f}: requires socket handle and message', fits: { socket: isHandle } },
       send,
     ),

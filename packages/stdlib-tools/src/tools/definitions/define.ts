@@ -184,8 +184,28 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   return withTools(registry as HarnDict, [...others.filter((other) => nameOf(other) !== name), entry])
 }
 
+const TOOL_CONFIG = `
+  parameters: dict = {} -- Parameters by name: a type, or a schema with \`type\`, \`description\`, \`required\`, \`default\`, \`enum\`.
+  handler: closure -- Called with the dict of arguments.
+  returns: dict | string -- Schema of the result.
+  outputSchema: dict -- The same.
+  output_schema: dict -- The same, as models and MCP clients are told.
+  executor: "harn" | "host_bridge" | "mcp_server" | "provider_native" = "harn" -- Who carries a call out.
+  host_capability: string -- The operation of the host, for \`host_bridge\`.
+  mcp_server: string -- The server, for \`mcp_server\`.
+  annotations: dict -- What the tool does: \`readOnlyHint\`, \`destructiveHint\`, \`kind\`, side effects, arguments.
+  defer_loading: bool -- Whether models see the tool only when they search for it.
+  namespace: string -- The group of a tool that is searched for.
+  title: string -- A name for people.
+  *: any -- Further keys are kept with the tool.
+`
+
 export const toolDefine = builtin(
   'tool_define(registry: dict, name: string, description: string, config: dict) -> dict',
-  { doc: 'A registry with this tool added; a tool of the same name is replaced.', effects: [] },
+  {
+    doc: 'A registry with this tool added; a tool of the same name is replaced.',
+    effects: [],
+    shapes: { config: TOOL_CONFIG },
+  },
   defineTool,
 )

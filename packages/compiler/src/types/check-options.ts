@@ -1,0 +1,33 @@
+// Dict literals that are options of builtins: a key that nothing reads is a mistake that a run passes over without a word.
+
+import type { Expr, ExprOf } from '@bridle/parser'
+import { OPTION_KEYS } from './builtins.generated.js'
+import type { CheckContext } from './context.js'
+import { positional } from './infer-calls.js'
+import { closest } from './suggest.js'
+
+/** Lint reads these in the options of any call (`long-running-without-cleanup`). */
+const FOR_LINT: ReadonlySet<string> = new Set(['background', 'long_running'])
+
+/** Stands among the keys where others have a meaning, too: only what looks like a slip of one is reported then. */
+const OTHERS = '*'
+
+export function checkOptions(call: ExprOf<'Call'>, context: CheckContext): void {
+  const shapes = context.reportsOptions ? OPTION_KEYS.get(call.callee.text) : undefined
+  if (shapes === undefined) return
+  const args = positional(call.args)
+  for (const [param, keys] of shapes) {
+    const arg = args[param]
+    if (arg?.kind === 'Dict') checkKeys(arg, keys.split(' '), call.callee.text, context)
+  }
+}
+
+function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, keys: readonly string[], name: string, context: CheckContext): void {
+  for (const entry of dict.entries) {
+    if (entry.kind !== 'named' || FOR_LINT.has(entry.key.text) || keys.includes(entry.key.text)) continue
+    const { suggestions } = context
+    const suggestion = suggestions.isSpent ? null : closest(entry.key.text, keys, suggestions)
+    if (suggestion === null && keys.includes(OTHERS)) continue
+    context.report('T084', entry.key.span, { key: entry.key.text, name, suggestion })
+  }
+}
