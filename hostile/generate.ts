@@ -69,7 +69,9 @@ function optionKeys(): readonly string[] {
   const files = builtinSources.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   )
-  for (const file of files.filter((each) => each.endsWith('.ts') && !each.endsWith('.test.ts')).sort()) {
+  for (const file of files
+    .filter((each) => each.endsWith('.ts') && !each.endsWith('.test.ts'))
+    .sort((a, b) => (a < b ? -1 : 1))) {
     const text = readFileSync(file, 'utf8')
     for (const [, key] of text.matchAll(/(?:\.get\(|\w+\(\w+, )'([a-z][a-z_]+)'/g)) keys.add(key!)
   }

@@ -3,8 +3,8 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { filesBelow, layers, root } from './workspace.mjs'
+import { dirname, join, relative } from 'node:path'
+import { builtSources, filesBelow, layers, root } from './workspace.mjs'
 
 /** Everything, so that tests run there. @param {string} target */
 export function copyCheckout(target) {
@@ -13,6 +13,7 @@ export function copyCheckout(target) {
     copyTree(join('packages', name, 'dist'), target)
     copyTree(join('packages', name, 'node_modules'), target)
   }
+  for (const path of builtSources) copyTree(relative(root, path), target)
   copyTree('node_modules', target)
 }
 

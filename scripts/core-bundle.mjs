@@ -142,7 +142,7 @@ export async function buildCore(options, entry) {
     })
     const reached = membersOf(result.metafile)
     if (!reached.every((path) => members.includes(path))) {
-      members = [...new Set([...members, ...reached])].sort()
+      members = [...new Set([...members, ...reached])].sort((a, b) => (a < b ? -1 : 1))
       continue
     }
     const unused = LAZY_MODULES.filter((path) => !parts.has(path))

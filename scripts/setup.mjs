@@ -7,13 +7,9 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { filesBelow, layers, readJson, root } from './workspace.mjs'
+import { builtSources, filesBelow, layers, readJson, root } from './workspace.mjs'
 
 const PNPM = 'pnpm@12.21.0'
-/** Follow from the other sources. */
-const libraryFiles = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts'].map((name) =>
-  join(root, 'packages', 'stdlib-tools', 'src', name),
-)
 const stampFile = join(root, 'node_modules', '.bridle-setup.json')
 
 main()
@@ -57,7 +53,7 @@ function installInputs() {
 }
 
 function buildInputs() {
-  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && !libraryFiles.includes(path)
+  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && !builtSources.includes(path)
   return [
     ...[
       'tsconfig.json',
@@ -79,7 +75,7 @@ function buildInputs() {
 
 function outputsExist() {
   const outputs = layers.map((name) => join(root, 'packages', name, 'dist', name === 'cli' ? 'bridle.js' : 'index.js'))
-  return [...libraryFiles, ...outputs].every((path) => existsSync(path))
+  return [...builtSources, ...outputs].every((path) => existsSync(path))
 }
 
 /**

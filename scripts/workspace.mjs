@@ -13,6 +13,11 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** Lowest layer first: a package may import those before it, never those after it. */
 export const layers = ['parser', 'compiler', 'vm', 'stdlib-tools', 'cli']
 
+/** Sources that set-up makes of other sources, so that git does not hold them; absolute paths. */
+export const builtSources = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts'].map((name) =>
+  join(root, 'packages', 'stdlib-tools', 'src', name),
+)
+
 /** @param {string} file @returns {any} */
 export function readJson(file) {
   return JSON.parse(readFileSync(file, 'utf8'))
