@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
-import { resolve } from 'node:path'
 import { isSecretVariable } from '../library/processes/process.js'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../library/time/host-clock.js'
