@@ -1,6 +1,7 @@
 // Reads a script and compiles it: from a file, standard input or the command line. What does not compile is shown here, as
 // excerpts on stderr.
 
+import type { Script } from './script.js'
 import { readFileSync, realpathSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { CompileError } from '@bridle/stdlib-tools'
@@ -11,14 +12,6 @@ import { uncompiledDocument } from './failure-document.js'
 import type { SourceLookup } from './fault-report.js'
 import { tellJson } from './printable.js'
 import { showDiagnostics } from './show-diagnostics.js'
-
-export interface Script {
-  /** What modules and traces call it: a real path, or a name in angle brackets. */
-  readonly key: string
-  /** What the caller called it. */
-  readonly shown: string
-  readonly text: string
-}
 
 export async function readScript(file: string | undefined, code: string | undefined): Promise<Script> {
   if (code !== undefined && file !== undefined) throw new UsageError('give either a file or -e CODE')

@@ -24,7 +24,7 @@ import type { Authority } from './authority.js'
 import { CommandError, UsageError, reasonOf } from './errors.js'
 import { commandRuntime, manifestOf } from './host.js'
 import { reachableServers } from './host-parts.js'
-import type { Script } from './load.js'
+import type { Script } from './script.js'
 import { signed, verify } from './lock-signature.js'
 import { readTarget } from './targets.js'
 

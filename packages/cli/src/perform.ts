@@ -6,7 +6,7 @@ import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import type { Value } from '@bridle/vm'
 import { CommandError, reasonOf } from './errors.js'
-import type { Script } from './load.js'
+import type { Script } from './script.js'
 import { complain } from './printable.js'
 import { report } from './run-report.js'
 import { Stop } from './stop.js'

@@ -1,7 +1,7 @@
 // `bridle run FILE` as it is mostly called, read without the parser of options: that one is a good part of the start of a script.
 // Whatever is not plain here, mistakes included, is left to it (program.ts), which means the same by the same words.
 
-import type { RunFlags } from './program.js'
+import type { RunFlags } from './run-flags.js'
 
 export interface PlainRun {
   readonly file: string

@@ -1,6 +1,7 @@
 // All commands of `bridle` and their options: reads the arguments, loads the one command they name and gives its exit code. Commands
 // are imported on use, because start-up time is part of every run.
 
+import type { RunFlags, ConformanceFlags } from './run-flags.js'
 import { Command, CommanderError, Option } from 'commander'
 import { EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
@@ -503,28 +504,6 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     command.configureOutput({ outputError: () => {} }).allowExcessArguments(false)
   }
   return program
-}
-
-export interface RunFlags extends AuthorityFlags, LimitFlags {
-  readonly extension?: readonly string[]
-  readonly eval?: string
-  readonly input?: string
-  readonly json?: boolean
-  readonly dryRun?: boolean
-  readonly fuel?: number
-  readonly timeout?: number
-  readonly maxHeap?: number
-  readonly record?: string
-  readonly llmMock?: string
-  readonly snapshot?: string
-}
-
-export interface ConformanceFlags {
-  readonly filter?: string
-  readonly jobs?: number
-  readonly mode: string
-  readonly timeout: number
-  readonly json?: boolean
 }
 
 /** Gives the exit code. Throws UsageError and CommandError. */

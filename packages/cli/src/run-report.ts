@@ -7,7 +7,7 @@ import { EXIT_FAILURE } from './errors.js'
 import { renderFault } from './fault-report.js'
 import { sourcesOf } from './load.js'
 import { guardStreams } from './output.js'
-import type { Script } from './load.js'
+import type { Script } from './script.js'
 import type { Stop } from './stop.js'
 import { complain, tell, tellJson } from './printable.js'
 

@@ -1,7 +1,7 @@
 // Findings of the compiler as excerpts on stderr.
 
 import type { Diagnostic, SourceFile } from '@bridle/parser'
-import type { Script } from './load.js'
+import type { Script } from './script.js'
 import { guardStreams } from './output.js'
 import { renderFinding } from './printable.js'
 

@@ -11,7 +11,7 @@ import { MODES } from '../conformance/modes.js'
 import type { Mode } from '../conformance/modes.js'
 import { renderResult, renderSummary } from '../conformance/report.js'
 import { runSuite, SuiteError } from '../conformance/suite.js'
-import type { ConformanceFlags } from '../program.js'
+import type { ConformanceFlags } from '../run-flags.js'
 import { tell, tellJson, complain } from '../printable.js'
 
 /** More threads than this only compete for memory. */

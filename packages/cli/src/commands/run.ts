@@ -9,7 +9,7 @@ import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
 import { extensionsOf, openJournal, readFixtures, readInput, tracingOf } from './run-options.js'
-import type { RunFlags } from '../program.js'
+import type { RunFlags } from '../run-flags.js'
 
 export interface RunCommandOptions extends RunFlags {
   readonly scriptArguments: readonly string[]

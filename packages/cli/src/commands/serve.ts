@@ -22,7 +22,7 @@ import { CommandError, EXIT_FAILURE, UsageError, reasonOf, unreadable } from '..
 import { renderFault } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript, sourcesOf } from '../load.js'
-import type { Script } from '../load.js'
+import type { Script } from '../script.js'
 import { Stop } from '../stop.js'
 import { VERSION } from '../version.js'
 import { complain } from '../printable.js'

@@ -9,7 +9,7 @@ import { authorityOf } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { commandRuntimeOptions } from '../host.js'
 import type { CommandHostOptions } from '../host.js'
-import type { Script } from '../load.js'
+import type { Script } from '../script.js'
 import { simulatedWorld } from './world.js'
 
 export interface SimulationJob {

@@ -3,7 +3,6 @@
 
 import { here, isCallable } from '@bridle/vm/families'
 import type { Context, HarnDict, Script, TraceRecord } from '@bridle/vm/families'
-import type { Outcome } from './dispatch.js'
 import { RUNTIME_TOOLS } from './options.js'
 import { plainOrText } from '../../tools/dispatch/dispatch.js'
 import { factsOfEntry } from '../../tools/definitions/entry.js'
@@ -15,6 +14,14 @@ export interface LoopCall {
   readonly name: string
   readonly tool: HarnDict | undefined
   readonly args: HarnDict
+}
+
+/** What became of a call. */
+export interface Outcome {
+  readonly text: string
+  readonly rejected: boolean
+  readonly category: string | null
+  readonly plan: HarnDict | null
 }
 
 /** As traces name a call of a loop; models count theirs from the start in each turn. */

@@ -1,6 +1,7 @@
 // One tool call of an agent loop: the gate, required arguments, loop detection, the backend, and the text
 // that the model gets. Whatever goes wrong becomes a text; only limits and cancelling end the loop.
 
+import type { Outcome } from './call-trace.js'
 import {
   Fault,
   HarnDict,
@@ -351,13 +352,6 @@ function* planEvent(call: ToolCall, plan: HarnDict): Script<HarnDict> {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- backends
-
-export interface Outcome {
-  readonly text: string
-  readonly rejected: boolean
-  readonly category: string | null
-  readonly plan: HarnDict | null
-}
 
 function good(text: string, plan: HarnDict | null = null): Outcome {
   return { text, rejected: false, category: null, plan }

@@ -17,8 +17,8 @@ import { TOOL_PINS } from '../definitions/pins.js'
 import { HOST_CAPABILITIES } from './host-mocks.js'
 import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
-import { HarnDict, HarnList, display } from '@bridle/vm/families'
-import type { Context } from '@bridle/vm/families'
+import { HarnDict, HarnList, display, toPlain } from '@bridle/vm/families'
+import type { Context, PlainRecord } from '@bridle/vm/families'
 import { listLevelEffects, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
@@ -314,15 +314,15 @@ export function brokenGrant(
   if (grants.length === 0) return null
   const { entry, identity, facts } = call
   const secret = new Set(entriesBehind(ctx, entry, identity).flatMap((each) => factsOfEntry(each).secrets))
-  const judge = (applied: readonly AppliedGrant[], judged: HarnDict): HarnDict | null =>
+  const plain = toPlain(args) as PlainRecord
+  const judge = (applied: readonly AppliedGrant[], judged: PlainRecord): HarnDict | null =>
     refusalByGrants(ctx, applied, judged, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
   const { kind, server } = identity
-  if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, args)
+  if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, plain)
   // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (library/effects/uses.ts).
-  const place = HarnDict.of({ url: server })
   const ofPlace = grants.map((each) => ({
     ...each,
     grant: Object.fromEntries(Object.entries(each.grant).filter(([key]) => key === 'url' || keyKind(key) === 'domain')),
   }))
-  return judge(ofPlace, place) ?? judge(grants, args.has('url') ? args : args.with('url', server))
+  return judge(ofPlace, { url: server }) ?? judge(grants, { url: server, ...plain })
 }

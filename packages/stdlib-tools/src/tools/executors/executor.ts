@@ -5,7 +5,13 @@
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
 import type { ToolErrorData } from '../host-tools/errors.js'
-import type { StreamRequest } from './streams.js'
+
+/** What a call of a stream asks for: `open` is a call itself, the others are about one that is open. */
+export type StreamRequest =
+  | { readonly op: 'open' }
+  /** `index`: chunks that were delivered; `most`: how many may come at once. */
+  | { readonly op: 'next'; readonly index: number; readonly most: number }
+  | { readonly op: 'close' }
 
 export type ExecutorName = 'harn' | 'dry_run' | 'host_bridge' | 'mcp_server' | 'provider_native'
 

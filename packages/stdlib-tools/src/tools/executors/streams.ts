@@ -11,14 +11,7 @@ import { NotDataError, TooLargeError, plainFromHost } from '../host-tools/edge.j
 import { toolErrorData } from '../host-tools/errors.js'
 import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
 import { failed, result } from './executor.js'
-import type { CallScope, ToolCall, ToolOutcome } from './executor.js'
-
-/** What a call of a stream asks for: `open` is a call itself, the others are about one that is open. */
-export type StreamRequest =
-  | { readonly op: 'open' }
-  /** `index`: chunks that were delivered; `most`: how many may come at once. */
-  | { readonly op: 'next'; readonly index: number; readonly most: number }
-  | { readonly op: 'close' }
+import type { CallScope, StreamRequest, ToolCall, ToolOutcome } from './executor.js'
 
 export function streamRequest(value: Plain | undefined): StreamRequest | null {
   if (typeof value !== 'object' || value === null) return null

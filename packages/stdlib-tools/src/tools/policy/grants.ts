@@ -141,16 +141,14 @@ export function withPins(ctx: Context, applied: readonly AppliedGrant[], args: H
 export function refusalByGrants(
   ctx: Context,
   applied: readonly AppliedGrant[],
-  args: HarnDict,
+  args: PlainRecord,
   tool: GrantedTool,
   facts: CallFacts & { readonly alias: string | null; readonly secret: ReadonlySet<string> },
 ): HarnDict | null {
-  if (applied.length === 0) return null
-  const plain = toPlain(args) as { readonly [name: string]: unknown }
   const rules = ctx.machine.hostData(CONSTRAINT_RULES)
   const call = { tool: facts.tool, alias: facts.alias }
   for (const { grant, scope } of applied) {
-    const violation = checkGrant(grant, plain, tool, rules === undefined ? {} : { rules, call })
+    const violation = checkGrant(grant, args, tool, rules === undefined ? {} : { rules, call })
     if (violation !== null) return violationError(violation, scope, facts)
   }
   return null
@@ -511,8 +509,7 @@ function useRefused(ctx: Context, use: Use, isFirst: boolean, effect: Effect): H
     const keys = Object.entries(each.grant)
     return wasJudged ? { ...each, grant: Object.fromEntries(keys.filter(([key]) => isSeen(key, use) || key in unknown)) } : each
   })
-  const args = fromPlain(filled(judged, use)) as HarnDict
-  return refusalByGrants(ctx, judged, args, { knows: () => false, base: null, isEffect: true, unknown }, facts)
+  return refusalByGrants(ctx, judged, filled(judged, use), { knows: () => false, base: null, isEffect: true, unknown }, facts)
 }
 
 /** Constraints on an argument that the use has, or on none. */
