@@ -1,7 +1,7 @@
 // THE table of the catalogues: every code that a finding before a run can have, for `bridle explain` and the reference page.
 // All phases report through `report` of @bridle/parser, which takes a catalogue and a code of it.
 
-import { CHECK_CATALOG, EFFECT_CATALOG, EMIT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
+import { CHECK_CATALOG, EFFECT_CATALOG, EMIT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG, MISTAKE_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
 import type { Catalog, Severity } from '@bridle/parser'
 import { PREFLIGHT_CATALOG } from './preflight/catalog.js'
@@ -21,6 +21,7 @@ const CATALOGS = [
   EMIT_CATALOG,
   EFFECT_CATALOG,
   LINT_CATALOG,
+  MISTAKE_CATALOG,
   PREFLIGHT_CATALOG,
   INVARIANT_CATALOG,
 ] as const satisfies readonly Catalog[]

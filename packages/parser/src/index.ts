@@ -2,6 +2,7 @@
 
 export * from './ast.js'
 export {
+  findBrokenInterpolations,
   parse,
   PARSE_LIMITS,
   parseExpression,
@@ -55,3 +56,12 @@ export {
   walk,
   type Visitor,
 } from './visit.js'
+export {
+  type FoundHabit,
+  type Habit,
+  findCallHabit,
+  findMemberHabit,
+  findNameHabit,
+  HABITS,
+  type HabitName,
+} from './habits/table.js'

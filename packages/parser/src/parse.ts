@@ -207,6 +207,57 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   return built.problems.length > 0 ? piece.source : built.tree
 }
 
+/** Interpolations that print their own source, because it is no expression; of the file's strings and of strings within them. */
+export function findBrokenInterpolations(source: SourceFile, options: ParseOptions = {}): readonly Diagnostic[] {
+  const found: Diagnostic[] = []
+  const visit = (tokens: TokenStream): void => {
+    for (const [token, payload] of tokens.payloads.entries()) {
+      if (payload === null || typeof payload === 'string') continue
+      const isTriple = source.text.startsWith('"""', tokens.starts[token])
+      for (const piece of payload) {
+        if (typeof piece === 'string' || BARE_NAME.test(piece.source)) continue
+        const reason = brokenReason(source, piece, marked, visit)
+        if (reason === null || (isTriple && isShellExpansion(piece.source))) continue
+        const span = { start: piece.start - 2, end: Math.min(piece.start + piece.source.length + 1, source.text.length) }
+        found.push(diagnose('P017', span, { source: piece.source.trim(), reason }))
+      }
+    }
+  }
+  const lexed = lex(source.text)
+  const isExtended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
+  const marked = isExtended ? markGrants(source.text, lexed) : null
+  guardDepth<void>(
+    source,
+    () => visit(lexed),
+    () => {},
+  )
+  return found
+}
+
+/** Why a piece is no expression; null when it is one, and then `visit` sees its tokens. */
+function brokenReason(
+  source: SourceFile,
+  piece: InterpolationSource,
+  marked: Marked | null,
+  visit: (tokens: TokenStream) => void,
+): string | null {
+  const lexed = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
+  if (lexed.error !== null) return lexDiagnostic(source, lexed.error).message
+  if (lexed.tooDeep !== null) return null
+  const tokens = marked?.expression(lexed) ?? lexed
+  const outcome = matchTokens(tokens.units, 'interpolation')
+  if (!outcome.ok) return syntaxDiagnostic(source, tokens, outcome.failure).message
+  const { problems } = buildInterpolated(outcome.root, source.text, tokens, (inner) => inner.source)
+  if (problems[0] !== undefined) return problemDiagnostic(source, tokens, problems[0]).message
+  visit(tokens)
+  return null
+}
+
+/** `${NAME:-default}` of a shell: a string over several lines has no other way to write it. */
+function isShellExpansion(text: string): boolean {
+  return /^[!#]?[A-Za-z_][A-Za-z0-9_]*(?::?[-=?+]|[#%/^,@:[])/.test(text)
+}
+
 /** One diagnostic for each position. */
 function problemDiagnostics(source: SourceFile, tokens: TokenStream, { problems }: Built<unknown>): readonly Diagnostic[] {
   const places = new Map<number, Problem>()

@@ -1,8 +1,8 @@
 // Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
 // analysis serves `check`, `lint` and editors; it holds what the files of one command share.
 
-import { checkInvariants, type LintOptions, lintProgram } from '@bridle/compiler'
-import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
+import { checkInvariants, findMistakes, isStyleRule, type LintOptions, lintProgram } from '@bridle/compiler'
+import { type Diagnostic, findBrokenInterpolations, parse, type Program, SourceFile } from '@bridle/parser'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
@@ -70,19 +70,50 @@ export class Analysis {
     const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
-    const lint = this.lint(parsed, { disabled: settings.config.check.disable_rules })
+    const rules = this.lint(parsed, { disabled: settings.config.check.disable_rules })
+    const lint = settings.isLenient === true ? rules : rules.filter(({ diagnostic }) => !isStyleRule(diagnostic.code))
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
     const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
     const promises = settings.invariants ? checkInvariants(program, file).map(({ diagnostic }) => ({ diagnostic, file })) : []
-    return [...own, ...lint, ...broken, ...preflight({ key: target.key, file, program }, options), ...promises]
+    const all = [...own, ...lint, ...broken, ...preflight({ key: target.key, file, program }, options), ...promises]
+    return settings.isLenient === true ? all : withMistakes(all, this.mistakes(parsed))
   }
+
+  /** What the author most likely did not mean, by the text alone. */
+  private mistakes({ target, file, program }: Parsed): readonly Finding[] {
+    if (program === null) return []
+    const found = [
+      ...findBrokenInterpolations(file),
+      ...findMistakes(program, { file, imports: this.finder.importsOf(target.key) }),
+    ]
+    return found.map((diagnostic) => ({ diagnostic, file }))
+  }
+}
+
+/** Where the pass of mistakes knows what a name was meant to be, it says so better than the checker does at the same position. */
+function withMistakes(found: readonly Finding[], mistakes: readonly Finding[]): readonly Finding[] {
+  const named = new Set(mistakes.filter(({ diagnostic }) => diagnostic.severity === 'error').map(positionKey))
+  const reached = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N020').map(positionKey))
+  const kept = found.filter((finding) => {
+    const { code } = finding.diagnostic
+    if (code === 'L021') return !reached.has(positionKey(finding))
+    return !/^[NTL]/.test(code) || !named.has(positionKey(finding))
+  })
+  const last = kept.findLastIndex(({ file }) => file === mistakes[0]?.file)
+  return [...kept.slice(0, last + 1), ...mistakes, ...kept.slice(last + 1)]
+}
+
+function positionKey({ diagnostic, file }: Finding): string {
+  return `${file.name} ${diagnostic.span.start}`
 }
 
 export interface CheckSettings {
   readonly config: Config
+  /** Says what the language's own checker says and every rule of lint, and nothing of what only strict checks find. */
+  readonly isLenient?: boolean
   readonly strictTypes: boolean
   readonly preflight: PreflightSeverity
   readonly bundleRoot: string | null

@@ -45,6 +45,7 @@ function findingsOf(parsed: Parsed): readonly Finding[] {
   const runtime = commandRuntime({ terminal: false })
   return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
     config,
+    isLenient: true,
     strictTypes: config.check.strict_types,
     preflight: config.check.preflight_severity,
     bundleRoot: null,

@@ -10,6 +10,8 @@ export interface LintRow<Args> extends CatalogRow<Args> {
   readonly alias?: string
   /** Off by default. */
   readonly optIn?: boolean
+  /** The program does what its author means; `bridle lint` alone says how a careful author writes it. */
+  readonly style?: boolean
 }
 
 function row<A>(definition: Omit<LintRow<A>, 'severity'> & { readonly severity?: 'error' }): LintRow<A> {
@@ -23,6 +25,7 @@ const underscore = (a: { readonly name: string }): string => `prefix with unders
 export const LINT_CATALOG = {
   // ---- the text -----------------------------------------------------------------------------------------------------
   L001: row<{ found: string; rewrite: string }>({
+    style: true,
     rule: 'legacy-doc-comment',
     title: 'documentation in line comments',
     message: (a) => `${a.found} doc comment(s) above this item should use \`/** */\` form`,
@@ -30,6 +33,7 @@ export const LINT_CATALOG = {
     doc: 'Line comments directly above a declaration are its documentation, which is written as one `/** … */` block.',
   }),
   L002: row<None>({
+    style: true,
     rule: 'blank-line-between-items',
     title: 'items without an empty line between',
     message: () => 'top-level items should be separated by a blank line',
@@ -37,6 +41,7 @@ export const LINT_CATALOG = {
     doc: 'Neighbouring top-level items have an empty line between them; imports may stand together.',
   }),
   L003: row<None>({
+    style: true,
     rule: 'trailing-comma',
     title: 'no comma after the last item',
     message: () => 'multiline comma-separated list is missing a trailing comma',
@@ -44,6 +49,7 @@ export const LINT_CATALOG = {
     doc: 'In a list over several lines every item ends with a comma, so that adding one changes one line.',
   }),
   L004: row<None>({
+    style: true,
     rule: 'import-order',
     title: 'imports out of order',
     message: () => 'imports are not in canonical order (stdlib first, then alphabetical by path)',
@@ -51,6 +57,7 @@ export const LINT_CATALOG = {
     doc: 'Leading imports are sorted: `std/` first, then by path; names within an import by the alphabet.',
   }),
   L005: row<None>({
+    style: true,
     rule: 'require-file-header',
     optIn: true,
     title: 'file without a header',
@@ -61,6 +68,7 @@ export const LINT_CATALOG = {
 
   // ---- declarations -------------------------------------------------------------------------------------------------
   L010: row<{ what: string; name: string; style: 'snake_case' | 'PascalCase'; example: string }>({
+    style: true,
     rule: 'naming-convention',
     title: 'name in another style',
     message: (a) => `${a.what} \`${a.name}\` should use ${a.style}`,
@@ -68,6 +76,7 @@ export const LINT_CATALOG = {
     doc: 'Functions and tools are named in snake_case; structs, enums, interfaces and types in PascalCase.',
   }),
   L011: row<{ name: string }>({
+    style: true,
     rule: 'pipeline-return-type',
     title: 'public pipeline without a return type',
     message: (a) =>
@@ -76,6 +85,7 @@ export const LINT_CATALOG = {
     doc: 'What others call says what it returns. Entry points and tests are exempt.',
   }),
   L012: row<{ name: string }>({
+    style: true,
     rule: 'missing-harndoc',
     title: 'public function without documentation',
     message: (a) => `public function \`${a.name}\` is missing a \`/** */\` doc comment`,
@@ -83,6 +93,7 @@ export const LINT_CATALOG = {
     doc: 'A public function has a `/** … */` block on the line above it.',
   }),
   L013: row<{ name: string; score: number; threshold: number }>({
+    style: true,
     rule: 'cyclomatic-complexity',
     title: 'too many branches',
     message: (a) => `function \`${a.name}\` has cyclomatic complexity ${a.score} (> ${a.threshold})`,
@@ -113,6 +124,7 @@ export const LINT_CATALOG = {
     doc: 'A statement follows a `return`, `throw`, `break` or `continue`, or an `if` whose branches all end in one.',
   }),
   L022: row<{ name: string }>({
+    style: true,
     rule: 'let-then-return',
     title: 'binding that is returned at once',
     message: (a) => `binding \`${a.name}\` is immediately returned`,
@@ -127,6 +139,7 @@ export const LINT_CATALOG = {
     doc: 'Somebody is asked for approval, and the answer makes no difference.',
   }),
   L024: row<{ statement: string; name: string }>({
+    style: true,
     rule: 'empty-block',
     title: 'empty block',
     message: (a) => `${a.statement} has an empty body`,
@@ -134,6 +147,7 @@ export const LINT_CATALOG = {
     doc: 'The body of an `if`, `for`, `while` or `try` has no statements.',
   }),
   L025: row<None>({
+    style: true,
     rule: 'unnecessary-else-return',
     title: 'else after a return',
     message: () => 'both if and else branches return — else is unnecessary',
@@ -151,6 +165,7 @@ export const LINT_CATALOG = {
 
   // ---- expressions --------------------------------------------------------------------------------------------------
   L030: row<{ method: string }>({
+    style: true,
     rule: 'redundant-clone',
     title: 'clone that is passed on',
     message: (a) => `cloned value is immediately ${a.method}`,
@@ -158,6 +173,7 @@ export const LINT_CATALOG = {
     doc: 'Values are passed by value, so a clone made for an argument is never seen by anybody else.',
   }),
   L031: row<{ name: string; kind: string; article: string }>({
+    style: true,
     rule: 'unnecessary-cast',
     title: 'conversion that changes nothing',
     message: (a) => `\`${a.name}\` is a no-op here — its argument is already ${a.article} ${a.kind}`,
@@ -173,6 +189,7 @@ export const LINT_CATALOG = {
     doc: 'A value is compared with itself, or a condition is a literal.',
   }),
   L033: row<{ text: string; negated: boolean }>({
+    style: true,
     rule: 'comparison-to-bool',
     title: 'comparison with true or false',
     message: (a) => a.text,
@@ -187,6 +204,7 @@ export const LINT_CATALOG = {
     doc: 'No arithmetic operator takes a bool or nil.',
   }),
   L035: row<{ name: string }>({
+    style: true,
     rule: 'redundant-nil-ternary',
     title: 'ternary in place of ??',
     message: (a) => `ternary nil check over \`${a.name}\` can be replaced with \`${a.name} ?? <fallback>\``,
@@ -210,6 +228,7 @@ export const LINT_CATALOG = {
 
   // ---- the outside --------------------------------------------------------------------------------------------------
   L040: row<{ name: string }>({
+    style: true,
     rule: 'assert-outside-test',
     title: 'assertion outside of tests',
     message: (a) => `\`${a.name}\` is intended for test pipelines, not production control flow`,
@@ -217,6 +236,7 @@ export const LINT_CATALOG = {
     doc: 'Assertions belong to pipelines named `test` or `test_…`, or marked `@test`.',
   }),
   L041: row<None>({
+    style: true,
     rule: 'require-in-test',
     title: 'require in a test',
     message: () => '`require` in a test pipeline should usually be an assertion',
@@ -252,6 +272,7 @@ export const LINT_CATALOG = {
     doc: 'What is published has to be scanned for secrets first, on every path that leads there.',
   }),
   L046: row<{ access: 'property' | 'subscript'; name: string }>({
+    style: true,
     rule: 'untyped-dict-access',
     title: 'use of an unchecked result',
     message: (a) => `${a.access} access on raw \`${a.name}()\` result without schema validation`,
@@ -261,6 +282,7 @@ export const LINT_CATALOG = {
 
   // ---- names of the whole file --------------------------------------------------------------------------------------
   L050: row<{ name: string }>({
+    style: true,
     rule: 'unused-variable',
     title: 'unused variable',
     message: (a) => `variable \`${a.name}\` is declared but never used`,
@@ -268,6 +290,7 @@ export const LINT_CATALOG = {
     doc: 'No expression of the file mentions the name.',
   }),
   L051: row<{ name: string }>({
+    style: true,
     rule: 'unused-pattern-binding',
     title: 'unused name of a pattern',
     message: (a) => `pattern binding \`${a.name}\` is never used`,
@@ -275,6 +298,7 @@ export const LINT_CATALOG = {
     doc: 'A destructuring binds a name that no expression of the file mentions.',
   }),
   L052: row<{ name: string }>({
+    style: true,
     rule: 'unused-parameter',
     title: 'unused parameter',
     message: (a) => `parameter \`${a.name}\` is declared but never used`,
@@ -282,6 +306,7 @@ export const LINT_CATALOG = {
     doc: 'No expression of the file mentions the name.',
   }),
   L053: row<{ name: string }>({
+    style: true,
     rule: 'unused-import',
     title: 'unused import',
     message: (a) => `imported name \`${a.name}\` is never used`,
@@ -289,6 +314,7 @@ export const LINT_CATALOG = {
     doc: 'A selective import brings a name that the file never mentions.',
   }),
   L054: row<{ name: string }>({
+    style: true,
     rule: 'mutable-never-reassigned',
     title: 'var that is never assigned',
     message: (a) => `variable \`${a.name}\` is declared as \`var\` but never reassigned`,
@@ -296,6 +322,7 @@ export const LINT_CATALOG = {
     doc: 'A `var` without an assignment is a `let`.',
   }),
   L055: row<{ name: string }>({
+    style: true,
     rule: 'unused-function',
     title: 'unused function',
     message: (a) => `function \`${a.name}\` is declared but never used`,
@@ -303,6 +330,7 @@ export const LINT_CATALOG = {
     doc: 'A function, tool, skill or eval pack that is not public is never mentioned.',
   }),
   L056: row<{ kind: string; name: string }>({
+    style: true,
     rule: 'unused-type',
     title: 'unused type',
     message: (a) => `${a.kind} \`${a.name}\` is declared but never referenced`,
@@ -326,6 +354,11 @@ const ROWS: Readonly<Record<string, LintRow<never> | undefined>> = LINT_CATALOG
 /** The rule that a code stands for; null for codes of other phases. */
 export function lintRule(code: string): string | null {
   return ROWS[code]?.rule ?? null
+}
+
+/** Whether a code is a rule about style, which checking leaves to lint. */
+export function isStyleRule(code: string): boolean {
+  return ROWS[code]?.style === true
 }
 
 /** Names that disable rules. */

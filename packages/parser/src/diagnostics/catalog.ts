@@ -199,6 +199,13 @@ export const CATALOG = {
     message: (a) => `The file has ${a.found} ${a.what}, the limit is ${a.limit}`,
     hint: () => 'split it into modules, read data from a file instead, or have the host raise `limits` of compile',
   }),
+  P017: entry<{ readonly source: string; readonly reason: string }>({
+    severity: 'error',
+    title: 'interpolation that does not parse',
+    doc: 'What stands between `${` and `}` has to be an expression. The language takes anything else as plain text, so the string shows its own source. Strict checks refuse it.',
+    message: (a) => `\`\${${a.source}}\` is no expression and prints itself: ${a.reason}`,
+    hint: () => 'mend the expression, or write `\\${` where the characters themselves are meant',
+  }),
 } as const
 
 const CHARACTER_HINTS: Readonly<Record<string, string | undefined>> = {

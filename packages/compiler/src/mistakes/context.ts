@@ -1,0 +1,80 @@
+// What the parts of the pass share: where to report, what names stand for, and the scopes of the walk.
+
+import { type Diagnostic, report, type SourceFile, type Span, type Stmt } from '@bridle/parser'
+import { type Bound, type FileNames, readKind, type Structs } from './names.js'
+import type { Purity } from './purity.js'
+import { MISTAKE_CATALOG, type MistakeArgs, type MistakeCode } from './catalog.js'
+
+export type Fix = NonNullable<Diagnostic['fix']>
+
+export interface MistakeContext {
+  readonly file: SourceFile
+  readonly names: FileNames
+  readonly scopes: Scopes
+  readonly purity: Purity
+  /** Whether the signature of a builtin says that it gives something. */
+  readonly hasResult: (builtin: string) => boolean
+  /** Whether scripts can name it without declaring it. */
+  readonly isGlobal: (name: string) => boolean
+  /** Whether the place is in what is read as a text of another language: a command, a pattern, a template. */
+  readonly inForeignText: () => boolean
+  readonly asForeignText: (visit: () => void) => void
+  readonly report: <C extends MistakeCode>(code: C, span: Span, args: MistakeArgs<C>, fix?: Fix | null) => void
+}
+
+export function mistakeReporter(diagnostics: Diagnostic[]): MistakeContext['report'] {
+  return <C extends MistakeCode>(code: C, span: Span, args: MistakeArgs<C>, fix: Fix | null = null): void => {
+    diagnostics.push(report(MISTAKE_CATALOG, code, span, args, { fix }))
+  }
+}
+
+/** Names by block, the innermost last. */
+export class Scopes {
+  private readonly stack: Map<string, Bound>[] = [new Map()]
+  private readonly structs: Structs
+
+  constructor(structs: Structs) {
+    this.structs = structs
+  }
+
+  open(): void {
+    this.stack.push(new Map())
+  }
+
+  close(): void {
+    this.stack.pop()
+  }
+
+  bind(name: string, bound: Bound): void {
+    this.stack.at(-1)?.set(name, bound)
+  }
+
+  find(name: string): Bound | null {
+    return this.stack.findLast((scope) => scope.has(name))?.get(name) ?? null
+  }
+
+  declare({ binding, mutable, value }: Extract<Stmt, { kind: 'Let' }>): void {
+    if (binding.kind === 'NameBinding') this.bind(binding.name.text, { mutable, kind: readKind(value, this.structs) })
+    else this.bindParts(binding, mutable)
+  }
+
+  declareLoop({ binding }: Extract<Stmt, { kind: 'For' }>): void {
+    if (binding.kind === 'NameBinding') this.bind(binding.name.text, { mutable: false, kind: null })
+    else this.bindParts(binding, false)
+  }
+
+  private bindParts(
+    binding: Exclude<Extract<Stmt, { kind: 'For' }>['binding'], { kind: 'NameBinding' }>,
+    mutable: boolean,
+  ): void {
+    const bound = { mutable, kind: null }
+    if (binding.kind === 'PairBinding') {
+      this.bind(binding.first.text, bound)
+      this.bind(binding.second.text, bound)
+      return
+    }
+    if (binding.kind === 'DictBinding') for (const { key, alias } of binding.fields) this.bind((alias ?? key).text, bound)
+    else for (const { name } of binding.items) this.bind(name.text, bound)
+    if (binding.rest !== null) this.bind(binding.rest.text, bound)
+  }
+}

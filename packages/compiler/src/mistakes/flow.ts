@@ -1,0 +1,241 @@
+// Control flow and operators that cannot mean what they say: code behind what never comes out, conditions that are always the same,
+// keys given twice, division by zero, values compared with themselves. What a rule of lint or the checker says already is left to it.
+
+import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
+import { fingerprint, isPure, isSameTree } from '../lint/context.js'
+import { stmtExits } from '../types/exits.js'
+import type { MistakeContext } from './context.js'
+
+// ---- code that is never reached --------------------------------------------------------------------------------------
+
+/** Reports the first statement behind one that never lets control through, where only this pass can tell. */
+export function checkReachable(body: readonly Stmt[], context: MistakeContext): void {
+  for (const [at, stmt] of body.entries()) {
+    const next = body[at + 1]
+    if (next === undefined) return
+    if (stmtExits(stmt)) return // the checker says it
+    const before = describeEnd(stmt, context)
+    if (before === null) continue
+    context.report('M004', next.span, { before })
+    return
+  }
+}
+
+/** Why nothing comes out of a statement; null when something may. */
+function describeEnd(stmt: Stmt, context: MistakeContext): string | null {
+  switch (stmt.kind) {
+    case 'Return':
+    case 'Throw':
+    case 'Break':
+    case 'Continue':
+      return `\`${stmt.kind.toLowerCase()}\` leaves before it`
+    case 'While':
+      return stmt.condition.kind === 'Bool' && stmt.condition.value && !leavesLoop(stmt.body)
+        ? 'the loop before it has no `break`'
+        : null
+    case 'ExprStmt':
+      return describeExprEnd(stmt.value, context)
+    default:
+      return null
+  }
+}
+
+function describeExprEnd(expr: Expr, context: MistakeContext): string | null {
+  switch (expr.kind) {
+    case 'Call':
+      return NEVER.has(expr.callee.text) && !context.names.declared.has(expr.callee.text)
+        ? `\`${expr.callee.text}\` never returns`
+        : null
+    case 'Match':
+      // A value without an arm raises an error.
+      return expr.arms.length > 0 && expr.arms.every(({ body }) => endsBlock(body, context)) ? 'all arms before it leave' : null
+    case 'If':
+      return expr.otherwise !== null && endsBlock(expr.then, context) && endsOther(expr.otherwise, context)
+        ? 'all branches before it leave'
+        : null
+    case 'Try':
+      if (expr.finalizer !== null && endsBlock(expr.finalizer, context)) return '`finally` before it leaves'
+      return endsBlock(expr.body, context) && expr.handler !== null && endsBlock(expr.handler.body, context)
+        ? 'both `try` and `catch` before it leave'
+        : null
+    default:
+      return null
+  }
+}
+
+const NEVER: ReadonlySet<string> = new Set(['unreachable', 'throw_error', 'exit'])
+
+function endsBlock(block: Block, context: MistakeContext): boolean {
+  return block.body.some((stmt) => describeEnd(stmt, context) !== null)
+}
+
+function endsOther(otherwise: Block | ExprOf<'If'>, context: MistakeContext): boolean {
+  return otherwise.kind === 'If' ? describeExprEnd(otherwise, context) !== null : endsBlock(otherwise, context)
+}
+
+/** Whether a loop is left from inside: by `break` of its own; `return` and `throw` leave what is behind it unreached. */
+function leavesLoop(block: Block): boolean {
+  return block.body.some((stmt) => stmtBreaks(stmt))
+}
+
+function stmtBreaks(stmt: Stmt): boolean {
+  switch (stmt.kind) {
+    case 'Break':
+      return true
+    case 'Guard':
+      return leavesLoop(stmt.otherwise)
+    case 'Mutex':
+    case 'Defer':
+      return leavesLoop(stmt.body)
+    case 'Select':
+      return stmt.arms.some(({ body }) => leavesLoop(body))
+    case 'ExprStmt':
+    case 'Let':
+    case 'Assign':
+    case 'Return':
+      return stmt.value !== null && exprBreaks(stmt.value)
+    default:
+      return false
+  }
+}
+
+function exprBreaks(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'If':
+      return (
+        leavesLoop(expr.then) ||
+        (expr.otherwise !== null && (expr.otherwise.kind === 'If' ? exprBreaks(expr.otherwise) : leavesLoop(expr.otherwise)))
+      )
+    case 'Match':
+      return expr.arms.some(({ body }) => leavesLoop(body))
+    case 'Try':
+      return [expr.body, expr.handler?.body, expr.finalizer].some(
+        (block) => block !== null && block !== undefined && leavesLoop(block),
+      )
+    case 'Retry':
+    case 'Deadline':
+      return leavesLoop(expr.body)
+    case 'Ternary':
+      return exprBreaks(expr.whenTrue) || exprBreaks(expr.whenFalse)
+    default:
+      return false
+  }
+}
+
+// ---- conditions --------------------------------------------------------------------------------------------------------
+
+/** `isLoop`: `while true` is how an endless loop is written. */
+export function checkCondition(condition: Expr, what: string, context: MistakeContext, isLoop = false): void {
+  if (condition.kind === 'Bool') {
+    // Of an `if` a rule of lint says it.
+    if (what !== 'the `if` condition' && !(isLoop && condition.value))
+      context.report('M005', condition.span, { what, value: String(condition.value) })
+    return
+  }
+  checkTested(condition, what, context)
+}
+
+function checkTested(expr: Expr, what: string, context: MistakeContext): void {
+  if (expr.kind === 'Unary' && expr.operator === '!') return checkTested(expr.operand, what, context)
+  if (expr.kind === 'Binary' && (expr.operator === '||' || expr.operator === '&&')) {
+    checkTested(expr.left, 'this operand', context)
+    return checkTested(expr.right, 'this operand', context)
+  }
+  if (expr.kind === 'Identifier') {
+    const isFunction = context.scopes.find(expr.name) === null && context.names.functions.has(expr.name)
+    if (isFunction) context.report('M006', expr.span, { name: expr.name })
+    return
+  }
+  const value = constantTruth(expr)
+  if (value !== null) context.report('M005', expr.span, { what, value: String(value) })
+}
+
+/** Whether a literal counts as true; null for what is none. */
+function constantTruth(expr: Expr): boolean | null {
+  switch (expr.kind) {
+    case 'Bool':
+      return expr.value
+    case 'Nil':
+      return false
+    case 'String':
+      return expr.value !== ''
+    case 'Int':
+    case 'Float':
+      return Number(expr.value) !== 0
+    case 'List':
+      return expr.items.length > 0 && expr.items.some(({ spread }) => !spread) ? true : null
+    case 'Closure':
+      return true
+    case 'Binary': {
+      const { left, operator, right } = expr
+      const one = literalValue(left)
+      const other = literalValue(right)
+      if (one === undefined || other === undefined) return null
+      if (operator === '==') return one === other
+      return operator === '!=' ? one !== other : null
+    }
+    default:
+      return null
+  }
+}
+
+function literalValue(expr: Expr): string | number | bigint | boolean | null | undefined {
+  switch (expr.kind) {
+    case 'Nil':
+      return null
+    case 'Bool':
+    case 'String':
+    case 'Int':
+      return expr.value
+    default:
+      return undefined
+  }
+}
+
+// ---- expressions -------------------------------------------------------------------------------------------------------
+
+export function checkOperator(expr: ExprOf<'Binary'>, isTried: boolean, context: MistakeContext): void {
+  const { operator, left, right } = expr
+  if ((operator === '/' || operator === '%') && isZero(right) && left.kind !== 'Float' && !isTried)
+    context.report('M008', expr.span, { operator })
+  // `==` and `!=` have a rule of lint.
+  if (/^[<>]=?$/.test(operator) && isPure(left) && left.kind !== 'Int' && isSameTree(left, right))
+    context.report('M009', expr.span, { operator, value: String(operator.endsWith('=')) })
+}
+
+function isZero(expr: Expr): boolean {
+  return expr.kind === 'Int' && Number(expr.value) === 0
+}
+
+export function checkKeys(expr: ExprOf<'Dict'> | ExprOf<'StructLiteral'>, context: MistakeContext): void {
+  let seen = new Set<string>()
+  for (const entry of expr.entries) {
+    // What is spread between may be what the second is there to replace.
+    if (entry.kind === 'spread') seen = new Set()
+    if (entry.kind !== 'named') continue
+    const key = entry.key.text
+    if (seen.has(key)) context.report('M007', entry.span, { key })
+    seen.add(key)
+  }
+}
+
+/** Literals that stand in an arm of their own and again as an alternative of a later one. */
+export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void {
+  const seen = new Set<string>()
+  for (const { patterns, guard } of expr.arms) {
+    for (const pattern of patterns) {
+      const key = fingerprint(pattern)
+      // An arm that is the same as a whole has a rule of lint.
+      if (seen.has(key) && patterns.length > 1) context.report('M007', pattern.span, { key: patternText(pattern, context) })
+      if (guard === null && isLiteral(pattern)) seen.add(key)
+    }
+  }
+}
+
+function isLiteral({ kind }: Expr): boolean {
+  return ['Int', 'Float', 'String', 'Bool', 'Nil', 'Duration'].includes(kind)
+}
+
+function patternText({ span }: Expr, { file }: MistakeContext): string {
+  return file.text.slice(span.start, span.end)
+}

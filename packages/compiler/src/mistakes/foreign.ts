@@ -1,0 +1,222 @@
+// Names and members that other languages have and this one has not, where the program parses all the same: `null`, `str(x)`,
+// `console.log(x)`, `JSON.parse(x)`, `.length`, `user["name"]` on a struct. The table of habits says what is meant (habits/table.ts of the
+// parser). What a file declares or imports under such a name is what it says.
+
+import {
+  type Expr,
+  type ExprOf,
+  type FoundHabit,
+  findCallHabit,
+  findMemberHabit,
+  findNameHabit,
+  HABITS,
+  type Span,
+} from '@bridle/parser'
+import { METHOD_NAMES } from '../types/builtins.generated.js'
+import type { Fix, MistakeContext } from './context.js'
+import { readKind, type ValueKind } from './names.js'
+import { formatFix } from './strings.js'
+
+export function checkForeign(expr: Expr, context: MistakeContext): void {
+  switch (expr.kind) {
+    case 'Identifier':
+      return checkName(expr.name, expr.span, context)
+    case 'Call':
+      return checkCall(expr, context)
+    case 'MethodCall':
+      return checkMethod(expr, context)
+    case 'Member':
+      return checkMember(expr, context)
+    case 'Index':
+      return checkIndex(expr, context)
+    default:
+      return
+  }
+}
+
+/** Whether nothing in sight can have this name. */
+function isUnknown(name: string, { names, scopes, isGlobal }: MistakeContext): boolean {
+  return names.knowsImports && scopes.find(name) === null && !names.declared.has(name) && !isGlobal(name)
+}
+
+function reportName(
+  found: string,
+  span: Span,
+  { habit, replacement }: FoundHabit,
+  fix: Fix | null,
+  context: MistakeContext,
+): void {
+  const own = fix ?? (replacement === null || replacement.includes('X') ? null : replaceBy(span, replacement))
+  context.report('M020', span, { found, habit: `a name of ${habit.from}`, harn: habit.harn }, own)
+}
+
+function replaceBy(span: Span, text: string): Fix {
+  return { title: `write \`${text}\``, edits: [{ span, text }] }
+}
+
+function checkName(name: string, span: Span, context: MistakeContext): void {
+  if (!isUnknown(name, context)) return
+  if (STRING_PREFIXES.has(name) && context.file.text[span.end] === '"') {
+    const { habit } = { habit: HABITS.fString }
+    return context.report(
+      'M020',
+      span,
+      { found: `${name}"…"`, habit: `a string of ${habit.from}`, harn: habit.harn },
+      prefixFix(name, span, context),
+    )
+  }
+  const found = findNameHabit(name)
+  if (found === null) return
+  // `this` is only repaired where there is a receiver.
+  const usable = found.replacement !== 'self' || context.scopes.find('self') !== null
+  reportName(name, span, usable ? found : { ...found, replacement: null }, null, context)
+}
+
+/** Letters that stand before a string in Python. `r"…"` is a raw string here, too. */
+const STRING_PREFIXES: ReadonlySet<string> = new Set(['f', 'F', 'b', 'B', 'u', 'U', 'rf', 'fr', 's'])
+
+/** Without the prefix, and with `${x}` for `{x}` if it was that of a format string. */
+function prefixFix(name: string, span: Span, { file }: MistakeContext): Fix | null {
+  const start = span.end
+  let end = start + 1
+  while (end < file.text.length && file.text[end] !== '"' && file.text[end] !== '\n') end += file.text[end] === '\\' ? 2 : 1
+  const text = file.text.slice(start, end + 1)
+  // A quote within a placeholder, a format behind a colon, a doubled brace: left to the author.
+  if (!text.endsWith('"') || text === '""' || /\{\{|\}\}|\{[^}]*[:!=]/.test(text)) return null
+  const isFormat = name !== 'b' && name !== 'B' && name !== 'u' && name !== 'U'
+  const own = isFormat ? text.replace(/(?<!\$)\{(?=[^}]+\})/g, '${') : text
+  return { title: 'interpolate', edits: [{ span: { start: span.start, end: end + 1 }, text: own }] }
+}
+
+function checkCall(call: ExprOf<'Call'>, context: MistakeContext): void {
+  const { text, span } = call.callee
+  const declaration = context.names.structs.get(text)
+  if (declaration !== undefined && !context.names.functions.has(text) && context.scopes.find(text) === null) {
+    const [only] = call.args
+    if (call.args.length === 1 && only !== undefined && !isScalar(only.value)) return
+    const habit = HABITS.structCall
+    const values = call.args.map(({ value }) => context.file.text.slice(value.span.start, value.span.end))
+    const fields = declaration.fields.map(({ name }, at) => `${name.text}: ${values[at]}`)
+    const isWhole = values.length === declaration.fields.length && !call.args.some(({ spread }) => spread)
+    const fix = isWhole ? replaceBy(call.span, `${text} {${fields.join(', ')}}`) : null
+    context.report('M020', call.span, { found: `${text}(…)`, habit: `how ${habit.from} make a struct`, harn: habit.harn }, fix)
+    return
+  }
+  if (!isUnknown(text, context)) return
+  const found = findCallHabit(text)
+  if (found === null) return
+  reportName(text, span, found, argumentFix(found, call, context), context)
+}
+
+/** What cannot be the dict of fields that a struct is made from. */
+function isScalar({ kind }: Expr): boolean {
+  return ['Int', 'Float', 'Bool', 'Nil', 'String', 'Interpolation', 'Duration', 'List'].includes(kind)
+}
+
+/** `X.sort()` of `sorted(xs)`. */
+function argumentFix(
+  { replacement }: FoundHabit,
+  call: ExprOf<'Call'> | ExprOf<'MethodCall'>,
+  context: MistakeContext,
+): Fix | null {
+  const [only, more] = call.args
+  if (replacement === null || !replacement.includes('X') || only === undefined || more !== undefined || only.spread) return null
+  const text = context.file.text.slice(only.value.span.start, only.value.span.end)
+  const isAtom = ['Identifier', 'Call', 'MethodCall', 'Member', 'Index', 'List', 'String', 'Interpolation'].includes(
+    only.value.kind,
+  )
+  return replaceBy(call.span, replacement.replaceAll('X', replacement === 'X' || isAtom ? text : `(${text})`))
+}
+
+function checkMethod(call: ExprOf<'MethodCall'>, context: MistakeContext): void {
+  const path = pathText(call.object)
+  if (path !== null && isUnknown(path.root, context)) {
+    const found = findCallHabit(`${path.text}.${call.method.text}`)
+    if (found !== null) {
+      const span = { start: call.object.span.start, end: call.method.span.end }
+      reportName(`${path.text}.${call.method.text}`, span, found, argumentFix(found, call, context), context)
+    }
+    return
+  }
+  const name = call.method.text
+  const found = findMemberHabit(name)
+  if (found === null || METHOD_NAMES.has(name) || context.names.ownMembers.has(name)) return
+  const kind = kindIn(call.object, context)
+  if ((kind === null && context.names.hasImports) || (typeof kind === 'object' && kind !== null)) return
+  const fix = name === 'format' ? formatFix(call, context) : memberFix(call, found)
+  const { habit } = found
+  context.report('M021', call.method.span, { found: `.${name}()`, habit: `a method of ${habit.from}`, harn: habit.harn }, fix)
+}
+
+function memberFix(call: ExprOf<'MethodCall'>, { replacement }: FoundHabit): Fix | null {
+  if (replacement === null) return null
+  // `count` and its like are methods as well.
+  return replaceBy(call.method.span, replacement)
+}
+
+function checkMember(expr: ExprOf<'Member'>, context: MistakeContext): void {
+  const path = pathText(expr)
+  if (path !== null && isUnknown(path.root, context)) {
+    const found = findNameHabit(path.text)
+    if (found !== null) reportName(path.text, expr.span, found, null, context)
+    return
+  }
+  const { text: name, span } = expr.property
+  if (context.names.ownMembers.has(name)) return
+  const kind = kindIn(expr.object, context)
+  if (kind === 'dict' && METHOD_NAMES.has(name) && CALLED.has(name)) {
+    context.report(
+      'M024',
+      span,
+      { name },
+      { title: 'call it', edits: [{ span: { start: span.end, end: span.end }, text: '()' }] },
+    )
+    return
+  }
+  if (kind !== 'list' && kind !== 'string') return
+  const found = findMemberHabit(name)
+  if (found !== null) {
+    const { habit, replacement } = found
+    const fix =
+      replacement === null || METHOD_NAMES.has(name)
+        ? null
+        : replaceBy(span, replacement === 'count' ? 'count' : `${replacement}()`)
+    context.report('M021', span, { found: `.${name}`, habit: `a property of ${habit.from}`, harn: habit.harn }, fix)
+  } else if (METHOD_NAMES.has(name) && !PROPERTIES.has(name)) {
+    context.report(
+      'M024',
+      span,
+      { name },
+      { title: 'call it', edits: [{ span: { start: span.end, end: span.end }, text: '()' }] },
+    )
+  }
+}
+
+/** Methods of a dict that are asked for as if they were keys. */
+const CALLED: ReadonlySet<string> = new Set(['keys', 'values', 'entries'])
+
+/** What lists and strings have without a call. */
+const PROPERTIES: ReadonlySet<string> = new Set(['count', 'empty', 'first', 'last'])
+
+function checkIndex(expr: ExprOf<'Index'>, context: MistakeContext): void {
+  const kind = kindIn(expr.object, context)
+  if (kind === null || typeof kind !== 'object' || expr.index.kind !== 'String') return
+  const { value: key } = expr.index
+  const name = context.file.text.slice(expr.object.span.start, expr.object.span.end)
+  const span = { start: expr.object.span.end, end: expr.span.end }
+  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(key)
+  const fix = isName ? { title: 'read the field', edits: [{ span, text: `${expr.optional ? '?' : ''}.${key}` }] } : null
+  context.report('M022', expr.span, { name, key }, fix)
+}
+
+function kindIn(expr: Expr, { scopes, names }: MistakeContext): ValueKind {
+  return expr.kind === 'Identifier' ? (scopes.find(expr.name)?.kind ?? null) : readKind(expr, names.structs)
+}
+
+/** `a.b.c` as text, when it is made of names alone. */
+function pathText(expr: Expr): { readonly root: string; readonly text: string } | null {
+  if (expr.kind === 'Identifier') return { root: expr.name, text: expr.name }
+  if (expr.kind !== 'Member' || expr.optional) return null
+  const object = pathText(expr.object)
+  return object === null ? null : { root: object.root, text: `${object.text}.${expr.property.text}` }
+}

@@ -1,0 +1,173 @@
+// What the names of a file stand for, as far as its text alone says so: which are bound where and to what kind of value, what the
+// file declares, and which members its own values have. It takes no types; what it does not know it leaves to the checker.
+
+import { type Expr, findNameHabit, type Program, type Stmt, walk } from '@bridle/parser'
+import type { ImportedInterface } from '../types/module-interface.js'
+
+/** The kind of value that a name was bound to; null when the text does not say. */
+export type ValueKind = 'list' | 'dict' | 'string' | 'number' | 'bool' | 'set' | { readonly struct: string } | null
+
+export interface Bound {
+  readonly mutable: boolean
+  readonly kind: ValueKind
+}
+
+export interface FileNames {
+  /** Everything that the file declares or binds anywhere, and what it imports by name. */
+  readonly declared: ReadonlySet<string>
+  readonly functions: ReadonlyMap<string, Extract<Stmt, { kind: 'FnDecl' }>>
+  readonly structs: ReadonlyMap<string, Extract<Stmt, { kind: 'StructDecl' }>>
+  /** Members that values of the file's own making may have: methods of `impl`, fields, keys. */
+  readonly ownMembers: ReadonlySet<string>
+  /** Whether something is imported: its values may have any members. */
+  readonly hasImports: boolean
+  /** False when an import could not be resolved, so that any name may be one of its. */
+  readonly knowsImports: boolean
+  /** Functions and methods whose results are used somewhere. */
+  readonly used: ReadonlySet<string>
+}
+
+export function readNames(program: Program, imports: (path: string) => ImportedInterface | null): FileNames {
+  const declared = new Set<string>()
+  const functions = new Map<string, Extract<Stmt, { kind: 'FnDecl' }>>()
+  const structs = new Map<string, Extract<Stmt, { kind: 'StructDecl' }>>()
+  const ownMembers = new Set<string>()
+  const called = new Map<string, number>()
+  const ignored = new Map<string, number>()
+  let hasImports = false
+  let knowsImports = true
+  const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1)
+  const bind = (name: { readonly text: string } | null | undefined): void => {
+    if (name !== null && name !== undefined) declared.add(name.text)
+  }
+  walk(program, {
+    enter(node) {
+      switch (node.kind) {
+        case 'ImportDecl': {
+          hasImports = true
+          for (const name of node.names ?? []) declared.add(name.text)
+          const found = imports(node.path)
+          if (found === null) knowsImports = false
+          for (const name of found?.exports ?? []) declared.add(name)
+          for (const table of found?.methods.values() ?? []) for (const name of table?.keys() ?? []) ownMembers.add(name)
+          return
+        }
+        case 'FnDecl':
+          functions.set(node.name.text, node)
+          declared.add(node.name.text)
+          ownMembers.add(node.name.text)
+          for (const param of node.params) bind(param.name)
+          return
+        case 'ToolDecl':
+          declared.add(node.name.text)
+          for (const param of node.params) bind(param.name)
+          return
+        case 'PipelineDecl':
+        case 'OverrideDecl':
+          declared.add(node.name.text)
+          for (const param of node.params) bind(param)
+          return
+        case 'StructDecl':
+          structs.set(node.name.text, node)
+          declared.add(node.name.text)
+          for (const { name } of node.fields) ownMembers.add(name.text)
+          return
+        case 'SkillDecl':
+        case 'EvalPackDecl':
+        case 'EnumDecl':
+        case 'InterfaceDecl':
+        case 'TypeDecl':
+          declared.add(node.name.text)
+          return
+        case 'UseTool':
+          bind(node.alias)
+          return
+        case 'Let':
+        case 'For': {
+          const { binding } = node
+          if (binding.kind === 'NameBinding') bind(binding.name)
+          else if (binding.kind === 'PairBinding') [binding.first, binding.second].forEach(bind)
+          else if (binding.kind === 'DictBinding') {
+            for (const { key, alias } of binding.fields) bind(alias ?? key)
+            bind(binding.rest)
+          } else {
+            for (const { name } of binding.items) bind(name)
+            bind(binding.rest)
+          }
+          return
+        }
+        case 'Closure':
+          for (const param of node.params) bind(param.name)
+          return
+        case 'Try':
+          bind(node.handler?.variable)
+          return
+        case 'Parallel':
+          bind(node.variable)
+          return
+        case 'Select':
+          for (const arm of node.arms) if (arm.kind === 'receive') bind(arm.variable)
+          return
+        case 'Match':
+          // Names in patterns bind what stands there.
+          for (const { patterns } of node.arms)
+            for (const pattern of patterns)
+              walk(pattern, {
+                enter(part) {
+                  // `None` and its like are no names for what is matched.
+                  if (part.kind === 'Identifier' && findNameHabit(part.name) === null) declared.add(part.name)
+                },
+              })
+          return
+        case 'Dict':
+        case 'StructLiteral':
+          for (const entry of node.entries) if (entry.kind === 'named') ownMembers.add(entry.key.text)
+          return
+        case 'Assign':
+          if (node.target.kind === 'Member') ownMembers.add(node.target.property.text)
+          return
+        case 'Call':
+          count(called, node.callee.text)
+          return
+        case 'MethodCall':
+          count(called, node.method.text)
+          return
+        case 'ExprStmt':
+          if (node.value.kind === 'Call') count(ignored, node.value.callee.text)
+          else if (node.value.kind === 'MethodCall') count(ignored, node.value.method.text)
+          return
+        default:
+          return
+      }
+    },
+  })
+  const used = new Set([...called].filter(([name, times]) => times > (ignored.get(name) ?? 0)).map(([name]) => name))
+  return { declared, functions, structs, ownMembers, hasImports, knowsImports, used }
+}
+
+export type Structs = FileNames['structs']
+
+/** What a literal or the call of a well-known constructor makes. */
+export function readKind(value: Expr, structs: Structs): ValueKind {
+  switch (value.kind) {
+    case 'List':
+      return 'list'
+    case 'Dict':
+      return 'dict'
+    case 'String':
+    case 'Interpolation':
+      return 'string'
+    case 'Int':
+    case 'Float':
+      return 'number'
+    case 'Bool':
+      return 'bool'
+    case 'StructLiteral':
+      return { struct: value.name.text }
+    case 'Call':
+      if (structs.has(value.callee.text)) return { struct: value.callee.text }
+      return value.callee.text === 'set' ? 'set' : null
+    default:
+      return null
+  }
+}
