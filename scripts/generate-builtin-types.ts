@@ -23,6 +23,8 @@ const defs = allFamilies()
 const built = defs.filter(({ name }) => MISSING_BUILTINS.has(name)).map(({ name }) => name)
 if (built.length > 0) throw new Error(`missing-builtins.ts names builtins that exist: ${built.join(', ')}`)
 
+const byName = (one: string, other: string): number => (one < other ? -1 : 1)
+
 /** What holds a position or a queue: asking for a value changes it. */
 const STATEFUL: ReadonlySet<string> = new Set(['generator', 'stream', 'channel'])
 
@@ -71,11 +73,13 @@ function resultText(signature: string): string {
 const pureMethods = [...new Set(methods.map(({ name }) => name))]
   .filter((name) => methods.filter((def) => def.name === name).every(isPure))
   .filter((name) => !methods.some((def) => def.name === name && STATEFUL.has(def.receiver ?? '')))
-  .sort()
+  .sort(byName)
 
 /** Names of methods that give a changed value of the type that they are called on. */
 const changers = pureMethods.filter((name) =>
-  methods.some((def) => def.name === name && resultText(def.signature).replace(/<.*/, '') === def.receiver && def.receiver !== 'iter'),
+  methods.some(
+    (def) => def.name === name && resultText(def.signature).replace(/<.*/, '') === def.receiver && def.receiver !== 'iter',
+  ),
 )
 
 function listText(names: readonly string[]): string {
@@ -110,7 +114,7 @@ ${listText(pureMethods)}])
 
 /** All of them, whatever they are called on. */
 export const METHOD_NAMES: ReadonlySet<string> = new Set([
-${listText([...new Set(methods.map(({ name }) => name))].sort())}])
+${listText([...new Set(methods.map(({ name }) => name))].sort(byName))}])
 
 /** Those of the pure ones that give a changed value of the type that they are called on. */
 export const CHANGING_METHODS: ReadonlySet<string> = new Set([

@@ -65,3 +65,4 @@ export {
   HABITS,
   type HabitName,
 } from './habits/table.js'
+export { interpolateBraces } from './habits/braces.js'

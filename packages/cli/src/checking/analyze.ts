@@ -71,7 +71,8 @@ export class Analysis {
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
     const rules = this.lint(parsed, { disabled: settings.config.check.disable_rules })
-    const lint = settings.isLenient === true ? rules : rules.filter(({ diagnostic }) => !isStyleRule(diagnostic.code))
+    const hasStyle = settings.isLenient === true || settings.style === true
+    const lint = hasStyle ? rules : rules.filter(({ diagnostic }) => !isStyleRule(diagnostic.code))
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
@@ -114,6 +115,8 @@ export interface CheckSettings {
   readonly config: Config
   /** Says what the language's own checker says and every rule of lint, and nothing of what only strict checks find. */
   readonly isLenient?: boolean
+  /** With the rules of lint about style, which otherwise are left to `bridle lint`: an editor shows both. */
+  readonly style?: boolean
   readonly strictTypes: boolean
   readonly preflight: PreflightSeverity
   readonly bundleRoot: string | null

@@ -81,6 +81,7 @@ export class OpenDocument {
     const analysis = new Analysis(this.finder, [this.parsed])
     this.found = analysis.check(runtime, this.parsed, {
       config,
+      style: true,
       strictTypes: config.check.strict_types,
       preflight: config.check.preflight_severity,
       bundleRoot: null,

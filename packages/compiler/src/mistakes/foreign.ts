@@ -10,6 +10,7 @@ import {
   findMemberHabit,
   findNameHabit,
   HABITS,
+  interpolateBraces,
   type Span,
 } from '@bridle/parser'
 import { METHOD_NAMES } from '../types/builtins.generated.js'
@@ -81,10 +82,10 @@ function prefixFix(name: string, span: Span, { file }: MistakeContext): Fix | nu
   let end = start + 1
   while (end < file.text.length && file.text[end] !== '"' && file.text[end] !== '\n') end += file.text[end] === '\\' ? 2 : 1
   const text = file.text.slice(start, end + 1)
-  // A quote within a placeholder, a format behind a colon, a doubled brace: left to the author.
-  if (!text.endsWith('"') || text === '""' || /\{\{|\}\}|\{[^}]*[:!=]/.test(text)) return null
+  if (!text.endsWith('"') || text === '""') return null
   const isFormat = name !== 'b' && name !== 'B' && name !== 'u' && name !== 'U'
-  const own = isFormat ? text.replace(/(?<!\$)\{(?=[^}]+\})/g, '${') : text
+  const own = isFormat ? interpolateBraces(text) : text
+  if (own === null) return null
   return { title: 'interpolate', edits: [{ span: { start: span.start, end: end + 1 }, text: own }] }
 }
 
