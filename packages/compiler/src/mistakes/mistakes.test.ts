@@ -61,7 +61,7 @@ const WRONG: readonly (readonly [text: string, found: string, fixed?: string])[]
   ['let d = {a: 1}\nfor k in d.keys { println(k) }', '2 M024', 'let d = {a: 1}\nfor k in d.keys() { println(k) }'],
 ]
 
-test.each(WRONG)('%j', (text, wanted, wantedText) => {
+test.each(WRONG.map(([text, wanted, wantedText]) => ({ text, wanted, wantedText })))('$text', ({ text, wanted, wantedText }) => {
   const { found, fixed } = check(text)
   expect(found).toEqual([wanted])
   if (wantedText !== undefined) expect(fixed).toBe(wantedText)
