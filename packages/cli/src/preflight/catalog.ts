@@ -1,6 +1,7 @@
 // THE table of what preflight reports: things that a script refers to by a literal and that are not there. Messages are the
 // language's wording.
 
+import { quoteExecutors } from '@bridle/compiler/grants'
 import { report } from '@bridle/parser'
 import type { CatalogRow, Diagnostic, RowArgs, Span } from '@bridle/parser'
 
@@ -76,7 +77,7 @@ export const PREFLIGHT_CATALOG = {
   H010: row<{ name: string; executor: string }>({
     title: 'unknown executor',
     text: (a) => `tool '${a.name}' declares unknown executor "${a.executor}"`,
-    hint: () => 'expected one of: "harn", "host_bridge", "mcp_server", "provider_native"',
+    hint: () => `expected one of: ${quoteExecutors()}`,
     doc: 'A tool is to be carried out in a way that nobody knows.',
   }),
   H011: row<{ name: string }>({

@@ -2,6 +2,7 @@
 // It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
 
 import { resolve } from 'node:path'
+import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
 import { folderOf, importedModules, type ModuleFinder } from '../checking/imports.js'
@@ -182,8 +183,10 @@ export class Preflight {
     const executor = literalField(config, 'executor')
     if (executor === null) return
     const name = literal(call.args[1])?.text ?? '<dynamic>'
-    if (!EXECUTORS.has(executor.text)) return this.report(file, 'H010', executor.span, { name, executor: executor.text })
-    if (executor.text !== 'host_bridge') return
+    const known = executorNamed(executor.text)
+    if (known === null || !DEFINABLE_EXECUTORS.includes(known))
+      return this.report(file, 'H010', executor.span, { name, executor: executor.text })
+    if (factsOfExecutor(known).identity !== 'host') return
     if (field(config, 'host_capability') === null) return this.report(file, 'H011', call.span, { name })
     const bound = literalField(config, 'host_capability')
     if (bound === null) return
@@ -251,8 +254,6 @@ export class Preflight {
     }
   }
 }
-
-const EXECUTORS: ReadonlySet<string> = new Set(['harn', 'harn_builtin', 'host_bridge', 'mcp_server', 'provider_native'])
 
 function literal(arg: Argument | undefined): Literal | null {
   return arg !== undefined && !arg.spread && arg.value.kind === 'String' ? { text: arg.value.value, span: arg.value.span } : null

@@ -2,6 +2,7 @@
 // that its side-effect level or its executor implies, else those of its handler, which inference finds.
 
 import type { Expr } from '@bridle/parser'
+import { EXECUTORS, executorNamed, factsOfExecutor, impliedExecutor, targetOf } from '../grants/executors.js'
 import { listLevelEffects, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
@@ -20,9 +21,14 @@ export function toolDefinition(
   return {
     executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : 'harn')),
     handler: handler === undefined ? null : track(handler),
-    effects: declared?.flatMap((name) => normalEffect(name) ?? []) ?? implied ?? (executor === 'mcp_server' ? ['mcp'] : null),
+    effects: declared?.flatMap((name) => normalEffect(name) ?? []) ?? implied ?? impliedEffects(executor),
     reaches: isPlainDict(config) ? listReach(name, config) : ['*'],
   }
+}
+
+function impliedEffects(executor: string | null): readonly string[] | null {
+  const known = executor === null ? null : executorNamed(executor)
+  return known === null ? null : factsOfExecutor(known).implies
 }
 
 /** A dict with literal, distinct keys only: no computed key can override the values read here. */
@@ -35,23 +41,28 @@ function isPlainDict(config: Expr | undefined): boolean {
 
 /** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names known at run time only; none for a handler. */
 function listReach(name: string, config: Expr | undefined): readonly string[] {
-  const readConfig = (key: string, otherwise: string): string => {
+  function readConfig<T extends string | null>(key: string, otherwise: T): string | T {
     const value = findEntry(config, key)
     return value === undefined || value.kind === 'Nil' ? otherwise : (readText(value) ?? '*')
   }
-  const marked = findEntry(config, '_mcp_server') === undefined ? 'host_bridge' : 'mcp_server'
-  switch (readConfig('executor', findEntry(config, 'handler') === undefined ? marked : 'harn')) {
-    case 'harn':
-    case 'harn_builtin':
+  const executor = executorNamed(
+    readConfig(
+      'executor',
+      impliedExecutor((key) => findEntry(config, key) !== undefined),
+    ),
+  )
+  const identity = executor === null ? null : factsOfExecutor(executor).identity
+  if (executor === null || identity === null) return ['*']
+  const target = targetOf(executor, (key) => (key === 'name' ? name : readConfig(key, null)))
+  switch (identity) {
+    case 'script':
     case 'builtin':
-    case 'provider_native':
+    case 'native':
       return []
-    case 'host_bridge':
-      return [`host:${readConfig('host_capability', name)}`]
-    case 'mcp_server':
-      return [`mcp:${readConfig('mcp_server', readConfig('_mcp_server', '*'))}/${escapeTool(readConfig('mcp_tool', name))}`]
-    default:
-      return ['*']
+    case 'host':
+      return [`host:${target.host_capability ?? name}`]
+    case 'mcp':
+      return [`mcp:${target.mcp_server ?? '*'}/${escapeTool(target.mcp_tool ?? name)}`]
   }
 }
 
@@ -72,18 +83,9 @@ export function joinDefinitions(before: ToolDefinition | undefined, definition: 
 
 /** Effects of an executor, whatever the entry declares; a computed executor may be any. */
 export function listExecutorEffects(executor: string | null): readonly string[] {
-  switch (executor) {
-    case 'harn':
-    case 'harn_builtin':
-    case 'provider_native':
-      return []
-    case 'mcp_server':
-      return ['mcp']
-    case SEVERAL:
-      return ['external', 'mcp']
-    default:
-      return ['external']
-  }
+  if (executor === SEVERAL) return [...new Set(Object.values(EXECUTORS).flatMap(({ effects }) => effects))]
+  const known = executor === null ? null : executorNamed(executor)
+  return known === null ? ['external'] : factsOfExecutor(known).effects
 }
 
 /** Marks a name with several definitions. */

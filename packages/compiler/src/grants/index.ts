@@ -6,6 +6,20 @@ export { allowsPath, resolvePath } from './paths.js'
 export { parseUrl } from './url.js'
 export { compileWildcards, matchStars } from './wildcards.js'
 export type { WildcardRules } from './wildcards.js'
+export {
+  DEFINABLE_EXECUTORS,
+  EXECUTORS,
+  executorNamed,
+  factsOfExecutor,
+  impliedExecutor,
+  isMarkedOutside,
+  isOutside,
+  isTakenByLoops,
+  listAlternatives,
+  quoteExecutors,
+  targetOf,
+} from './executors.js'
+export type { CallTarget, ExecutorDemand, ExecutorName, OutsideExecutor, TargetKey } from './executors.js'
 export { STANDARD_TOOL_BUILTINS } from './standard.js'
 export type { StandardToolId } from './standard.js'
 export { normalizeCeiling, isCeiling, isEffectName, leavesEffect } from './ceilings.js'

@@ -128,9 +128,7 @@ function callOf(tools: ToolProviderParts, name: string, args: Plain, call: Effec
       typeof args === 'object' && args !== null && !Array.isArray(args) && !(args instanceof Uint8Array)
         ? (args as { readonly [key: string]: Plain })
         : {},
-    hostCapability: name.includes('.') ? name : null,
-    mcpServer: null,
-    mcpTool: null,
+    target: { host_capability: name.includes('.') ? name : null },
     runId: call.runId,
     callId,
     attempt: 1,

@@ -15,6 +15,7 @@ import {
   tryCallBack,
 } from '@bridle/vm/families'
 import type { Context, HarnBuiltin, HarnClosure, Script, Value } from '@bridle/vm/families'
+import { executorNamed, factsOfExecutor, isMarkedOutside, isOutside } from '@bridle/compiler/grants'
 import { callServer, identityAtServer } from './servers.js'
 import type { ConnectedServer } from './servers.js'
 import { beginCall, callIdOf, endCall, traceRefusal } from './call-trace.js'
@@ -227,7 +228,7 @@ function* calledOf(name: string, tool: HarnDict | undefined, { servers }: Dispat
   if (tool === undefined) return calledByName(name)
   return yield* here((ctx): CalledTool => {
     const given = [name, nameOf(tool)]
-    if (!isElsewhere(tool) || textAt(tool, 'executor') === 'provider_native')
+    if (!isElsewhere(tool))
       return { shown: name, identity: insideIdentity(RUNTIME_TOOLS.includes(name) ? 'builtin' : 'script', name, given) }
     const served = identityAtServer(servers, tool)
     if (served !== null) return { shown: name, identity: served }
@@ -244,11 +245,17 @@ function runsInside(tool: HarnDict | undefined, { servers }: DispatchContext): b
   return isCallable(present(tool, 'handler')) && !servers.some(({ name }) => name === tool.get('mcp_server'))
 }
 
+/** Whether nobody that a loop reaches carries a tool out. */
+function isRefused(executor: string): boolean {
+  const known = executorNamed(executor)
+  return known !== null && factsOfExecutor(known).runs === 'refused'
+}
+
 /** Whether a tool is meant to be carried out by somebody outside the script. */
 function isElsewhere(tool: HarnDict): boolean {
   const executor = textAt(tool, 'executor')
-  if (executor === 'provider_native') return false
-  return executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null
+  if (executor !== null && isRefused(executor)) return false
+  return isOutside(executor) || isMarkedOutside((key) => textAt(tool, key) !== null)
 }
 
 /** Tells subscribers how a call goes on. */
@@ -409,10 +416,10 @@ function* executeOnce(
 ): Script<Outcome> {
   const { name } = call
   const executor = tool === undefined ? null : textAt(tool, 'executor')
-  if (executor === 'provider_native') {
+  if (executor !== null && isRefused(executor)) {
     return rejection(
       name,
-      `tool '${name}' is declared executor: "provider_native" — the runtime does not dispatch these locally; the provider ` +
+      `tool '${name}' is declared executor: "${executor}" — the runtime does not dispatch these locally; the provider ` +
         'must have already executed the call',
     )
   }

@@ -1,5 +1,6 @@
 // Options of an agent loop, read once. What is wrong with them is raised from here.
 
+import { executorNamed, isMarkedOutside, isTakenByLoops, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, failRuntime, isCallable, isInt, isTruthy, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { compactionValue, countOption, strategyOf } from '../transcripts/compaction.js'
@@ -292,32 +293,28 @@ function readCompactionPolicy(options: HarnDict, label: string, model: string): 
 /** Served by the runtime whatever a registry says. */
 export const RUNTIME_TOOLS: readonly string[] = ['read_file', 'list_directory', 'emit_plan', 'update_plan']
 
-const EXECUTORS: readonly string[] = ['harn', 'harn_builtin', 'host_bridge', 'mcp_server', 'provider_native', 'dry_run']
-
 /** Raises what makes a tool of the loop impossible to carry out. */
 export function requireExecutable(tools: readonly HarnDict[], label: string): void {
   for (const tool of tools) {
     const name = toolName(tool)
     if (name === '') continue
     const executor = textAt(tool, 'executor')
-    if (executor !== null && !EXECUTORS.includes(executor)) {
-      failRuntime(
-        `${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ` +
-          '"harn", "host_bridge", "mcp_server", "provider_native".',
-      )
+    if (executor !== null && !isTakenByLoops(executor)) {
+      failRuntime(`${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ${quoteExecutors()}.`)
     }
     if (isCallable(present(tool, 'handler'))) continue
-    if ((executor === 'harn' || executor === 'harn_builtin') && !RUNTIME_TOOLS.includes(name)) {
+    if (executor !== null && executorNamed(executor) === 'harn' && !RUNTIME_TOOLS.includes(name)) {
       failRuntime(
         `${label}: tool '${name}' declares executor: "${executor}" but has no callable \`handler\`. ` +
           'Reattach the handler fn or change the executor to a backend that does not require one.',
       )
     }
-    if (executor === null && textAt(tool, '_mcp_server') === null) {
+    if (executor === null && !isMarkedOutside((key) => textAt(tool, key) !== null)) {
+      const [first, ...others] = listAlternatives(false).toReversed()
+      const alternatives = [...others.toReversed(), `or ${first!}`].join(', ')
       failRuntime(
         `${label}: tool '${name}' has no executable backend — no \`handler\` closure, no declared \`executor\`, and no ` +
-          '`_mcp_server` annotation. Either attach a handler fn (executor: "harn"), declare an alternate backend ' +
-          '(executor: "host_bridge" + host_capability, executor: "mcp_server" + mcp_server, or executor: "provider_native"), or ' +
+          `\`_mcp_server\` annotation. Either attach a handler fn (executor: "harn"), declare an alternate backend (${alternatives}), or ` +
           'remove the tool from the registry. Starting the loop with this tool would surface as ' +
           `\`[builtin_call] unhandled: ${name}\` at the first model call.`,
       )

@@ -2,24 +2,22 @@
 // Keys are snake_case, as in every serialised record. The issuing side is tools/dispatch/dispatch.ts and tools/dispatch/host-call.ts;
 // providers answer with what is described here.
 
+import type { CallTarget, OutsideExecutor } from '@bridle/compiler/grants'
 import type { Plain } from '@bridle/vm/families'
 
 /**
  * Effect `tool.call`: one attempt of one call. `call_id` and `idempotency_key` stay the same over attempts. The answer is the
  * tool's result. A failure is an EffectError of kind `thrown` whose `value` is a ToolFailureRecord; other errors count as
  * code `execution_failed`.
+ *
+ * The target is `host_capability`, a bridge identifier such as `interaction.ask`, null for a tool that the embedding program knows by its
+ * name; or `mcp_server`, the name of a configured server, with `mcp_tool`, the name that it knows the tool by; null for the others.
  */
-export type ToolCallArgs = {
-  readonly executor: 'host_bridge' | 'mcp_server'
+export type ToolCallArgs = CallTarget & {
+  readonly executor: OutsideExecutor
   readonly tool: string
   /** Key of what the call comes down to, as it was judged (tools/dispatch/identity.ts). */
   readonly identity: string
-  /** Bridge identifier such as `interaction.ask`; null for a tool that the embedding program knows by its name. */
-  readonly host_capability: string | null
-  /** Configured server name, for `mcp_server`. */
-  readonly mcp_server: string | null
-  /** The name that the server knows the tool by. */
-  readonly mcp_tool: string | null
   readonly args: Plain
   readonly call_id: string
   /** Counts from 1. */

@@ -2,86 +2,25 @@
 // executor and backend are one table, so that each refusal stands in one place.
 
 import { TOOL_LISTENER } from './pins.js'
+import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
+import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
 import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
 import { descriptionHashOf, schemaHashOf } from './pins.js'
 import { entriesOf, nameOf, present, refuseRegistry, withTools, withoutHandler } from './registry.js'
 
-export type ExecutorName = 'harn' | 'host_bridge' | 'mcp_server' | 'provider_native'
-
-const EXECUTORS: ReadonlyMap<string, ExecutorName> = new Map([
-  ['harn', 'harn'],
-  ['harn_builtin', 'harn'],
-  ['host_bridge', 'host_bridge'],
-  ['mcp_server', 'mcp_server'],
-  ['provider_native', 'provider_native'],
-])
-
 /** Tools that the runtime itself carries out, so that they need no handler. */
 const RUNTIME_TOOLS: ReadonlySet<string> = new Set(['read_file', 'list_directory', 'emit_plan', 'update_plan'])
 
-interface Backend {
-  readonly name: string
-  readonly hasHandler: boolean
-  readonly hostCapability: Value
-  readonly mcpServer: Value
-}
-
-interface Rule {
-  readonly executor: ExecutorName
-  readonly broken: (backend: Backend) => boolean
-  readonly text: string
-}
-
 const isNonEmptyText = (value: Value): boolean => typeof value === 'string' && value !== ''
 
-const RULES: readonly Rule[] = [
-  {
-    executor: 'harn',
-    broken: (b) => !b.hasHandler && !RUNTIME_TOOLS.has(b.name),
-    text: 'has no `handler`. Attach the handler fn or change the executor.',
-  },
-  {
-    executor: 'harn',
-    broken: (b) => b.hostCapability !== null,
-    text: 'also sets `host_capability`. Drop one — the harn executor runs the handler in-VM and never reaches the host bridge.',
-  },
-  {
-    executor: 'harn',
-    broken: (b) => b.mcpServer !== null,
-    text: 'also sets `mcp_server`. Drop one — MCP-served tools must declare executor: "mcp_server".',
-  },
-  {
-    executor: 'host_bridge',
-    broken: (b) => b.hasHandler,
-    text: 'also has a `handler`. Drop the handler — host-bridge tools are dispatched by the host shell, not the VM.',
-  },
-  {
-    executor: 'host_bridge',
-    broken: (b) => !isNonEmptyText(b.hostCapability),
-    text:
-      'is missing `host_capability`. Set it to the canonical bridge identifier (e.g. "interaction.ask") ' +
-      'so `harn check` can validate ' +
-      'the binding against the host capability manifest.',
-  },
-  {
-    executor: 'mcp_server',
-    broken: (b) => b.hasHandler,
-    text: 'also has a `handler`. Drop the handler — MCP-served tools route through the MCP transport.',
-  },
-  {
-    executor: 'mcp_server',
-    broken: (b) => !isNonEmptyText(b.mcpServer),
-    text: 'is missing `mcp_server` (the configured server name).',
-  },
-  {
-    executor: 'provider_native',
-    broken: (b) => b.hasHandler,
-    text:
-      'also has a `handler`. Provider-side tools are executed by the model server; ' +
-      'the runtime never dispatches them locally.',
-  },
-]
+/** Whether a definition gives what its executor demands. */
+function meets({ key, is }: ExecutorDemand, name: string, config: HarnDict): boolean {
+  const value = present(config, key)
+  if (is === 'name') return isNonEmptyText(value)
+  if (is === 'absent') return value === null
+  return value !== null || (key === 'handler' && RUNTIME_TOOLS.has(name))
+}
 
 /** Config keys that have a place of their own in the entry; every other key is copied as it is. */
 const PLACED_KEYS: ReadonlySet<string> = new Set(['parameters', 'handler', 'executor', 'returns', 'annotations'])
@@ -89,40 +28,32 @@ const PLACED_KEYS: ReadonlySet<string> = new Set(['parameters', 'handler', 'exec
 /** The resolved executor, or the message of the refusal. */
 function resolveExecutor(name: string, config: HarnDict): { readonly executor: ExecutorName } | { readonly refusal: string } {
   const named = present(config, 'executor')
-  const hasHandler = present(config, 'handler') !== null
-  let executor: ExecutorName | undefined
+  let executor: ExecutorName | null
   if (named === null) {
-    if (!hasHandler) {
+    if (present(config, 'handler') === null) {
       return {
         refusal:
           `tool_define: tool ${debugQuoted(name)} has no \`handler\` and no \`executor\`. Either attach a \`handler\` fn ` +
-          '(executor: "harn") or declare an alternate backend, e.g. executor: "host_bridge" + host_capability: "cap.op", ' +
-          'executor: "mcp_server" + mcp_server: "server-name", executor: "provider_native". Defining a handlerless tool would ' +
-          `surface as \`[builtin_call] unhandled: ${name}\` at the first model call.`,
+          `(executor: "harn") or declare an alternate backend, e.g. ${listAlternatives(true).join(', ')}. Defining a handlerless ` +
+          `tool would surface as \`[builtin_call] unhandled: ${name}\` at the first model call.`,
       }
     }
     executor = 'harn'
   } else if (typeof named === 'string') {
-    executor = EXECUTORS.get(named)
-    if (executor === undefined) {
+    executor = executorNamed(named)
+    if (executor === null || !DEFINABLE_EXECUTORS.includes(executor)) {
       return {
         refusal:
           `tool_define: unknown executor ${debugQuoted(named)} for tool ${debugQuoted(name)}. Expected one of: ` +
-          '"harn", "host_bridge", "mcp_server", "provider_native"',
+          quoteExecutors(),
       }
     }
   } else {
-    return { refusal: 'tool_define: `executor` must be a string ("harn", "host_bridge", "mcp_server", or "provider_native")' }
+    return { refusal: `tool_define: \`executor\` must be a string (${quoteExecutors('or')})` }
   }
-  const backend = {
-    name,
-    hasHandler,
-    hostCapability: present(config, 'host_capability'),
-    mcpServer: present(config, 'mcp_server'),
-  }
-  const broken = RULES.find((rule) => rule.executor === executor && rule.broken(backend))
+  const broken = factsOfExecutor(executor).demands.find((demand) => !meets(demand, name, config))
   if (broken === undefined) return { executor }
-  return { refusal: `tool_define: tool ${debugQuoted(name)} declares executor: "${executor}" but ${broken.text}` }
+  return { refusal: `tool_define: tool ${debugQuoted(name)} declares executor: "${executor}" but ${broken.otherwise}` }
 }
 
 /** What is wrong with the keys for deferred loading, or null. */
@@ -190,7 +121,7 @@ const TOOL_CONFIG = `
   returns: dict | string -- Schema of the result.
   outputSchema: dict -- The same.
   output_schema: dict -- The same, as models and MCP clients are told.
-  executor: "harn" | "host_bridge" | "mcp_server" | "provider_native" = "harn" -- Who carries a call out.
+  executor: ${DEFINABLE_EXECUTORS.map((name) => `"${name}"`).join(' | ')} = "harn" -- Who carries a call out.
   host_capability: string -- The operation of the host, for \`host_bridge\`.
   mcp_server: string -- The server, for \`mcp_server\`.
   annotations: dict -- What the tool does: \`readOnlyHint\`, \`destructiveHint\`, \`kind\`, side effects, arguments.

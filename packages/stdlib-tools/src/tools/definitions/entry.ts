@@ -2,17 +2,21 @@
 // in a container or a registry is shared), so facts are kept by the identity of the dict; they are derived from it alone and belong
 // to no run.
 
+import { executorNamed, impliedExecutor, targetOf } from '@bridle/compiler/grants'
+import type { CallTarget } from '@bridle/compiler/grants'
 import { HarnDict, HarnFloat, fromPlain, hostSlot, millisOf } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
 import { markedParameters, parametersOf, secretParameters } from './arguments.js'
 import { cacheRule } from '../dispatch/cache.js'
-import { present, textAt } from './registry.js'
+import { nameOf, present, textAt } from './registry.js'
 import type { CacheRule } from '../dispatch/cache.js'
 
 export interface EntryFacts {
   readonly parameters: HarnDict
-  /** As declared or implied: `harn`, `host_bridge`, `mcp_server`, `provider_native`, `builtin`, or what nobody knows. */
+  /** As declared or implied: an ExecutorName, or what nobody knows. */
   readonly executor: string
+  /** Where its calls go. */
+  readonly target: CallTarget
   readonly version: string | null
   readonly output: Value
   /** Limit of one attempt. */
@@ -47,9 +51,11 @@ export function factsOfEntry(entry: HarnDict): EntryFacts {
 
 function readFacts(entry: HarnDict): EntryFacts {
   const parameters = parametersOf(entry)
+  const executor = executorOf(entry)
   return {
     parameters,
-    executor: executorOf(entry),
+    executor,
+    target: targetOf(executor, (key) => (key === 'name' ? nameOf(entry) : textAt(entry, key))),
     version: textAt(entry, 'version'),
     output: present(entry, 'outputSchema'),
     timeoutMs: millisOf(entry.get('timeout_ms')),
@@ -70,14 +76,13 @@ function amountOf(value: Value | undefined): number {
 
 function executorOf(entry: HarnDict): string {
   const named = entry.get('executor')
-  if (typeof named === 'string') return named === 'harn_builtin' ? 'harn' : named
-  if (present(entry, 'handler') !== null) return 'harn'
-  return textAt(entry, '_mcp_server') === null ? 'host_bridge' : 'mcp_server'
+  if (typeof named === 'string') return executorNamed(named) ?? named
+  return impliedExecutor((key) => (key === 'handler' ? present(entry, key) !== null : textAt(entry, key) !== null))
 }
 
 /** The server of a tool, as a script declares it or as a server's list was marked with it. */
 export function serverOfEntry(entry: HarnDict): string | null {
-  return textAt(entry, 'mcp_server') ?? textAt(entry, '_mcp_server')
+  return factsOfEntry(entry).target.mcp_server
 }
 
 const converted = new WeakMap<object, HarnDict>()

@@ -47,6 +47,8 @@ import { admitByCircuit, reportToCircuit } from './circuit.js'
 import { STANDARD_CALL, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
 import { egressRefusal } from '../../library/http/egress.js'
+import { executorNamed, factsOfExecutor, isOutside } from '@bridle/compiler/grants'
+import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { findClosest } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { checkArguments, parametersOf, pathOfLiveValue } from '../definitions/arguments.js'
@@ -349,13 +351,7 @@ function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
   return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
 }
 
-function outsideCall(
-  ctx: Context,
-  state: DispatchState,
-  entry: HarnDict,
-  executor: 'host_bridge' | 'mcp_server',
-  args: Plain,
-): Effect {
+function outsideCall(ctx: Context, state: DispatchState, entry: HarnDict, executor: OutsideExecutor, args: Plain): Effect {
   const secrets = secretsOfCall(ctx, state, entry)
   return {
     kind: 'tool.call',
@@ -363,9 +359,7 @@ function outsideCall(
       executor,
       identity: state.identity!.key,
       tool: state.name,
-      host_capability: executor === 'host_bridge' ? textAt(entry, 'host_capability') : null,
-      mcp_server: executor === 'mcp_server' ? serverOfEntry(entry) : null,
-      mcp_tool: executor === 'mcp_server' ? (textAt(entry, 'mcp_tool') ?? state.name) : null,
+      ...factsOfEntry(entry).target,
       args,
       call_id: state.callId,
       attempt: state.attempt,
@@ -391,12 +385,16 @@ function attempt(ctx: Context, state: DispatchState): Result {
   state.attempt++
   state.stage = 'running'
   const executor = executorFor(state, entry)
-  if (executor === 'harn' || executor === 'builtin') beginLimit(ctx, state, entry)
+  const known = executorNamed(executor)
+  if (known === null)
+    return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
+  const { runs } = factsOfExecutor(known)
+  if (runs === 'handler' || runs === 'builtin') beginLimit(ctx, state, entry)
   const policy = retryPolicy(entry, state.options)
   if (policy.maxRetries > 0)
     ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, policyUnderGrants(state, policy).maxRetries + 1]))
-  switch (executor) {
-    case 'harn':
+  switch (runs) {
+    case 'handler':
       return runHarn(ctx, state, entry, args)
     case 'builtin':
       if (standardCall(state.name, args) === null)
@@ -407,17 +405,16 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Tool '${state.name}' says executor: "builtin", and is none of the tools that come with the language`,
         )
       return runStandard(ctx, state, args)
-    case 'dry_run':
+    case 'record':
       return finish(ctx, state, dryRunResult(state, entry))
-    case 'provider_native':
+    case 'refused':
       return refuseWith(
         ctx,
         state,
         'execution_failed',
         `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,
       )
-    case 'host_bridge':
-    case 'mcp_server': {
+    case 'outside': {
       const live = pathOfLiveValue(args)
       if (live !== null) {
         return refuseWith(
@@ -427,14 +424,12 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
-      const server = executor === 'mcp_server' ? serverOfEntry(entry) : null
+      const server = serverOfEntry(entry)
       const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
-      return ctx.request(outsideCall(ctx, state, entry, executor, toPlain(args)))
+      return ctx.request(outsideCall(ctx, state, entry, known as OutsideExecutor, toPlain(args)))
     }
-    default:
-      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
   }
 }
 
@@ -525,9 +520,7 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   if (state.stream === true) {
     const executor = executorOf(entry)
     const opened = openedStream(ctx, state.callId, given, () =>
-      executor === 'host_bridge' || executor === 'mcp_server'
-        ? outsideCall(ctx, state, entry, executor, toPlain(state.args))
-        : null,
+      isOutside(executor) ? outsideCall(ctx, state, entry, executor, toPlain(state.args)) : null,
     )
     if (opened.kind === 'chunks') {
       endAttempt(ctx, state)

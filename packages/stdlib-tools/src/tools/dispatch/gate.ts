@@ -19,7 +19,7 @@ import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
 import { HarnDict, HarnList, display, toPlain } from '@bridle/vm/families'
 import type { Context, PlainRecord } from '@bridle/vm/families'
-import { listLevelEffects, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
+import { executorNamed, factsOfExecutor, keyKind, listLevelEffects, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
   aliasGrants,
@@ -35,7 +35,7 @@ import type { AppliedGrant } from '../policy/grants.js'
 import { beyondLevel, isAbove, levelOfEntry, levelOfIdentity, levelOfRun } from '../policy/security-level.js'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { checkArguments, knowsParameter, withDefaults } from '../definitions/arguments.js'
-import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
+import { factsOfEntry, hostEntry } from '../definitions/entry.js'
 import { toolError } from '../../library/tool-errors.js'
 import type { CallFacts } from '../../library/tool-errors.js'
 import { bridgedIdentity, insideIdentity, mcpIdentity, mcpKey } from './identity.js'
@@ -62,20 +62,23 @@ const RUNTIME_TOOL_IDS: ReadonlyMap<string, string> = new Map([
 export function identityOfEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
   const name = nameOf(entry)
   const given = alias === null ? [name] : [name, alias]
-  switch (factsOfEntry(entry).executor) {
-    case 'harn':
+  const facts = factsOfEntry(entry)
+  const executor = executorNamed(facts.executor)
+  if (executor === null) return insideIdentity('none', name, given)
+  switch (factsOfExecutor(executor).identity) {
+    case 'script':
       return present(entry, 'handler') === null && RUNTIME_TOOL_IDS.has(name)
         ? insideIdentity('builtin', RUNTIME_TOOL_IDS.get(name)!, given)
         : insideIdentity('script', name, given)
     case 'builtin':
       return STANDARD_IDS.has(name) ? insideIdentity('builtin', name, given) : insideIdentity('none', name, given)
-    case 'host_bridge':
-      return bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: textAt(entry, 'host_capability') }, given)
-    case 'mcp_server':
-      return mcpIdentity(serverOfEntry(entry) ?? '', textAt(entry, 'mcp_tool') ?? name, given)
-    case 'provider_native':
+    case 'host':
+      return bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: facts.target.host_capability }, given)
+    case 'mcp':
+      return mcpIdentity(facts.target.mcp_server ?? '', facts.target.mcp_tool ?? name, given)
+    case 'native':
       return insideIdentity('native', name, given)
-    default:
+    case null:
       return insideIdentity('none', name, given)
   }
 }

@@ -6,6 +6,7 @@
 // refuse or narrow are looked up under all of them; rules that allow, under `names` alone: a name that a script gives selects, it never
 // grants.
 
+import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, hostSlot } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
 import type { SecurityLevel } from '../policy/security-level.js'
@@ -145,9 +146,11 @@ export function identityOfEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, 
   switch (kind) {
     case 'tool.call': {
       const tool = text(args.tool)
-      if (args.executor === 'mcp_server')
+      const executor = executorNamed(text(args.executor))
+      const identity = executor === null ? null : factsOfExecutor(executor).identity
+      if (identity === 'mcp')
         return mcpIdentity(text(args.mcp_server), typeof args.mcp_tool === 'string' ? args.mcp_tool : tool, [tool])
-      if (args.executor !== 'host_bridge') return insideIdentity('none', tool)
+      if (identity !== 'host') return insideIdentity('none', tool)
       const capability = args.host_capability
       return bridgedIdentity(host, { tool, capability: typeof capability === 'string' ? capability : null })
     }

@@ -2,6 +2,7 @@
 // for reasons of the tool: refusals and failures are outcomes. What it does not do: policy, retries, journal and schemas of
 // the script's side; those are the dispatch in the machine.
 
+import type { CallTarget, EXECUTORS, ExecutorName as AnyExecutor } from '@bridle/compiler/grants'
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
 import type { ToolErrorData } from '../host-tools/errors.js'
@@ -13,18 +14,18 @@ export type StreamRequest =
   | { readonly op: 'next'; readonly index: number; readonly most: number }
   | { readonly op: 'close' }
 
-export type ExecutorName = 'harn' | 'dry_run' | 'host_bridge' | 'mcp_server' | 'provider_native'
+/** Those with an implementation outside of the machine; a builtin behind a standard tool is called within. */
+export type ExecutorName = {
+  [Name in AnyExecutor]: (typeof EXECUTORS)[Name]['runs'] extends 'builtin' ? never : Name
+}[AnyExecutor]
 
 /** One attempt of one call. */
 export interface ToolCall {
   readonly executor: ExecutorName
   readonly tool: string
   readonly args: { readonly [key: string]: Plain }
-  /** Bridge identifier, `capability.operation`. */
-  readonly hostCapability: string | null
-  readonly mcpServer: string | null
-  /** The name by which the server knows the tool. */
-  readonly mcpTool: string | null
+  /** Where it goes: `host_capability`, a bridge identifier `capability.operation`; `mcp_server`, and `mcp_tool`, its name there. */
+  readonly target: Partial<CallTarget>
   readonly runId: string
   readonly callId: string
   readonly attempt: number

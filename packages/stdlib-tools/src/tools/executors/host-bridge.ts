@@ -36,7 +36,7 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
         return verified(call, host.maxResultBytes, verify, () => this.call({ ...call, isAgain: false }, scope))
       }
       if (target === null && bridge !== null) return askBridge(bridge, call, scope)
-      if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
+      if (target === null) return failed('not_registered', `Tool '${call.target.host_capability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
       if (typeof target !== 'function')
         return chain(invoke(target, call.args, invocation, findTool, prepared), (outcome) =>
@@ -59,8 +59,8 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
 
 /** The process on the other side decides what it knows; an operation that it did not declare may still be a tool of that name. */
 async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): Promise<ToolOutcome> {
-  const name = call.hostCapability ?? call.tool
-  const asked = call.hostCapability === null ? null : bridge.callOperation(name, call.args, scope.signal)
+  const name = call.target.host_capability ?? call.tool
+  const asked = (call.target.host_capability ?? null) === null ? null : bridge.callOperation(name, call.args, scope.signal)
   const outcome = (await asked) ?? (await bridge.callTool(name, call.args, scope.signal))
   if (outcome.ok) return result(outcome.value)
   const { message, category } = outcome.error
@@ -89,7 +89,7 @@ async function verified(
 }
 
 function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> {
-  const name = call.hostCapability
+  const name = call.target.host_capability ?? null
   if (name === null) return host.tool(call.tool)
   const dot = name.indexOf('.')
   return (dot < 0 ? null : host.operation(name.slice(0, dot), name.slice(dot + 1))) ?? host.tool(name)

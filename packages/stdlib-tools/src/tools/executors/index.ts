@@ -1,6 +1,7 @@
 // THE table of executors, and the provider that answers `tool.call` with it: one row an executor, each behind the same
 // timeout, cancellation and translation of outcomes.
 
+import { targetOf } from '@bridle/compiler/grants'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../../library/time/host-clock.js'
 import type { HostBridge } from './remote-host.js'
@@ -76,19 +77,19 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const tool = text('tool') ?? ''
   const callId = text('call_id') ?? `effect_${call.id}`
   const given = args.args ?? null
+  const executor = text('executor') ?? 'host_bridge'
+  const target = targetOf(executor, text)
   const stream = streamRequest(args.stream)
   return {
     ...(stream === null ? {} : { stream }),
     ...(args.meta === undefined ? {} : { meta: args.meta as { readonly [key: string]: Plain } }),
-    executor: (text('executor') ?? 'host_bridge') as ExecutorName,
+    executor: executor as ExecutorName,
     tool,
     args:
       typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array)
         ? (given as { readonly [key: string]: Plain })
         : {},
-    hostCapability: text('host_capability'),
-    mcpServer: text('mcp_server'),
-    mcpTool: text('mcp_tool'),
+    target,
     runId: call.runId,
     callId,
     attempt: typeof args.attempt === 'number' ? args.attempt : 1,
@@ -96,7 +97,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
     ...(call.isAgain === true ? { isAgain: true } : {}),
     timeoutMs:
-      typeof args.timeout_ms === 'number' ? args.timeout_ms : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
+      typeof args.timeout_ms === 'number' ? args.timeout_ms : (parts.timeoutOf?.(target.host_capability ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),
     nested: call.nested ?? null,
   }

@@ -24,12 +24,13 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
   return {
     name: 'mcp_server',
     async call(call, { signal }) {
+      const { mcp_server: server, mcp_tool: name } = call.target
       if (servers === null)
         return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
-      if (call.mcpServer === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
+      if (server === undefined || server === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
       const outcome = await servers.callTool(
-        call.mcpServer,
-        call.mcpTool ?? call.tool,
+        server,
+        name ?? call.tool,
         call.args,
         signal,
         call.timeoutMs ?? undefined,
@@ -38,8 +39,10 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
       )
       return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
     },
-    isReadOnly: (call, { signal }) =>
-      servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
+    isReadOnly: (call, { signal }) => {
+      const server = call.target.mcp_server ?? null
+      return servers !== null && server !== null && servers.isReadOnlyTool(server, call.target.mcp_tool ?? call.tool, signal)
+    },
   }
 }
 

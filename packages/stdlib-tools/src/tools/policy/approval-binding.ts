@@ -2,14 +2,14 @@
 // the arguments as the tool will get them, with a hash over all of that; an answer that names another hash, comes too late, or is not
 // clearly a yes, is a no.
 
+import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, sortedJson } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
 import { aliasGrants, grantsFor, recordOf, withPins } from './grants.js'
 import { knowsParameter, withDefaults } from '../definitions/arguments.js'
-import { factsOfEntry, serverOfEntry } from '../definitions/entry.js'
+import { factsOfEntry } from '../definitions/entry.js'
 import type { CalledTool } from '../dispatch/identity.js'
 import { schemaHashOf } from '../definitions/pins.js'
-import { textAt } from '../definitions/registry.js'
 import type { AppliedGrant } from './grants.js'
 
 /** How long an answer counts after its question. */
@@ -19,9 +19,11 @@ export const APPROVAL_MS = 24 * 60 * 60 * 1000
 export function executionOf({ shown: tool, identity }: CalledTool, entry: Value): string {
   if (identity.key !== undefined) return identity.key
   if (!(entry instanceof HarnDict)) return `tool:${tool}`
-  const { executor } = factsOfEntry(entry)
-  if (executor === 'host_bridge') return `host:${textAt(entry, 'host_capability') ?? tool}`
-  if (executor === 'mcp_server') return `mcp:${serverOfEntry(entry) ?? ''}.${textAt(entry, 'mcp_tool') ?? tool}`
+  const { executor, target } = factsOfEntry(entry)
+  const known = executorNamed(executor)
+  const judged = known === null ? null : factsOfExecutor(known).identity
+  if (judged === 'host') return `host:${target.host_capability ?? tool}`
+  if (judged === 'mcp') return `mcp:${target.mcp_server ?? ''}.${target.mcp_tool ?? tool}`
   return `${executor}:${tool}`
 }
 

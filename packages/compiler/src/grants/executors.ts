@@ -1,0 +1,201 @@
+// THE table of executors: who carries a call of a tool out. The checker, the manifest, the dispatch, the gate and the agent loops read
+// what they need from here, so that an executor is a row here, its module in stdlib-tools (tools/executors), and a line in the table there.
+
+interface ExecutorRow {
+  /** How the machine carries a call out: it calls the handler or a builtin, makes a record, asks outside by the effect `tool.call`, or refuses. */
+  readonly runs: 'handler' | 'builtin' | 'record' | 'outside' | 'refused'
+  /** What a call is judged as, and its manifest names; null where nothing is reached. */
+  readonly identity: 'script' | 'builtin' | 'host' | 'mcp' | 'native' | null
+  /** Effects of every call, whatever its entry declares. */
+  readonly effects: readonly string[]
+  /** Effects of an entry that declares none; null where it is unknown what it does. */
+  readonly implies: readonly string[] | null
+  /** Where `executor:` may name it. */
+  readonly named: 'in definitions' | 'in loops' | 'never'
+  readonly alias?: string
+  /** A key that an entry without `executor` has when it means this one. */
+  readonly mark?: string
+  /** Keys of an entry that say where a call goes, with what they are read from when absent; they are fields of `tool.call`. */
+  readonly target: { readonly [key: string]: string | null }
+  /** What `tool_define` demands of the keys of an entry, in order; what is said of one that breaks it. */
+  readonly demands: readonly ExecutorDemand[]
+}
+
+export interface ExecutorDemand {
+  readonly key: string
+  /** `name`: a string that is not empty. */
+  readonly is: 'present' | 'absent' | 'name'
+  readonly otherwise: string
+  /** A value, for messages that show how to name the executor. */
+  readonly example?: string
+}
+
+export const EXECUTORS = {
+  harn: {
+    runs: 'handler',
+    identity: 'script',
+    effects: [],
+    implies: null,
+    named: 'in definitions',
+    alias: 'harn_builtin',
+    target: {},
+    demands: [
+      { key: 'handler', is: 'present', otherwise: 'has no `handler`. Attach the handler fn or change the executor.' },
+      {
+        key: 'host_capability',
+        is: 'absent',
+        otherwise:
+          'also sets `host_capability`. Drop one — the harn executor runs the handler in-VM and never reaches the host bridge.',
+      },
+      {
+        key: 'mcp_server',
+        is: 'absent',
+        otherwise: 'also sets `mcp_server`. Drop one — MCP-served tools must declare executor: "mcp_server".',
+      },
+    ],
+  },
+  builtin: {
+    runs: 'builtin',
+    identity: 'builtin',
+    effects: ['external'],
+    implies: null,
+    named: 'never',
+    target: {},
+    demands: [],
+  },
+  dry_run: { runs: 'record', identity: null, effects: ['external'], implies: null, named: 'in loops', target: {}, demands: [] },
+  host_bridge: {
+    runs: 'outside',
+    identity: 'host',
+    effects: ['external'],
+    implies: null,
+    named: 'in definitions',
+    target: { host_capability: null },
+    demands: [
+      {
+        key: 'handler',
+        is: 'absent',
+        otherwise: 'also has a `handler`. Drop the handler — host-bridge tools are dispatched by the host shell, not the VM.',
+      },
+      {
+        key: 'host_capability',
+        is: 'name',
+        otherwise:
+          'is missing `host_capability`. Set it to the canonical bridge identifier (e.g. "interaction.ask") ' +
+          'so `harn check` can validate ' +
+          'the binding against the host capability manifest.',
+        example: 'cap.op',
+      },
+    ],
+  },
+  mcp_server: {
+    runs: 'outside',
+    identity: 'mcp',
+    effects: ['mcp'],
+    implies: ['mcp'],
+    named: 'in definitions',
+    mark: '_mcp_server',
+    target: { mcp_server: '_mcp_server', mcp_tool: 'name' },
+    demands: [
+      {
+        key: 'handler',
+        is: 'absent',
+        otherwise: 'also has a `handler`. Drop the handler — MCP-served tools route through the MCP transport.',
+      },
+      {
+        key: 'mcp_server',
+        is: 'name',
+        otherwise: 'is missing `mcp_server` (the configured server name).',
+        example: 'server-name',
+      },
+    ],
+  },
+  provider_native: {
+    runs: 'refused',
+    identity: 'native',
+    effects: [],
+    implies: null,
+    named: 'in definitions',
+    target: {},
+    demands: [
+      {
+        key: 'handler',
+        is: 'absent',
+        otherwise:
+          'also has a `handler`. Provider-side tools are executed by the model server; the runtime never dispatches them locally.',
+      },
+    ],
+  },
+} as const satisfies { readonly [name: string]: ExecutorRow }
+
+export type ExecutorName = keyof typeof EXECUTORS
+/** Those that a provider carries out. */
+export type OutsideExecutor = {
+  [Name in ExecutorName]: (typeof EXECUTORS)[Name]['runs'] extends 'outside' ? Name : never
+}[ExecutorName]
+type KeysOf<T> = T extends unknown ? keyof T : never
+/** Keys of entries that say where a call goes. */
+export type TargetKey = KeysOf<(typeof EXECUTORS)[OutsideExecutor]['target']>
+export type CallTarget = { readonly [Key in TargetKey]: string | null }
+
+const rows: { readonly [name: string]: ExecutorRow } = EXECUTORS
+const NAMES = Object.keys(rows) as readonly ExecutorName[]
+const ALIASES = new Map(NAMES.flatMap((name) => (rows[name]!.alias === undefined ? [] : [[rows[name]!.alias, name] as const])))
+
+const TARGETS = NAMES.flatMap((name) => Object.entries(rows[name]!.target).map(([key, otherwise]) => ({ name, key, otherwise })))
+
+/** The executor of that name or alias; null when there is none. */
+export function executorNamed(name: string): ExecutorName | null {
+  return Object.hasOwn(rows, name) ? (name as ExecutorName) : (ALIASES.get(name) ?? null)
+}
+
+/** Its row, typed alike for all. */
+export function factsOfExecutor(name: ExecutorName): ExecutorRow {
+  return rows[name]!
+}
+
+export function isOutside(name: string | null): name is OutsideExecutor {
+  return name !== null && Object.hasOwn(rows, name) && rows[name]!.runs === 'outside'
+}
+
+/** The executor that an entry means which names none. */
+export function impliedExecutor(has: (key: string) => boolean): ExecutorName {
+  if (has('handler')) return 'harn'
+  return NAMES.find((name) => rows[name]!.mark !== undefined && has(rows[name]!.mark)) ?? 'host_bridge'
+}
+
+/** Whether an entry that names no executor is marked as one that somebody outside carries out. */
+export function isMarkedOutside(has: (key: string) => boolean): boolean {
+  return NAMES.some((name) => rows[name]!.mark !== undefined && has(rows[name]!.mark))
+}
+
+/** Where a call by this executor goes, by the keys of its entry; keys of other executors are null. */
+export function targetOf(executor: string, read: (key: string) => string | null): CallTarget {
+  const target: Record<string, string | null> = {}
+  for (const { name, key, otherwise } of TARGETS)
+    target[key] = name === executor ? (read(key) ?? (otherwise === null ? null : read(otherwise))) : null
+  return target as CallTarget
+}
+
+/** Executors that a definition may name; a loop takes some more. */
+export const DEFINABLE_EXECUTORS: readonly ExecutorName[] = NAMES.filter((name) => rows[name]!.named === 'in definitions')
+
+export function isTakenByLoops(name: string): boolean {
+  const executor = executorNamed(name)
+  return executor !== null && rows[executor]!.named !== 'never'
+}
+
+/** `"a", "b", or "c"` with `or`, `"a", "b", "c"` without. */
+export function quoteExecutors(or = ''): string {
+  const quoted = DEFINABLE_EXECUTORS.map((name) => `"${name}"`)
+  return or === '' ? quoted.join(', ') : `${quoted.slice(0, -1).join(', ')}, ${or} ${quoted.at(-1)!}`
+}
+
+/** How to name an executor in place of a handler, with the key that it demands: one text each. */
+export function listAlternatives(withExample: boolean): readonly string[] {
+  return DEFINABLE_EXECUTORS.filter((name) => rows[name]!.runs !== 'handler').map((name) => {
+    const demand = rows[name]!.demands.find(({ is }) => is === 'name')
+    if (demand === undefined) return `executor: "${name}"`
+    return `executor: "${name}" + ${demand.key}${withExample ? `: "${demand.example ?? 'name'}"` : ''}`
+  })
+}
