@@ -99,7 +99,7 @@ export function withBuiltins(given: Iterable<HostSignature>): BuiltinSignatures 
   return new Map([...table].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-interface SignatureParts {
+export interface SignatureParts {
   readonly typeParams: readonly string[]
   readonly params: string
   readonly returns: string
@@ -109,7 +109,7 @@ const NAME = /^[\w.]+/
 const FORM = /^[\w.]+(?:<([\w, ]+)>)?\(/
 
 /** The parts of `name<T>(params) -> returns`; throws for a text of another form. */
-function splitSignature(text: string): SignatureParts {
+export function splitSignature(text: string): SignatureParts {
   const head = FORM.exec(text)
   if (head === null) throw new Error(`unreadable signature: ${text}`)
   const open = head[0].length

@@ -21,6 +21,7 @@ import {
 } from '@bridle/parser'
 import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
+import { type AnyNode, nodesWithin } from '../walk.js'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
 
@@ -104,13 +105,13 @@ class Resolver {
   private readonly world: StrictWorld
   private readonly targets = new Map<object, Decl>()
   private readonly statements = new Set<Expr>()
-  private readonly typeNames = new Set<string>()
   private readonly namespaces = new Set<string>()
   private readonly hasParents: boolean
   private scope = new Lexical(null, 0)
   private readonly bodies: Body[] = []
   private readonly isScript: boolean
   private inCondition = 0
+  private nestedTypes: Set<string> | null = null
 
   constructor(world: StrictWorld) {
     this.world = world
@@ -295,6 +296,17 @@ class Resolver {
     )
   }
 
+  /** Types that are declared in a function are known in the whole file once that has run. */
+  private isNestedType(name: string): boolean {
+    if (this.nestedTypes === null) {
+      this.nestedTypes = new Set()
+      for (const node of nodesWithin(this.world.program, () => true)) {
+        if (isNamedType(node)) this.nestedTypes.add(node.name.text)
+      }
+    }
+    return this.nestedTypes.has(name)
+  }
+
   private mention(node: object, name: string, span: Span, isCall: boolean): void {
     if (name === '_' || name === '') return
     const found = this.find(name)
@@ -305,7 +317,7 @@ class Resolver {
       this.targets.set(node, found)
       return
     }
-    if (found === 'later' || this.isKnownOutside(name) || this.hasParents) return
+    if (found === 'later' || this.isKnownOutside(name) || this.hasParents || this.isNestedType(name)) return
     if (found === 'later-here') {
       if (!isCall) this.world.report('N041', span, { name })
       return
@@ -761,6 +773,10 @@ class Resolver {
       this.expr(pattern.object)
       this.variant(pattern.object, pattern.method)
     }
+    const computed = pattern.kind === 'Dict' ? pattern.entries.filter((entry) => entry.kind === 'computed') : []
+    for (const { value } of computed) {
+      if (value.kind === 'Identifier') this.put({ text: value.name, span: value.span }, 'pattern')
+    }
     for (const text of patternNames(pattern)) {
       if (text !== '_') this.put({ text, span: pattern.span }, 'pattern')
     }
@@ -780,6 +796,10 @@ class Resolver {
       replaceWord(variant.span, suggestion),
     )
   }
+}
+
+function isNamedType(node: AnyNode): node is AnyNode & { readonly name: Name } {
+  return node.kind === 'EnumDecl' || node.kind === 'StructDecl' || node.kind === 'TypeDecl'
 }
 
 function nothing(): void {}

@@ -2,11 +2,13 @@
 // none stops another; a tree too deep for one of them keeps what was found until then.
 
 import { resolveNames } from './names.js'
+import { checkUses } from './uses.js'
 import type { StrictWorld } from './world.js'
 
 export function checkStrictly(world: StrictWorld): void {
   try {
-    resolveNames(world)
+    const names = resolveNames(world)
+    checkUses(world, names)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }

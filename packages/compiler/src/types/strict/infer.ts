@@ -1,0 +1,397 @@
+// Types of expressions that a run is sure to keep to. The language's own inference (../infer.ts) decides what stops a run and must say
+// what the language says, also where that is not so; this one may be silent whenever it likes, and what it says must be true. It
+// knows names by their declarations, also at the top level and in `${…}`. Types of conditions are not narrowed: a type here
+// covers whatever the value can be at any place.
+
+import type { Argument, DictEntry, Expr, ExprOf, FnDecl, Node, Stmt } from '@bridle/parser'
+import { forEachChild } from '@bridle/parser'
+import { makeNominal } from '../declarations.js'
+import { structType } from '../infer-calls.js'
+import {
+  BOOL,
+  CLOSURE,
+  DICT,
+  type Field,
+  FLOAT,
+  INT,
+  isNamed,
+  type Known,
+  LIST,
+  makeNamed,
+  makeUnion,
+  NIL,
+  RANGE,
+  readType,
+  sameType,
+  STRING,
+  type Type,
+} from '../type.js'
+import { listKinds } from './kinds.js'
+import type { Decl, Names } from './names.js'
+import { findBuiltin, findMethod } from './signatures.js'
+import type { StrictWorld } from './world.js'
+
+const NUMBER = makeUnion([INT, FLOAT])
+const MAX_DEPTH = 200
+/** Expressions that are looked at in one file; behind it nothing is known. */
+const MAX_STEPS = 5_000_000
+const MAX_ASSUMED = 3
+
+/** Methods of lists that give some of the items, in some order. */
+const SAME_ITEMS: ReadonlySet<string> = new Set([
+  ...['filter', 'sort', 'sort_by', 'reverse', 'take', 'skip', 'slice', 'unique', 'pop'],
+])
+
+export class Types {
+  private readonly world: StrictWorld
+  private readonly names: Names
+  private readonly known = new Map<Expr, Known>()
+  private readonly declared = new Map<Decl, Known>()
+  private readonly results = new Map<FnDecl, Known>()
+  private depth = 0
+  /** Variables whose type is assumed while it is looked for: what is inferred meanwhile is not kept. */
+  private assuming = 0
+  private stepsLeft = MAX_STEPS
+  /** Shapes of literals that nothing can have changed: they have no other keys. */
+  readonly closed = new WeakSet<Type>()
+
+  constructor(world: StrictWorld, names: Names) {
+    this.world = world
+    this.names = names
+  }
+
+  infer(expr: Expr): Known {
+    const known = this.known.get(expr)
+    if (known !== undefined) return known
+    if (this.depth > MAX_DEPTH || --this.stepsLeft < 0) return null
+    this.depth++
+    const found = this.inferNew(expr)
+    this.depth--
+    if (this.assuming === 0) this.known.set(expr, found)
+    return found
+  }
+
+  target(node: object): Decl | undefined {
+    return this.names.targets.get(node)
+  }
+
+  declType(decl: Decl): Known {
+    const known = this.declared.get(decl)
+    if (known !== undefined) return known
+    this.declared.set(decl, null) // of what is defined by itself nothing is known
+    const found = this.declTypeNew(decl)
+    if (this.assuming === 0) this.declared.set(decl, found)
+    else this.declared.delete(decl)
+    return found
+  }
+
+  private declTypeNew(decl: Decl): Known {
+    if (decl.type !== null) return this.read(decl.type)
+    const { stmt } = decl
+    switch (decl.kind) {
+      case 'let':
+        return decl.value === null || decl.isUpdated ? null : this.infer(decl.value)
+      case 'var':
+        return decl.value === null || decl.isUpdated ? null : this.variableType(decl, decl.value)
+      case 'loop':
+        return stmt?.kind === 'For' && decl.assigned.length === 0 && !decl.isUpdated
+          ? this.itemType(this.infer(stmt.iterable))
+          : null
+      case 'fn':
+        return CLOSURE
+      default:
+        return null
+    }
+  }
+
+  private variableType(decl: Decl, value: Expr): Known {
+    const first = this.open(this.infer(value))
+    if (first === null || this.assuming >= MAX_ASSUMED) return null
+    if (decl.assigned.length === 0) return first
+    // A loop that begins with a list and pushes to it has a list: it is assumed, and then holds.
+    this.assuming++
+    this.declared.set(decl, first)
+    const found = this.assignedType(decl, first)
+    this.assuming--
+    return found
+  }
+
+  private assignedType(decl: Decl, first: Type): Known {
+    const members: Type[] = [first]
+    for (const { operator, value: next } of decl.assigned) {
+      const right = this.open(this.infer(next))
+      const type = operator === null ? right : arithmetic(operator, first, right)
+      if (type === null) return null
+      if (!members.some((member) => sameType(member, type))) members.push(type)
+    }
+    return makeUnion(members)
+  }
+
+  /** A variable can be given another dict. */
+  private open(type: Known): Known {
+    return type !== null && this.closed.has(type) ? DICT : type
+  }
+
+  private read(type: Parameters<typeof readType>[0]): Known {
+    const found = readType(type)
+    return isNamed(found, 'any') || isNamed(found, 'unknown') ? null : found
+  }
+
+  itemType(iterable: Known): Known {
+    switch (iterable?.kind) {
+      case 'list':
+      case 'iter':
+      case 'generator':
+      case 'stream':
+        return iterable.element
+      case 'named':
+        return iterable.name === 'string' ? STRING : iterable.name === 'range' ? INT : null
+      default:
+        return null
+    }
+  }
+
+  private inferNew(expr: Expr): Known {
+    switch (expr.kind) {
+      case 'Int':
+        return INT
+      case 'Float':
+        return FLOAT
+      case 'Bool':
+        return BOOL
+      case 'Nil':
+        return NIL
+      case 'String':
+      case 'Interpolation':
+        return STRING
+      case 'Duration':
+        return makeNamed('duration')
+      case 'Range':
+        return RANGE
+      case 'Closure':
+        return CLOSURE
+      case 'Identifier': {
+        const decl = this.target(expr)
+        return decl === undefined ? null : this.declType(decl)
+      }
+      case 'List':
+        return this.listType(expr.items)
+      case 'Dict':
+        return this.dictType(expr.entries)
+      case 'StructLiteral':
+        return structType(expr.name.text, expr.entries, this.world.root, (part) => this.infer(part))
+      case 'Unary':
+        return expr.operator === '!' ? BOOL : this.negated(this.infer(expr.operand))
+      case 'Binary':
+        return this.binaryType(expr)
+      case 'Ternary':
+        return this.union([this.infer(expr.whenTrue), this.infer(expr.whenFalse)])
+      case 'Member':
+        return this.memberType(expr)
+      case 'Index':
+        return this.indexType(expr)
+      case 'Slice': {
+        const type = this.infer(expr.object)
+        return type !== null && (type.kind === 'list' || isNamed(type, 'list') || isNamed(type, 'string')) ? type : null
+      }
+      case 'MethodCall':
+        return this.methodType(expr)
+      case 'Call':
+        return this.callType(expr)
+      default:
+        return null
+    }
+  }
+
+  private negated(type: Known): Known {
+    return isNamed(type, 'int') || isNamed(type, 'float') ? type : null
+  }
+
+  private union(types: readonly Known[]): Known {
+    const members: Type[] = []
+    for (const type of types) {
+      if (type === null) return null
+      for (const member of type.kind === 'union' ? type.members : [type]) {
+        if (!members.some((other) => sameType(other, member))) members.push(member)
+      }
+    }
+    return members.length === 0 ? null : makeUnion(members)
+  }
+
+  private listType(items: readonly Argument[]): Known {
+    const types = items.map((item) => (item.spread ? null : this.open(this.infer(item.value))))
+    const element = this.union(types)
+    return element === null ? LIST : { kind: 'list', element }
+  }
+
+  private dictType(entries: readonly DictEntry[]): Known {
+    const fields: Field[] = []
+    for (const entry of entries) {
+      if (entry.kind !== 'named') return DICT
+      const type = this.infer(entry.value)
+      fields.push({ name: entry.key.text, type: type ?? makeNamed('any'), optional: false })
+    }
+    const shape: Type = { kind: 'shape', fields }
+    this.closed.add(shape)
+    return shape
+  }
+
+  private binaryType(expr: ExprOf<'Binary'>): Known {
+    switch (expr.operator) {
+      case '+':
+      case '-':
+      case '*':
+      case '/':
+      case '%':
+      case '**':
+        return arithmetic(expr.operator, this.infer(expr.left), this.infer(expr.right))
+      case '??': {
+        const left = this.infer(expr.left)
+        if (left === null) return null
+        const members = left.kind === 'union' ? left.members : [left]
+        return this.union([...members.filter((member) => !isNamed(member, 'nil')), this.infer(expr.right)])
+      }
+      default:
+        return BOOL
+    }
+  }
+
+  private memberType(expr: ExprOf<'Member'>): Known {
+    const { root } = this.world
+    if (expr.optional) return null
+    if (expr.object.kind === 'Identifier') {
+      const decl = this.target(expr.object)
+      const info = decl === undefined || decl.stmt?.kind === 'EnumDecl' ? root.enumNamed(expr.object.name) : undefined
+      if (info !== undefined) return makeNominal(expr.object.name, info)
+    }
+    const type = this.infer(expr.object)
+    if (type === null) return null
+    const { text } = expr.property
+    if (type.kind === 'shape') {
+      const field = type.fields.find(({ name }) => name === text)
+      if (field === undefined || isNamed(field.type, 'any')) return null
+      return field.optional ? this.union([field.type, NIL]) : field.type
+    }
+    if (type.kind === 'named') {
+      const field = root.struct(type.name)?.fields.find(({ name }) => name === text)
+      if (field === undefined || field.type === null || isNamed(field.type, 'any')) return null
+      // A struct can be made without the field.
+      return this.union([field.type, NIL])
+    }
+    return null
+  }
+
+  private indexType(expr: ExprOf<'Index'>): Known {
+    const type = this.infer(expr.object)
+    if (type === null || expr.optional) return null
+    if (type.kind === 'list') return this.union([type.element, NIL])
+    return isNamed(type, 'string') ? makeUnion([STRING, NIL]) : null
+  }
+
+  private methodType(expr: ExprOf<'MethodCall'>): Known {
+    const { root } = this.world
+    if (expr.optional) return null
+    if (expr.object.kind === 'Identifier') {
+      const decl = this.target(expr.object)
+      const info = decl === undefined || decl.stmt?.kind === 'EnumDecl' ? root.enumNamed(expr.object.name) : undefined
+      if (info !== undefined) return makeNominal(expr.object.name, info)
+    }
+    const type = this.infer(expr.object)
+    const kinds = listKinds(type, root)
+    if (type === null || kinds === null || kinds.size !== 1) return null
+    const [kind] = kinds
+    if (kind === undefined || kind === 'struct' || kind === 'dict') return null
+    if (kind === 'list' && SAME_ITEMS.has(expr.method.text)) return type
+    const method = findMethod(kind, expr.method.text)
+    // A method that is not there gives nil.
+    return method === null ? (kind === 'enum' ? null : NIL) : method.returns
+  }
+
+  private callType(expr: ExprOf<'Call'>): Known {
+    const decl = this.target(expr)
+    const name = expr.callee.text
+    if (decl === undefined) {
+      if (this.world.importedNames === null || this.world.importedNames.has(name)) return null
+      return findBuiltin(name)?.returns ?? null
+    }
+    if (decl.kind === 'fn' && decl.stmt?.kind === 'FnDecl') return this.resultType(decl.stmt)
+    return null
+  }
+
+  /** What a function gives; of a generator or a generic function nothing is known. */
+  resultType(decl: FnDecl): Known {
+    if (decl.typeParams.length > 0 || decl.isStream) return null
+    if (decl.returns !== null) return this.read(decl.returns)
+    const known = this.results.get(decl)
+    if (known !== undefined) return known
+    this.results.set(decl, null)
+    const body = readBody(decl)
+    const found = body.yields
+      ? null
+      : this.union([...body.returned.map((value) => this.infer(value)), ...(body.mayGiveNil ? [NIL] : [])])
+    this.results.set(decl, found)
+    return found
+  }
+}
+
+interface OwnBody {
+  readonly returned: readonly Expr[]
+  readonly yields: boolean
+  /** Whether it may end without a value. */
+  readonly mayGiveNil: boolean
+}
+
+const OWN_BODY: ReadonlySet<string> = new Set([
+  ...['FnDecl', 'ToolDecl', 'PipelineDecl', 'ImplDecl', 'OverrideDecl', 'Closure', 'Spawn', 'Parallel', 'EvalPackDecl'],
+])
+
+export function readBody(decl: FnDecl): OwnBody {
+  const returned: Expr[] = []
+  let yields = false
+  let mayGiveNil = decl.body.body.at(-1)?.kind !== 'Return'
+  const visit = (node: Node): void => {
+    if (OWN_BODY.has(node.kind)) return
+    if (node.kind === 'Yield' || node.kind === 'Emit') yields = true
+    if (node.kind === 'Propagate' || node.kind === 'TryStar') mayGiveNil = false // gives an error value
+    if (node.kind === 'Propagate') returned.push(node)
+    if (node.kind === 'Return') {
+      if (node.value === null) mayGiveNil = true
+      else returned.push(node.value)
+    }
+    forEachChild(node, visit)
+  }
+  visit(decl.body)
+  return { returned, yields, mayGiveNil }
+}
+
+/** A function of which it is sure that its result is nil. */
+export function givesNothing(decl: FnDecl): boolean {
+  if (decl.returns !== null || decl.isStream) return false
+  const { returned, yields } = readBody(decl)
+  return returned.length === 0 && !yields && !endsInThrow(decl.body.body)
+}
+
+function endsInThrow(body: readonly Stmt[]): boolean {
+  const last = body.at(-1)
+  // A function that has nothing yet, or never comes back.
+  return last === undefined || last.kind === 'Throw'
+}
+
+function arithmetic(operator: string, left: Known, right: Known): Known {
+  const l = plain(left)
+  const r = plain(right)
+  if (l === null || r === null) return null
+  const isNumeric = (name: string): boolean => name === 'int' || name === 'float'
+  if (isNumeric(l) && isNumeric(r)) {
+    if (l === 'float' || r === 'float') return FLOAT
+    return operator === '**' || operator === '/' ? NUMBER : INT
+  }
+  if (operator === '+' && l === r && (l === 'string' || l === 'list')) return l === 'list' ? LIST : STRING
+  if (operator === '*' && ((l === 'string' && r === 'int') || (l === 'int' && r === 'string'))) return STRING
+  return null
+}
+
+function plain(type: Known): string | null {
+  if (type === null) return null
+  return type.kind === 'named' ? type.name : type.kind === 'list' ? 'list' : null
+}

@@ -1,0 +1,76 @@
+// Builtins and builtin methods as their definitions state them: how many arguments, of which types, with which result. The language's own
+// checks take less than that for known (`checkedAs` in builtins.ts), because what they report stops a run.
+
+import { BUILTIN_ROWS, METHOD_ROWS } from '../builtins.generated.js'
+import { splitSignature } from '../builtins.js'
+import type { ParamInfo } from '../declarations.js'
+import { readParams, readType } from '../signature-text.js'
+import type { Known } from '../type.js'
+
+export interface ExactSignature {
+  readonly params: readonly ParamInfo[]
+  readonly required: number
+  /** null for any number. */
+  readonly most: number | null
+  /** null where nothing is known, or where it depends on a type parameter. */
+  readonly returns: Known
+  readonly isGeneric: boolean
+}
+
+type Texts = ReadonlyMap<string, string>
+
+let builtinTexts: Texts | null = null
+let methodTexts: ReadonlyMap<string, Texts> | null = null
+const read = new Map<string, ExactSignature>()
+
+/** null for a builtin that a host has added, or none. */
+export function findBuiltin(name: string): ExactSignature | null {
+  builtinTexts ??= new Map(BUILTIN_ROWS.map(([text]) => [nameIn(text), text]))
+  const text = builtinTexts.get(name)
+  return text === undefined ? null : readExact(text)
+}
+
+export function findMethod(receiver: string, name: string): ExactSignature | null {
+  const text = listMethods(receiver).get(name)
+  return text === undefined ? null : readExact(text)
+}
+
+const NO_METHODS: Texts = new Map()
+
+/** Methods of a type by name; none for a type that has no methods. */
+export function listMethods(receiver: string): Texts {
+  if (methodTexts === null) {
+    const tables = new Map<string, Map<string, string>>()
+    for (const [owner, text] of METHOD_ROWS) {
+      let table = tables.get(owner)
+      if (table === undefined) tables.set(owner, (table = new Map()))
+      table.set(nameIn(text), text)
+    }
+    methodTexts = tables
+  }
+  return methodTexts.get(receiver) ?? NO_METHODS
+}
+
+function nameIn(text: string): string {
+  const end = text.search(/[<(]/)
+  return end < 0 ? text : text.slice(0, end)
+}
+
+function readExact(text: string): ExactSignature {
+  let found = read.get(text)
+  if (found === undefined) read.set(text, (found = parse(text)))
+  return found
+}
+
+function parse(text: string): ExactSignature {
+  const { typeParams, params: paramText, returns } = splitSignature(text)
+  const params = readParams(paramText)
+  const isKnown = typeParams.length === 0 && returns !== '' && returns !== '?' && returns !== 'any'
+  return {
+    params,
+    required: params.filter(({ optional, rest }) => !optional && !rest).length,
+    most: params.some(({ rest }) => rest) ? null : params.length,
+    returns: isKnown ? readType(returns) : null,
+    isGeneric: typeParams.length > 0,
+  }
+}
