@@ -46,13 +46,18 @@ function nameOfKeys(keys: string): string {
   return `KEYS_${sharedKeys.indexOf(keys)}`
 }
 
+/** `:int|nil`; nothing where any value will do. Which texts an option can be is left to its reader. */
+function typeText(key: string, type: string): string {
+  return key === '*' || type === 'any' ? '' : `:${type.replaceAll(/"[^"]*"/g, 'string').replaceAll(' ', '')}`
+}
+
 function optionText({ name, signature, shapes }: BuiltinDef): string {
   if (shapes === null) return ''
   const params = paramNames(signature)
   const cells = Object.entries(shapes).map(([param, shape]) => {
     const at = params.indexOf(param)
     if (at < 0) throw new Error(`${name} has no parameter ${param}`)
-    const keys = readShape(shape).map((row) => row.name)
+    const keys = readShape(shape).map(({ name: key, type }) => key + typeText(key, type))
     return `[${at}, ${nameOfKeys(keys.toSorted().join(' '))}]`
   })
   return `  ['${name}', [${cells.join(', ')}]],\n`
@@ -109,7 +114,7 @@ ${defs
   .join('')}])
 
 ${sharedKeys.map((keys, at) => `const KEYS_${at} = '${keys}'\n`).join('')}
-/** Keys of options, separated by spaces, by builtin and number of the parameter. */
+/** Keys of options, \`key\` or \`key:type\`, separated by spaces, by builtin and number of the parameter. */
 export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number, keys: string])[]> = new Map([
 ${optionRows}])
 

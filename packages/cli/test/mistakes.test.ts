@@ -3,9 +3,9 @@
 // leaves the text of the right one.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { applyFixes } from '@bridle/parser'
-import { lintRule } from '@bridle/compiler'
+import { lintRule, STRICT_CATALOG } from '@bridle/compiler'
 import { describe, expect, test } from 'vitest'
 import { Analysis, parseTarget } from '../src/checking/analyze.js'
 import { ModuleFinder } from '../src/checking/imports.js'
@@ -38,10 +38,15 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
 const wrong = files.filter((name) => readExpected(readFileSync(join(FOLDER, name), 'utf8')) !== null)
 const right = files.filter((name) => name.endsWith('.right.harn'))
 
+const TESTS = resolve(FOLDER, '../tests')
+
+/** Scripts of the suite that are wrong on purpose, since they show what a run makes of a mistake: `path<TAB>code<TAB>how often`. */
+const ON_PURPOSE = resolve(FOLDER, 'on-purpose.tsv')
+
 const runtime = commandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })
 
-function check(name: string): readonly Finding[] {
-  const path = join(FOLDER, name)
+function check(name: string, folder = FOLDER): readonly Finding[] {
+  const path = join(folder, name)
   const parsed = parseTarget({ path, key: path, text: readFileSync(path, 'utf8') })
   const config = configFor(path)
   return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
@@ -87,5 +92,22 @@ describe('mistakes', () => {
     const there = new Set(files)
     expect(wrong.filter((name) => !there.has(name.replace(/\.harn$/, '.right.harn')))).toEqual([])
     expect([...KNOWN_MISSES].filter((name) => !there.has(name))).toEqual([])
+  })
+
+  // Each line of the list was read: one that is new is a false alarm, or a mistake on purpose that `-u` adds to it.
+  test('scripts of the suite give no finding that is not meant', async () => {
+    const found = new Map<string, number>()
+    const scripts = readdirSync(TESTS, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
+      .map((entry) => relative(TESTS, join(entry.parentPath, entry.name)))
+      .sort()
+    for (const name of scripts) {
+      for (const { diagnostic } of check(name, TESTS)) {
+        if (!Object.hasOwn(STRICT_CATALOG, diagnostic.code)) continue
+        const line = `${name.replaceAll('\\', '/')}\t${diagnostic.code}`
+        found.set(line, (found.get(line) ?? 0) + 1)
+      }
+    }
+    await expect([...found].map(([line, times]) => `${line}\t${times}\n`).join('')).toMatchFileSnapshot(ON_PURPOSE)
   })
 })

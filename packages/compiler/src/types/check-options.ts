@@ -4,6 +4,7 @@ import type { Expr, ExprOf } from '@bridle/parser'
 import { OPTION_KEYS } from './builtins.generated.js'
 import type { CheckContext } from './context.js'
 import { positional } from './infer-calls.js'
+import { replaceWord } from './strict/world.js'
 import { closest } from './suggest.js'
 
 /** Lint reads these in the options of any call (`long-running-without-cleanup`). */
@@ -18,7 +19,7 @@ export function checkOptions(call: ExprOf<'Call'>, context: CheckContext): void 
   const args = positional(call.args)
   for (const [param, keys] of shapes) {
     const arg = args[param]
-    if (arg?.kind === 'Dict') checkKeys(arg, keys.split(' '), call.callee.text, context)
+    if (arg?.kind === 'Dict') checkKeys(arg, keys.split(' ').map(readKey), call.callee.text, context)
   }
 }
 
@@ -28,6 +29,13 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, keys: readonly string[
     const { suggestions } = context
     const suggestion = suggestions.isSpent ? null : closest(entry.key.text, keys, suggestions)
     if (suggestion === null && keys.includes(OTHERS)) continue
-    context.report('T084', entry.key.span, { key: entry.key.text, name, suggestion })
+    const { span, text } = entry.key
+    context.report('T084', span, { key: text, name, suggestion }, entry.quoted ? undefined : replaceWord(span, suggestion))
   }
+}
+
+/** Behind the key may stand its type, which strict/options.ts looks at. */
+function readKey(text: string): string {
+  const colon = text.indexOf(':')
+  return colon < 0 ? text : text.slice(0, colon)
 }

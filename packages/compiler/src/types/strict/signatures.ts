@@ -14,7 +14,6 @@ export interface ExactSignature {
   readonly most: number | null
   /** null where nothing is known, or where it depends on a type parameter. */
   readonly returns: Known
-  readonly isGeneric: boolean
 }
 
 type Texts = ReadonlyMap<string, string>
@@ -71,6 +70,5 @@ function parse(text: string): ExactSignature {
     required: params.filter(({ optional, rest }) => !optional && !rest).length,
     most: params.some(({ rest }) => rest) ? null : params.length,
     returns: isKnown ? readType(returns) : null,
-    isGeneric: typeParams.length > 0,
   }
 }

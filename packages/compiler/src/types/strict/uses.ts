@@ -15,7 +15,7 @@ import { operatorProblem } from '../operators.js'
 import { fits } from '../relate.js'
 import { show } from '../show.js'
 import { isNamed, type Known, readType, type Type } from '../type.js'
-import { checkOptions } from './options.js'
+import { checkOptionTypes } from './options.js'
 import { givesNothing, Types } from './infer.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
@@ -367,7 +367,7 @@ class Uses {
       const isEmptyLine = call.args.length === 0 && PRINTS.has(name)
       if (!isEmptyLine) this.checkArguments(name, signature, call.args, call.callee.span)
       this.checkConversion(name, call)
-      checkOptions(call, signature, this.types, this.world)
+      checkOptionTypes(call, this.types, this.world)
       return
     }
     if (decl.kind === 'fn' && decl.stmt?.kind === 'FnDecl') {
