@@ -20,11 +20,6 @@ const defs = allFamilies()
   .filter((def) => def.receiver === null && !def.name.startsWith('__') && !CONSTRUCTORS.has(def.name))
   .sort((x, y) => (x.name < y.name ? -1 : 1))
 
-const methods = allFamilies()
-  .flatMap((family) => family.builtins)
-  .flatMap((def) => (def.receiver === null ? [] : [{ receiver: def.receiver, text: def.signature }]))
-  .sort((x, y) => (`${x.receiver}.${x.text}` < `${y.receiver}.${y.text}` ? -1 : 1))
-
 const built = defs.filter(({ name }) => MISSING_BUILTINS.has(name)).map(({ name }) => name)
 if (built.length > 0) throw new Error(`missing-builtins.ts names builtins that exist: ${built.join(', ')}`)
 
@@ -67,6 +62,7 @@ const optionRows = defs.map(optionText).join('')
 const methods = allFamilies()
   .flatMap((family) => family.builtins)
   .filter((def) => def.receiver !== null)
+  .sort((x, y) => byName(`${x.receiver}.${x.signature}`, `${y.receiver}.${y.signature}`))
 
 /** What a call is made for: its result, or nothing that anybody sees. */
 function isPure({ effects, signature }: BuiltinDef): boolean {
@@ -104,7 +100,7 @@ ${defs.map(rowText).join('')}]
 
 /** Methods of builtin types: the name of the receiver in type_of, and a signature. Sorted. */
 export const METHOD_ROWS: readonly (readonly [receiver: string, signature: string])[] = [
-${methods.map(({ receiver, text }) => `  ['${receiver}', '${text}'],\n`).join('')}]
+${methods.map(({ receiver, signature }) => `  ['${receiver}', '${signature}'],\n`).join('')}]
 
 /** Builtins whose results come from outside and have no known shape. */
 export const FROM_OUTSIDE: ReadonlySet<string> = new Set([
@@ -125,10 +121,6 @@ ${listText(defs.filter((def) => def.effects === 'pure' && isPure(def)).map(({ na
 /** Methods that do nothing but what a function does that they are given, whatever they are called on. */
 export const PURE_METHODS: ReadonlySet<string> = new Set([
 ${listText(pureMethods)}])
-
-/** All of them, whatever they are called on. */
-export const METHOD_NAMES: ReadonlySet<string> = new Set([
-${listText([...new Set(methods.map(({ name }) => name))].sort(byName))}])
 
 /** Those of the pure ones that give a changed value of the type that they are called on. */
 export const CHANGING_METHODS: ReadonlySet<string> = new Set([

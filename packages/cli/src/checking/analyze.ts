@@ -65,7 +65,7 @@ export class Analysis {
   /** Everything that `check` reports about a file. */
   check(runtime: Runtime, parsed: Parsed, settings: CheckSettings): readonly Finding[] {
     const { target, file, program } = parsed
-    const compiled = compileFindings(runtime, parsed, settings.strictTypes)
+    const compiled = compileFindings(runtime, parsed, settings)
     if (program === null) return compiled
     const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
@@ -135,14 +135,18 @@ export function lintSettings({ check, lint }: Config): LintSettings {
 }
 
 /** Syntax, types and what else keeps it from being compiled. */
-export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: boolean): readonly Finding[] {
+export function compileFindings(
+  runtime: Runtime,
+  { target, file, program }: Parsed,
+  { strictTypes, isLenient = false }: Pick<CheckSettings, 'strictTypes' | 'isLenient'>,
+): readonly Finding[] {
   let diagnostics: readonly Diagnostic[]
   try {
     diagnostics = runtime.compile(target.text, {
       file: target.key,
-      strict,
+      strict: strictTypes,
       refuseMissing: true,
-      strictness: 'full',
+      strictness: isLenient ? 'language' : 'full',
       ...(program === null ? {} : { parsed: program }),
     }).warnings
   } catch (cause) {

@@ -13,7 +13,7 @@ import {
   interpolateBraces,
   type Span,
 } from '@bridle/parser'
-import { METHOD_NAMES } from '../types/builtins.generated.js'
+import { METHOD_NAMES } from '../types/strict/signatures.js'
 import type { Fix, MistakeContext } from './context.js'
 import { readKind, type ValueKind } from './names.js'
 import { formatFix } from './strings.js'

@@ -18,6 +18,9 @@ export interface ExactSignature {
 
 type Texts = ReadonlyMap<string, string>
 
+/** Names of methods, whatever they are called on. */
+export const METHOD_NAMES: ReadonlySet<string> = new Set(METHOD_ROWS.map(([, text]) => nameIn(text)))
+
 let builtinTexts: Texts | null = null
 let methodTexts: ReadonlyMap<string, Texts> | null = null
 const read = new Map<string, ExactSignature>()
