@@ -65,7 +65,7 @@ export class Analysis {
   /** Everything that `check` reports about a file. */
   check(runtime: Runtime, parsed: Parsed, settings: CheckSettings): readonly Finding[] {
     const { target, file, program } = parsed
-    const compiled = compileFindings(runtime, parsed, settings)
+    const compiled = compileFindings(runtime, parsed, settings.strictTypes)
     if (program === null) return compiled
     const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
@@ -94,8 +94,13 @@ export class Analysis {
   }
 }
 
-/** Where the pass of mistakes knows what a name was meant to be, it says so better than the checker does at the same position. */
-function withMistakes(found: readonly Finding[], mistakes: readonly Finding[]): readonly Finding[] {
+/**
+ * Where the pass of mistakes knows what a name was meant to be, it says so better than the checker does at the same position; but of
+ * a member of a value whose type is known, the checker does.
+ */
+function withMistakes(found: readonly Finding[], all: readonly Finding[]): readonly Finding[] {
+  const typed = new Set(found.filter(({ diagnostic }) => MEMBER_CODES.has(diagnostic.code)).map(positionKey))
+  const mistakes = all.filter((finding) => finding.diagnostic.code !== 'M021' || !typed.has(positionKey(finding)))
   const named = new Set(mistakes.filter(({ diagnostic }) => diagnostic.severity === 'error').map(positionKey))
   const reached = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N020').map(positionKey))
   const kept = found.filter((finding) => {
@@ -106,6 +111,8 @@ function withMistakes(found: readonly Finding[], mistakes: readonly Finding[]): 
   const last = kept.findLastIndex(({ file }) => file === mistakes[0]?.file)
   return [...kept.slice(0, last + 1), ...mistakes, ...kept.slice(last + 1)]
 }
+
+const MEMBER_CODES: ReadonlySet<string> = new Set(['T080', 'T081'])
 
 function positionKey({ diagnostic, file }: Finding): string {
   return `${file.name} ${diagnostic.span.start}`
@@ -135,18 +142,14 @@ export function lintSettings({ check, lint }: Config): LintSettings {
 }
 
 /** Syntax, types and what else keeps it from being compiled. */
-export function compileFindings(
-  runtime: Runtime,
-  { target, file, program }: Parsed,
-  { strictTypes, isLenient = false }: Pick<CheckSettings, 'strictTypes' | 'isLenient'>,
-): readonly Finding[] {
+export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: boolean): readonly Finding[] {
   let diagnostics: readonly Diagnostic[]
   try {
     diagnostics = runtime.compile(target.text, {
       file: target.key,
-      strict: strictTypes,
+      strict,
       refuseMissing: true,
-      strictness: isLenient ? 'language' : 'full',
+      strictness: 'full',
       ...(program === null ? {} : { parsed: program }),
     }).warnings
   } catch (cause) {

@@ -34,7 +34,7 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
   }
   // What the type checker can repair is repaired too, though lint does not report it.
   const typeFixes = (parsed: Parsed): readonly Finding[] =>
-    compileFindings(commandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, { strictTypes: false })
+    compileFindings(commandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, false)
   const all: Finding[] = []
   for (const parsed of files) {
     const found = flags.fix === true ? fixed(parsed, lint, flags.json === true, typeFixes) : lint(parsed)

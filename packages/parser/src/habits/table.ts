@@ -13,7 +13,7 @@ export interface Habit {
   readonly names?: Replacements
   /** Functions, plain (`str`) or of an object that is not there (`console.log`). `X` in a replacement stands for the only argument. */
   readonly calls?: Replacements
-  /** Methods and properties of values. A replacement that ends in `()` makes a call of a property. */
+  /** Methods and properties of values. Of several words the first is meant that values of the type have. */
   readonly members?: Replacements
 }
 
@@ -348,18 +348,19 @@ export const HABITS = {
 
   // ---- members ---------------------------------------------------------------------------------------------------------
   length: row('.length, .size, .len', 'JavaScript, Java and Rust', 'the number of items is `xs.count` or `len(xs)`', {
-    members: { length: 'count', size: 'count', len: 'count', Length: 'count', Count: 'count', num_items: null },
+    members: { length: 'count len', size: 'count len', len: 'count', Length: 'count len', Count: 'count len', num_items: null },
   }),
   appendMember: row('.append(x), .add(x)', 'Python and Java', 'lists are values: `xs = xs.push(x)`, or `xs + [x]`', {
     members: {
-      append: 'push',
+      append: 'push add',
+      add: 'push',
       push_back: 'push',
       unshift: null,
       shift: null,
       extend: null,
       insert: null,
       splice: null,
-      concat: null,
+      concat: 'union',
       prepend: null,
     },
   }),
@@ -374,11 +375,11 @@ export const HABITS = {
     },
   }),
   forEachMember: row('.forEach(f), .each { }', 'JavaScript and Ruby', 'write `for x in xs { … }`', {
-    members: { forEach: null, each_with_index: null },
+    members: { forEach: 'map', each: 'map', for_each: 'map', each_with_index: null },
   }),
   includesMember: row('.includes(x), .indexOf(x)', 'JavaScript', 'write `xs.contains(x)` and `xs.index_of(x)`', {
     members: {
-      includes: 'contains', indexOf: 'index_of', lastIndexOf: 'last_index_of', 'include?': 'contains', findIndex: 'find_index', has_key: 'has',
+      includes: 'contains has', include: 'contains has', indexOf: 'index_of', lastIndexOf: 'last_index_of', 'include?': 'contains', findIndex: 'find_index', has_key: 'has',
       hasOwnProperty: 'has', containsKey: 'has', contains_key: 'has', some: 'any', hasKey: 'has',
     }, // prettier-ignore
   }),
@@ -391,7 +392,7 @@ export const HABITS = {
       startsWith: 'starts_with', endsWith: 'ends_with', startswith: 'starts_with', endswith: 'ends_with', strip: 'trim', trimStart: 'trim_start',
       trimEnd: 'trim_end', lstrip: 'trim_start', rstrip: 'trim_end', charAt: 'char_at', substr: null, replaceAll: 'replace', padStart: 'pad_left',
       padEnd: 'pad_right', replace_all: 'replace', start_with: 'starts_with', end_with: 'ends_with', splitlines: 'lines', gsub: null,
-      charCodeAt: null, zfill: null, isdigit: null, capitalize: null, title: null,
+      slice: 'substring', charCodeAt: null, zfill: null, isdigit: null, capitalize: null, title: null,
     }, // prettier-ignore
     },
   ),
@@ -404,13 +405,14 @@ export const HABITS = {
         toString: null,
         to_s: null,
         to_i: null,
-        collect: null,
+        collect: 'to_list',
         unwrap: null,
         toFixed: null,
         to_str: null,
         parse: null,
         to_a: null,
-        toArray: null,
+        toArray: 'to_list',
+        toList: 'to_list',
       },
     },
   ),
@@ -432,6 +434,9 @@ export const HABITS = {
       uniq: 'unique',
       distinct: 'unique',
       findAll: 'filter',
+      find_all: 'filter',
+      every: 'all',
+      reversed: 'reverse',
       where: 'filter',
       select: 'filter',
       at: null,
@@ -446,12 +451,17 @@ export interface FoundHabit {
   readonly name: HabitName
   readonly habit: Habit
   readonly replacement: string | null
+  /** All words that it may be meant to be; the first is the replacement. */
+  readonly words: readonly string[]
 }
 
 function collect(part: 'names' | 'calls' | 'members'): ReadonlyMap<string, FoundHabit> {
   const found = new Map<string, FoundHabit>()
   for (const [name, habit] of Object.entries(HABITS) as [HabitName, Habit][]) {
-    for (const [word, replacement] of Object.entries(habit[part] ?? {})) found.set(word, { name, habit, replacement })
+    for (const [word, replacement] of Object.entries(habit[part] ?? {})) {
+      const words = replacement === null ? [] : part === 'members' ? replacement.split(' ') : [replacement]
+      found.set(word, { name, habit, replacement: words[0] ?? null, words })
+    }
   }
   return found
 }

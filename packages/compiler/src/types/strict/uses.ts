@@ -5,6 +5,7 @@ import {
   type Argument,
   type Expr,
   type ExprOf,
+  findMemberHabit,
   forEachChild,
   type ImplDecl,
   type Node,
@@ -21,7 +22,6 @@ import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
 import { type ExactSignature, findBuiltin, findMethod, listMethods } from './signatures.js'
 import { type Candidate, suggestName } from './suggest.js'
-import { METHOD_HABITS } from './habits.js'
 import { replaceWord, type StrictWorld } from './world.js'
 
 /** Looks at every expression of the file. */
@@ -192,6 +192,11 @@ class Uses {
     return suggestName(name, list, this.world.budget)
   }
 
+  /** What other languages call so comes before what is spelt alike. */
+  private suggestMember(name: string, known: ReadonlySet<string>): string | null {
+    return findMemberHabit(name)?.words.find((word) => known.has(word)) ?? this.suggest(name, known)
+  }
+
   // ---- methods and properties ---------------------------------------------------------------------------------------
 
   private checkMethod(expr: ExprOf<'MethodCall'>): void {
@@ -208,8 +213,7 @@ class Uses {
     const signatures = receivers.map((kind) => findMethod(kind, method.text))
     if (receivers.length > 0 && signatures.every((found) => found === null)) {
       const known = new Set(receivers.flatMap((kind) => [...listMethods(kind).keys()]))
-      const habit = METHOD_HABITS[method.text]?.find((each) => known.has(each))
-      const suggestion = habit ?? this.suggest(method.text, known)
+      const suggestion = this.suggestMember(method.text, known)
       const fix = replaceWord(method.span, suggestion)
       this.world.report('T080', method.span, { type: describe(type), method: method.text, suggestion }, fix)
       return
@@ -230,9 +234,8 @@ class Uses {
         this.checkArguments(`dict.${method.text}`, signature, expr.args, method.span)
         return
       }
-      const known = [...listMethods('dict').keys(), ...type.fields.map(({ name }) => name)]
-      const habit = METHOD_HABITS[method.text]?.find((each) => known.includes(each))
-      const suggestion = habit ?? this.suggest(method.text, known)
+      const known = new Set([...listMethods('dict').keys(), ...type.fields.map(({ name }) => name)])
+      const suggestion = this.suggestMember(method.text, known)
       this.world.report(
         'T080',
         method.span,
@@ -309,8 +312,7 @@ class Uses {
       PROPERTIES[kind] === undefined ? !NO_PROPERTY.has(kind) : PROPERTIES[kind].includes(property.text)
     if (receivers.some(hasProperty)) return
     const known = new Set(receivers.flatMap((kind) => PROPERTIES[kind] ?? []))
-    const habit = METHOD_HABITS[property.text]?.find((each) => known.has(each))
-    const suggestion = habit ?? this.suggest(property.text, known)
+    const suggestion = this.suggestMember(property.text, known)
     const fix = replaceWord(property.span, suggestion)
     this.world.report('T081', property.span, { type: describe(type), property: property.text, suggestion }, fix)
   }
