@@ -15,10 +15,10 @@ import {
   scripts,
   stringifyJson,
   utf8,
+  callLibrary,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
 import { assembleContext } from './assemble-context.js'
-import { completeHandoff } from './handoff.js'
 import { secondsText, timeOrderedId } from '../../library/time/identity.js'
 import { lineDiff } from '../../library/formats/line-diff.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
@@ -84,7 +84,7 @@ export function* normalArtifact(payload: Value): Script<HarnDict> {
   result.set('priority', record.get('priority') ?? defaultPriority(kind))
   result.set('estimated_tokens', record.get('estimated_tokens') ?? (text === null ? null : estimateTokens(display(text))))
   if (kind === 'handoff') {
-    const handoff = yield* completeHandoff(record.get('data') ?? null)
+    const handoff = yield* callLibrary('agents/transcripts/handoff', 'complete_handoff', record.get('data') ?? null)
     if (handoff === null) return failRuntime('artifact handoff data must contain a valid handoff payload')
     result.set('data', handoff)
   }

@@ -1,9 +1,9 @@
 // Handoffs: a record by which one persona passes work on to another or to a person, in one shape, and its
 // rendering for a prompt. A payload that does not fit is refused as a whole.
 
-import { HarnDict, HarnFloat, HarnList, Problem, builtin, failRuntime, isInt, scripts } from '@bridle/vm/families'
-import type { BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { secondsText, timeOrderedId } from '../../library/time/identity.js'
+import { HarnDict, HarnFloat, HarnList, Problem, builtin, isInt } from '@bridle/vm/families'
+import type { BuiltinFamily, Value } from '@bridle/vm/families'
+import { harnModules } from '../../library/harn/modules.js'
 
 const TEXT_LISTS = [
   'open_questions',
@@ -119,15 +119,6 @@ export function normalHandoff(payload: Value): HarnDict | null {
   }
 }
 
-/** As normalHandoff, with id and time. */
-export function* completeHandoff(payload: Value): Script<HarnDict | null> {
-  const normal = normalHandoff(payload)
-  if (normal === null) return null
-  const id = normal.get('id') ?? `handoff_${yield* timeOrderedId()}`
-  const createdAt = normal.get('created_at') ?? (yield* secondsText())
-  return normal.with('id', id).with('created_at', createdAt)
-}
-
 // ------------------------------------------------------------------------------------------------------------- rendering
 
 function field(record: Value | undefined, name: string): Value {
@@ -192,20 +183,23 @@ function render(record: HarnDict): string {
   return [...lines, '</handoff>'].join('\n')
 }
 
-const machine = scripts('handoff.script', {
-  *make(payload) {
-    return (yield* completeHandoff(payload!)) ?? failRuntime('handoff: invalid handoff payload')
-  },
-})
+const make = { module: 'agents/transcripts/handoff', function: 'handoff', output: 'keep' } as const
 
 export const handoffFamily: BuiltinFamily = {
   name: 'handoff',
-  frames: [machine.frame],
+  modules: harnModules,
+  primitives: [
+    builtin(
+      '__normal_handoff(payload: any) -> dict?',
+      { doc: 'A handoff in its one shape; nil when it does not fit.' },
+      (_ctx, payload) => normalHandoff(payload ?? null),
+    ),
+  ],
   builtins: [
     builtin(
       'handoff(payload: dict) -> dict',
       { doc: 'A handoff in its one shape.', effects: ['clock.now', 'random.bytes'] },
-      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : machine.start(ctx, 'make', payload!)),
+      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : ctx.library(make, [payload!])),
     ),
     builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) => {
       if (ctx.argc === 0) return ctx.runtime('handoff_context: missing payload')

@@ -1,18 +1,7 @@
 // Where a run keeps what outlives it, and file operations for scripted builtins. The state root is
 // `.harn` in the project of the main program: the nearest directory upwards with a `harn.toml`, else the program's own.
 
-import {
-  HarnDict,
-  HarnFloat,
-  HarnList,
-  ask,
-  display,
-  failWith,
-  family,
-  here,
-  parseJson,
-  stringifyJson,
-} from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, ask, display, failWith, family, here, stringifyJson } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { fieldOf, refusal, textField } from './ask.js'
 import type { Refusal } from './ask.js'
@@ -69,14 +58,6 @@ export function isMissing({ code }: Refusal): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The JSON value in a file; null when there is none or it is damaged. */
-export function* readJson(path: string): Script {
-  const text = yield* readText(path)
-  if (text === null) return null
-  const parsed = parseJson(text)
-  return parsed.ok ? parsed.value : null
-}
-
 /**
  * Replaces a file as a whole: readers see the old text or the new one, also when other processes write it at the same time or this one
  * is killed. `label` begins the message of a failure.
@@ -99,17 +80,6 @@ export function* makeDirectory(path: string, label: string): Script<null> {
 function* change(args: EffectArgs['fs.write'], label: string, path: string): Script<null> {
   const refused = refusal(yield* ask({ kind: 'fs.write', args }))
   return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
-}
-
-/** Deletes a file or directory that may be there. */
-export function* deleteKept(path: string, label: string): Script<null> {
-  const refused = refusal(yield* ask({ kind: 'fs.write', args: { op: 'delete', path } }))
-  return refused === null || isMissing(refused) ? null : failWith(`${label}: failed to delete ${path}: ${refused.detail}`)
-}
-
-/** Deletes a file or directory; whether there was one that could be. */
-export function* deletePath(path: string): Script<boolean> {
-  return refusal(yield* ask({ kind: 'fs.write', args: { op: 'delete', path } })) === null
 }
 
 export function* pathExists(path: string): Script<boolean> {
