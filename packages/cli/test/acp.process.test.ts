@@ -198,7 +198,8 @@ describe('clients that do not behave', () => {
       error: { message: `Session already exists: ${id}` },
     })
     expect(await agent.prompt(id, 'still there')).toMatchObject({ result: { stopReason: 'completed' } })
-    expect(agent.heard.find((message) => message['id'] === 'text')).toMatchObject({ error: { message: 'Missing sessionId' } })
+    const message = 'the parameters of session/prompt are given by name'
+    expect(agent.heard.find((heard) => heard['id'] === 'text')).toMatchObject({ error: { code: -32602, message } })
     expect(await agent.close()).toBe(0)
   })
 

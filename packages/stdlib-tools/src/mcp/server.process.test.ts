@@ -289,6 +289,8 @@ describe.concurrent('the protocol by hand', () => {
     expect(code).toBe(0)
     const inOrder = [...answers].sort((a, b) => (a as { id: number }).id - (b as { id: number }).id)
     expect(inOrder).toMatchObject([
+      { id: null, error: { code: -32700, message: 'a message was left out: it is not JSON' } },
+      { id: null, error: { code: -32600, message: 'a message was left out: it is not an object' } },
       { id: 1, error: { code: -32002, message: 'server not initialized' } },
       { id: 2, result: {} },
       {

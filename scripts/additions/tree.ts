@@ -1,0 +1,102 @@
+// A copy of the sources in which a test adds something as a newcomer would, and counts the files that it takes.
+
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { copySources } from '../copy-checkout.mjs'
+import { builtSources, layers, root } from '../workspace.mjs'
+
+export class SourceTree {
+  readonly folder: string
+  readonly #touched = new Set<string>()
+
+  /** @param wanted which files of the repository are copied */
+  constructor(wanted: (path: string) => boolean) {
+    this.folder = mkdtempSync(join(realpathSync(tmpdir()), 'an addition '))
+    copySources(this.folder, wanted)
+    for (const path of builtSources) {
+      const copy = join(this.folder, path.slice(root.length))
+      if (existsSync(path) && existsSync(dirname(copy))) cpSync(path, copy)
+    }
+    symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'), 'dir')
+    for (const name of layers) {
+      const modules = join(root, 'packages', name, 'node_modules')
+      if (!existsSync(join(this.folder, 'packages', name)) || !existsSync(modules)) continue
+      symlinkSync(modules, join(this.folder, 'packages', name, 'node_modules'), 'dir')
+    }
+  }
+
+  /** Paths of the files that were edited or made, sorted. */
+  get touched(): readonly string[] {
+    return [...this.#touched].toSorted()
+  }
+
+  /** Forgets what was touched: another addition begins. */
+  begin(): void {
+    this.#touched.clear()
+  }
+
+  /** Puts `text` in front of the first `before` in a file. */
+  insert(path: string, before: string, text: string): void {
+    const source = this.read(path)
+    const at = source.indexOf(before)
+    if (at < 0) throw new Error(`${path} has no ${JSON.stringify(before)}: the template is out of date`)
+    writeFileSync(join(this.folder, path), source.slice(0, at) + text + source.slice(at))
+    this.#touched.add(path)
+  }
+
+  /** Makes a file that must not be there. */
+  create(path: string, text: string): void {
+    mkdirSync(dirname(join(this.folder, path)), { recursive: true })
+    writeFileSync(join(this.folder, path), text, { flag: 'wx' })
+    this.#touched.add(path)
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), 'utf8')
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** Runs Node in the tree; the output is stdout and stderr. */
+  run(...args: string[]): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: this.folder,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    })
+    return { status, output: stdout + stderr }
+  }
+
+  /** Runs the command line from the sources of the tree. */
+  bridle(...args: string[]): { status: number | null; output: string } {
+    return this.run('--import', 'tsx', join('packages', 'cli', 'src', 'main.ts'), ...args)
+  }
+
+  /** Files in which types are wrong, by the project of this tree that is named. */
+  findTypeErrors(project: string): string[] {
+    const { status, output } = this.run(
+      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '-p',
+      project,
+      '--pretty',
+      'false',
+    )
+    const files = output.split('\n').flatMap((line) => /^([^\s(]+\.ts)\(/.exec(line)?.[1] ?? [])
+    if (status !== 0 && files.length === 0) throw new Error(output)
+    return [...new Set(files)].toSorted()
+  }
+}
