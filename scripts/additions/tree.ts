@@ -86,15 +86,30 @@ export class SourceTree {
     return this.run('--import', 'tsx', join('packages', 'cli', 'src', 'main.ts'), ...args)
   }
 
-  /** Files in which types are wrong, by the project of this tree that is named. */
-  findTypeErrors(project: string): string[] {
-    const { status, output } = this.run(
-      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
-      '-p',
-      project,
-      '--pretty',
-      'false',
-    )
+  /** Settings by which `listTypeErrors` checks the folders that are named, tests left out. */
+  writeProject(...folders: string[]): void {
+    const compilerOptions = {
+      composite: false,
+      incremental: false,
+      emitDeclarationOnly: false,
+      noEmit: true,
+      rootDir: '.',
+      types: ['node'],
+      useDefineForClassFields: false,
+    }
+    const project = {
+      extends: './tsconfig.base.json',
+      compilerOptions,
+      include: [...folders, 'types/web-globals.d.ts'],
+      exclude: ['packages/*/src/**/*.test.ts', 'packages/*/src/**/test-support/**'],
+    }
+    writeFileSync(join(this.folder, 'tsconfig.json'), JSON.stringify(project))
+  }
+
+  /** Files in which types are wrong, sorted. */
+  listTypeErrors(): string[] {
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { status, output } = this.run(tsc, '-p', 'tsconfig.json', '--pretty', 'false')
     const files = output.split('\n').flatMap((line) => /^([^\s(]+\.ts)\(/.exec(line)?.[1] ?? [])
     if (status !== 0 && files.length === 0) throw new Error(output)
     return [...new Set(files)].toSorted()

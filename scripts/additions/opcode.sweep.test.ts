@@ -1,8 +1,6 @@
 // "Add an opcode" of CONTRIBUTING, done on a copy of the tree: which files it takes, and that the compiler of TypeScript names each of them.
 // The opcode is a template: TIMES, `x -> x * a`, with an operand of its own kind, a form in the base tier and one in compiled code.
 
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { SourceTree } from './tree.js'
 
@@ -11,23 +9,7 @@ const tree = new SourceTree((path) => PARTS.some((part) => path.startsWith(part)
 
 afterAll(() => tree.remove())
 
-writeFileSync(
-  join(tree.folder, 'tsconfig.json'),
-  JSON.stringify({
-    extends: './tsconfig.base.json',
-    compilerOptions: {
-      composite: false,
-      incremental: false,
-      emitDeclarationOnly: false,
-      noEmit: true,
-      rootDir: '.',
-      useDefineForClassFields: false,
-    },
-    include: ['packages/vm/src', 'packages/compiler/src', 'types/web-globals.d.ts'],
-    exclude: ['packages/*/src/**/*.test.ts', 'packages/*/src/**/test-support/**'],
-  }),
-)
-const listTypeErrors = (): string[] => tree.findTypeErrors('tsconfig.json')
+tree.writeProject('packages/vm/src', 'packages/compiler/src')
 
 test('an opcode touches six source files, and types name each that lacks it', { timeout: 300_000 }, () => {
   // 1. The row of the opcode. The decoder has no case for it.
@@ -36,7 +18,7 @@ test('an opcode touches six source files, and types name each that lacks it', { 
     '} as const satisfies',
     "  TIMES: { code: 250, operands: ['int'], pops: 1, pushes: 1, text: 'x -> x * a' },\n",
   )
-  expect(listTypeErrors()).toEqual(['packages/vm/src/interpreter/decode.ts'])
+  expect(tree.listTypeErrors()).toEqual(['packages/vm/src/interpreter/decode.ts'])
 
   // 2. The decoder, and 3. the row of the operation. The base tier and the templates have no case for it.
   tree.insert(
@@ -49,7 +31,7 @@ test('an opcode touches six source files, and types name each that lacks it', { 
     '} as const satisfies',
     "  TIMES: { code: 250, reads: 'b', runs: 'rare' },\n",
   )
-  expect(listTypeErrors()).toEqual(['packages/vm/src/compiled/templates.ts', 'packages/vm/src/interpreter/rare.ts'])
+  expect(tree.listTypeErrors()).toEqual(['packages/vm/src/compiled/templates.ts', 'packages/vm/src/interpreter/rare.ts'])
 
   // 4. The base tier, and 5. compiled code; `template: false` in the row leaves it to the base tier instead.
   tree.insert('packages/vm/src/interpreter/rare.ts', 'contains, power }', 'multiply, ')
@@ -73,7 +55,7 @@ test('an opcode touches six source files, and types name each that lacks it', { 
     'export function emitExpr',
     "export function emitTimes(fn: FunctionEmitter, count: number): void {\n  fn.emit('TIMES', count)\n}\n\n",
   )
-  expect(listTypeErrors()).toEqual([])
+  expect(tree.listTypeErrors()).toEqual([])
   expect(tree.touched).toEqual([
     'packages/compiler/src/bytecode/opcodes.ts',
     'packages/compiler/src/emit/expressions.ts',

@@ -1,0 +1,71 @@
+// "Add an executor" of CONTRIBUTING, done on a copy of the tree: which files it takes, and that the compiler of TypeScript names the table.
+// The executor is a template: `pigeon`, which carries a call to a loft that the entry names.
+
+import { afterAll, expect, test } from 'vitest'
+import { SourceTree } from './tree.js'
+
+const PARTS = [
+  'packages/parser/',
+  'packages/compiler/',
+  'packages/vm/',
+  'packages/stdlib-tools/',
+  'types/',
+  'tsconfig.base.json',
+  'package.json',
+]
+const tree = new SourceTree((path) => PARTS.some((part) => path.startsWith(part)))
+
+afterAll(() => tree.remove())
+
+tree.writeProject('packages/stdlib-tools/src')
+
+test('an executor touches three source files, and types name the table that lacks it', { timeout: 300_000 }, () => {
+  // Packages have settings of their own, so that a few files are wrong under those of this tree.
+  const known = tree.listTypeErrors()
+  const listNew = (): string[] => tree.listTypeErrors().filter((file) => !known.includes(file))
+  // 1. The row: how the machine treats it, what a call is judged as, and where it goes.
+  tree.insert(
+    'packages/compiler/src/grants/executors.ts',
+    '  provider_native: {\n',
+    `  pigeon: {
+    runs: 'outside',
+    identity: 'host',
+    effects: ['external'],
+    implies: null,
+    named: 'in definitions',
+    target: { loft: null },
+    demands: [{ key: 'loft', is: 'name', otherwise: 'is missing \`loft\`.', example: 'east' }],
+  },
+`,
+  )
+  expect(listNew()).toEqual(['packages/stdlib-tools/src/tools/executors/index.ts'])
+
+  // 2. The module, and 3. its line in the table of implementations.
+  const module = 'packages/stdlib-tools/src/tools/executors/pigeon.ts'
+  tree.create(
+    module,
+    `import { result } from './executor.js'
+import type { Executor } from './executor.js'
+
+export function pigeonExecutor(): Executor {
+  return { name: 'pigeon', call: (call) => result(\`\${call.tool} flew to \${call.target.loft ?? 'nowhere'}\`), isReadOnly: () => false }
+}
+`,
+  )
+  tree.insert(
+    'packages/stdlib-tools/src/tools/executors/index.ts',
+    "import { harnExecutor } from './harn.js'",
+    "import { pigeonExecutor } from './pigeon.js'\n",
+  )
+  tree.insert(
+    'packages/stdlib-tools/src/tools/executors/index.ts',
+    '    provider_native: providerNativeExecutor()',
+    '    pigeon: pigeonExecutor(),\n',
+  )
+  expect(listNew()).toEqual([])
+  expect(tree.touched).toEqual([
+    'packages/compiler/src/grants/executors.ts',
+    'packages/stdlib-tools/src/tools/executors/index.ts',
+    module,
+  ])
+})
