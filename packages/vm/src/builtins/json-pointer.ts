@@ -6,12 +6,19 @@ import type { BuiltinDef, Context, Control, Result } from './builtin.js'
 import { textArg } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
-/** The unescaped steps of a pointer, or the error that it is. */
+/** Units of a step that is unescaped and followed. */
+const UNITS_A_STEP = 2
+
+/** The unescaped steps of a pointer, or the error that it is. They are paid before any is made. */
 function readPointer(ctx: Context, name: string, pointer: string): string[] | Control {
   if (pointer === '') return []
   if (!pointer.startsWith('/')) return ctx.throw(`${name}: pointer must be empty or start with '/'`)
+  let steps = 0
+  for (let at = 0; at >= 0; at = pointer.indexOf('/', at + 1)) steps++
+  work(UNITS_A_STEP * steps + (pointer.length >> 6))
   const bad = /~(?![01])(.?)/su.exec(pointer)
   if (bad !== null) {
     return ctx.throw(bad[1] === '' ? `${name}: dangling '~' in pointer` : `${name}: invalid escape '~${bad[1]!}' in pointer`)

@@ -19,14 +19,13 @@ import {
 import type { BuiltinDef, BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { rawBytes } from '../codecs/codecs.js'
-import { RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './hashes.js'
+import { HASHED_BITS, RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './hashes.js'
 import type { Digesting } from './hashes.js'
 import { jwtFunctions } from './jwt.js'
 import { signedUrlFunctions } from './signed-url.js'
 import { KEY_UNITS, cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
 
-/** Bytes that are hashed for a unit, as a power of two: those of wide words in JavaScript are slow. */
-const HASHED_BITS = 3
+/** Bytes that are hashed for a unit, as a power of two: digests of wide words in JavaScript are slow. */
 const SLOWLY_HASHED_BITS: Readonly<Record<string, number>> = {
   blake3: 2,
   sha3_256: 1,

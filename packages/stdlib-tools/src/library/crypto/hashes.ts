@@ -5,6 +5,10 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { md5 } from '@noble/hashes/legacy.js'
 import { sha224, sha256, sha384, sha512, sha512_256 } from '@noble/hashes/sha2.js'
 import { sha3_256, sha3_512 } from '@noble/hashes/sha3.js'
+import { work } from '@bridle/vm/families'
+
+/** Bytes that are hashed for a unit, as a power of two. */
+export const HASHED_BITS = 3
 
 /** Takes bytes piece by piece. */
 export interface Digesting {
@@ -35,7 +39,9 @@ export function hmacDigesting(key: Uint8Array): Digesting {
   return hmac.create(sha256, key)
 }
 
+/** In one go, which is paid before. */
 export function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
+  work((key.length + message.length) >> HASHED_BITS)
   return hmac(sha256, key, message)
 }
 

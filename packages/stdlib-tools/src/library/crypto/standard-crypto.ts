@@ -18,6 +18,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha1 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { HASHED_BITS } from './hashes.js'
 
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
@@ -51,7 +52,8 @@ const keygenFrame = frame<KeygenState>({
 })
 
 /** RFC 5869 gives no more than this of one secret. */
-const MOST_DERIVED = 255 * 32
+const DIGEST_BYTES = 32
+const MOST_DERIVED = 255 * DIGEST_BYTES
 
 export const cryptoToolFunctions: readonly BuiltinDef[] = [
   builtin(
@@ -97,8 +99,10 @@ export const cryptoToolFunctions: readonly BuiltinDef[] = [
     (ctx, key, salt, info, length) => {
       const bytes = countOr(length!, 0)
       if (bytes < 1 || bytes > MOST_DERIVED) return ctx.throw(`length must be from 1 to ${MOST_DERIVED} bytes`)
-      ctx.charge(bytes >> 2, 2 * bytes)
       const [secret, salted, context] = [key, salt, info].map((value) => encodeUtf8(display(value ?? '')))
+      // The context is hashed again for each block that is derived.
+      const hashed = secret!.length + salted!.length + Math.ceil(bytes / DIGEST_BYTES) * (context!.length + 2 * DIGEST_BYTES)
+      ctx.charge(hashed >> HASHED_BITS, 2 * bytes)
       return encodeHex(hkdf(sha256, secret!, salted!, context!, bytes))
     },
   ),

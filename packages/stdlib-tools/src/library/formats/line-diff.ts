@@ -7,7 +7,7 @@ import { work } from '@bridle/vm/families'
 const MOST_CELLS = 4_000_000
 
 function linesOf(text: string): string[] {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
   if (lines.at(-1) === '') lines.pop()
   return lines
 }

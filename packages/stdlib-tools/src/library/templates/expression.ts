@@ -1,7 +1,7 @@
 // Expressions of the template language: one directive's text → tokens → tree. All tokens are read first,
 // so that a stray character is reported before a misplaced word.
 
-import { HarnFloat, display, wrapInt } from '@bridle/vm/families'
+import { HarnFloat, display, work, wrapInt } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 
 export type Expression =
@@ -71,6 +71,9 @@ function shown({ kind, value }: Token): string {
   return kind
 }
 
+/** Units of a token: several patterns are tried at its position. */
+const UNITS_A_TOKEN = 3
+
 /** The tokens of a text. */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = []
@@ -81,6 +84,7 @@ function tokenize(text: string): Token[] {
       at++
       continue
     }
+    work(UNITS_A_TOKEN)
     if (char === '"' || char === "'") {
       const end = stringEnd(text, at)
       tokens.push({ kind: 'Str', value: unescaped(text.slice(at + 1, end)) })
