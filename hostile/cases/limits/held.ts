@@ -39,7 +39,7 @@ const LONG: Readonly<Record<string, string>> = {
   'a URL signed with a long key': 'signed_url("http://a.test/", {}, "k" * 4000000, 1)',
   'a token verified with a long key': 'jwt_verify("HS256", "e30.e30.e30", "k" * 4000000)',
   'a key derived for a long context':
-    'import { tool_call } from "std/tools"\ntool_call("crypto.hkdf_sha256", {ikm: "a", key: "a", salt: "b", info: "c" * 1000000, length: 8000})',
+    'import { tool_call } from "std/tools"\ntool_call("crypto.hkdf_sha256", {key: "a", salt: "b", info: "c" * 1000000, length: 8000})',
   'a query of many pairs': 'query_parse("a&" * 500000)',
   'a pointer of many steps': 'json_pointer({a: 1}, "/a" * 500000)',
   'a pointer of escapes': 'json_pointer_set({a: 1}, "/~1" * 300000, 1)',
