@@ -47,6 +47,7 @@ export type { Budget, Cost, Pieces, Steps, Work } from './builtins/pieces.js'
 export { Problem } from './builtins/problem.js'
 export { randomFamily } from './builtins/random.js'
 export { createRegistry } from './builtins/registry.js'
+export { describeFault } from './builtins/library.js'
 export type { BuiltinFamily, LaterFamilies, LibrarySource, ModuleTexts } from './builtins/registry.js'
 export {
   ask,

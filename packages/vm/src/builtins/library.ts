@@ -56,7 +56,7 @@ interface AttemptState extends FrameState {
 // --------------------------------------------------------------------------------------------------------------------- faults
 
 /** A fault as data: what `__attempt` gives, and `__raise_again` takes. */
-function describeFault(fault: Fault): HarnDict {
+export function describeFault(fault: Fault): HarnDict {
   return HarnDict.of({
     kind: fault.kind,
     message: fault.message,

@@ -1,53 +1,71 @@
 // What the host's trace hears of the tool calls of an agent loop: those that the loop carries out by itself, and those that end before
 // anything carries them out. Calls of tools outside the script tell of themselves, in the dispatch.
 
-import { here, isCallable } from '@bridle/vm/families'
-import type { Context, HarnDict, Script, TraceRecord } from '@bridle/vm/families'
-import { RUNTIME_TOOLS } from './options.js'
+import { HarnDict, isCallable } from '@bridle/vm/families'
+import type { BuiltinDef, Context, TraceRecord } from '@bridle/vm/families'
 import { plainOrText } from '../../tools/dispatch/dispatch.js'
 import { factsOfEntry } from '../../tools/definitions/entry.js'
 import { codeOfCategory } from '../../library/tool-errors.js'
+import { primitive } from '../../library/harn/primitive.js'
 import { present } from '../../tools/definitions/registry.js'
+import { RUNTIME_TOOLS } from '../../tools/definitions/runtime-tools.js'
 
-export interface LoopCall {
+export const callTracePrimitives: readonly BuiltinDef[] = [
+  primitive(
+    '__begin_call(call: dict) -> nil',
+    'Tells traces that a call of a loop begins: {id, name, entry, args}.',
+    (ctx, call) => {
+      const { id, name } = callOf(call as HarnDict)
+      ctx.machine.spans?.({ at: 'begin', work: 'tool_call', id, name, task: ctx.machine.taskNumber, ms: ctx.now })
+      return null
+    },
+  ),
+  primitive(
+    '__end_call(call: dict, start_ms: int, outcome: dict) -> nil',
+    'Tells traces what a call of a loop came to.',
+    (ctx, call, startMs, outcome) => {
+      endCall(ctx, callOf(call as HarnDict), Number(startMs), outcome as HarnDict)
+      return null
+    },
+  ),
+  primitive(
+    '__trace_refusal(call: dict, code: string, message: string) -> nil',
+    'A call that ends before anything carries it out: what a model tried is what an auditor looks for.',
+    (ctx, call, code, message) => {
+      const outcome = { ok: false as const, code: code as string, message: message as string, denied: true }
+      record(ctx, callOf(call as HarnDict), { attempts: 0, startMs: ctx.now, outcome })
+      return null
+    },
+  ),
+]
+
+interface LoopCall {
   readonly id: string
   readonly name: string
   readonly tool: HarnDict | undefined
   readonly args: HarnDict
 }
 
-/** What became of a call. */
-export interface Outcome {
-  readonly text: string
-  readonly rejected: boolean
-  readonly category: string | null
-  readonly plan: HarnDict | null
+function callOf(call: HarnDict): LoopCall {
+  const entry = call.get('entry')
+  return {
+    id: call.get('id') as string,
+    name: call.get('name') as string,
+    tool: entry instanceof HarnDict ? entry : undefined,
+    args: call.get('args') as HarnDict,
+  }
 }
 
-/** As traces name a call of a loop; models count theirs from the start in each turn. */
-export function callIdOf(id: string, iteration: number): string {
-  return `agent_${iteration}_${id}`
-}
-
-export function beginCall(ctx: Context, id: string, name: string): void {
-  ctx.machine.spans?.({ at: 'begin', work: 'tool_call', id, name, task: ctx.machine.taskNumber, ms: ctx.now })
-}
-
-export function endCall(ctx: Context, call: LoopCall, startMs: number, { category, rejected, text }: Outcome): void {
+function endCall(ctx: Context, call: LoopCall, startMs: number, outcome: HarnDict): void {
+  const text = outcome.get('text') as string
+  const category = (outcome.get('category') ?? null) as string | null
+  const rejected = outcome.get('rejected') === true
   const code = rejected ? 'policy_violation' : codeOfCategory(category ?? '')
-  const outcome: TraceRecord['outcome'] =
+  const told: TraceRecord['outcome'] =
     category === null ? { ok: true, value: text } : { ok: false, code, message: text, denied: rejected }
-  record(ctx, call, { attempts: rejected ? 0 : 1, startMs, outcome })
+  record(ctx, call, { attempts: rejected ? 0 : 1, startMs, outcome: told })
   const { spans, taskNumber } = ctx.machine
   spans?.({ at: 'end', work: 'tool_call', id: call.id, task: taskNumber, ms: ctx.now })
-}
-
-/** A call that ends before anything carries it out is in the trace as well: what a model tried is what an auditor looks for. */
-export function* traceRefusal(call: LoopCall, error: { readonly code: string; readonly message: string }): Script<null> {
-  return yield* here((ctx) => {
-    record(ctx, call, { attempts: 0, startMs: ctx.now, outcome: { ok: false, ...error, denied: true } })
-    return null
-  })
 }
 
 function record(
@@ -65,7 +83,7 @@ function record(
     tool: name,
     alias: null,
     version: facts?.version ?? null,
-    executor: RUNTIME_TOOLS.includes(name) ? 'builtin' : isHandled ? 'harn' : (facts?.executor ?? 'harn'),
+    executor: RUNTIME_TOOLS.has(name) ? 'builtin' : isHandled ? 'harn' : (facts?.executor ?? 'harn'),
     callId: id,
     parent: typeof around === 'string' ? around : null,
     task: taskNumber,

@@ -1,7 +1,7 @@
-// What loops keep in the machine, and how those who listen to a session are told.
+// What loops keep in the machine.
 
-import { HarnDict, family, here, tryCallBack } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
+import { family } from '@bridle/vm/families'
+import type { HarnDict, Value } from '@bridle/vm/families'
 
 export interface LoopState {
   /** Feedback that waits for the next turn of a session. */
@@ -17,12 +17,3 @@ export const loopState = family<LoopState>('agent_loops', () => ({
   childEvents: new Map(),
   subscribers: new Map(),
 }))
-
-/** Tells those who listen to a session; what they throw is no matter of the loop. */
-export function* emitTo(sessionId: string, fields: Readonly<Record<string, Value>>): Script<null> {
-  const listeners = yield* here((ctx) => [...(ctx.state(loopState).subscribers.get(sessionId) ?? [])])
-  if (listeners.length === 0) return null
-  const event = HarnDict.of({ ...fields, session_id: sessionId })
-  for (const listener of listeners) yield* tryCallBack(listener, event)
-  return null
-}

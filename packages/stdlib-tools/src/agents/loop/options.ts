@@ -6,6 +6,7 @@ import type { Value } from '@bridle/vm/families'
 import { compactionValue, countOption, strategyOf } from '../transcripts/compaction.js'
 import type { Compaction, Strategy } from '../transcripts/compaction.js'
 import { contextWindowOf } from '../models/providers.js'
+import { RUNTIME_TOOLS } from '../../tools/definitions/runtime-tools.js'
 import { toolName } from '../models/tools.js'
 import { entriesOf, isRegistry, present, textAt } from '../../tools/definitions/registry.js'
 
@@ -125,25 +126,6 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
     compress: options.get('compress_callback') ?? null,
     compaction: readCompactionPolicy(options, label, model),
     tools: readTools(options),
-  }
-}
-
-/** What one tool call looks at. */
-export type DispatchOptions = Pick<
-  LoopOptions,
-  'toolRetries' | 'toolBackoffMs' | 'warnAt' | 'blockAt' | 'skipAt' | 'outputCap' | 'compress'
->
-
-export function dispatchOptionsOf(options: HarnDict): DispatchOptions {
-  const count = (key: string): number => Number(options.get(key))
-  return {
-    toolRetries: count('tool_retries'),
-    toolBackoffMs: count('tool_backoff_ms'),
-    warnAt: count('warn_at'),
-    blockAt: count('block_at'),
-    skipAt: count('skip_at'),
-    outputCap: count('output_cap'),
-    compress: options.get('compress') ?? null,
   }
 }
 
@@ -290,9 +272,6 @@ function readCompactionPolicy(options: HarnDict, label: string, model: string): 
 
 // --------------------------------------------------------------------------------------------------------- executable tools
 
-/** Served by the runtime whatever a registry says. */
-export const RUNTIME_TOOLS: readonly string[] = ['read_file', 'list_directory', 'emit_plan', 'update_plan']
-
 /** Raises what makes a tool of the loop impossible to carry out. */
 export function requireExecutable(tools: readonly HarnDict[], label: string): void {
   for (const tool of tools) {
@@ -303,7 +282,7 @@ export function requireExecutable(tools: readonly HarnDict[], label: string): vo
       failRuntime(`${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ${quoteExecutors()}.`)
     }
     if (isCallable(present(tool, 'handler'))) continue
-    if (executor !== null && executorNamed(executor) === 'harn' && !RUNTIME_TOOLS.includes(name)) {
+    if (executor !== null && executorNamed(executor) === 'harn' && !RUNTIME_TOOLS.has(name)) {
       failRuntime(
         `${label}: tool '${name}' declares executor: "${executor}" but has no callable \`handler\`. ` +
           'Reattach the handler fn or change the executor to a backend that does not require one.',

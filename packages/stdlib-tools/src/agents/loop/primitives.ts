@@ -4,14 +4,13 @@
 import { HarnDict, HarnList, builtin, debugQuoted, display, failRuntime, scripts, sortedJson, utf8 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
 import { feedback, parseGuidance, persistence, stubListing, toolContract, violationText } from './contract.js'
-import { dispatchCall, toolsByName } from './dispatch.js'
-import type { Dispatched, DispatchContext } from './dispatch.js'
+import { callPrimitives } from './call-primitives.js'
 import { HAS_INBOX } from './inbox.js'
-import { emitTo, loopState } from './loop-state.js'
-import { dispatchOptionsOf, loopOptionsValue, readLoopOptions, requireExecutable } from './options.js'
+import { loopState } from './loop-state.js'
+import { loopOptionsValue, readLoopOptions, requireExecutable } from './options.js'
 import { loopSearch, searchOfValue } from './search.js'
 import type { LoopSearch } from './search.js'
-import { readServers, serverTool, serversOfValue } from './servers.js'
+import { readServers, serverTool } from './servers.js'
 import { disownClient, ownClient } from '../../tools/policy/loop-clients.js'
 import { loadSkillEntry, loadSkillNative, readLoopSkills, skillCandidates } from './skills.js'
 import { traceTotals } from './trace.js'
@@ -28,11 +27,6 @@ import { validateSurface } from '../../tools/definitions/surface.js'
 
 /** Parts that ask and call back, and are not written in Harn. */
 const loopParts = scripts('agent_loop.parts', {
-  *dispatch(call, context) {
-    const { given, context: read } = contextOf(context as HarnDict)
-    const done = yield* dispatchCall(callOf(call as HarnDict), read)
-    return dispatchedValue(done, read, given)
-  },
   *wholeSkill(entry) {
     return yield* wholeSkill(entry as HarnDict)
   },
@@ -46,49 +40,6 @@ export const loopFrames: NonNullable<BuiltinFamily['frames']> = [loopParts.frame
 
 function textsIn(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().map(display) : []
-}
-
-// ------------------------------------------------------------------------------------------------------------- one tool call
-
-function callOf(call: HarnDict): { readonly id: string; readonly name: string; readonly arguments: HarnDict } {
-  return { id: call.get('id') as string, name: call.get('name') as string, arguments: call.get('arguments') as HarnDict }
-}
-
-function contextOf(given: HarnDict): { readonly given: HarnDict; readonly context: DispatchContext } {
-  const sessionId = given.get('session_id') as string
-  const seen: DispatchContext['seen'] = new Map()
-  for (const [key, each] of (given.get('seen') as HarnDict).entries())
-    if (each instanceof HarnDict) seen.set(key, { result: display(each.get('result')!), count: Number(each.get('count')) })
-  return {
-    given,
-    context: {
-      options: dispatchOptionsOf(given.get('options') as HarnDict),
-      tools: toolsByName(dictsOf(given.get('tools'))),
-      sessionId,
-      iteration: Number(given.get('iteration')),
-      servers: serversOfValue(given.get('servers')),
-      seen,
-      emit: (fields) => emitTo(sessionId, fields),
-    },
-  }
-}
-
-function dispatchedValue(done: Dispatched, { seen }: DispatchContext, given: HarnDict): HarnDict {
-  let known = given.get('seen') as HarnDict
-  for (const [key, { result, count }] of seen) {
-    const before = known.get(key)
-    if (before instanceof HarnDict && before.get('count') === count && before.get('result') === result) continue
-    known = known.with(key, HarnDict.of({ result, count }))
-  }
-  return HarnDict.of({
-    name: done.name,
-    status: done.status,
-    text: done.text,
-    attempted: done.attempted,
-    skipped: done.skipped,
-    events: new HarnList([...done.events]),
-    seen: known,
-  })
 }
 
 // ------------------------------------------------------------------------------------------------------------------ options
@@ -336,11 +287,7 @@ export const loopPrimitives: readonly BuiltinDef[] = [
   ...serverPrimitives,
   ...sessionPrimitives,
   ...textPrimitives,
-  primitive(
-    '__dispatch_call(call: dict, context: dict) -> dict',
-    'One tool call of a loop: {name, status, text, attempted, skipped, events, seen}.',
-    (ctx, call, context) => loopParts.start(ctx, 'dispatch', call!, context!),
-  ),
+  ...callPrimitives,
   primitive(
     '__skill_candidates(entries: list, prompt: string, files: list) -> list',
     'Skills that fit a prompt, the best first: {entry, score, reason}.',

@@ -106,18 +106,3 @@ export function identityAtServer(servers: readonly ConnectedServer[], tool: Harn
   const called = display(toolOfServer(tool))
   return mcpIdentity(serverOfSpec(spec, name), called, [nameOf(tool), `mcp.${name}.${called}`, `${name}__${called}`, called])
 }
-
-/** What the server of a tool answers; undefined when the tool is of none of them. */
-export function* callServer(
-  servers: readonly ConnectedServer[],
-  tool: HarnDict,
-  args: HarnDict,
-  attemptOf: number,
-): Script<Value | Fault | undefined> {
-  const server = serverOf(servers, tool)
-  if (server === undefined) return undefined
-  // The gate has judged the tool of this very connection.
-  yield* here((ctx) => (grantPass(ctx, server.client, args, attemptOf, factsOfEntry(tool).secrets), null))
-  const callee = yield* here((ctx) => ctx.builtinValue('mcp_call'))
-  return yield* tryCallBack(callee, server.client, toolOfServer(tool), args)
-}

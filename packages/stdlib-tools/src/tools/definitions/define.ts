@@ -6,11 +6,9 @@ import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor, listAlternatives, 
 import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
 import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
+import { RUNTIME_TOOLS } from './runtime-tools.js'
 import { descriptionHashOf, schemaHashOf } from './pins.js'
 import { entriesOf, nameOf, present, refuseRegistry, withTools, withoutHandler } from './registry.js'
-
-/** Tools that the runtime itself carries out, so that they need no handler. */
-const RUNTIME_TOOLS: ReadonlySet<string> = new Set(['read_file', 'list_directory', 'emit_plan', 'update_plan'])
 
 const isNonEmptyText = (value: Value): boolean => typeof value === 'string' && value !== ''
 

@@ -7,9 +7,10 @@ import { popScope, pushScope } from '../../library/task-scopes.js'
 import { TOOL_CALLS, keyOfCall } from './branches.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
 import { RESULT_CACHE } from './cache.js'
+import { carryOutPrimitives, handlerArguments, passedFrame } from './carry-out.js'
+import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
 import { DRIFT_WATCH } from './drift.js'
 import {
-  HarnClosure,
   HarnDict,
   HarnFloat,
   HarnList,
@@ -280,20 +281,6 @@ function executorOf(entry: HarnDict): string {
   return factsOfEntry(entry).executor
 }
 
-/**
- * The handler takes one dict. Only the handler of a `tool` declaration takes the declared parameters; it is known by its
- * parameter names being exactly those of the entry, and for a single parameter by its own name too, because a dict parameter
- * may well be called like the only argument.
- */
-export function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
-  if (!(handler instanceof HarnClosure)) return [args]
-  const names = handler.code.paramNames
-  const parameters = parametersOf(entry)
-  const declared = names.length === parameters.size && names.every((name) => parameters.has(name))
-  if (!declared || (names.length === 1 && handler.code.chunk.name !== nameOf(entry))) return [args]
-  return names.map((name) => args.get(name) ?? null)
-}
-
 function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): Result {
   const handler = present(entry, 'handler')
   // What a handler does for a module is bounded by what the module may do.
@@ -303,17 +290,10 @@ function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: Harn
     state.narrowed = true
   }
   if (isCallable(handler)) return ctx.call(handler, handlerArguments(entry, handler, args))
-  switch (state.name) {
-    case 'emit_plan':
-    case 'update_plan':
-      return finish(ctx, state, normalizePlan(args, state.name))
-    case 'read_file':
-      return ctx.call(ctx.builtinValue('read_file'), [args.get('path') ?? null])
-    case 'list_directory':
-      return ctx.call(ctx.builtinValue('list_dir'), [args.get('path') ?? '.'])
-    default:
-      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
-  }
+  const runtime = RUNTIME_TOOLS.get(state.name)
+  if (runtime === undefined) return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
+  if (runtime.builtin === null) return finish(ctx, state, normalizePlan(args, state.name))
+  return ctx.call(ctx.builtinValue(runtime.builtin), [args.get('path') ?? runtime.path ?? null])
 }
 
 /** Answer of a dry run, in the same form for scripts and agent loops. */
@@ -987,5 +967,6 @@ export const toolDispatchFamily: BuiltinFamily = {
       },
     ),
   ],
-  frames: [dispatchFrame],
+  frames: [dispatchFrame, passedFrame],
+  primitives: carryOutPrimitives,
 }

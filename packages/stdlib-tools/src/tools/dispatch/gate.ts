@@ -13,6 +13,7 @@
 // Effects that passed carry the key of the identity, and drivers refuse those that do not (identity-guard.ts of stdlib-tools).
 
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
+import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
 import { TOOL_PINS } from '../definitions/pins.js'
 import { HOST_CAPABILITIES } from './host-mocks.js'
 import { HOST_NAMES } from './identity.js'
@@ -52,12 +53,6 @@ export function hostNamesOf(ctx: Context): HostNames {
   return ctx.machine.hostData(HOST_NAMES) ?? NO_HOST
 }
 
-/** Tools that every agent loop has, by the standard tools that do the same; their builtins are judged under those names as well. */
-const RUNTIME_TOOL_IDS: ReadonlyMap<string, string> = new Map([
-  ['read_file', 'fs.read'],
-  ['list_directory', 'fs.list'],
-])
-
 /** Of a registry entry, whoever made it; `alias` is how a script calls it, if it has a name of its own. */
 export function identityOfEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
   const name = nameOf(entry)
@@ -66,10 +61,11 @@ export function identityOfEntry(ctx: Context, entry: HarnDict, alias: string | n
   const executor = executorNamed(facts.executor)
   if (executor === null) return insideIdentity('none', name, given)
   switch (factsOfExecutor(executor).identity) {
-    case 'script':
-      return present(entry, 'handler') === null && RUNTIME_TOOL_IDS.has(name)
-        ? insideIdentity('builtin', RUNTIME_TOOL_IDS.get(name)!, given)
-        : insideIdentity('script', name, given)
+    case 'script': {
+      // Their builtins are judged under the names of the standard tools that do the same.
+      const standard = present(entry, 'handler') === null ? (RUNTIME_TOOLS.get(name)?.standard ?? null) : null
+      return standard === null ? insideIdentity('script', name, given) : insideIdentity('builtin', standard, given)
+    }
     case 'builtin':
       return STANDARD_IDS.has(name) ? insideIdentity('builtin', name, given) : insideIdentity('none', name, given)
     case 'host':
