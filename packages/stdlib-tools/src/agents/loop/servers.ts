@@ -1,10 +1,8 @@
 // What the MCP servers of an agent loop are made of: the specs of the options, entries for their tools, and what a call of one comes down
 // to. A loop connects and closes them in servers.harn.
 
-import { HarnDict, HarnHandle, HarnList, display, failRuntime, here, toPlain, tryCallBack } from '@bridle/vm/families'
-import type { Fault, Script, Value } from '@bridle/vm/families'
-import { factsOfEntry } from '../../tools/definitions/entry.js'
-import { grantPass } from '../../tools/policy/gate.js'
+import { HarnDict, HarnHandle, HarnList, display, failRuntime, toPlain } from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
 import { mcpIdentity, serverOfSpec } from '../../tools/dispatch/identity.js'
 import type { ToolIdentity } from '../../tools/dispatch/identity.js'
 import { dictsOf } from '../transcripts/shape.js'

@@ -52,7 +52,7 @@ import { executorNamed, factsOfExecutor, isOutside } from '@bridle/compiler/gran
 import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { findClosest } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from '../definitions/standard-tools.js'
-import { checkArguments, parametersOf, pathOfLiveValue } from '../definitions/arguments.js'
+import { checkArguments, pathOfLiveValue } from '../definitions/arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './cache.js'
 import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
 import { driftOfResult, quarantineOf } from './drift.js'
