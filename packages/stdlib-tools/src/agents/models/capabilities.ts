@@ -1,8 +1,9 @@
-// What models can do: rules per provider, matched against the model's name and generation. The first rule
+// What models can do: rules per provider (data/capabilities.json), matched against the model's name and generation. The first rule
 // that fits decides alone; what it leaves out is false, empty or nil. Scripts may put rules of their own in front.
 
 import { HarnDict, HarnList, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
+import ruleFacts from './data/capabilities.json' with { type: 'json' }
 
 /** Fields of a rule by the names that scripts and TOML rules use. */
 export interface Capabilities {
@@ -29,103 +30,7 @@ export interface Rule extends Capabilities {
   readonly least?: readonly [number, number]
 }
 
-const CLAUDE: Capabilities = {
-  native_tools: true,
-  defer_loading: true,
-  tool_search: ['bm25', 'regex'],
-  max_tools: 10_000,
-  prompt_caching: true,
-  vision_supported: true,
-}
-
-function claudeRules(prefix: string): Rule[] {
-  const enabled = { ...CLAUDE, thinking_modes: ['enabled'] }
-  const adaptive = { ...CLAUDE, thinking_modes: ['adaptive'] }
-  const interleaved = { interleaved_thinking_supported: true }
-  return [
-    { match: `${prefix}claude-haiku-*`, least: [4, 7], ...adaptive },
-    { match: `${prefix}claude-opus-*`, least: [4, 7], ...adaptive, ...interleaved },
-    { match: `${prefix}claude-sonnet-*`, least: [4, 7], ...adaptive },
-    { match: `${prefix}claude-haiku-*`, least: [4, 5], ...enabled },
-    { match: `${prefix}claude-opus-*`, least: [4, 6], ...enabled, ...interleaved },
-    { match: `${prefix}claude-opus-*`, least: [4, 0], ...enabled },
-    { match: `${prefix}claude-sonnet-*`, least: [4, 0], ...enabled },
-  ]
-}
-
-const REASONING: Capabilities = {
-  native_tools: true,
-  thinking_modes: ['effort'],
-  requires_completion_tokens: true,
-  reasoning_effort_supported: true,
-}
-
-function openaiRules(prefix: string): Rule[] {
-  return [
-    { match: `${prefix}gpt-4o*`, native_tools: true, vision_supported: true, audio: true },
-    { match: `${prefix}gpt-4.1*`, native_tools: true, vision_supported: true },
-    {
-      match: `${prefix}gpt-*`,
-      least: [5, 4],
-      native_tools: true,
-      defer_loading: true,
-      tool_search: ['hosted', 'client'],
-      vision_supported: true,
-    },
-    { match: `${prefix}gpt-*`, native_tools: true },
-    { match: `${prefix}o1*`, ...REASONING },
-    { match: `${prefix}o3*`, ...REASONING },
-    { match: `${prefix}o4*`, ...REASONING, vision_supported: true },
-  ]
-}
-
-const THINKING_TOOLS: Capabilities = { native_tools: true, thinking_modes: ['enabled'] }
-const NATIVE: Capabilities = { native_tools: true }
-const QWEN: readonly Rule[] = [
-  { match: '*qwen3.6*', ...THINKING_TOOLS, preserve_thinking: true },
-  { match: '*qwen3*', ...THINKING_TOOLS },
-]
-const DEEPSEEK: Rule = { match: '*deepseek-v3*', native_tools: true, prompt_caching: true }
-
-const RULES: Readonly<Record<string, readonly Rule[]>> = lookup({
-  anthropic: [
-    ...claudeRules(''),
-    ...claudeRules('anthropic/'),
-    { match: 'claude-*', native_tools: true, prompt_caching: true, vision_supported: true, thinking_modes: ['enabled'] },
-  ],
-  openai: [...openaiRules(''), ...openaiRules('openai/')],
-  ollama: [
-    ...['llava*', 'bakllava*', 'llama3.2-vision*', 'gemma3*'].map((match) => ({ match, vision_supported: true })),
-    { match: 'qwen3.6*', ...THINKING_TOOLS, preserve_thinking: true },
-    { match: 'qwen3*', ...THINKING_TOOLS },
-  ],
-  llamacpp: QWEN,
-  local: QWEN,
-  mlx: QWEN,
-  dashscope: QWEN,
-  fireworks: [...QWEN, DEEPSEEK],
-  huggingface: [...QWEN, DEEPSEEK],
-  together: [...QWEN, DEEPSEEK, { match: 'moonshotai/*', ...NATIVE }],
-  openrouter: [
-    ...QWEN.map((rule) => ({ ...rule, thinking_modes: ['enabled', 'effort'] })),
-    DEEPSEEK,
-    {
-      match: 'google/gemini-2.5*',
-      native_tools: true,
-      prompt_caching: true,
-      vision_supported: true,
-      thinking_modes: ['enabled', 'effort'],
-    },
-    { match: 'google/gemma-4*', ...NATIVE },
-  ],
-  gemini: [
-    { match: 'gemini-*', vision_supported: true },
-    { match: 'models/gemini-*', vision_supported: true },
-  ],
-  bedrock: [{ match: '*', ...NATIVE }],
-  azure_openai: ['gpt-*', 'o1*', 'o3*', 'o4*'].map((match) => ({ match, ...NATIVE })),
-  vertex: [{ match: 'gemini-*', ...NATIVE }],
-})
+const RULES: Readonly<Record<string, readonly Rule[]>> = lookup(ruleFacts as unknown as Record<string, readonly Rule[]>)
 
 const OPENAI_FAMILY = new Set([
   'openrouter',

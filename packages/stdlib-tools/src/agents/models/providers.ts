@@ -1,8 +1,10 @@
-// Providers and models as scripts see them: the table of providers, how a model's name names its
-// provider and tier, the aliases, and the catalogue with prices. Data only; nothing here asks the world.
+// Providers and models as scripts see them: how a model's name names its provider and tier, aliases, prices and the catalogue. The facts, which
+// age, are in data/; nothing here asks the world.
 
 import { HarnDict, HarnFloat, HarnList, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
+import modelFacts from './data/models.json' with { type: 'json' }
+import providerFacts from './data/providers.json' with { type: 'json' }
 
 export interface ProviderRow {
   readonly baseUrl: string
@@ -26,140 +28,8 @@ export interface ProviderRow {
   readonly qcModel?: string
 }
 
-type More = Partial<ProviderRow> & Pick<ProviderRow, 'costPer1k' | 'latencyMs'>
-
-/** A service that speaks OpenAI's protocol. */
-function openaiLike(baseUrl: string, authEnvs: readonly string[], more: More): ProviderRow {
-  return {
-    baseUrl,
-    authStyle: 'bearer',
-    authEnvs,
-    chatEndpoint: '/chat/completions',
-    completionEndpoint: '/completions',
-    ...more,
-  }
-}
-
-/** A server on this machine that speaks OpenAI's protocol and wants no key. */
-function localServer(baseUrl: string, baseUrlEnv: string, latencyMs: number, more: Partial<ProviderRow> = {}): ProviderRow {
-  return {
-    baseUrl,
-    baseUrlEnv,
-    authStyle: 'none',
-    authEnvs: [],
-    chatEndpoint: '/v1/chat/completions',
-    completionEndpoint: '/v1/completions',
-    costPer1k: [0, 0],
-    latencyMs,
-    ...more,
-  }
-}
-
 /** By name. Scripts may add rows (`provider_register`), which live in the machine. */
-export const PROVIDERS: Readonly<Record<string, ProviderRow>> = lookup({
-  anthropic: {
-    baseUrl: 'https://api.anthropic.com/v1',
-    authStyle: 'header',
-    authHeader: 'x-api-key',
-    authEnvs: ['ANTHROPIC_API_KEY'],
-    chatEndpoint: '/messages',
-    extraHeaders: { 'anthropic-version': '2023-06-01' },
-    features: ['prompt_caching', 'thinking'],
-    costPer1k: [0.003, 0.015],
-    latencyMs: 2500,
-    qcModel: 'claude-3-5-haiku-20241022',
-  },
-  azure_openai: {
-    baseUrl: 'https://{resource}.openai.azure.com',
-    baseUrlEnv: 'AZURE_OPENAI_ENDPOINT',
-    authStyle: 'azure_openai',
-    authEnvs: ['AZURE_OPENAI_API_KEY', 'AZURE_OPENAI_AD_TOKEN', 'AZURE_OPENAI_BEARER_TOKEN'],
-    chatEndpoint: '/openai/deployments/{deployment}/chat/completions?api-version={api_version}',
-    features: ['native_tools'],
-    costPer1k: [0.0025, 0.01],
-    latencyMs: 1900,
-  },
-  bedrock: {
-    baseUrl: '',
-    baseUrlEnv: 'BEDROCK_BASE_URL',
-    authStyle: 'aws_sigv4',
-    authEnvs: [],
-    chatEndpoint: '/model/{model}/converse',
-    features: ['native_tools'],
-    latencyMs: 2600,
-  },
-  dashscope: openaiLike('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', ['DASHSCOPE_API_KEY'], {
-    baseUrlEnv: 'DASHSCOPE_BASE_URL',
-    costPer1k: [0.0003, 0.0012],
-    latencyMs: 1600,
-  }),
-  deepseek: openaiLike('https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], {
-    baseUrlEnv: 'DEEPSEEK_BASE_URL',
-    costPer1k: [0.00014, 0.00028],
-    latencyMs: 1800,
-  }),
-  fireworks: openaiLike('https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], {
-    baseUrlEnv: 'FIREWORKS_BASE_URL',
-    costPer1k: [0.0002, 0.0006],
-    latencyMs: 1400,
-  }),
-  gemini: {
-    baseUrl: 'https://generativelanguage.googleapis.com',
-    baseUrlEnv: 'GEMINI_BASE_URL',
-    authStyle: 'header',
-    authHeader: 'x-goog-api-key',
-    authEnvs: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    chatEndpoint: '/v1beta/models',
-    costPer1k: [0.00125, 0.005],
-    latencyMs: 1800,
-  },
-  groq: openaiLike('https://api.groq.com/openai/v1', ['GROQ_API_KEY'], {
-    baseUrlEnv: 'GROQ_BASE_URL',
-    costPer1k: [0.0001, 0.0003],
-    latencyMs: 450,
-  }),
-  huggingface: openaiLike('https://router.huggingface.co/v1', ['HF_TOKEN', 'HUGGINGFACE_API_KEY'], {
-    costPer1k: [0.0002, 0.0006],
-    latencyMs: 2400,
-  }),
-  local: localServer('http://localhost:8000', 'LOCAL_LLM_BASE_URL', 900, { model: 'gpt-4o', qcModel: 'gpt-4o' }),
-  mlx: localServer('http://127.0.0.1:8002', 'MLX_BASE_URL', 900, { model: 'unsloth/Qwen3.6-27B-UD-MLX-4bit' }),
-  ollama: localServer('http://localhost:11434', 'OLLAMA_HOST', 1200, {
-    chatEndpoint: '/api/chat',
-    completionEndpoint: '/api/generate',
-    model: 'llama3.2',
-    qcModel: 'llama3.2',
-  }),
-  openai: openaiLike('https://api.openai.com/v1', ['OPENAI_API_KEY'], {
-    costPer1k: [0.0025, 0.01],
-    latencyMs: 1800,
-    model: 'gpt-4o',
-    qcModel: 'gpt-4o-mini',
-  }),
-  openrouter: openaiLike('https://openrouter.ai/api/v1', ['OPENROUTER_API_KEY'], {
-    costPer1k: [0.003, 0.015],
-    latencyMs: 2200,
-    model: 'anthropic/claude-sonnet-4.6',
-    qcModel: 'google/gemini-2.5-flash',
-  }),
-  tgi: localServer('http://localhost:8080', 'TGI_BASE_URL', 950),
-  together: openaiLike('https://api.together.xyz/v1', ['TOGETHER_AI_API_KEY'], {
-    baseUrlEnv: 'TOGETHER_AI_BASE_URL',
-    costPer1k: [0.0002, 0.0006],
-    latencyMs: 1600,
-  }),
-  vertex: {
-    baseUrl: 'https://aiplatform.googleapis.com/v1',
-    baseUrlEnv: 'VERTEX_AI_BASE_URL',
-    authStyle: 'bearer',
-    authEnvs: ['VERTEX_AI_ACCESS_TOKEN', 'GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_APPLICATION_CREDENTIALS'],
-    chatEndpoint: '/projects/{project}/locations/{location}/publishers/google/models/{model}:generateContent',
-    features: ['native_tools'],
-    costPer1k: [0.00125, 0.005],
-    latencyMs: 2100,
-  },
-  vllm: localServer('http://localhost:8000', 'VLLM_BASE_URL', 800),
-})
+export const PROVIDERS: Readonly<Record<string, ProviderRow>> = lookup(providerFacts as unknown as Record<string, ProviderRow>)
 
 /** A row as scripts see it. */
 export function providerDict(row: ProviderRow, authAvailable: boolean): HarnDict {
@@ -183,11 +53,30 @@ export function providerDict(row: ProviderRow, authAvailable: boolean): HarnDict
   return dict
 }
 
-/** What any other provider runs when no model is named, the mock included. */
-const DEFAULT_MODEL = 'claude-sonnet-4-20250514'
+/** data/models.json. */
+interface ModelFacts {
+  readonly default: string
+  readonly aliases: Readonly<Record<string, Alias>>
+  /** Whose the models are whose names begin so. In order; the first that fits decides, here and in the next two. */
+  readonly families: readonly { readonly prefix: string; readonly provider: string }[]
+  readonly tiers: readonly { readonly contains?: string; readonly prefix?: string; readonly is?: string; readonly tier: string }[]
+  /** All texts of `contains` must occur in the name. */
+  readonly prices: readonly (PriceFacts & { readonly contains: readonly string[] })[]
+  readonly providerPrices: Readonly<Record<string, PriceFacts>>
+  readonly catalogue: Readonly<Record<string, CatalogueRow>>
+}
 
+/** Dollars per million tokens. */
+interface PriceFacts {
+  readonly input: number
+  readonly output: number
+}
+
+const MODEL_FACTS = modelFacts as unknown as ModelFacts
+
+/** What any other provider than those that name one runs when no model is named, the mock included. */
 export function defaultModelOf(provider: string): string {
-  return PROVIDERS[provider]?.model ?? DEFAULT_MODEL
+  return PROVIDERS[provider]?.model ?? MODEL_FACTS.default
 }
 
 // ------------------------------------------------------------------------------------------------------------------ names
@@ -197,20 +86,7 @@ interface Alias {
   readonly provider: string
 }
 
-export const ALIASES: Readonly<Record<string, Alias>> = lookup({
-  frontier: { id: 'claude-sonnet-4-20250514', provider: 'anthropic' },
-  'tier/frontier': { id: 'claude-sonnet-4-20250514', provider: 'anthropic' },
-  mid: { id: 'gpt-4o-mini', provider: 'openai' },
-  'tier/mid': { id: 'gpt-4o-mini', provider: 'openai' },
-  small: { id: 'Qwen/Qwen3.5-9B', provider: 'openrouter' },
-  'tier/small': { id: 'Qwen/Qwen3.5-9B', provider: 'openrouter' },
-  'local-gemma4': { id: 'gemma-4-26b-a4b-it', provider: 'local' },
-  'local-gemma4-26b': { id: 'gemma-4-26b-a4b-it', provider: 'local' },
-  'local-gemma4-31b': { id: 'gemma-4-31b-it', provider: 'local' },
-  'local-gemma4-e2b': { id: 'gemma-4-e2b-it', provider: 'local' },
-  'local-gemma4-e4b': { id: 'gemma-4-e4b-it', provider: 'local' },
-  'mlx-qwen36-27b': { id: 'unsloth/Qwen3.6-27B-UD-MLX-4bit', provider: 'mlx' },
-})
+export const ALIASES: Readonly<Record<string, Alias>> = lookup(MODEL_FACTS.aliases)
 
 const PROVIDER_PREFIXES: readonly (readonly [prefix: string, provider: string])[] = [
   ['local:', 'ollama'],
@@ -219,21 +95,13 @@ const PROVIDER_PREFIXES: readonly (readonly [prefix: string, provider: string])[
   ['hf:', 'huggingface'],
 ]
 
-// In order; the first that fits decides.
-const BY_NAME: readonly (readonly [pattern: RegExp, provider: string])[] = [
-  [/^claude-/, 'anthropic'],
-  [/^(?:gpt-|o1|o3|o4)/, 'openai'],
-  [/^(?:anthropic\.claude-|meta\.llama|amazon\.|mistral\.|cohere\.)/, 'bedrock'],
-  [/^gemini-/, 'gemini'],
-  [/^[^/]*\/[^/]*$/, 'openrouter'],
-  [/:/, 'ollama'],
-]
-
 /** The provider that a model's name speaks of; `fallback` when it speaks of none. */
 export function inferProvider(model: string, fallback = 'anthropic'): string {
   for (const [prefix, provider] of PROVIDER_PREFIXES) if (model.startsWith(prefix)) return provider
-  for (const [pattern, provider] of BY_NAME) if (pattern.test(model)) return provider
-  return fallback
+  const family = MODEL_FACTS.families.find(({ prefix }) => model.startsWith(prefix))
+  if (family !== undefined) return family.provider
+  if (model.split('/').length === 2) return 'openrouter'
+  return model.includes(':') ? 'ollama' : fallback
 }
 
 /**
@@ -261,20 +129,11 @@ export function stripProviderPrefix(model: string): string {
   return model.slice(prefix.length)
 }
 
-const TIER_MARKS: readonly (readonly [mark: string, tier: string])[] = [
-  ['9b', 'small'],
-  ['a3b', 'small'],
-  ['gemma-4-e2b', 'small'],
-  ['gemma-4-e4b', 'small'],
-  ['gemma-4-26b', 'mid'],
-  ['gemma4:26b', 'mid'],
-  ['gemma-4-31b', 'frontier'],
-  ['gemma4:31b', 'frontier'],
-]
-
 export function modelTier(model: string): string {
-  for (const [mark, tier] of TIER_MARKS) if (model.includes(mark)) return tier
-  if (model.startsWith('claude-') || model === 'gpt-4o') return 'frontier'
+  const row = MODEL_FACTS.tiers.find(({ contains, prefix, is }) =>
+    contains === undefined ? model === is || (prefix !== undefined && model.startsWith(prefix)) : model.includes(contains),
+  )
+  if (row !== undefined) return row.tier
   return /9b|a3b/i.test(model) ? 'small' : 'mid'
 }
 
@@ -313,30 +172,14 @@ function price(input: number, output: number): Price {
   return { input, output, cacheRead: cents(input * 0.1), cacheWrite: cents(input * 1.25) }
 }
 
-// In order; every text of a row must occur in the model's name.
-const FALLBACK_PRICES: readonly (readonly [marks: readonly string[], price: Price])[] = [
-  [['claude-3-5-haiku'], price(0.8, 4)],
-  [['claude-haiku-4'], price(0.8, 4)],
-  [['claude-3-5-sonnet'], price(3, 15)],
-  [['claude-sonnet-4'], price(3, 15)],
-  [['claude-3-opus'], price(15, 75)],
-  [['claude-opus-4'], price(15, 75)],
-  [['gpt-4o-mini'], price(0.15, 0.6)],
-  [['gpt-4o'], price(2.5, 10)],
-  [['gpt-4-turbo'], price(10, 30)],
-  [['o1-mini'], price(3, 12)],
-  [['o1'], price(15, 60)],
-  [['o3'], price(15, 60)],
-  [['llama', '70b'], price(0.59, 0.79)],
-  [['llama', '8b'], price(0.05, 0.08)],
-  [['mistral-large'], price(2, 6)],
-  [['mistral', 'small'], price(0.2, 0.6)],
-  [['gemini-2', 'flash'], price(0.1, 0.4)],
-  [['gemini', 'pro'], price(1.25, 5)],
-]
+function readPrice({ input, output }: PriceFacts): Price {
+  return price(input, output)
+}
+
+const PRICES = MODEL_FACTS.prices.map((row) => ({ marks: row.contains, price: readPrice(row) }))
 
 export function priceOf(model: string): Price | null {
-  return FALLBACK_PRICES.find(([marks]) => marks.every((mark) => model.includes(mark)))?.[1] ?? null
+  return PRICES.find(({ marks }) => marks.every((mark) => model.includes(mark)))?.price ?? null
 }
 
 /** By prices of a thousand tokens, in this order: scripts print all digits of the sum. */
@@ -350,12 +193,9 @@ export function costOf(model: string, inputTokens: number, outputTokens: number)
 }
 
 // Projections of models without a price take what the provider usually asks.
-const PROVIDER_PRICES: Readonly<Record<string, Price>> = lookup({
-  anthropic: price(3, 15),
-  openai: price(2.5, 10),
-  openrouter: price(3, 15),
-  gemini: price(0.1, 0.4),
-})
+const PROVIDER_PRICES: Readonly<Record<string, Price>> = lookup(
+  Object.fromEntries(Object.entries(MODEL_FACTS.providerPrices).map(([name, facts]) => [name, readPrice(facts)])),
+)
 
 export function projectedCost(provider: string, model: string, inputTokens: number, outputTokens: number): number {
   return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
@@ -387,37 +227,7 @@ interface CatalogueRow {
   readonly cachePriced?: true
 }
 
-const MODELS: Readonly<Record<string, CatalogueRow>> = lookup({
-  'claude-sonnet-4-20250514': {
-    name: 'Claude Sonnet 4',
-    provider: 'anthropic',
-    contextWindow: 200_000,
-    streamTimeout: null,
-    capabilities: ['tools', 'streaming', 'prompt_caching', 'thinking'],
-    cachePriced: true,
-  },
-  'llama3.2': {
-    name: 'Llama 3.2',
-    provider: 'ollama',
-    contextWindow: 32_000,
-    streamTimeout: 300,
-    capabilities: ['tools', 'streaming'],
-  },
-  'gpt-4o-mini': {
-    name: 'GPT-4o Mini',
-    provider: 'openai',
-    contextWindow: 128_000,
-    streamTimeout: null,
-    capabilities: ['tools', 'streaming'],
-  },
-  'Qwen/Qwen3.5-9B': {
-    name: 'Qwen3.5 9B',
-    provider: 'openrouter',
-    contextWindow: 131_072,
-    streamTimeout: null,
-    capabilities: ['tools', 'streaming'],
-  },
-})
+const MODELS: Readonly<Record<string, CatalogueRow>> = lookup(MODEL_FACTS.catalogue)
 
 export function contextWindowOf(model: string): number | null {
   return MODELS[model]?.contextWindow ?? null
