@@ -57,7 +57,7 @@ function checkImportDirection(): Complaint[] {
         const target = toRelative(join(root, dirname(path), specifier))
         if (!target.startsWith(`packages/${layers[layer]}/src/`) && !isLowerSourceOfTest(path, target, layer))
           complaints.push(`${path}:${line} leaves its package by ${specifier}`)
-        else if (!specifier.endsWith('.js')) complaints.push(`${path}:${line} imports ${specifier} without .js`)
+        else if (!/\.(?:js|json)$/.test(specifier)) complaints.push(`${path}:${line} imports ${specifier} without .js`)
         else if (!typeOnly && crossesValues(path, target)) complaints.push(`${path}:${line} values/ may not know ${specifier}`)
         continue
       }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { compileProgram, writeModuleIdentity, withBuiltins, writeModule } from '@bridle/compiler'
 import type { CompileOptions } from '@bridle/compiler'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { harnBuiltin } from '../builtins/builtin.js'
+import { builtin, harnBuiltin } from '../builtins/builtin.js'
 import { CORE_FAMILIES } from '../builtins/families-core.js'
 import { libraryFamily } from '../builtins/library.js'
 import { createRegistry } from '../builtins/registry.js'
@@ -169,8 +169,9 @@ const FUNCTIONS = [
   'each',
 ]
 
-function registryOf(text = MODULE): Registry {
-  const plain = createRegistry([...CORE_FAMILIES, tasksFamily])
+/** `onlyInBuild`: families that the module was compiled with, and that the registry lacks. */
+function registryOf(text = MODULE, onlyInBuild: readonly BuiltinFamily[] = []): Registry {
+  const plain = createRegistry([...CORE_FAMILIES, tasksFamily, ...onlyInBuild])
   let written: string | null = null
   const family: BuiltinFamily = {
     name: 'test',
@@ -199,7 +200,10 @@ const OPTIONS: MachineOptions = { hashHex: (bytes) => createHash('sha256').updat
 let tier: TierOptions | null = null
 
 function run(text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
-  const registry = registryOf()
+  return runIn(registryOf(), text, options)
+}
+
+function runIn(registry: Registry, text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
   const machine = new Machine(compile(text, registry), { ...OPTIONS, tier, ...options })
   let exit = machine.start(null, 0)
   let all = exit.output
@@ -317,6 +321,17 @@ println(xs)`
   test('a closure that the module makes is called like any other', () => {
     const { trace } = faultOf('let f = h_made()\nf({missing: nil})')
     expect(trace).toEqual(['pipeline:2'])
+  })
+
+  test('a module may name builtins that the registry lacks, and fails where it calls one', () => {
+    const absent: BuiltinFamily = {
+      name: 'absent',
+      builtins: [builtin('absent_one() -> int', { doc: '', effects: [] }, () => 1)],
+    }
+    const text = 'pub fn call(f) {\n  return f == nil ? absent_one() : "not needed"\n}\n'
+    const registry = registryOf(text, [absent])
+    expect(runIn(registry, 'println(h_call(1))').all).toBe('not needed\n')
+    expect(runIn(registry, 'println(try { h_call(nil) })').all).toBe('Result.Err(Undefined builtin: absent_one)\n')
   })
 
   test('scripts cannot name a primitive or import a module', () => {

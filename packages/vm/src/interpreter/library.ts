@@ -10,6 +10,9 @@ import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import { linkModule } from './module.js'
 import type { Module } from './module.js'
 import { isLibraryKey, keyOfModule, moduleOfKey } from '../library-keys.js'
+import { Fault } from './fault.js'
+import { builtin } from '../builtins/builtin.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
 import { HarnClosure } from '../values/callable.js'
 import type { LibrarySource } from '../builtins/registry.js'
 import type { Value } from '../values/value.js'
@@ -27,9 +30,19 @@ export function libraryModule(source: LibrarySource, key: string): Module | null
   if (known !== undefined) return known
   const text = source.moduleText(moduleOfKey(key))
   if (text === null) return null
-  const module = linkModule(chunkOf(key, text), (name) => source.inner(name))
+  const module = linkModule(chunkOf(key, text), (name) => source.inner(name) ?? missingBuiltin(name))
   modules.set(key, module)
   return module
+}
+
+/**
+ * Stands for a builtin of a family that the registry lacks. A module may have branches that such a registry never reaches, so its absence is
+ * said at the call; that every name exists is checked when the module is compiled.
+ */
+function missingBuiltin(name: string): BuiltinDef {
+  return builtin(`${name}(...args: any) -> any`, { doc: 'Not in this registry.' }, (ctx) =>
+    ctx.fail(new Fault('undefined_builtin', `Undefined builtin: ${name}`)),
+  )
 }
 
 function chunkOf(key: string, text: string): ModuleChunk {

@@ -198,6 +198,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'string.starts_with prefix',
   ],
   'Not of the kind that is wanted: the call fails before it looks at the value.': [
+    '__host_tool args',
+    '__host_tool entry',
+    '__host_tool id',
     '__parallel mode',
     '__parallel subject',
     '__select channels',
