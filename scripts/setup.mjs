@@ -4,14 +4,12 @@
 // commands whose stdout is read by programs (`npm pack --json`) may run it first.
 
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { builtSources, filesBelow, layers, readJson, root } from './workspace.mjs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { hashBuild, hashInstall, haveOutputs, readStamps, stampFile } from './built.mjs'
+import { layers, root } from './workspace.mjs'
 
 const PNPM = 'pnpm@12.21.0'
-const stampFile = join(root, 'node_modules', '.bridle-setup.json')
-
 main()
 
 function main() {
@@ -20,14 +18,14 @@ function main() {
     run('resolving dependencies', 'npx', ['--yes', PNPM, 'install', '--no-frozen-lockfile'])
     return
   }
-  const stamps = existsSync(stampFile) ? readJson(stampFile) : {}
-  const installHash = hashFiles(installInputs(), [process.version, process.platform, process.arch])
+  const stamps = readStamps()
+  const installHash = hashInstall()
   if (stamps.install !== installHash) {
     run('installing dependencies', 'npx', ['--yes', '--prefer-offline', PNPM, 'install', '--frozen-lockfile', '--prefer-offline'])
     writeStamps({ install: installHash })
   }
-  const buildHash = hashFiles(buildInputs(), [installHash])
-  if (stamps.build !== buildHash || !outputsExist()) {
+  const buildHash = hashBuild(installHash)
+  if (stamps.build !== buildHash || !haveOutputs()) {
     for (const name of layers) {
       // The command's dist holds the bundle; what tsc makes of its sources lies a level deeper.
       const dist = join(root, 'packages', name, 'dist', name === 'cli' ? 'types' : '')
@@ -47,37 +45,6 @@ function requireNode() {
   fail(`Node ${process.versions.node} is too old: Bridle needs 20.19 or newer`)
 }
 
-function installInputs() {
-  const manifests = layers.map((name) => join(root, 'packages', name, 'package.json'))
-  return [...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc'].map((name) => join(root, name)), ...manifests]
-}
-
-function buildInputs() {
-  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts') && !builtSources.includes(path)
-  return [
-    ...[
-      'tsconfig.json',
-      'tsconfig.base.json',
-      'scripts/bundle.mjs',
-      'scripts/generate-library.ts',
-      'scripts/bundle-packages.mjs',
-      'scripts/core-bundle.mjs',
-      'scripts/lazy-modules.mjs',
-      'scripts/workspace.mjs',
-    ].map((name) => join(root, name)),
-    ...filesBelow(join(root, 'types')),
-    ...layers.flatMap((name) => [
-      join(root, 'packages', name, 'tsconfig.json'),
-      ...filesBelow(join(root, 'packages', name, 'src'), isSource),
-    ]),
-  ]
-}
-
-function outputsExist() {
-  const outputs = layers.map((name) => join(root, 'packages', name, 'dist', name === 'cli' ? 'bridle.js' : 'index.js'))
-  return [...builtSources, ...outputs].every((path) => existsSync(path))
-}
-
 /**
  * tsc never deletes: without this, the declarations of a deleted source would stay and be packed.
  * @param {string} dist @param {string} source
@@ -90,19 +57,6 @@ function pruneOutputs(dist, source) {
     if (entry.isDirectory()) pruneOutputs(path, join(source, entry.name))
     else if (stem !== entry.name && !existsSync(join(source, `${stem}.ts`))) rmSync(path)
   }
-}
-
-/** @param {string[]} files @param {string[]} extra */
-function hashFiles(files, extra) {
-  const hash = createHash('sha256')
-  for (const text of extra) hash.update(`${text}\0`)
-  for (const file of files) {
-    if (!existsSync(file)) continue
-    hash.update(`${relative(root, file)}\0`)
-    hash.update(readFileSync(file))
-    hash.update('\0')
-  }
-  return hash.digest('hex')
 }
 
 /** @param {{ install: string, build?: string }} stamps */

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 type Message = { readonly [key: string]: unknown }
 

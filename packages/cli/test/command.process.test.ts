@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 let command: { readonly path: string; readonly folder: string }
 const root = fileURLToPath(new URL('../../..', import.meta.url))

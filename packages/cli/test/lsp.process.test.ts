@@ -21,7 +21,7 @@ import type {
   TextEdit,
   WorkspaceEdit,
 } from 'vscode-languageserver/node'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 let command: Awaited<ReturnType<typeof bundledCommand>>
 let folder: string

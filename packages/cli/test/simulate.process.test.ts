@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-simulate-'))
 let command: Awaited<ReturnType<typeof bundledCommand>>

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 let command: { readonly path: string; readonly folder: string }
 let folder: string

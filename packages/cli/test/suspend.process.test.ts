@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bundledCommand } from './bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-suspend-'))
 let command: Awaited<ReturnType<typeof bundledCommand>>

@@ -10,19 +10,24 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { bundledCommand } from '../../../../scripts/bundled-command.js'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const entry = join(root, 'packages', 'cli', 'src', 'main.ts')
+let command: Awaited<ReturnType<typeof bundledCommand>>
 const folder = mkdtempSync(join(tmpdir(), 'bridle-serve-'))
 const clients: Client[] = []
 const children: ChildProcess[] = []
 
+beforeAll(async () => {
+  command = await bundledCommand()
+})
+
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()))
   for (const child of children) child.kill()
-  rmSync(folder, { recursive: true, force: true })
+  for (const each of [folder, command.folder]) rmSync(each, { recursive: true, force: true })
 })
 
 function file(name: string, text: string): string {
@@ -31,15 +36,7 @@ function file(name: string, text: string): string {
   return path
 }
 
-const words = (script: string, ...more: readonly string[]): string[] => [
-  '--import',
-  'tsx',
-  entry,
-  'serve',
-  'mcp',
-  script,
-  ...more,
-]
+const words = (script: string, ...more: readonly string[]): string[] => [command.path, 'serve', 'mcp', script, ...more]
 
 async function connect(script: string, ...more: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })

@@ -1,23 +1,25 @@
-// The command as one file, bundled from source, for tests that start it many times: loaded as hundreds of modules through a
-// compiler each start takes seconds.
+// The command for tests that start it many times: as set-up has built it, or bundled from source where that is not up to date. Loaded as
+// hundreds of modules through a compiler each start would take seconds.
 
 import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { build } from 'esbuild'
-import { entries, manifestOf, root } from '../../../scripts/workspace.mjs'
+import { isBuilt } from './built.mjs'
+import { entries, manifestOf, root } from './workspace.mjs'
 
-/** The path of the bundle and of its folder, which the caller removes. Below the package, where its dependencies are found. */
+/** The path of the command, and a folder that the caller removes: that of the bundle, below the package, where its dependencies are found. */
 export async function bundledCommand(): Promise<{ readonly path: string; readonly folder: string }> {
   const cache = join(root, 'packages', 'cli', 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'command-'))
+  if (isBuilt()) return { path: join(root, 'packages', 'cli', 'dist', 'bridle.js'), folder }
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
   await build({
     entryPoints: [
-      { in: fileURLToPath(new URL('../src/main.ts', import.meta.url)), out: 'bridle' },
-      { in: fileURLToPath(new URL('../src/conformance/worker.ts', import.meta.url)), out: 'conformance-worker' },
-      { in: fileURLToPath(new URL('../src/simulation/worker.ts', import.meta.url)), out: 'simulation-worker' },
+      { in: fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url)), out: 'bridle' },
+      { in: fileURLToPath(new URL('../packages/cli/src/conformance/worker.ts', import.meta.url)), out: 'conformance-worker' },
+      { in: fileURLToPath(new URL('../packages/cli/src/simulation/worker.ts', import.meta.url)), out: 'simulation-worker' },
     ],
     outdir: folder,
     bundle: true,
