@@ -20,6 +20,7 @@ const checkSchema = z.object({
   host_capabilities: z.record(z.string(), names).default({}),
   host_capabilities_path: z.string().optional(),
   host_capabilities_file: z.string().optional(),
+  tools: z.string().optional(),
   bundle_root: z.string().optional(),
   preflight_severity: severity.default('error'),
   preflight_allow: names.default([]),

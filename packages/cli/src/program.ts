@@ -210,6 +210,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--strict-types', 'warn where values from outside are used before their shape is known')
     .option('--workspace', 'check what `[workspace].pipelines` of harn.toml names')
     .option('--host-capabilities <file>', 'further operations of the host, as JSON or TOML')
+    .option('--tools <file>', 'declarations of the tools of the host, as `bridle tools types --json` prints them')
     .option('--bundle-root <folder>', 'second folder in which templates are looked for')
     .addOption(
       new Option('--preflight <severity>', 'of what a script refers to and is missing').choices(['error', 'warning', 'off']),
@@ -350,9 +351,10 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 
   add('lsp', 'language server for editors, over standard input and output')
     .option('--stdio', 'the only way there is; editors name it')
-    .action(async () => {
+    .option('--tools <file>', 'declarations of the tools of the host, as `bridle tools types --json` prints them')
+    .action(async ({ tools }: { tools?: string }) => {
       const { lspCommand } = await import('./commands/lsp.js')
-      done(await lspCommand())
+      done(await lspCommand(tools))
     })
 
   add('explain [code] [file]', 'explain a code of a finding or an error, or list them')
@@ -378,6 +380,17 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsListCommand } = await import('./commands/tools.js')
       done(await toolsListCommand(file, options))
+    })
+  authorityFlags(onTools('types [file]', 'print their declarations, for people, models and `bridle check --tools`'), {
+    locks: false,
+  })
+    .option('--tools <file>', 'of the tools that a file declares, and no others')
+    .option('--short', 'one line a tool')
+    .option('--ts', 'in TypeScript')
+    .option('--json', 'as data, which `bridle check --tools` reads')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsTypesCommand } = await import('./commands/tools.js')
+      done(await toolsTypesCommand(file, options))
     })
   authorityFlags(onTools('describe <name> [file]', 'show one with its schemas'), { locks: false })
     .option('--json', 'print JSON')

@@ -22,6 +22,7 @@ import type { ResolvedImport } from './emit/module.js'
 import type { LoadedImport, LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
 import type { BuiltinSignatures } from './types/builtins.js'
+import type { ToolTypes } from './types/tools/declaration.js'
 import type { ImportedInterface } from './types/module-interface.js'
 
 export interface CompileOptions {
@@ -54,6 +55,8 @@ export interface CompileOptions {
   readonly hostFamilies?: ReadonlySet<string>
   /** Effects of the host's tools, by each name that they have, as the host declares them; null for a tool that says nothing. */
   readonly hostTools?: HostToolEffects
+  /** Parameters and results of the host's tools, which calls are checked against; nothing is checked when absent. */
+  readonly tools?: ToolTypes
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
 }
@@ -146,6 +149,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.strictness === undefined ? {} : { strictness: options.strictness }),
       constants: options.signatures.constants,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.tools === undefined ? {} : { tools: options.tools, toolAliases: listToolAliases(main.grants) }),
     }),
     ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
@@ -166,6 +170,11 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     }
   }
   return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, effects, file, files, grants }
+}
+
+/** Aliases of tools; a server has none that is known by name. */
+function listToolAliases({ aliases }: GrantDeclarations): ReadonlyMap<string, string> {
+  return new Map(aliases.filter(({ server }) => !server).map(({ name, tool }) => [name, tool]))
 }
 
 const EMPTY_INTERFACE: ImportedInterface = {

@@ -150,6 +150,7 @@ export function compileFindings(runtime: Runtime, { target, file, program }: Par
       strict,
       refuseMissing: true,
       strictness: 'full',
+      checkTools: 'complete',
       ...(program === null ? {} : { parsed: program }),
     }).warnings
   } catch (cause) {

@@ -41,10 +41,22 @@ class ParsedModule implements ResolvedModule {
   }
 }
 
+/** The embedding program, as far as its modules go. */
+export interface HostModules {
+  /** `from` is the key of the importing module. */
+  readonly moduleSource: (name: string, from: string) => string | null
+}
+
 export class ModuleFinder {
   private readonly files = fileModules({ root: process.cwd() })
+  private readonly host: HostModules | null
   private readonly modules = new Map<string, ResolvedModule>()
   private readonly interfaces = new Map<string, ImportedInterface | null>()
+
+  /** `host`: what has the modules `host/NAME`; nothing is known of them without it. */
+  constructor(host: HostModules | null = null) {
+    this.host = host
+  }
 
   /** The module of an import; null when there is none. `from` is the key of the importing module. */
   find(path: string, from: string): ResolvedModule | null {
@@ -81,6 +93,10 @@ export class ModuleFinder {
 
   private resolve(path: string, from: string): Resolution {
     if (path.startsWith('std/')) return stdModule(path, NOTHING_ADDED)
+    if (path.startsWith('host/') && this.host !== null) {
+      const text = this.host.moduleSource(path.slice(5), from)
+      if (text !== null) return { kind: 'source', key: `<${path}>`, text }
+    }
     return this.files(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}'` }
   }
 }

@@ -3,12 +3,13 @@
 // is named on stdout. Exit 1 when any file has an error, under `--strict` also for a warning.
 
 import { dirname, join, resolve } from 'node:path'
+import type { Runtime } from '@bridle/stdlib-tools'
 import { Analysis, type Parsed, parseTarget } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
+import { CheckingRuntimes } from '../checking/runtimes.js'
 import { type Config, configCache, configFor, type PreflightSeverity } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
-import { commandRuntime } from '../host.js'
 import { fixed, readTargets } from './lint.js'
 import { tell, tellJson } from '../printable.js'
 
@@ -21,6 +22,8 @@ export interface CheckFlags {
   readonly workspace?: boolean
   readonly preflight?: PreflightSeverity
   readonly hostCapabilities?: string
+  /** Declarations of the host's tools. */
+  readonly tools?: string
   readonly bundleRoot?: string
   readonly invariants?: boolean
 }
@@ -28,12 +31,13 @@ export interface CheckFlags {
 export function checkCommand(paths: readonly string[], flags: CheckFlags): number {
   const files = readTargets(targetsOf(paths, flags)).map(parseTarget)
   const configOf = configCache()
-  const finder = new ModuleFinder()
+  const runtimes = new CheckingRuntimes({ flag: flags.tools, script: resolve(files[0]!.target.path) })
+  const runtimeOf = (path: string): Runtime => runtimes.runtimeFor(configOf(path))
+  const finder = new ModuleFinder({ moduleSource: (name, from) => runtimeOf(from).host.moduleSource(name) })
   const analysis = new Analysis(finder, files)
-  const runtime = commandRuntime({ script: resolve(files[0]!.target.path), terminal: false, args: [] })
   const check = (parsed: Parsed): readonly Finding[] => {
     const config = configOf(parsed.target.path)
-    return analysis.check(runtime, parsed, {
+    return analysis.check(runtimes.runtimeFor(config), parsed, {
       config,
       strictTypes: flags.strict ?? flags.strictTypes ?? config.check.strict_types,
       preflight: flags.preflight ?? config.check.preflight_severity,

@@ -1,9 +1,12 @@
 // `bridle lsp`: the language server for editors, over standard input and output.
 
+import { readToolsFile } from '../checking/runtimes.js'
 import { serveLanguage } from '../lsp/server.js'
 
-export async function lspCommand(): Promise<number> {
-  const code = await serveLanguage(process.stdin, process.stdout)
+/** `tools`: a file of declarations of the host's tools. */
+export async function lspCommand(tools: string | undefined): Promise<number> {
+  if (tools !== undefined) readToolsFile(tools)
+  const code = await serveLanguage(process.stdin, process.stdout, tools)
   // The protocol's library looks at times whether the editor still lives, which would keep the process.
   await new Promise<void>((written) => void process.stdout.write('', () => written()))
   process.exit(code)

@@ -18,10 +18,16 @@ import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
 import { findClosest } from '@bridle/parser'
 import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
-import { EFFECTS } from '@bridle/stdlib-tools'
+import { EFFECTS, harnTypes, tsTypes } from '@bridle/stdlib-tools'
+import type { ToolDeclaration } from '@bridle/stdlib-tools'
+import { readToolsFile } from '../checking/runtimes.js'
 
 export interface ToolsFlags extends AuthorityFlags {
   readonly json?: boolean
+  readonly short?: boolean
+  readonly ts?: boolean
+  /** A file of declarations. */
+  readonly tools?: string
   readonly lockFile?: string
   readonly signKey?: string
   readonly servers?: boolean
@@ -43,6 +49,31 @@ export async function toolsListCommand(file: string | undefined, flags: ToolsFla
     tell(`${`${source.padEnd(7)} ${oneLine(name).padEnd(width)}  ${oneLine(description.split('\n', 1)[0]!)}`.trimEnd()}\n`)
   }
   return codeOf(found)
+}
+
+/** Declarations of the tools, in one of four forms. */
+export async function toolsTypesCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const forms = [flags.json, flags.short, flags.ts].filter((each) => each === true)
+  if (forms.length > 1) throw new UsageError('--json, --short and --ts are different forms: choose one')
+  if (flags.tools !== undefined && file !== undefined)
+    throw new UsageError('the tools of a script or those of --tools: choose one')
+  const found = flags.tools === undefined ? await collected(file, flags) : null
+  const declarations = found === null ? readToolsFile(flags.tools!) : found.tools.map(declarationOf)
+  if (flags.json === true) print(declarations)
+  else tell(flags.ts === true ? tsTypes(declarations) : harnTypes(declarations, { short: flags.short ?? false }))
+  return found === null ? 0 : codeOf(found)
+}
+
+function declarationOf({ name, description, input, output, about }: KnownTool): ToolDeclaration {
+  const isSchema = (value: Plain): value is { readonly [key: string]: Plain } =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+  return {
+    name,
+    ...(description === '' ? {} : { description }),
+    parameters: isSchema(input) ? input : null,
+    output: isSchema(output) ? output : null,
+    ...(about === undefined ? {} : { effects: about.effect === null ? [] : [about.effect], sideEffect: about.sideEffect }),
+  }
 }
 
 /** A list that lacks what could not be asked is no success. */

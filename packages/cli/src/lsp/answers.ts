@@ -4,7 +4,10 @@
 import { pathToFileURL } from 'node:url'
 import { existsSync } from 'node:fs'
 import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@bridle/parser'
-import { readShape } from '@bridle/vm'
+import { listParameters, showType } from '@bridle/compiler'
+import type { ToolType } from '@bridle/compiler'
+import { harnTypes } from '@bridle/stdlib-tools'
+import { paramNames, readShape } from '@bridle/vm/families'
 import type { BuiltinDef, Registry } from '@bridle/vm'
 import {
   CodeActionKind,
@@ -22,6 +25,7 @@ import type {
   Hover,
   Location,
   Range,
+  SignatureHelp,
   TextEdit,
   WorkspaceEdit,
 } from 'vscode-languageserver/node'
@@ -31,6 +35,8 @@ import type { OpenDocument } from './document.js'
 import { pathOf } from './document.js'
 import { symbolsOf } from './symbols.js'
 import type { FileSymbol, SymbolKind } from './symbols.js'
+import { findOpenCall, findTool } from './tool-calls.js'
+import type { OpenCall } from './tool-calls.js'
 
 export function rangeOf(text: TextDocument, { start, end }: Span): Range {
   return { start: text.positionAt(start), end: text.positionAt(end) }
@@ -116,6 +122,8 @@ export function hover(document: OpenDocument, registry: Registry, offset: number
   const symbol = symbols.at(offset)
   if (symbol !== null) {
     const here = [symbol.span, ...symbol.references].find((span) => span.start <= offset && offset <= span.end) ?? symbol.span
+    const own = symbol.importPath?.startsWith('host/') === true ? hostHover(document, symbol.importPath, symbol.name) : null
+    if (own !== null) return { contents: { kind: MarkupKind.Markdown, value: own }, range: rangeOf(text, here) }
     const shown = [code(headingOf(document, symbol, here))]
     if (symbol.doc !== null) shown.push(symbol.doc)
     if (symbol.importPath !== null) shown.push(`from \`${symbol.importPath}\``)
@@ -123,10 +131,19 @@ export function hover(document: OpenDocument, registry: Registry, offset: number
   }
   const word = wordAt(text.getText(), offset)
   if (word === null) return null
+  const path = word.afterDot ? null : document.importPath(word.text)
+  const wild = path?.startsWith('host/') === true ? hostHover(document, path, word.text) : null
+  if (wild !== null) return { contents: { kind: MarkupKind.Markdown, value: wild }, range: rangeOf(text, word.span) }
   const defs = builtinsNamed(registry, word.text, word.afterDot)
   if (defs.length === 0) return null
   const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}${optionsOf(def)}`).join('\n\n---\n\n')
   return { contents: { kind: MarkupKind.Markdown, value }, range: rangeOf(text, word.span) }
+}
+
+/** The declaration of a tool of the host. */
+function hostHover(document: OpenDocument, path: string, name: string): string | null {
+  const tool = document.tools.ofModule(path.slice(5), name)
+  return tool === null ? null : code(harnTypes([tool.declaration]).trimEnd())
 }
 
 function code(text: string): string {
@@ -281,6 +298,8 @@ export function completions(
   const word = wordAt(text, offset)
   const start = word?.span.start ?? offset
   if (text[start - 1] === '.') return memberItems(registry, last)
+  const keys = argumentItems(document, last, start)
+  if (keys !== null) return keys
   const items = new Map<string, CompletionItem>()
   const add = (item: CompletionItem): void => {
     if (!items.has(item.label)) items.set(item.label, item)
@@ -301,6 +320,64 @@ export function completions(
   }
   for (const keyword of KEYWORDS) add({ label: keyword, kind: CompletionItemKind.Keyword, sortText: `2${keyword}` })
   return [...items.values()]
+}
+
+/** Names of the arguments of a tool, where one is expected; null elsewhere. */
+function argumentItems(document: OpenDocument, last: OpenDocument | null, offset: number): CompletionItem[] | null {
+  const call = findOpenCall(document.text.getText(), offset)
+  if (call?.path == null || call.key !== null) return null
+  const tool = findTool(call, document.tools, (name) => last?.importPath(name) ?? null)
+  if (tool === null) return null
+  const items = listParameters(tool, call.path).filter(({ name }) => !call.given.includes(name))
+  return items.map(({ name, type, isRequired, description }) => ({
+    label: name,
+    kind: CompletionItemKind.Field,
+    detail: `${name}${isRequired ? '' : '?'}: ${type}`,
+    insertText: `${name}: `,
+    sortText: `${isRequired ? '0' : '1'}${name}`,
+    ...(description === '' ? {} : { documentation: description }),
+  }))
+}
+
+/** The parameters of the tool or builtin that is being called. */
+export function signatureHelp(
+  document: OpenDocument,
+  last: OpenDocument | null,
+  registry: Registry,
+  offset: number,
+): SignatureHelp | null {
+  const call = findOpenCall(document.text.getText(), offset)
+  if (call === null) return null
+  const tool = findTool(call, document.tools, (name) => last?.importPath(name) ?? null)
+  if (tool !== null) return toolSignature(tool, call)
+  const def = registry.builtins.get(call.callee)
+  if (def === undefined || call.callee.startsWith('__')) return null
+  const parameters = paramNames(def.signature).map((label) => ({ label }))
+  const signature = { label: def.signature, documentation: def.doc, parameters }
+  return { signatures: [signature], activeSignature: 0, activeParameter: call.argument }
+}
+
+function toolSignature(tool: ToolType, { path, key, given }: OpenCall): SignatureHelp {
+  const rows = listParameters(tool)
+  const fields = rows.map(({ name, type, isRequired }) => `${name}${isRequired ? '' : '?'}: ${type}`)
+  const result = tool.result === null ? '' : ` -> ${showType(tool.result)}`
+  const current = path?.[0] ?? key ?? given.at(-1)
+  const active = rows.findIndex(({ name }) => name === current)
+  const { description } = tool.declaration
+  return {
+    signatures: [
+      {
+        label: `${tool.name}({${fields.join(', ')}})${result}`,
+        ...(description === undefined ? {} : { documentation: description }),
+        parameters: rows.map(({ description: about }, at) => ({
+          label: fields[at]!,
+          ...(about === '' ? {} : { documentation: about }),
+        })),
+      },
+    ],
+    activeSignature: 0,
+    ...(active < 0 ? {} : { activeParameter: active }),
+  }
 }
 
 /** Methods of all kinds of value, and fields and variants of what the file declares. */

@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { checkProgram } from '@bridle/compiler'
+import type { ToolTypes } from '@bridle/compiler'
 import type { Span } from '@bridle/parser'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
@@ -11,6 +12,8 @@ import type { Parsed } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
 import { NO_CONFIG, configFor } from '../config.js'
 import type { Config } from '../config.js'
+import { CommandError } from '../errors.js'
+import type { CheckingRuntimes } from '../checking/runtimes.js'
 import type { Finding } from '../findings.js'
 import { symbolsOf } from './symbols.js'
 import type { FileSymbols } from './symbols.js'
@@ -32,13 +35,48 @@ export class OpenDocument {
   settingsProblem: string | null = null
   private parsedMade: Parsed | null = null
   private settingsMade: Config | null = null
-  readonly finder = new ModuleFinder()
+  readonly finder: ModuleFinder
+  private readonly runtimes: CheckingRuntimes
   private symbolsMade: FileSymbols | null = null
   private typesMade: Map<string, string> | null = null
   private found: readonly Finding[] | null = null
 
-  constructor(text: TextDocument) {
+  constructor(text: TextDocument, runtimes: CheckingRuntimes) {
     this.text = text
+    this.runtimes = runtimes
+    this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) })
+  }
+
+  get runtime(): Runtime {
+    return this.runtimes.runtimeFor(this.usable)
+  }
+
+  /** What the declarations say that the settings name. */
+  get tools(): ToolTypes {
+    return this.runtimes.typesFor(this.usable)
+  }
+
+  /** The settings, without a file of declarations that cannot be read. */
+  private get usable(): Config {
+    const { settings } = this
+    try {
+      this.runtimes.runtimeFor(settings)
+      return settings
+    } catch (cause) {
+      if (!(cause instanceof CommandError)) throw cause
+      this.settingsProblem = cause.message
+      return NO_CONFIG
+    }
+  }
+
+  /** The path that a name is imported from; null when it is not. */
+  importPath(name: string): string | null {
+    const symbol = this.symbols?.topLevel.find((each) => each.name === name)
+    if (symbol !== undefined) return symbol.importPath
+    for (const path of this.symbols?.wildcards ?? []) {
+      if (path.startsWith('host/') && this.tools.ofModule(path.slice(5), name) !== null) return path
+    }
+    return null
   }
 
   get parsed(): Parsed {
@@ -75,11 +113,11 @@ export class OpenDocument {
     return this.symbolsMade
   }
 
-  findings(runtime: Runtime): readonly Finding[] {
+  get findings(): readonly Finding[] {
     if (this.found !== null) return this.found
     const config = this.settings
     const analysis = new Analysis(this.finder, [this.parsed])
-    this.found = analysis.check(runtime, this.parsed, {
+    this.found = analysis.check(this.runtime, this.parsed, {
       config,
       style: true,
       strictTypes: config.check.strict_types,
@@ -104,6 +142,7 @@ export class OpenDocument {
     checkProgram(program, {
       file,
       imports: this.finder.importsOf(target.key),
+      tools: this.tools,
       observe: (span, type) => types.set(keyOf(span), type),
     })
     return types

@@ -4,9 +4,21 @@
 import { createConnection, ProposedFeatures, ResponseError, TextDocumentSyncKind } from 'vscode-languageserver/node'
 import type { Connection } from 'vscode-languageserver/node'
 import { TextDocument } from 'vscode-languageserver-textdocument'
-import { commandRuntime } from '../host.js'
+import { CheckingRuntimes } from '../checking/runtimes.js'
+import { NO_CONFIG } from '../config.js'
 import { VERSION } from '../version.js'
-import { codeActions, completions, definition, diagnosticsOf, formatting, hover, outline, references, rename } from './answers.js'
+import {
+  codeActions,
+  completions,
+  definition,
+  diagnosticsOf,
+  formatting,
+  hover,
+  outline,
+  references,
+  rename,
+  signatureHelp,
+} from './answers.js'
 import { OpenDocument, pathOf } from './document.js'
 import { editorStreams } from './streams.js'
 
@@ -23,10 +35,14 @@ interface Open {
 }
 
 /** Ends when the client closes the connection, with the exit code that the protocol wants then. */
-export async function serveLanguage(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<number> {
+export async function serveLanguage(
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+  tools?: string,
+): Promise<number> {
   const { reader, writer, gate } = editorStreams(input, output)
   const connection = createConnection(ProposedFeatures.all, reader, writer)
-  const server = new LanguageServer(connection)
+  const server = new LanguageServer(connection, new CheckingRuntimes({ flag: tools }))
   server.listen()
   await new Promise<void>((ended) => {
     connection.onExit(() => ended())
@@ -42,10 +58,11 @@ class LanguageServer {
   private readonly open = new Map<string, Open>()
   private readonly waiting = new Map<string, NodeJS.Timeout>()
   private hasStopped = false
-  private readonly runtime = commandRuntime({ terminal: false, args: [] })
+  private readonly runtimes: CheckingRuntimes
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, runtimes: CheckingRuntimes) {
     this.connection = connection
+    this.runtimes = runtimes
   }
 
   listen(): void {
@@ -55,7 +72,8 @@ class LanguageServer {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
         hoverProvider: true,
-        completionProvider: { triggerCharacters: ['.'] },
+        completionProvider: { triggerCharacters: ['.', '{', ','] },
+        signatureHelpProvider: { triggerCharacters: ['(', '{', ','] },
         definitionProvider: true,
         referencesProvider: true,
         renameProvider: true,
@@ -89,7 +107,7 @@ class LanguageServer {
 
   private answer(): void {
     const { connection } = this
-    const { registry } = this.runtime
+    const { registry } = this.runtimes.runtimeFor(NO_CONFIG)
     connection.onHover(({ textDocument, position }) => {
       const found = this.parsed(textDocument.uri)
       return found === null ? null : hover(found, registry, found.text.offsetAt(position))
@@ -99,6 +117,12 @@ class LanguageServer {
       if (open === undefined) return []
       const last = open.document.symbols === null ? open.before : open.document
       return completions(open.document, last, registry, open.document.text.offsetAt(position))
+    })
+    connection.onSignatureHelp(({ textDocument, position }) => {
+      const open = this.open.get(textDocument.uri)
+      if (open === undefined) return null
+      const last = open.document.symbols === null ? open.before : open.document
+      return signatureHelp(open.document, last, registry, open.document.text.offsetAt(position))
     })
     connection.onDefinition(({ textDocument, position }) => {
       const found = this.parsed(textDocument.uri)
@@ -123,7 +147,7 @@ class LanguageServer {
     })
     connection.onCodeAction(({ textDocument, range }) => {
       const open = this.open.get(textDocument.uri)
-      return open === undefined ? [] : codeActions(open.document, open.document.findings(this.runtime), range)
+      return open === undefined ? [] : codeActions(open.document, open.document.findings, range)
     })
   }
 
@@ -136,7 +160,7 @@ class LanguageServer {
   private update(text: TextDocument): void {
     const known = this.open.get(text.uri)
     const before = known === undefined ? null : known.document.isKnownToParse ? known.document : known.before
-    this.open.set(text.uri, { document: new OpenDocument(text), before })
+    this.open.set(text.uri, { document: new OpenDocument(text, this.runtimes), before })
     // Messages that were read before the end are still handed on.
     if (this.hasStopped) return
     clearTimeout(this.waiting.get(text.uri))
@@ -152,7 +176,7 @@ class LanguageServer {
     if (open === undefined) return
     const { text } = open.document
     try {
-      const findings = open.document.findings(this.runtime)
+      const findings = open.document.findings
       const diagnostics = diagnosticsOf(text, findings, open.document.settingsProblem)
       void this.connection.sendDiagnostics({ uri, version: text.version, diagnostics })
     } catch (cause) {

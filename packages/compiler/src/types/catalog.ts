@@ -1,11 +1,12 @@
 // THE table of what the checker reports, in the row form of the parser's catalogue, which it is joined with for `explain`.
 // Messages are the language's wording, for scripts and suites match on them; codes, hints and explanations are ours. N: names and
-// declarations, T: types.
+// declarations, T: types, A: arguments of the host's tools.
 
 import { entry } from '@bridle/parser'
 import type { RowArgs } from '@bridle/parser'
 import { GRANT_CATALOG } from '../grants/catalog.js'
 import { STRICT_CATALOG } from './strict/catalog.js'
+import { TOOL_CATALOG } from './tools/catalog.js'
 
 type None = Record<string, never>
 
@@ -16,6 +17,7 @@ function orElse(suggestion: string | null): string {
 export const CHECK_CATALOG = {
   ...GRANT_CATALOG,
   ...STRICT_CATALOG,
+  ...TOOL_CATALOG,
   // ---- names --------------------------------------------------------------------------------------------------------
   N001: entry<{ name: string; suggestion: string | null }>({
     severity: 'error',

@@ -17,6 +17,7 @@ import type { Scope } from './scope.js'
 import { show } from './show.js'
 import { checkSchemaExpect } from './strict.js'
 import { closest } from './suggest.js'
+import { checkToolCall, checkToolFunction } from './tools/calls.js'
 import { isNamed, type Known, substitute, type Type } from './type.js'
 
 export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
@@ -31,12 +32,14 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
       if (signature.returns?.kind === 'never') checkNarrowed(`${name}()`, call.span, scope, context)
       // A tool or pipeline of the file is no function; its placeholder takes no arguments.
       if (signature === PLACEHOLDER) checkArity(call, signature, scope, context)
+      else if (signature.tool !== undefined) checkToolFunction(signature.tool, call, scope, context)
       else checkSignature(call, signature, scope, context)
     } else if (signature === undefined && scope.variable(name) === undefined) {
       checkBuiltinTypeArgs(call, scope, context)
       checkOptions(call, context)
     }
   }
+  if (scope.tools !== null) checkToolCall(call, scope, context)
   checkArgs(call, scope, context)
   if (context.strict) checkSchemaExpect(call, scope)
 }

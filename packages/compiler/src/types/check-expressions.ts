@@ -17,6 +17,7 @@ import type { Enclosing, Scope } from './scope.js'
 import { show, showStructure } from './show.js'
 import { checkAccess, clearTested } from './strict.js'
 import { closest } from './suggest.js'
+import { checkToolStage } from './tools/calls.js'
 import { isNamed, type Known, substitute, typeOrNull } from './type.js'
 
 /** A function body of its own: `try*` has a target, streams end here. */
@@ -199,7 +200,9 @@ function checkPipe(expr: ExprOf<'Pipe'>, scope: Scope, context: CheckContext): v
     at = at.value
   }
   context.checkExpr(at, scope)
-  for (const stage of stages.reverse()) context.checkExpr(stage, scope)
+  const [last] = stages.reverse()
+  if (scope.tools !== null && last !== undefined) checkToolStage(at, last, scope, context)
+  for (const stage of stages) context.checkExpr(stage, scope)
 }
 
 function checkBoundMethod(call: ExprOf<'MethodCall'>, scope: Scope, context: CheckContext): void {

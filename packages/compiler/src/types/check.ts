@@ -19,6 +19,8 @@ import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
 import { checkStrictly } from './strict/strict.js'
+import { callsTool, ToolNames } from './tools/calls.js'
+import type { ToolTypes } from './tools/declaration.js'
 import { DICT } from './type.js'
 import { nodesWithin } from './walk.js'
 
@@ -44,6 +46,10 @@ export interface CheckOptions {
   readonly observe?: (span: Span, type: string) => void
   /** Called with the printed type of this expression statement, null when unknown; for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
+  /** Tools of the host; nothing is said of their calls when absent. */
+  readonly tools?: ToolTypes
+  /** Tools by the names that `use tool … as NAME` gives them. */
+  readonly toolAliases?: ReadonlyMap<string, string>
   readonly limits?: CheckLimits
 }
 
@@ -76,6 +82,7 @@ export function checkProgram(program: Program, options: CheckOptions): Diagnosti
 }
 
 const NONE: ReadonlySet<string> = new Set()
+const NO_ALIASES: ReadonlyMap<string, string> = new Map()
 const NOWHERE: Span = { start: 0, end: 0 }
 
 function checkBothWays(program: Program, options: CheckOptions): Checked {
@@ -150,6 +157,7 @@ function runChecks(program: Program, options: CheckOptions, followAliases: boole
 function makeContext(program: Program, options: CheckOptions, root: Scope, diagnostics: Diagnostic[]): CheckContext {
   for (const name of options.extraGlobals ?? []) root.define(name, null)
   registerType(root, RESULT)
+  if (options.tools !== undefined) root.setTools(new ToolNames(options.tools, options.toolAliases ?? NO_ALIASES, program))
   const importedNames = registerImports(program, options.imports, root)
   const otherNames = registerTypes(program, root)
   const signature = signatureCache()
@@ -197,6 +205,7 @@ function registerImports(program: Program, imports: Imports, root: Scope): Reado
   const names = new Set<string>()
   for (const decl of decls) {
     const source = found.get(decl.path)
+    if (source !== undefined) root.tools?.addImport(decl, source, root)
     for (const name of listImported(decl, (path) => found.get(path) ?? null)) {
       names.add(name)
       const type = source?.types.get(name)
@@ -295,7 +304,9 @@ function checkTopLevel(item: Stmt, context: CheckContext): void {
   // Each other item sees the outermost scope and leaves behind the names it binds, never their types.
   const scope = root.child()
   context.checkStmt(item, scope)
-  for (const [name, variable] of scope.ownVariables()) if (!root.hasOwnVariable(name)) root.put(name, variable)
+  // What a tool of the host gives is no part of the language: its type stays known.
+  const isTyped = item.kind === 'Let' && !item.mutable && callsTool(item.value, root)
+  for (const [name, variable] of scope.ownVariables()) if (isTyped || !root.hasOwnVariable(name)) root.put(name, variable)
   for (const name of scope.ownMutable()) root.markMutable(name)
 }
 

@@ -2,7 +2,7 @@
 // statements and declarations.
 
 import { report } from '@bridle/parser'
-import type { Block, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
+import type { Block, Diagnostic, Expr, FnDecl, Severity, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
 import { type ArgsOf, type CheckCode, CHECK_CATALOG } from './catalog.js'
 import { type FnSignature, readSignature } from './declarations.js'
 import type { Scope } from './scope.js'
@@ -17,7 +17,8 @@ export interface Deprecation {
 export interface CheckContext {
   readonly file: SourceFile
   readonly root: Scope
-  readonly report: <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix) => void
+  /** `severity` replaces that of the code. */
+  readonly report: <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix, severity?: Severity) => void
   /** Names that imports bring; null when an import could not be resolved, which turns the checks of unknown names off. */
   readonly importedNames: ReadonlySet<string> | null
   /** Declared under an attribute: known as call targets and nothing more. */
@@ -41,8 +42,10 @@ export interface CheckContext {
 
 /** Appends to `diagnostics`, in order of emission. */
 export function reporter(diagnostics: Diagnostic[]): CheckContext['report'] {
-  return <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix): void => {
-    diagnostics.push(report(CHECK_CATALOG, code, span, args, { fix: fix ?? null }))
+  return <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix, severity?: Severity): void => {
+    diagnostics.push(
+      report(CHECK_CATALOG, code, span, args, { fix: fix ?? null, ...(severity === undefined ? {} : { severity }) }),
+    )
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   TypeParam,
 } from '@bridle/parser'
 import type { EnumInfo, InterfaceInfo, Scope, StructInfo, Variance } from './scope.js'
+import type { ToolType } from './tools/declaration.js'
 import { ANY, type Known, nominal, type Type, readType, typeOrNull } from './type.js'
 
 export interface ParamInfo {
@@ -35,6 +36,8 @@ export interface FnSignature {
   readonly bounds: readonly { readonly param: string; readonly bound: string }[]
   /** Called like a function, but as a value it is a registry of tools. */
   readonly isTool?: boolean
+  /** A function of the host that calls this tool. */
+  readonly tool?: ToolType
 }
 
 export type TypeDeclaration = Extract<Declaration, { kind: 'TypeDecl' | 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>

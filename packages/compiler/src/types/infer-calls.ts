@@ -7,6 +7,7 @@ import type { BuiltinSignature } from './builtins.js'
 import { type FnSignature, makeNominal } from './declarations.js'
 import { aliasBody, schemaType } from './schema.js'
 import type { Scope } from './scope.js'
+import { toolCallResult } from './tools/calls.js'
 import { isNamed, type Known, nominal, substitute, type Type, readType, WILDCARD } from './type.js'
 
 export type Infer = (expr: Expr, scope: Scope) => Known
@@ -22,6 +23,10 @@ export function inferCall(call: ExprOf<'Call'>, scope: Scope, infer: Infer): Kno
   if (struct !== undefined) return makeNominal(name, struct)
   const signature = visibleFunction(name, scope)
   if (signature !== undefined) return signature === null ? null : functionResult(signature, call, scope, infer)
+  if (scope.tools !== null) {
+    const result = toolCallResult(call, scope)
+    if (result !== undefined) return result
+  }
   if (name === 'Ok' || name === 'Err') {
     const payload = (first === undefined || first.spread ? null : infer(first.value, scope)) ?? WILDCARD
     return { kind: 'applied', name: 'Result', args: name === 'Ok' ? [payload, WILDCARD] : [WILDCARD, payload] }

@@ -5,6 +5,7 @@
 import type { EnumDecl, InterfaceDecl } from '@bridle/parser'
 import type { BuiltinSignatures } from './builtins.js'
 import type { FnSignature } from './declarations.js'
+import type { ToolNames } from './tools/calls.js'
 import type { Known, Type } from './type.js'
 
 export interface Variable {
@@ -92,6 +93,8 @@ export class Scope {
   readonly aliasNarrowing: { allowed: boolean; used: boolean }
   /** Of the whole file: what checking may still take. */
   readonly work: Work
+  /** Of the whole file: tools of the host; null when nothing is known about them. */
+  private hostTools: ToolNames | null = null
   private variables: Map<string, Variable> | null = null
   private tables: Tables | null = null
   private mutable: Set<string> | null = null
@@ -115,6 +118,15 @@ export class Scope {
 
   child(enclosing: Enclosing = this.enclosing): Scope {
     return new Scope(this, enclosing, this.builtins)
+  }
+
+  get tools(): ToolNames | null {
+    return this.root.hostTools
+  }
+
+  /** Of the outermost scope. */
+  setTools(tools: ToolNames): void {
+    this.hostTools = tools
   }
 
   // ---- variables ----------------------------------------------------------------------------------------------------

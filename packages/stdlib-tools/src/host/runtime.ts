@@ -62,7 +62,7 @@ import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
 import { PendingResults } from '../tools/executors/pending.js'
 import type { ScriptTool, ToolOutcome } from '../tools/executors/index.js'
-import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
+import { compileProgram, renderDiagnostic, ToolTypes, withBuiltins } from './front-end.js'
 import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
 import { JournalFormatError, lastAuthority } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
@@ -102,6 +102,7 @@ import type { ToolProvider } from '../tools/host-tools/provider.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
+import { declareTools } from '../tools/host-tools/declarations.js'
 import { Host } from '../tools/host-tools/host.js'
 import type { HostParts } from '../tools/host-tools/host.js'
 import { EFFECTS } from '../library/effects/index.js'
@@ -262,6 +263,12 @@ export interface CompileSettings {
    * ['fs.read'], grants: { 'fs.*': { path: 'data' } } } }`. Holds for all that the module imports, too; `@grant_import` narrows further.
    */
   readonly imports?: ImportGrants
+  /**
+   * Whether calls of the host's tools and functions are held to their schemas: `price({article: 5})` is an error of compiling then. True by
+   * default; false leaves all of it to the run (docs/embedding/host-tools.md). `complete`: runs have no tools beside these, so that a call of
+   * another one is an error, too.
+   */
+  readonly checkTools?: boolean | 'complete'
   /** The tree of the source, when the caller has parsed it already. */
   readonly parsed?: Program
   /** As in RuntimeOptions, for this program. */
@@ -450,6 +457,7 @@ export class Runtime {
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
   private readonly rules: ConstraintRules | undefined
+  private knownTools: ToolTypes | null = null
 
   constructor(given: RuntimeOptions) {
     const options = given.config === undefined ? given : given.config.settle(given)
@@ -483,7 +491,8 @@ export class Runtime {
       ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
       ...(ceilings === undefined ? {} : { ceilings }),
     }
-    const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings })
+    const tools = settings.checkTools === false ? null : this.toolTypes(settings.checkTools === 'complete')
+    const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings, tools })
     const sources = collector.sources(entry, recorded)
     const module = this.linked(result, sources)
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
@@ -694,9 +703,11 @@ export class Runtime {
     settings: Omit<CompileSettings, 'imports'> & {
       readonly ceilings?: ProgramSources['ceilings'] | undefined
       readonly hostFamilies?: ReadonlySet<string>
+      /** What calls of tools are held to. What snapshots and journals carry began under declarations that may be others. */
+      readonly tools?: ToolTypes | null
     },
   ): CompileResult {
-    const { strict, pipeline, effects, parsed, ceilings } = settings
+    const { strict, pipeline, effects, parsed, ceilings, tools = null } = settings
     const limits = settings.compileLimits ?? this.options.compileLimits
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
@@ -714,12 +725,21 @@ export class Runtime {
       ...(parsed === undefined ? {} : { parsed }),
       ...(ceilings === undefined ? {} : { imports: ceilings }),
       ...(limits === undefined ? {} : { limits }),
+      ...(tools === null ? {} : { tools }),
       ...(this.rules === undefined ? {} : { constraints: this.rules }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })
     if (result.program === null) throw new CompileError(result)
     return result
+  }
+
+  /** What calls of the host's tools and functions are held to; null when it has none. */
+  private toolTypes(isComplete: boolean): ToolTypes | null {
+    const { tools, functions } = this.host
+    if (tools.size === 0 && Object.keys(functions).length === 0) return null
+    if (isComplete) return new ToolTypes(declareTools(tools.values()), { isComplete })
+    return (this.knownTools ??= new ToolTypes(declareTools(tools.values())))
   }
 
   /** Compiles what a snapshot or a journal carries. */

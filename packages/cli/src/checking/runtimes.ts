@@ -1,0 +1,82 @@
+// Runtimes for checking: scripts of a project whose host declares its tools in a file are compiled beside those tools, which nobody can call.
+
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ToolTypes } from '@bridle/compiler'
+import { DefinitionError, declareTools, readToolDeclarations, toolsOfDeclarations } from '@bridle/stdlib-tools'
+import type { Runtime, ToolDeclaration } from '@bridle/stdlib-tools'
+import type { Config } from '../config.js'
+import { CommandError, reasonOf } from '../errors.js'
+import { commandRuntime } from '../host.js'
+
+/** Raises CommandError. */
+export function readToolsFile(path: string): readonly ToolDeclaration[] {
+  try {
+    return readToolDeclarations(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new CommandError(`${path} is no JSON: ${cause.message}`)
+    if (cause instanceof DefinitionError) throw new CommandError(`${path}: ${cause.message}`)
+    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+export class CheckingRuntimes {
+  private readonly script: string | undefined
+  private readonly flag: string | null
+  private readonly made = new Map<string | null, Made>()
+
+  /** `flag`: a file of declarations that goes before those of manifests; `script` is what the runtimes belong to. */
+  constructor({ flag, script }: { readonly flag?: string | undefined; readonly script?: string } = {}) {
+    this.flag = flag === undefined ? null : resolve(flag)
+    this.script = script
+  }
+
+  /** For files of these settings. Raises CommandError. */
+  runtimeFor(config: Config): Runtime {
+    return this.find(config).runtime
+  }
+
+  /** What calls of tools are held to. Raises CommandError. */
+  typesFor(config: Config): ToolTypes {
+    return this.find(config).types
+  }
+
+  private find({ path, check: { tools } }: Config): Made {
+    const file = this.flag ?? (tools === undefined || path === null ? null : resolve(dirname(path), tools))
+    const changed = file === null ? 0 : (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    const known = this.made.get(file)
+    if (known?.changed === changed) return known
+    const runtime = this.make(file)
+    const types = new ToolTypes(declareTools(runtime.host.tools.values()), { isComplete: true })
+    const made = { runtime, types, changed }
+    this.made.set(file, made)
+    return made
+  }
+
+  private make(file: string | null): Runtime {
+    const { script } = this
+    return commandRuntime({
+      terminal: false,
+      args: [],
+      ...(script === undefined ? {} : { script }),
+      ...(file === null ? {} : { runtime: { tools: declaredTools(file) } }),
+    })
+  }
+}
+
+interface Made {
+  readonly runtime: Runtime
+  readonly types: ToolTypes
+  /** When the file changed that it was made of: editors run for days. */
+  readonly changed: number
+}
+
+function declaredTools(file: string): ReturnType<typeof toolsOfDeclarations> {
+  const declarations = readToolsFile(file)
+  try {
+    return toolsOfDeclarations(declarations)
+  } catch (cause) {
+    if (cause instanceof DefinitionError) throw new CommandError(`${file}: ${cause.message}`)
+    throw cause
+  }
+}
