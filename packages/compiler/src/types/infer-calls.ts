@@ -7,7 +7,7 @@ import type { BuiltinSignature } from './builtins.js'
 import { type FnSignature, makeNominal } from './declarations.js'
 import { aliasBody, schemaType } from './schema.js'
 import type { Scope } from './scope.js'
-import { toolCallResult } from './tools/calls.js'
+import { toolCallResult } from './tools/names.js'
 import { isNamed, type Known, nominal, substitute, type Type, readType, WILDCARD } from './type.js'
 
 export type Infer = (expr: Expr, scope: Scope) => Known

@@ -5,7 +5,7 @@
 import type { EnumDecl, InterfaceDecl } from '@bridle/parser'
 import type { BuiltinSignatures } from './builtins.js'
 import type { FnSignature } from './declarations.js'
-import type { ToolNames } from './tools/calls.js'
+import type { ToolNames } from './tools/names.js'
 import type { Known, Type } from './type.js'
 
 export interface Variable {
