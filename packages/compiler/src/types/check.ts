@@ -19,7 +19,8 @@ import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
 import { checkStrictly } from './strict/strict.js'
-import { callsTool, ToolNames } from './tools/names.js'
+import { FileTools } from './tools/file-tools.js'
+import { addToolImport, callsTool } from './tools/names.js'
 import type { ToolTypes } from './tools/declaration.js'
 import { DICT } from './type.js'
 import { nodesWithin } from './walk.js'
@@ -157,7 +158,7 @@ function runChecks(program: Program, options: CheckOptions, followAliases: boole
 function makeContext(program: Program, options: CheckOptions, root: Scope, diagnostics: Diagnostic[]): CheckContext {
   for (const name of options.extraGlobals ?? []) root.define(name, null)
   registerType(root, RESULT)
-  if (options.tools !== undefined) root.setTools(new ToolNames(options.tools, options.toolAliases ?? NO_ALIASES, program))
+  if (options.tools !== undefined) root.setTools(new FileTools(options.tools, options.toolAliases ?? NO_ALIASES, program))
   const importedNames = registerImports(program, options.imports, root)
   const otherNames = registerTypes(program, root)
   const signature = signatureCache()
@@ -205,7 +206,7 @@ function registerImports(program: Program, imports: Imports, root: Scope): Reado
   const names = new Set<string>()
   for (const decl of decls) {
     const source = found.get(decl.path)
-    if (source !== undefined) root.tools?.addImport(decl, source, root)
+    if (source !== undefined) addToolImport(decl, source, root)
     for (const name of listImported(decl, (path) => found.get(path) ?? null)) {
       names.add(name)
       const type = source?.types.get(name)

@@ -5,7 +5,7 @@
 import type { EnumDecl, InterfaceDecl } from '@bridle/parser'
 import type { BuiltinSignatures } from './builtins.js'
 import type { FnSignature } from './declarations.js'
-import type { ToolNames } from './tools/names.js'
+import type { FileTools } from './tools/file-tools.js'
 import type { Known, Type } from './type.js'
 
 export interface Variable {
@@ -94,7 +94,7 @@ export class Scope {
   /** Of the whole file: what checking may still take. */
   readonly work: Work
   /** Of the whole file: tools of the host; null when nothing is known about them. */
-  private hostTools: ToolNames | null = null
+  private hostTools: FileTools | null = null
   private variables: Map<string, Variable> | null = null
   private tables: Tables | null = null
   private mutable: Set<string> | null = null
@@ -120,12 +120,12 @@ export class Scope {
     return new Scope(this, enclosing, this.builtins)
   }
 
-  get tools(): ToolNames | null {
+  get tools(): FileTools | null {
     return this.root.hostTools
   }
 
   /** Of the outermost scope. */
-  setTools(tools: ToolNames): void {
+  setTools(tools: FileTools): void {
     this.hostTools = tools
   }
 

@@ -1,0 +1,72 @@
+// What one file says about tools of the host: the declarations it is checked against, its aliases, the tools that it defines itself.
+
+import type { Expr, ExprOf, Program } from '@bridle/parser'
+import { nodesWithin } from '../walk.js'
+import type { ToolType, ToolTypes } from './declaration.js'
+
+export class FileTools {
+  readonly types: ToolTypes
+  /** Names of `std/tools` in this file. */
+  private readonly byName = new Set<string>()
+  private readonly aliases: ReadonlyMap<string, string>
+  private readonly program: Program
+  private own: ReadonlySet<string> | null = null
+  private constants: ReadonlyMap<string, Expr> | null = null
+
+  constructor(types: ToolTypes, aliases: ReadonlyMap<string, string>, program: Program) {
+    this.types = types
+    this.aliases = aliases
+    this.program = program
+  }
+
+  /** A function of `std/tools` of that name is imported. */
+  addByName(name: string): void {
+    this.byName.add(name)
+  }
+
+  isByName(name: string): boolean {
+    return this.byName.has(name)
+  }
+
+  /** The value of a `let` of the top level, whose type the checker does not remember. */
+  constant(name: string): Expr | null {
+    this.constants ??= new Map(
+      this.program.items.flatMap((item) =>
+        item.kind === 'Let' && !item.mutable && item.binding.kind === 'NameBinding' ? [[item.binding.name.text, item.value]] : [],
+      ),
+    )
+    return this.constants.get(name) ?? null
+  }
+
+  /** The tool that `use tool … as NAME` declares. */
+  aliased(name: string): ToolType | null {
+    const tool = this.aliases.get(name)
+    return tool === undefined ? null : this.types.find(tool)
+  }
+
+  /** Whether the script defines a tool of that name itself, which goes before the host's. */
+  isOwn(name: string): boolean {
+    this.own ??= listOwnTools(this.program)
+    return this.own.has(name)
+  }
+}
+
+function listOwnTools(program: Program): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const node of nodesWithin(program, () => true)) {
+    if (isToolDecl(node)) names.add(node.name.text)
+    else if (isDefinition(node)) {
+      const name = node.args[1]?.value
+      if (name?.kind === 'String') names.add(name.value)
+    }
+  }
+  return names
+}
+
+function isToolDecl(node: { readonly kind: string }): node is Extract<Program['items'][number], { kind: 'ToolDecl' }> {
+  return node.kind === 'ToolDecl'
+}
+
+function isDefinition(node: { readonly kind: string }): node is ExprOf<'Call'> {
+  return node.kind === 'Call' && (node as ExprOf<'Call'>).callee.text.startsWith('tool_define')
+}
