@@ -11,7 +11,7 @@ import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
 import { budgetCounters } from '../tools/policy/grants.js'
-import { DEFAULT_LIMITS, fromPlain, outcomeProblem, runtimeFault } from '@bridle/vm'
+import { DEFAULT_LIMITS, fromPlain, OutcomeWalk, runtimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { nextTurn } from '../library/time/host-clock.js'
@@ -138,6 +138,8 @@ export class Driver {
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
+  /** Answers that are being looked at. */
+  private checking = 0
   /** What could not be written down while the machine waited; raised when it would go on. */
   private broken: unknown = null
   private wake: (() => void) | null = null
@@ -323,7 +325,7 @@ export class Driver {
         ),
       )
       if (!(result instanceof Promise)) this.aborts.delete(id)
-      return result instanceof Promise ? result : this.sound(effect, result)
+      return result instanceof Promise ? result : this.check(effect, result)
     } catch (cause) {
       this.aborts.delete(id)
       return failure(effect, cause)
@@ -387,14 +389,34 @@ export class Driver {
     this.machine.note?.((ctx) => leaveNested(ctx, now))
   }
 
-  /** What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. */
-  private sound(effect: Effect, outcome: EffectOutcome): EffectOutcome {
+  /**
+   * What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. A large answer is
+   * looked at in pieces.
+   */
+  private check(effect: Effect, outcome: EffectOutcome): EffectOutcome | Promise<EffectOutcome> {
     try {
-      const problem = outcomeProblem(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
-      return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
+      const walk = new OutcomeWalk(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
+      return walk.step() ? this.accept(effect, outcome, walk) : this.checkInPieces(effect, outcome, walk)
     } catch (cause) {
       return failure(effect, cause)
     }
+  }
+
+  private async checkInPieces(effect: Effect, outcome: EffectOutcome, walk: OutcomeWalk): Promise<EffectOutcome> {
+    this.checking++
+    try {
+      do await nextTurn()
+      while (!walk.step() && this.phase !== 'ended')
+      return this.accept(effect, outcome, walk)
+    } catch (cause) {
+      return failure(effect, cause)
+    } finally {
+      this.checking--
+    }
+  }
+
+  private accept(effect: Effect, outcome: EffectOutcome, { problem }: OutcomeWalk): EffectOutcome {
+    return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
   }
 
   /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
@@ -414,7 +436,7 @@ export class Driver {
     this.pending.set(id, null)
     const { latency } = this.options
     const answered = result.then(
-      (outcome) => this.sound(effect, outcome),
+      (outcome) => this.check(effect, outcome),
       (cause: unknown) => failure(effect, cause),
     )
     const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
@@ -437,7 +459,9 @@ export class Driver {
     const mustWait = (): boolean =>
       this.arrived.length === 0 && this.exitCode === null && this.broken === null && signal?.aborted !== true
     if (clock.virtual) {
-      for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
+      // An answer that is being looked at has arrived.
+      for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn += this.checking > 0 ? 0 : 1)
+        await nextTurn()
     }
     if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
     this.options.observer?.waiting?.([...this.pending.keys()], wakeAt)

@@ -2,7 +2,8 @@
 // status of the run or as an error that the script can catch; never as an error of JavaScript.
 
 import { describe, expect, test } from 'vitest'
-import type { EffectOutcome } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { VirtualClock } from '../library/time/host-clock.js'
 import { MemoryJournal } from './journal.js'
 import { MemoryFs, MemoryStore, MemoryTree } from './providers/memory.js'
 import { createRuntime } from './runtime.js'
@@ -199,7 +200,7 @@ describe('worlds in memory are bounded', () => {
 
   test('files: what is deleted makes room, and a long path is refused', async () => {
     const rounds = 'for i in 1 to 100 {\nwrite_file("/d/f", "0123456789" * 1000)\ndelete_file("/d")\nmkdir("/d")\n}'
-    expect(await resultOf(`mkdir("/d")\n${rounds}\nreturn list_dir("/")`, fs())).toMatchObject({ status: 'done', value: ['d'] })
+    expect(await resultOf(`mkdir("/d")\n${rounds}\nreturn cwd()`, fs())).toMatchObject({ status: 'done', value: ['d'] })
     const long = 'try { mkdir("/" + "a/" * 100000) } catch (e) { return to_string(e).contains("too long") }'
     expect(await resultOf(long, fs())).toMatchObject({ status: 'done', value: true })
   })
@@ -334,5 +335,80 @@ describe('the text of an enum', () => {
       'Result.Ok([Result.Ok({a: 1})])',
       'Result.Ok(Result.Ok(2))',
     ])
+  })
+})
+
+describe('a large answer', () => {
+  const rows = (): unknown => Array.from({ length: 12_000 }, (_, id) => ({ id, tags: ['a'], at: { x: id / 2 } }))
+  const SUM = 'len(x) + x[11999].id + to_int(x[11999].at.x * 2) + len(x[7].tags)'
+  const plainRows = rows() as Plain
+
+  /** Turns of the event loop between the begin and the end of a run, and its result. */
+  async function turnsOf(source: string, options: RuntimeOptions): Promise<{ turns: number; result: RunResult }> {
+    let turns = 0
+    const count = (): void => {
+      turns++
+      timer = setImmediate(count)
+    }
+    const runtime = createRuntime({ grants: ['*'], ...options })
+    const run = runtime.start(runtime.compile(source, { strict: false }))
+    let timer = setImmediate(count)
+    const result = await run.result
+    clearImmediate(timer)
+    return { turns, result }
+  }
+
+  test.each<[string, string, RuntimeOptions]>([
+    [
+      'of a tool',
+      `let x = host_tool_call("t", {})\nreturn ${SUM}`,
+      { tools: [defineTool({ name: 't', response: 'direct', execute: rows })] },
+    ],
+    [
+      'of a tool that waits',
+      `let x = host_tool_call("t", {})\nreturn ${SUM}`,
+      { tools: [defineTool({ name: 't', response: 'direct', execute: () => Promise.resolve(rows()) })] },
+    ],
+    [
+      'of an operation of the host',
+      `let x = host_call("shop.order", {})\nreturn ${SUM}`,
+      { capabilities: { shop: { order: rows } } },
+    ],
+    [
+      'of a provider at once',
+      `let x = cwd()\nreturn ${SUM}`,
+      { providers: [{ kinds: ['process.info'], perform: () => ({ ok: true, value: plainRows }) }] },
+    ],
+    [
+      'of a provider later',
+      `let x = cwd()\nreturn ${SUM}`,
+      { providers: [{ kinds: ['process.info'], perform: () => Promise.resolve({ ok: true, value: plainRows }) }] },
+    ],
+  ])('%s is taken in in pieces, and a replay takes it in again', async (_name, source, options) => {
+    const journal = new MemoryJournal()
+    const runtime = createRuntime({ grants: ['*'], ...options })
+    const { turns, result } = await turnsOf(source, options)
+    expect(result).toMatchObject({ status: 'done', value: 36_000 - 1 })
+    expect(turns).toBeGreaterThan(15)
+    const module = runtime.compile(source, { strict: false })
+    await runtime.start(module, { journal }).result
+    expect(runtime.replay(module, journal.entries)).toMatchObject({ end: { kind: 'done', value: 36_000 - 1 } })
+  })
+
+  test('that is too deep behind many members is refused', async () => {
+    const deep = [...(plainRows as readonly Plain[]), nested(600)] as never
+    const provider = { kinds: ['process.info'] as const, perform: () => ({ ok: true, value: deep }) as EffectOutcome }
+    const source = 'return try { cwd() } catch (e) { to_string(e) }'
+    const { result } = await turnsOf(source, { providers: [provider] })
+    expect(JSON.stringify(result.status === 'done' && result.value)).toContain('data nested deeper than 500')
+  })
+
+  test('is not waited for by a clock that is virtual', async () => {
+    const source = `let a = spawn { len(host_tool_call("t", {})) }\nsleep(60000)\nreturn await(a)`
+    const { result } = await turnsOf(source, {
+      tools: [defineTool({ name: 't', response: 'direct', execute: rows })],
+      clock: new VirtualClock(0),
+    })
+    expect(result).toMatchObject({ status: 'done', value: 12_000 })
   })
 })

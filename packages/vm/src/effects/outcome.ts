@@ -1,6 +1,8 @@
 // What the answer to an effect is to the task that waits for it: a value, or a fault of the kind that the provider named.
 
-import { EdgeError, fromPlain, plainUnits } from '../values/plain.js'
+import { EdgeError, PlainSize, ValueWalk, fromPlain, plainUnits } from '../values/plain.js'
+import type { Plain } from '../values/data.js'
+import type { Value } from '../values/value.js'
 import { categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Delivery } from '../scheduler/task.js'
@@ -21,11 +23,22 @@ export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fau
 }
 
 export function outcomeDelivery(outcome: EffectOutcome): Delivery {
-  return outcome.ok ? { kind: 'value', value: fromPlain(outcome.value) } : { kind: 'fault', fault: effectFault(outcome) }
+  return outcome.ok ? { kind: 'value', value: outcomeValue(outcome) } : { kind: 'fault', fault: effectFault(outcome) }
+}
+
+/** The value of an answer; the one that was prepared, where one was. */
+export function outcomeValue(outcome: Extract<EffectOutcome, { ok: true }>): Value {
+  const made = prepared.get(outcome)
+  if (made === undefined) return fromPlain(outcome.value)
+  // A machine changes what nobody else holds: a second delivery makes its own.
+  prepared.delete(outcome)
+  return made.value
 }
 
 /** Heap units that an answer takes in the machine. Raises EdgeError beyond `most`. */
 export function outcomeUnits(outcome: EffectOutcome, most: number): number {
+  const made = prepared.get(outcome)
+  if (made !== undefined && made.units <= most) return made.units
   if (outcome.ok) return plainUnits(outcome.value, most)
   const { message, value } = outcome.error
   return message.length + (value === undefined ? 0 : plainUnits(value, most))
@@ -38,29 +51,89 @@ const ERROR_KINDS: ReadonlySet<unknown> = new Set(['thrown', 'runtime', 'type', 
  * too deeply or larger than `most` heap units.
  */
 export function outcomeProblem(outcome: unknown, most: number): string | null {
+  const walk = new OutcomeWalk(outcome, most)
+  walk.step(Infinity)
+  return walk.problem
+}
+
+/** Values of answers that were made before they are delivered: a machine cannot let go of the thread while it takes one in. */
+const prepared = new WeakMap<EffectOutcome, { readonly value: Value; readonly units: number }>()
+
+/**
+ * `outcomeProblem` in pieces. An answer of several pieces is made into values, too, which its delivery takes. Nothing of it may change
+ * between two pieces.
+ */
+export class OutcomeWalk {
+  /** Known when all is done. */
+  problem: string | null = null
+  private readonly outcome: unknown
+  private size: PlainSize | null = null
+  private value: ValueWalk | null = null
+  private isLarge = false
+
+  constructor(outcome: unknown, most: number) {
+    this.outcome = outcome
+    this.problem = shapeProblem(outcome, most)
+    if (this.problem === null) this.guarded(() => (this.size = new PlainSize(dataOf(outcome as EffectOutcome), most)))
+  }
+
+  /** Does a piece; whether all is done. */
+  step(piece?: number): boolean {
+    let isDone = true
+    this.guarded(() => (isDone = this.go(piece)))
+    return isDone
+  }
+
+  private go(piece: number | undefined): boolean {
+    const { size } = this
+    if (size === null) return true
+    if (this.value === null) {
+      if (size.step(piece)) return !this.isLarge || this.begin()
+      this.isLarge = true
+      return false
+    }
+    if (!this.value.step(piece)) return false
+    prepared.set(this.outcome as EffectOutcome, { value: this.value.value, units: size.units })
+    return true
+  }
+
+  private begin(): boolean {
+    const outcome = this.outcome as EffectOutcome
+    // The value of an error is small, or its size was a problem.
+    if (!outcome.ok) return true
+    this.value = new ValueWalk(outcome.value ?? null)
+    return false
+  }
+
+  private guarded(act: () => void): void {
+    try {
+      act()
+    } catch (cause) {
+      if (!(cause instanceof EdgeError)) throw cause
+      this.problem = cause.message
+      this.size = null
+    }
+  }
+}
+
+function dataOf(outcome: EffectOutcome): Plain | undefined {
+  return outcome.ok ? outcome.value : outcome.error.value
+}
+
+function shapeProblem(outcome: unknown, most: number): string | null {
   if (typeof outcome !== 'object' || outcome === null)
     return `the answer is ${outcome === null ? 'null' : typeof outcome}, and must be { ok: true, value } or { ok: false, error }`
-  const { ok, value, error } = outcome as { readonly ok?: unknown; readonly value?: unknown; readonly error?: unknown }
-  if (ok === true) return dataProblem(value, most)
+  const { ok, error } = outcome as { readonly ok?: unknown; readonly error?: unknown }
+  if (ok === true) return null
   if (ok !== false || typeof error !== 'object' || error === null)
     return 'the answer must be { ok: true, value } or { ok: false, error }'
   const told = error as { readonly [key: string]: unknown }
   if (!ERROR_KINDS.has(told['kind'])) return `the kind of its error must be one of ${[...ERROR_KINDS].join(', ')}`
   if (typeof told['message'] !== 'string') return 'its error has no message'
   if (!isTextOrAbsent(told['category']) || !isTextOrAbsent(told['code'])) return 'category and code of its error must be strings'
-  return told['message'].length > most ? `its message has more than ${most} characters` : dataProblem(told['value'], most)
+  return told['message'].length > most ? `its message has more than ${most} characters` : null
 }
 
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
-}
-
-function dataProblem(value: unknown, most: number): string | null {
-  try {
-    plainUnits(value, most)
-    return null
-  } catch (cause) {
-    if (cause instanceof EdgeError) return cause.message
-    throw cause
-  }
 }

@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
 import { bytesToHex, utf8 } from '../builtins/sorted-json.js'
 import { listenerOf } from '../builtins/trace-log.js'
-import { effectFault, outcomeUnits } from '../effects/outcome.js'
+import { effectFault, outcomeUnits, outcomeValue } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
 import { beginEffect, traceEffect } from '../scheduler/trace.js'
@@ -13,7 +13,6 @@ import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
 import { unmetered } from '../values/meter.js'
-import { fromPlain } from '../values/plain.js'
 import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
@@ -142,7 +141,7 @@ export class MachineContext implements CallContext {
     const units = outcomeUnits(outcome, this.m.limits.heap)
     this.m.charge(Math.min(units >> ANSWER_BITS, this.m.limits.work), units)
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
-    return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
+    return outcome.ok ? outcomeValue(outcome) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
   }
 
   /** What the host does at once is its own affair: it may remember what it did for another run. */

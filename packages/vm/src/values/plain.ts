@@ -269,34 +269,124 @@ export function fromPlain(plain: Plain | undefined, depth = 0): Value {
 }
 
 /**
+ * `fromPlain` in pieces, of data that `PlainSize` went over, for what may be as large as the heap. Raises TooDeepError. Nothing of the
+ * data may change between two pieces.
+ */
+export class ValueWalk {
+  value: Value
+  private readonly open: {
+    readonly members: readonly Plain[]
+    /** Of a dict; null for a list. */
+    readonly keys: readonly string[] | null
+    readonly items: Value[]
+    readonly dict: HarnDict | null
+    at: number
+  }[] = []
+
+  constructor(plain: Plain) {
+    this.value = this.begin(plain)
+  }
+
+  /** Does a piece; whether all is done. */
+  step(piece = PIECE_MADE): boolean {
+    const { open } = this
+    let left = piece
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const { members, items, dict } = top
+      if (top.at === members.length) {
+        open.pop()
+        this.put(dict ?? new HarnList(items))
+        continue
+      }
+      if (left-- <= 0) return false
+      const before = open.length
+      const value = this.begin(members[top.at++]!)
+      // A container is put in its place when it is whole.
+      if (open.length === before) this.put(value)
+    }
+    return true
+  }
+
+  /** At the last position that the innermost open container came to. */
+  private put(value: Value): void {
+    const parent = this.open.at(-1)
+    if (parent === undefined) this.value = value
+    else if (parent.keys === null) parent.items[parent.at - 1] = value
+    else parent.dict!.set(parent.keys[parent.at - 1]!, value)
+  }
+
+  private begin(plain: Plain): Value {
+    if (plain === null || typeof plain !== 'object' || plain instanceof HarnFloat || plain instanceof Uint8Array)
+      return fromPlain(plain)
+    if (this.open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
+    if (Array.isArray(plain)) {
+      this.open.push({ members: plain, keys: null, items: [], dict: null, at: 0 })
+      return null
+    }
+    const record = plain as Record<string, Plain>
+    const keys = Object.keys(record)
+    this.open.push({ members: keys.map((key) => record[key]!), keys, items: [], dict: new HarnDict(), at: 0 })
+    return null
+  }
+}
+
+/** Members that become values between two chances to give the host its thread. */
+const PIECE_MADE = 1 << 12
+
+/**
  * Heap units of plain data as it would be in the machine, what is shared counted once for each way that leads to it. Raises EdgeError
  * for what is no plain data, or crosses no edge for its depth or its size beyond `most`.
  */
 export function plainUnits(data: unknown, most: number): number {
-  let units = leafUnits(data)
-  if (units >= 0) return units
-  units = 0
-  const open: { readonly members: readonly unknown[]; at: number }[] = []
-  const enter = (container: object): void => {
-    if (open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
-    const members = membersOf(container)
-    units += UNITS * (1 + members.length)
-    open.push({ members, at: 0 })
-  }
-  enter(data as object)
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    if (top.at === top.members.length) {
-      open.pop()
-      continue
-    }
-    const member = top.members[top.at++]
-    const leaf = leafUnits(member)
-    if (leaf < 0) enter(member as object)
-    else units += leaf
-    if (units > most) throw new TooLargeError(most)
-  }
-  return units
+  const leaf = leafUnits(data)
+  if (leaf >= 0) return leaf
+  const walk = new PlainSize(data, most)
+  walk.step(Infinity)
+  return walk.units
 }
+
+/** `plainUnits` in pieces. */
+export class PlainSize {
+  units = 0
+  private readonly most: number
+  private readonly open: { readonly members: readonly unknown[]; at: number }[] = []
+
+  constructor(data: unknown, most: number) {
+    this.most = most
+    this.begin(data)
+  }
+
+  /** Does a piece; whether all is done. */
+  step(piece = PIECE_SIZED): boolean {
+    const { open } = this
+    let left = piece
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      if (top.at === top.members.length) {
+        open.pop()
+        continue
+      }
+      if (left-- <= 0) return false
+      this.begin(top.members[top.at++])
+      if (this.units > this.most) throw new TooLargeError(this.most)
+    }
+    return true
+  }
+
+  private begin(data: unknown): void {
+    const leaf = leafUnits(data)
+    if (leaf >= 0) {
+      this.units += leaf
+      return
+    }
+    if (this.open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
+    const members = membersOf(data as object)
+    this.units += UNITS * (1 + members.length)
+    this.open.push({ members, at: 0 })
+  }
+}
+
+/** Members that are counted between two chances to give the host its thread. */
+const PIECE_SIZED = 1 << 13
 
 /** -1 for what has members. */
 function leafUnits(data: unknown): number {

@@ -3,7 +3,7 @@
 // own for the call, so the call has limits, a journal and a cancellation like any other.
 
 import type { Plain } from '@bridle/vm'
-import { plainFromHost } from '../host-tools/edge.js'
+import { plainFromHostInPieces } from '../host-tools/edge.js'
 import { failed, result } from './executor.js'
 import type { Executor } from './executor.js'
 import { messageOf } from './provider.js'
@@ -24,7 +24,7 @@ export function harnExecutor(tools: { readonly [name: string]: ScriptTool }): Ex
       const tool = find(call.tool)
       if (tool === null) return failed('not_registered', `Tool '${call.tool}' has no handler`)
       try {
-        return result(plainFromHost(await tool.run(call.args, signal)))
+        return result(await plainFromHostInPieces(await tool.run(call.args, signal)))
       } catch (cause) {
         if (signal.aborted) return failed('cancelled', `Tool '${call.tool}' was cancelled`)
         return failed('execution_failed', messageOf(cause))

@@ -4,7 +4,7 @@
 import type { HostBridge } from './remote-host.js'
 import { messageOf } from './provider.js'
 import type { Tool, VerifyCall } from '../host-tools/define.js'
-import { NotDataError, TooLargeError, plainFromHost } from '../host-tools/edge.js'
+import { NotDataError, TooLargeError, plainFromHostInPieces } from '../host-tools/edge.js'
 import { toolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
 import { CallFacts, PreparedCalls, chain, contextOf, invoke, openStream } from '../host-tools/invoke.js'
@@ -44,7 +44,7 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
         )
       return attempt(call, () =>
         chain(target(call.args, contextOf(invocation, findTool)), (value) =>
-          result(plainFromHost(value, undefined, host.maxResultBytes)),
+          chain(plainFromHostInPieces(value, undefined, host.maxResultBytes), result),
         ),
       )
     },
@@ -80,7 +80,8 @@ async function verified(
   let found: unknown
   try {
     found = await verify(call.idempotencyKey, call.args)
-    if (typeof found === 'object' && found !== null && 'done' in found) return result(plainFromHost(found.done, undefined, most))
+    if (typeof found === 'object' && found !== null && 'done' in found)
+      return result(await plainFromHostInPieces(found.done, undefined, most))
   } catch (cause) {
     return failed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${messageOf(cause)}`)
   }
@@ -95,16 +96,12 @@ function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> 
   return (dot < 0 ? null : host.operation(name.slice(0, dot), name.slice(dot + 1))) ?? host.tool(name)
 }
 
-function outcomeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
+function outcomeOf(call: ToolCall, outcome: Invoked, most: number): Ready<ToolOutcome> {
   return outcome.kind === 'value' ? dataOf(call, outcome.value, outcome.schema, most) : outcome
 }
 
-function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined, most: number): ToolOutcome {
-  try {
-    return result(plainFromHost(value, schema, most))
-  } catch (cause) {
-    return failureOf(call, cause)
-  }
+function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined, most: number): Ready<ToolOutcome> {
+  return attempt(call, () => chain(plainFromHostInPieces(value, schema, most), result))
 }
 
 function attempt(call: ToolCall, work: () => Ready<ToolOutcome>): Ready<ToolOutcome> {

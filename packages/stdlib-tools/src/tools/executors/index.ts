@@ -198,7 +198,7 @@ function translate(
   { maxResultBytes = MAX_RESULT_BYTES }: ToolProviderParts,
   call: ToolCall,
   outcome: ToolOutcome,
-): EffectOutcome {
+): EffectOutcome | Promise<EffectOutcome> {
   return withinSize(effectOutcome(outcome), maxResultBytes, call.tool)
 }
 

@@ -5,7 +5,7 @@ import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { AskPerson } from '../policy/host-approval.js'
 import { answered, categorizedError, runtimeError } from './provider.js'
-import { plainFromHost } from '../host-tools/edge.js'
+import { plainFromHostInPieces } from '../host-tools/edge.js'
 import { BridgeError, isRecord } from './jsonrpc.js'
 import type { JsonRpcPeer, Params } from './jsonrpc.js'
 import { messageOf } from './provider.js'
@@ -45,7 +45,7 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
   const { capabilities = {}, operations: known = 'declared', failure = failureOf } = options
   const ask = async (method: string, params: Params, signal: AbortSignal): Promise<EffectOutcome> => {
     try {
-      return answered(plainFromHost(await peer.request(method, params, { signal })))
+      return answered(await plainFromHostInPieces(await peer.request(method, params, { signal })))
     } catch (cause) {
       return failureOf(cause)
     }
@@ -59,7 +59,9 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
     const { callTimeoutMs } = options
     const limits = { signal, ...(callTimeoutMs === undefined ? {} : { timeoutMs: callTimeoutMs }) }
     try {
-      return answered(plainFromHost(await peer.request('host/call', { ...session, name, args: wire(params) }, limits)))
+      return answered(
+        await plainFromHostInPieces(await peer.request('host/call', { ...session, name, args: wire(params) }, limits)),
+      )
     } catch (cause) {
       if (!(cause instanceof BridgeError)) return failureOf(cause)
       const { fault } = cause

@@ -2,12 +2,12 @@
 // what nobody asks for is not made. Streams live in this process; one that a run asks for after a restore is begun anew, with the
 // same idempotency key, and what was delivered before is passed over, where the tool allows that it is done twice.
 
-import { EdgeError, plainUnits } from '@bridle/vm'
+import { EdgeError, PlainSize } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
 import { isRepeatable } from '../host-tools/define.js'
 import type { Tool } from '../host-tools/define.js'
-import { NotDataError, TooLargeError, plainFromHost } from '../host-tools/edge.js'
+import { NotDataError, TooLargeError, plainFromHostInPieces, walkInPieces } from '../host-tools/edge.js'
 import { toolErrorData } from '../host-tools/errors.js'
 import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
 import { failed, result } from './executor.js'
@@ -100,15 +100,17 @@ export class OpenStreams {
       const item = await open.stream.next()
       if (item.done) {
         this.byCall.delete(call.callId)
-        const end = outcomeOf(call, item.outcome, left)
+        const end = await outcomeOf(call, item.outcome, left)
         return end.kind === 'result' ? result({ chunks, done: true, value: end.value }) : end
       }
       open.delivered++
       if (open.delivered <= index) continue
       try {
-        const chunk = plainFromHost(item.chunk, undefined, left)
+        const chunk = await plainFromHostInPieces(item.chunk, undefined, left)
         chunks.push(chunk)
-        left -= plainUnits(chunk, left)
+        const size = new PlainSize(chunk, left)
+        await walkInPieces(size)
+        left -= size.units
       } catch (cause) {
         await this.end(call.callId, 'a chunk could not be taken in')
         return failureOf(call, cause)
@@ -137,17 +139,17 @@ export class OpenStreams {
 }
 
 /** What a tool that does not stream gave, as the one chunk that it is. */
-function wholeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
-  const end = outcomeOf(call, outcome, most)
+async function wholeOf(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
+  const end = await outcomeOf(call, outcome, most)
   return end.kind === 'result' ? result({ streaming: false, value: end.value }) : end
 }
 
-function outcomeOf(call: ToolCall, outcome: Invoked, most: number): ToolOutcome {
+async function outcomeOf(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
   if (outcome.kind === 'pending')
     return failed('execution_failed', `Tool '${call.tool}' answers later, and a stream cannot wait for that`)
   if (outcome.kind === 'failed') return outcome
   try {
-    return result(plainFromHost(outcome.value, outcome.schema, most))
+    return result(await plainFromHostInPieces(outcome.value, outcome.schema, most))
   } catch (cause) {
     return failureOf(call, cause)
   }

@@ -3,6 +3,7 @@
 
 import { DEFAULT_LIMITS, HarnFloat, MAX_EDGE_DEPTH } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
+import { nextTurn } from '../../library/time/host-clock.js'
 import { messageOf } from '../executors/provider.js'
 import type { JsonSchema } from './schema.js'
 
@@ -30,120 +31,210 @@ export class TooLargeError extends NotDataError {
  * an ArrayBuffer are bytes), an object with toJSON what that says. Raises NotDataError, also beyond `most` heap units (TooLargeError). By schema, a `number` is a float even when it is integral; without one an integral number is an int.
  */
 export function plainFromHost(value: unknown, schema?: JsonSchema, most: number = DEFAULT_LIMITS.heap): Plain {
-  try {
-    return convert(value, schema, { schema, seen: new Set(), repeated: 0, most, units: 0 }, 0)
-  } catch (cause) {
-    if (cause instanceof NotDataError) throw cause
-    // Getters, proxies and toJSON are code of the host, and the copy runs it.
-    throw new NotDataError(`it cannot be read: ${messageOf(cause)}`, { cause })
-  }
+  const walk = new HostWalk(value, schema, most)
+  walk.step(Infinity)
+  return walk.plain
 }
 
-interface Whole {
-  /** The whole schema, which references count from. */
+/** The same in pieces, for what a tool gave: at once where it is one piece, so that small results take no turn of the event loop. */
+export function plainFromHostInPieces(value: unknown, schema?: JsonSchema, most?: number): Plain | Promise<Plain> {
+  const walk = new HostWalk(value, schema, most)
+  const done = walkInPieces(walk)
+  return done instanceof Promise ? done.then(() => walk.plain) : walk.plain
+}
+
+/** Work over data that does a piece and says whether all is done. */
+export interface PieceWalk {
+  step(): boolean
+}
+
+/** Does all of it; others have their turn between two pieces. */
+export function walkInPieces(walk: PieceWalk): void | Promise<void> {
+  if (!walk.step()) return walkOn(walk)
+}
+
+async function walkOn(walk: PieceWalk): Promise<void> {
+  do await nextTurn()
+  while (!walk.step())
+}
+
+/** A list or record that is being copied. */
+class Open {
+  at = 0
+  holes = 0
+  readonly source: unknown
+  readonly size: number
+  /** Of a record; null for a list. */
+  readonly keys: readonly string[] | null
+  readonly copy: Plain[] | { [key: string]: Plain }
   readonly schema: JsonSchema | undefined
+  /** How deep its members are. */
+  readonly depth: number
+
+  constructor(
+    source: unknown,
+    size: number,
+    keys: readonly string[] | null,
+    copy: Plain[] | { [key: string]: Plain },
+    schema: JsonSchema | undefined,
+    depth: number,
+  ) {
+    this.source = source
+    this.size = size
+    this.keys = keys
+    this.copy = copy
+    this.schema = schema
+    this.depth = depth
+  }
+}
+
+/** Members that are copied between two turns of the event loop. */
+const PIECE = 1 << 12
+
+class HostWalk implements PieceWalk {
+  plain: Plain = null
+  /** The whole schema, which references count from. */
+  private readonly schema: JsonSchema | undefined
   /** Lists and records that were copied. */
-  readonly seen: Set<unknown>
+  private readonly seen = new Set<unknown>()
   /** Values of those that were copied again. */
-  repeated: number
+  private repeated = 0
   /** Heap units that were copied, and may be. */
-  units: number
-  readonly most: number
-}
+  private units = 0
+  private readonly most: number
+  private readonly open: Open[] = []
 
-function count(root: Whole, units: number): void {
-  if ((root.units += units) > root.most) throw new TooLargeError(root.units, root.most)
-}
+  constructor(value: unknown, schema: JsonSchema | undefined, most: number = DEFAULT_LIMITS.heap) {
+    this.schema = schema
+    this.most = most
+    this.guarded(() => (this.plain = this.begin(value, schema, 0)))
+  }
 
-function visit(root: Whole, value: unknown, size: number): void {
-  if (!root.seen.has(value)) root.seen.add(value)
-  else if ((root.repeated += size + 1) > MAX_REPEATED)
-    throw new NotDataError(`data in which the same objects stand for more than ${MAX_REPEATED} values is too large`)
-}
+  step(piece = PIECE): boolean {
+    let isDone = true
+    this.guarded(() => (isDone = this.go(piece)))
+    return isDone
+  }
 
-function convert(value: unknown, schema: JsonSchema | undefined, root: Whole, depth: number): Plain {
-  switch (typeof value) {
-    case 'string':
-      count(root, value.length)
-      return value
-    case 'boolean':
-      return value
-    case 'bigint':
-      if (BigInt.asIntN(64, value) !== value) throw new NotDataError('an integer of more than 64 bits is not data')
-      return value
-    case 'number':
-      return numberBySchema(value, schema, root.schema)
-    case 'undefined':
-      return null
-    case 'function':
-    case 'symbol':
-      throw new NotDataError(`a ${typeof value} is not data`)
+  /** Getters, proxies and toJSON are code of the host, and the copy runs it. */
+  private guarded(act: () => void): void {
+    try {
+      act()
+    } catch (cause) {
+      if (cause instanceof NotDataError) throw cause
+      throw new NotDataError(`it cannot be read: ${messageOf(cause)}`, { cause })
+    }
   }
-  if (value === null) return null
-  if (value instanceof HarnFloat) return value
-  if (value instanceof Uint8Array || value instanceof ArrayBuffer) {
-    count(root, value.byteLength)
-    return value instanceof Uint8Array ? value : new Uint8Array(value)
+
+  private go(piece: number): boolean {
+    const { open } = this
+    let left = piece
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      if (top.at === top.size) {
+        open.pop()
+        continue
+      }
+      if (left-- <= 0) return false
+      const at = top.at++
+      if (top.keys === null) this.copyItem(top, at)
+      else this.copyField(top, top.keys[at]!)
+    }
+    return true
   }
-  if (depth >= MAX_EDGE_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_EDGE_DEPTH}, or contains itself`)
-  if (Array.isArray(value)) return list(value, value, schema, root, depth)
-  if (isNumbers(value)) {
-    if (value.length * UNITS > root.most) count(root, value.length * UNITS)
-    return list(value, [...value], schema, root, depth)
+
+  private copyItem(top: Open, at: number): void {
+    const items = top.source as readonly unknown[]
+    const item = items[at]
+    if (item === undefined && !(at in items) && ++top.holes > MAX_HOLES)
+      throw new NotDataError(`an array of ${top.size} with more than ${MAX_HOLES} holes is not data`)
+    this.count(UNITS)
+    ;(top.copy as Plain[]).push(this.begin(item, itemSchema(top.schema, this.schema, at), top.depth))
   }
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
-  if (value instanceof Set) return list(value, [...value], schema, root, depth)
-  if (value instanceof Map)
-    return record(
-      [...value].map(([key, item]: [unknown, unknown]) => [String(key), item] as const),
-      schema,
-      root,
-      depth,
-    )
-  if (value instanceof Promise) {
-    // Nobody else waits for it: what it rejects with would end the process.
-    value.catch(() => {})
-    throw new NotDataError('a promise is not data')
+
+  private copyField(top: Open, key: string): void {
+    const { source } = top
+    const item: unknown = source instanceof Map ? source.get(key) : (source as { readonly [key: string]: unknown })[key]
+    if (item === undefined) return
+    this.count(UNITS + key.length)
+    ;(top.copy as { [key: string]: Plain })[key] = this.begin(item, propertySchema(top.schema, this.schema, key), top.depth)
   }
-  const { toJSON } = value as { readonly toJSON?: unknown }
-  if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
-  if (value instanceof Error) return { name: String(value.name), message: String(value.message) }
-  const entries = Object.entries(value as object)
-  visit(root, value, entries.length)
-  return record(entries, schema, root, depth)
+
+  /** A leaf, or the empty copy of what has members, which are next. */
+  private begin(value: unknown, schema: JsonSchema | undefined, depth: number): Plain {
+    switch (typeof value) {
+      case 'string':
+        this.count(value.length)
+        return value
+      case 'boolean':
+        return value
+      case 'bigint':
+        if (BigInt.asIntN(64, value) !== value) throw new NotDataError('an integer of more than 64 bits is not data')
+        return value
+      case 'number':
+        return numberBySchema(value, schema, this.schema)
+      case 'undefined':
+        return null
+      case 'function':
+      case 'symbol':
+        throw new NotDataError(`a ${typeof value} is not data`)
+    }
+    if (value === null) return null
+    if (value instanceof HarnFloat) return value
+    if (value instanceof Uint8Array || value instanceof ArrayBuffer) {
+      this.count(value.byteLength)
+      return value instanceof Uint8Array ? value : new Uint8Array(value)
+    }
+    if (depth >= MAX_EDGE_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_EDGE_DEPTH}, or contains itself`)
+    if (Array.isArray(value)) return this.list(value, value, schema, depth)
+    if (isNumbers(value)) {
+      if (value.length * UNITS > this.most) this.count(value.length * UNITS)
+      return this.list(value, [...value], schema, depth)
+    }
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+    if (value instanceof Set) return this.list(value, [...value], schema, depth)
+    if (value instanceof Map) {
+      const source = new Map([...value].map(([key, item]: [unknown, unknown]) => [String(key), item]))
+      return this.record(source, [...source.keys()], schema, depth)
+    }
+    if (value instanceof Promise) {
+      // Nobody else waits for it: what it rejects with would end the process.
+      value.catch(() => {})
+      throw new NotDataError('a promise is not data')
+    }
+    const { toJSON } = value as { readonly toJSON?: unknown }
+    if (typeof toJSON === 'function') return this.begin((toJSON as () => unknown).call(value), schema, depth + 1)
+    if (value instanceof Error) return { name: String(value.name), message: String(value.message) }
+    const keys = Object.keys(value as object)
+    this.visit(value, keys.length)
+    return this.record(value as object, keys, schema, depth)
+  }
+
+  private list(value: unknown, items: readonly unknown[], schema: JsonSchema | undefined, depth: number): Plain {
+    this.visit(value, items.length)
+    const list: Plain[] = []
+    this.open.push(new Open(items, items.length, null, list, schema, depth + 1))
+    return list
+  }
+
+  private record(source: object, keys: readonly string[], schema: JsonSchema | undefined, depth: number): Plain {
+    const record = Object.create(null) as { [key: string]: Plain }
+    this.open.push(new Open(source, keys.length, keys, record, schema, depth + 1))
+    return record
+  }
+
+  private count(units: number): void {
+    if ((this.units += units) > this.most) throw new TooLargeError(this.units, this.most)
+  }
+
+  private visit(value: unknown, size: number): void {
+    if (!this.seen.has(value)) this.seen.add(value)
+    else if ((this.repeated += size + 1) > MAX_REPEATED)
+      throw new NotDataError(`data in which the same objects stand for more than ${MAX_REPEATED} values is too large`)
+  }
 }
 
 function isNumbers(value: unknown): value is Float64Array | BigInt64Array {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
-}
-
-function list(value: unknown, items: readonly unknown[], schema: JsonSchema | undefined, root: Whole, depth: number): Plain {
-  const out: Plain[] = []
-  let holes = 0
-  visit(root, value, items.length)
-  for (let at = 0; at < items.length; at++) {
-    const item = items[at]
-    if (item === undefined && !(at in items) && ++holes > MAX_HOLES)
-      throw new NotDataError(`an array of ${items.length} with more than ${MAX_HOLES} holes is not data`)
-    count(root, UNITS)
-    out.push(convert(item, itemSchema(schema, root.schema, at), root, depth + 1))
-  }
-  return out
-}
-
-function record(
-  entries: readonly (readonly [string, unknown])[],
-  schema: JsonSchema | undefined,
-  root: Whole,
-  depth: number,
-): Plain {
-  const out = Object.create(null) as { [key: string]: Plain }
-  for (const [key, item] of entries) {
-    if (item === undefined) continue
-    count(root, UNITS + key.length)
-    out[key] = convert(item, propertySchema(schema, root.schema, key), root, depth + 1)
-  }
-  return out
 }
 
 function numberBySchema(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
