@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryFs, MemoryJournal, createRegistry, createRuntime, defineTool, memoryProcess } from '@bridle/stdlib-tools'
-import type { ProviderSource, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'
+import type { Provider, ProviderSource, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'
 import { stdTools } from '@bridle/stdlib-tools/catalogue'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
 import { fileJournal, nodeProviders } from '@bridle/stdlib-tools/node'
@@ -99,6 +99,78 @@ async function plainCall(): Promise<number> {
   return median(times)
 }
 
+const AGENT = `
+let tools = tool_define(tool_registry(), "look", "Looks at an item", {
+  parameters: {what: {type: "string"}},
+  handler: { args -> "The item that was looked at is \${args.what}; it weighs four pounds, and its colour is a light blue" },
+})
+return agent_loop("Look at everything", "You look at things.", {
+  provider: "openai", model: "gpt-4o", tools: tools, max_iterations: 1000, persistent: true, auto_compact: false,
+})`
+
+/** A model that calls `look` so many times. `held`: its answer after that waits for `goOn`. */
+function lookingModel(turns: number, held: boolean) {
+  let asked = 0
+  let goOn = (): void => {}
+  let arrive = (): void => {}
+  const released = new Promise<void>((resolve) => (goOn = resolve))
+  const reached = new Promise<void>((resolve) => (arrive = resolve))
+  const provider: Provider = {
+    kinds: ['llm.call'],
+    perform: () => {
+      const turn = ++asked
+      const text =
+        turn > turns
+          ? '<user_response>fine</user_response>\n<done>##DONE##</done>'
+          : `<tool_call>\nlook({ what: "item number ${turn} of the shelf" })\n</tool_call>`
+      const answer = { ok: true, value: { text, model: 'gpt-4o', input_tokens: 100, output_tokens: 20 } } as const
+      if (!held || turn <= turns) return answer
+      arrive()
+      return released.then(() => answer)
+    },
+  }
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'], limits: { fuel: 1e9 } })
+  return { runtime, reached, goOn: () => goOn(), again: () => (asked = 0) }
+}
+
+/** Microseconds of the processor for a turn of an agent loop: the smallest of some loops, after one that warms up. */
+async function loopTurn(turns: number): Promise<number> {
+  const { runtime, again } = lookingModel(turns, false)
+  const module = runtime.compile(AGENT)
+  let best = Infinity
+  for (let round = 0; round <= 2 * ROUNDS; round++) {
+    again()
+    const before = clock(false)
+    const { status } = await runtime.start(module).result
+    if (status !== 'done') throw new Error(status)
+    if (round > 0) best = Math.min(best, clock(false) - before)
+  }
+  return (best * 1000) / turns
+}
+
+/** What a snapshot of a loop is, and how long it takes to go on from one until the model is asked again. */
+async function loopSnapshot(turns: number): Promise<{ readonly ratio: number; readonly ms: number }> {
+  const first = lookingModel(turns, true)
+  const run = first.runtime.start(first.runtime.compile(AGENT))
+  await first.reached
+  const bytes = await run.snapshot()
+  first.goOn()
+  const result = await run.result
+  if (result.status !== 'done') throw new Error(result.status)
+  const { transcript } = result.value as { readonly transcript: unknown }
+  let best = Infinity
+  for (let round = 0; round <= ROUNDS; round++) {
+    const model = lookingModel(0, true)
+    const before = clock(false)
+    const again = model.runtime.resume(bytes)
+    await model.reached
+    best = Math.min(best, clock(false) - before)
+    model.goOn()
+    await again.result
+  }
+  return { ratio: bytes.length / JSON.stringify(transcript).length, ms: best }
+}
+
 /** What store_get does, in the script. */
 const KEPT = `
 let records = shared_map("records", {store: {content: {n: 1}}})
@@ -140,6 +212,7 @@ export async function toolCalls(): Promise<Figures> {
   const sync = loop('now({n: n})')
   const documents = 'let doc = {rows: range(50).map({ n -> {id: n, tags: ["a", "b"]} }).to_list()}'
   let journals = 0
+  const resumed = await loopSnapshot(320)
   try {
     const traced = { tracing: () => ({ sinks: [{ append: (): void => {}, blob: (): void => {} }] }) }
     return {
@@ -201,6 +274,18 @@ export async function toolCalls(): Promise<Figures> {
         { grants: ['*'], providers: [new MemoryFs({}, '/w'), memoryProcess({})] },
       ),
       'the same as functions of the script, µs': await microseconds(KEPT),
+      'turn of an agent loop of 10 turns, µs': await loopTurn(10),
+      'turn of an agent loop of 80 turns, µs': await loopTurn(80),
+      'turn of an agent loop of 320 turns, µs': await loopTurn(320),
+      'snapshot of a loop at 320 turns, ratio to its transcript': resumed.ratio,
+      'going on from it, ms': resumed.ms,
+      'event of a transcript of 200 messages, µs': await microseconds(
+        'let messages = range(200).map({ n -> {role: "user", content: "line ${n} of the conversation"} }).to_list()\n' +
+          'var n = 0\nfor i in 0 to 5 exclusive { n = n + len(transcript_from_messages(messages).events) }\nreturn n',
+        {},
+        undefined,
+        { calls: 1000 },
+      ),
       'awaited and checked function of plain JavaScript, µs': await plainCall(),
       'defining a tool, µs': definitions(),
       'whole catalogue as host tools, ms': catalogue(),

@@ -8,10 +8,28 @@ export type RandomSource = (count: number) => Uint8Array
 
 /** The operating system's randomness; it exists in Node and in browsers. */
 export const systemRandom: RandomSource = (count) => {
+  if (count <= SMALL) return takeFromPool(count)
   const bytes = new Uint8Array(count)
   // getRandomValues refuses more than 65,536 bytes at once.
   for (let at = 0; at < count; at += 65_536) globalThis.crypto.getRandomValues(bytes.subarray(at, Math.min(count, at + 65_536)))
   return bytes
+}
+
+/** Ids take 16 bytes each, and a call into the system takes as long for a thousand. */
+const SMALL = 64
+const pool = { bytes: new Uint8Array(1024), used: 1024 }
+
+/** Bytes are given out once, and are not in the pool any more afterwards. */
+function takeFromPool(count: number): Uint8Array<ArrayBuffer> {
+  if (pool.used + count > pool.bytes.length) {
+    globalThis.crypto.getRandomValues(pool.bytes)
+    pool.used = 0
+  }
+  const from = pool.used
+  pool.used += count
+  const taken = pool.bytes.slice(from, pool.used)
+  pool.bytes.fill(0, from, pool.used)
+  return taken
 }
 
 /** Repeatable bytes for tests: splitmix32 over the seed. */

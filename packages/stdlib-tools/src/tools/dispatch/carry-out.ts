@@ -25,6 +25,7 @@ import { isRequired } from '../definitions/validate.js'
 import { beginAttempts, endAttempts, grantPass, isCounted, noteCounted, startPostHooks } from '../policy/gate.js'
 import { grantsFor, recordOf, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
 import { admit, grantedArguments, identityOfEntry } from './gate.js'
+import { seesResultsOf } from './hooks.js'
 import { calledByName, insideIdentity, readCalled } from './identity.js'
 import type { CalledTool } from './identity.js'
 
@@ -263,7 +264,10 @@ export const carryOutPrimitives: readonly BuiltinDef[] = [
   primitive(
     '__after_hooks(called: dict, args: dict, text: string) -> string',
     'A result after all hooks.',
-    (ctx, called, args, text) => startPostHooks(ctx, readCalled(called!), args!, text as string),
+    (ctx, called, args, text) => {
+      const judged = readCalled(called!)
+      return seesResultsOf(ctx, judged) ? startPostHooks(ctx, judged, args!, text as string) : text!
+    },
   ),
   primitive('__normal_plan(args: dict, tool: string) -> dict', 'A plan in its one shape.', (ctx, args, tool) => {
     chargeArguments(ctx, [args!])

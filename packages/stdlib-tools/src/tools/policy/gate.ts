@@ -355,14 +355,14 @@ export const policyGateFamily: BuiltinFamily = {
     builtin(
       '__tool_gate(tool: string, args?: dict, options?: dict) -> dict',
       { doc: 'The verdict of all installed policies on one tool call.', effects: ['approval.ask', 'clock.now', 'callback'] },
-      (ctx, tool, args, options): Result =>
-        machine.start(
-          ctx,
-          'gate',
-          calledHere(tool ?? null, options ?? null),
-          args instanceof HarnDict ? args : new HarnDict(),
-          options ?? null,
-        ),
+      (ctx, tool, args, options): Result => {
+        const called = calledHere(tool ?? null, options ?? null)
+        const given = args instanceof HarnDict ? args : new HarnDict()
+        // Where nobody has a say, nobody is asked.
+        if (quickVerdict(ctx, readCalled(called), given) === 'pass')
+          return HarnDict.of({ allowed: true, args: given, events: new HarnList([]), approved: null })
+        return machine.start(ctx, 'gate', called, given, options ?? null)
+      },
     ),
   ],
 }
