@@ -144,6 +144,8 @@ const ALIASES = new Map(NAMES.flatMap((name) => (rows[name]!.alias === undefined
 
 const TARGETS = NAMES.flatMap((name) => Object.entries(rows[name]!.target).map(([key, otherwise]) => ({ name, key, otherwise })))
 
+export const TARGET_KEYS = TARGETS.map(({ key }) => key as TargetKey)
+
 /** The executor of that name or alias; null when there is none. */
 export function executorNamed(name: string): ExecutorName | null {
   return Object.hasOwn(rows, name) ? (name as ExecutorName) : (ALIASES.get(name) ?? null)

@@ -17,6 +17,7 @@ export {
   isTakenByLoops,
   listAlternatives,
   quoteExecutors,
+  TARGET_KEYS,
   targetOf,
 } from './executors.js'
 export type { CallTarget, ExecutorDemand, ExecutorName, OutsideExecutor, TargetKey } from './executors.js'

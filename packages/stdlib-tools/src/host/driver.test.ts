@@ -275,6 +275,24 @@ test('a restored run asks again for what was under way and keeps answers that ha
   expect(machine!.log).toEqual(['answer 4 "kept" at 1000', 'answer 5 "again" at 1000'])
 })
 
+test('what a restored run waits for is looked at: a snapshot is data', async () => {
+  const steps: readonly Step[] = [() => suspended(), () => done(1)]
+  const effect = { kind: 'fs.read', args: { path: 7, encoding: 'utf8' } } as unknown as Effect
+  let machine: ScriptedMachine | null = null
+  const { driver } = drive(
+    steps,
+    () => {
+      throw new Error('performed')
+    },
+    {
+      machine: (answer) => (machine = new ScriptedMachine(steps, answer, [{ id: 4, effect }])),
+      begin: { kind: 'restored', arrived: [] },
+    },
+  )
+  await driver.run()
+  expect(machine!.log).toEqual(['answer 4 fs.read: path must be a string, got a number at 1000'])
+})
+
 const RECORDED: readonly Step[] = [
   ({ ask: perform }) => {
     perform(ask('now'))

@@ -20,10 +20,11 @@ import { unitsOfEntry } from './journal.js'
 import type { Journal, JournalEntry, NestedEntry } from './journal.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
-import { categorizedError, messageOf } from '../tools/executors/provider.js'
+import { categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import type { AdmittedCall, EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
+import { effectProblem } from '../library/effects/index.js'
 import type { NestedOutcome } from '../library/effects/index.js'
 
 /** What the driver needs of a machine. */
@@ -259,7 +260,9 @@ export class Driver {
     for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
       if (this.pending.has(id) || this.isHeld(id)) continue
       this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
-      const result = this.perform(effect, id, true)
+      // A snapshot is data: of another version, or of somebody who can seal one. Whoever answers relies on the types of the kind.
+      const problem = effectProblem(effect)
+      const result = problem === null ? this.perform(effect, id, true) : runtimeError(problem)
       if (result instanceof Promise) this.keepPending(id, effect, result)
       else {
         this.pending.set(id, result)

@@ -1,7 +1,7 @@
 // The driver's guard by itself: it relies on nothing that the machine says but the identity that was judged.
 
 import type { PlainRecord } from '@bridle/vm'
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import { expect, test } from 'vitest'
 import type { Effect } from '@bridle/vm'
 import { withinIdentity } from './identity-guard.js'

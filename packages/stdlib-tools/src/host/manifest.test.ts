@@ -1,6 +1,7 @@
 // What a program can reach, and that its runs are limited to it.
 
-import { effectOfData } from '../library/effects/index.js'
+import type { PlainRecord } from '@bridle/vm'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import { describe, expect, test } from 'vitest'
 import { createRuntime, EffectCeilingError } from '../index.js'
 import { withinManifest } from './manifest-guard.js'
@@ -278,7 +279,7 @@ describe('a ceiling', () => {
 })
 
 describe('runs are held to the manifest', () => {
-  const within = (source: string, kind: 'fs.read' | 'host.tool', args: { readonly [key: string]: string }): unknown => {
+  const within = (source: string, kind: 'fs.read' | 'host.tool', args: PlainRecord): unknown => {
     const module = runtime.compile(source)
     const perform = withinManifest({ manifest: () => module.manifest, added: [], names: runtime.host.names }, () =>
       answered('performed'),
@@ -287,8 +288,8 @@ describe('runs are held to the manifest', () => {
   }
 
   test('an effect outside it is refused', () => {
-    expect(within('read_file("x")', 'fs.read', {})).toMatchObject({ ok: true })
-    expect(within('println(1)', 'fs.read', {})).toMatchObject({
+    expect(within('read_file("x")', 'fs.read', { path: 'x' })).toMatchObject({ ok: true })
+    expect(within('println(1)', 'fs.read', { path: 'x' })).toMatchObject({
       ok: false,
       error: { category: 'tool_rejected', message: 'fs.read is not in the manifest of this program' },
     })
@@ -296,9 +297,9 @@ describe('runs are held to the manifest', () => {
 
   test('a tool outside it is refused', () => {
     const source = 'host_tool_call("search", {})'
-    expect(within(source, 'host.tool', { op: 'call', name: 'search' })).toMatchObject({ ok: true })
+    expect(within(source, 'host.tool', { op: 'call', name: 'search', args: {} })).toMatchObject({ ok: true })
     expect(within(source, 'host.tool', { op: 'list' })).toMatchObject({ ok: true })
-    expect(within(source, 'host.tool', { op: 'call', name: 'delete' })).toMatchObject({
+    expect(within(source, 'host.tool', { op: 'call', name: 'delete', args: {} })).toMatchObject({
       ok: false,
       error: { message: "tool 'delete' is not in the manifest of this program" },
     })

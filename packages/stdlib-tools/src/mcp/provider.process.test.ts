@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOutcome, Plain, PlainRecord } from '@bridle/vm'
 import { effectCall as call } from '../test-support/effect-call.js'
 import { gone, isAlive, oddServers } from '../test-support/mcp-servers.js'
 import { McpConnections } from './provider.js'
@@ -28,7 +28,7 @@ function childrenOfThisProcess(): string[] {
 }
 
 type Spec = { readonly command: string; readonly args: readonly string[] }
-const specOf = (server: Spec): Plain => ({ transport: 'stdio', command: server.command, args: [...server.args] })
+const specOf = (server: Spec): PlainRecord => ({ transport: 'stdio', command: server.command, args: [...server.args] })
 
 async function open(mcp: McpConnections, server: Spec, client = 1, signal?: AbortSignal): Promise<EffectOutcome> {
   return mcp.perform(
@@ -41,7 +41,7 @@ async function ask(
   mcp: McpConnections,
   server: Spec,
   method: string,
-  params: Plain,
+  params: PlainRecord,
   signal?: AbortSignal,
 ): Promise<EffectOutcome> {
   return mcp.perform(
@@ -200,7 +200,7 @@ describe('what the host says about a server of its own', () => {
     const listed = await declared(mcp, 'tools/list', {})
     return listed.ok ? (listed.value as { tools: { name: string }[] }).tools.map(({ name }) => name) : listed
   }
-  const declared = async (mcp: McpConnections, method: string, params: Plain): Promise<EffectOutcome> =>
+  const declared = async (mcp: McpConnections, method: string, params: PlainRecord): Promise<EffectOutcome> =>
     mcp.perform({ kind: 'mcp.request', args: { client: 1, name: 'own', spec: { server: 'own' }, method, params } }, call())
 
   test('tools that it leaves out are neither listed nor called', async () => {

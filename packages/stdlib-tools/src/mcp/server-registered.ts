@@ -1,7 +1,7 @@
 // The backend of scripts that register tools, resources and prompts: one run that goes on as long as the server. The script
 // runs first, then the machine takes calls (server-family.ts) that are queued here; replies find their callers by number.
 
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectArgs, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { answered } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 import type { Run, RunResult } from '../host/run.js'
@@ -12,7 +12,6 @@ import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from '.
 import { withDigits } from '../tools/executors/exact-json.js'
 import { completion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
-import type { EffectArgs } from '@bridle/vm'
 
 type Asked = { readonly [key: string]: Plain } | null
 
@@ -220,7 +219,7 @@ export class RegisteredBackend implements McpBackend {
     else waiting(answered(asked))
   }
 
-  private provider(): Provider {
+  private provider(): Provider<'mcp.serve'> {
     return {
       kinds: ['mcp.serve'],
       // Serving changes nothing by itself; what handlers do are effects of their own.
@@ -229,23 +228,21 @@ export class RegisteredBackend implements McpBackend {
     }
   }
 
-  private perform({ args }: Effect, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
+  private perform({ args }: EffectOf<'mcp.serve'>, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
     switch (args.op) {
       case 'offer':
         this.take(args)
         return answered(null)
       case 'reply': {
-        const call = Number(args.call)
+        const { call } = args
         const caller = this.callers.get(call)
         this.callers.delete(call)
         caller?.resolve(
-          args.ok === true
-            ? { ok: true, result: json(args.result ?? null) as JsonObject }
-            : { ok: false, message: String(args.message) },
+          args.ok ? { ok: true, result: json(args.result ?? null) as JsonObject } : { ok: false, message: args.message ?? '' },
         )
         return answered(null)
       }
-      default: {
+      case 'next': {
         const next = this.queue.shift()
         if (next !== undefined) return answered(next)
         return new Promise((resolve) => {
@@ -256,9 +253,8 @@ export class RegisteredBackend implements McpBackend {
     }
   }
 
-  private take(args: EffectArgs['mcp.serve']): void {
-    const list = (key: 'tools' | 'resources' | 'templates' | 'prompts') =>
-      json(args[key] ?? []) as unknown as readonly JsonObject[]
+  private take(args: Extract<EffectArgs['mcp.serve'], { readonly op: 'offer' }>): void {
+    const list = (key: 'tools' | 'resources' | 'templates' | 'prompts') => json(args[key]) as unknown as readonly JsonObject[]
     const before = this.offer
     this.offer = {
       tools: list('tools'),

@@ -4,7 +4,7 @@
 //   mcp.client {op: request, task, method, params}   → the client's result
 // `task` is the id of the task that asks; ids of all tasks of one call begin alike.
 
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { answered, thrownError } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 import { RpcError, isObject, json } from './server-protocol.js'
@@ -13,7 +13,7 @@ import { messageOf } from '../tools/executors/provider.js'
 import type { Report } from '../library/effects/index.js'
 
 /** Answers `mcp.client` for a run; `scopeOf` finds the request of the client that a task works for, null for none. */
-export class McpServing implements Provider {
+export class McpServing implements Provider<'mcp.client'> {
   readonly kinds = ['mcp.client'] as const
   private readonly scopeOf: (taskId: string) => RequestScope | null
 
@@ -22,15 +22,17 @@ export class McpServing implements Provider {
   }
 
   /** A dry run may ask who it works for; what the client does with a request is its own affair. */
-  readonly isReadOnly = ({ args }: Effect): boolean => args.op === 'facts'
+  isReadOnly({ args }: EffectOf<'mcp.client'>): boolean {
+    return args.op === 'facts'
+  }
 
-  readonly perform = ({ args }: Effect): EffectOutcome | Promise<EffectOutcome> => {
-    const scope = this.scopeOf(String(args.task ?? ''))
+  perform({ args }: EffectOf<'mcp.client'>): EffectOutcome | Promise<EffectOutcome> {
+    const scope = this.scopeOf(args.task)
     if (scope === null) return thrownError('MCP client: this code does not work for a client')
     const { client } = scope
     if (args.op === 'facts') return answered({ info: client.info as Plain, capabilities: client.capabilities as Plain })
-    const params = json(args.params ?? {})
-    return client.request(String(args.method), isObject(params) ? params : {}).then(
+    const params = json(args.params)
+    return client.request(args.method, isObject(params) ? params : {}).then(
       (result) => answered(result as Plain),
       (cause: unknown) => thrownError(complaint(cause)),
     )

@@ -1,4 +1,4 @@
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import {
   chmodSync,
   closeSync,
@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectArgs, EffectOutcome, Plain } from '@bridle/vm'
 import { MemoryFs } from '../host/providers/memory.js'
 import { effectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
@@ -271,7 +271,7 @@ test('a chain of more links than a system follows is refused, wherever it ends',
 
 test('a walk of a sandbox names links that stay inside, and none that lead out or to denied names', () => {
   const named = (options: Partial<SandboxOptions>): readonly string[] => {
-    const walked = provider(true, options)('fs.query', { op: 'walk', path: '.', followSymlinks: false })
+    const walked = provider(true, options)('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: false })
     const { entries } = (walked as unknown as { readonly value: { readonly entries: readonly { readonly path: string }[] } })
       .value
     return entries.map(({ path }) => path.slice(root.length + 1))
@@ -571,7 +571,7 @@ test('modules of a confined run: not from outside, by no path or link, and nothi
 
 test('the store keeps its records in a file', () => {
   const path = join(box, 'state', 'store.json')
-  const ask = (args: { readonly [key: string]: Plain }): EffectOutcome =>
+  const ask = (args: EffectArgs['store.op']): EffectOutcome =>
     fileStore(path).perform({ kind: 'store.op', args }, call) as EffectOutcome
   ask({ op: 'set', namespace: 'n', key: 'k', value: 9007199254740993n })
   expect(ask({ op: 'get', namespace: 'n', key: 'k' })).toEqual({ ok: true, value: 9007199254740993n })

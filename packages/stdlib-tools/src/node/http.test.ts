@@ -1,4 +1,4 @@
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import {
   cpSync,
   mkdirSync,
@@ -123,7 +123,13 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('as the disk answers, s
     if ((op === 'delete' || op === 'move') && path === '.') continue
     const to = op === 'move' ? `moved${step}` : `copied${step}`
     const kind = op === 'read' ? 'fs.read' : ['exists', 'stat', 'list', 'walk'].includes(op) ? 'fs.query' : 'fs.write'
-    const args = op === 'read' ? { path, encoding: 'utf8' } : { op, path, data: `${step}`, to }
+    const args = {
+      path,
+      ...(op === 'read' ? {} : { op }),
+      ...(op === 'walk' ? { maxDepth: null, followSymlinks: false } : {}),
+      ...(op === 'write' || op === 'append' ? { data: `${step}` } : {}),
+      ...(op === 'copy' || op === 'move' ? { to } : {}),
+    }
     const ask = (folder: string, perform: (effect: Effect, given: EffectCall) => unknown): unknown =>
       JSON.parse(
         JSON.stringify(perform(effectOfData(kind, args), call))

@@ -1,6 +1,6 @@
 // Named pipes: they wait for the other end as the system has it, and whoever stops the run does not wait with them.
 
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

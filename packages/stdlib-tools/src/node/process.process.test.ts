@@ -1,5 +1,5 @@
 import type { PlainRecord } from '@bridle/vm'
-import { effectOfData } from '../library/effects/index.js'
+import { effectOfData } from '../test-support/effect-of-data.js'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -20,7 +20,7 @@ import type { EffectAsCall, EffectSpan, JudgeMode } from '../effects/judge.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import { display } from '../values/display.js'
-import type { Effect } from '../effects/effect.js'
+import type { Effect, EffectData } from '../effects/effect.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
@@ -112,6 +112,8 @@ export interface Context {
 
 /** Judges effects before they leave the machine. */
 export interface EffectJudge {
+  /** What is wrong with an effect that a primitive was asked for by name, null when it is one: such a one has no types. */
+  readonly problem: (effect: EffectData) => string | null
   /** The effect with what grants fill in. */
   readonly complete: (ctx: Context, effect: Effect) => Effect
   /** The fault for an effect that may not happen, or null. */

@@ -8,7 +8,7 @@ import { builtin, family, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import { millisOf } from './time-amounts.js'
-import type { Effect, Plain } from '../effects/effect.js'
+import type { Effect, EffectData, Plain, PlainRecord } from '../effects/effect.js'
 import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -41,11 +41,18 @@ function stepCall(ctx: Context, state: CallState): Result {
 
 // ----------------------------------------------------------------------------------------------------------------- the world
 
-/** The effect that a primitive is asked for. A kind that does not exist is a mistake of an internal module, which nobody answers. */
-function effectOf(kind: Value, args: Value, own: Value): Effect {
-  const name = display(kind)
-  const plain = (args === null ? {} : toPlain(args)) as { readonly [key: string]: Plain }
-  return { kind: name, args: plain, ...(isTruthy(own) ? { own: true } : {}) } as unknown as Effect
+/**
+ * The effect that a primitive is asked for. Whatever goes on with it relies on the types of its kind, so it is looked at here, once; without
+ * a judge nobody knows any kinds, and whoever answers has to look.
+ */
+function readEffect(ctx: Context, kind: Value, args: Value, own: Value): Effect | Fault {
+  const plain = toPlain(args)
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
+    throw new Error('internal module: arguments of an effect are a dict')
+  const effect: EffectData = { kind: display(kind), args: plain as PlainRecord }
+  const problem = ctx.machine.judge?.problem(effect) ?? null
+  if (problem !== null) return typeFault(problem)
+  return { ...effect, ...(isTruthy(own) ? { own: true } : {}) } as Effect
 }
 
 interface AttemptState extends FrameState {
@@ -134,13 +141,18 @@ export const libraryFamily: BuiltinFamily = {
     builtin(
       '__perform(kind: string, args: dict, own?: bool) -> any',
       { doc: 'Asks the world. `own` is for a variable that the builtin looks up for its own work.', effects: WORLD },
-      (ctx, kind, args, own) => ctx.perform(effectOf(kind ?? null, args ?? null, own ?? null)),
+      (ctx, kind, args, own) => {
+        const effect = readEffect(ctx, kind ?? null, args ?? null, own ?? null)
+        return effect instanceof Fault ? ctx.fail(effect) : ctx.perform(effect)
+      },
     ),
     builtin(
       '__try_perform(kind: string, args: dict, own?: bool) -> dict',
       { doc: 'As __perform; a refusal is an answer too: {value, fault}.', effects: WORLD },
-      (ctx, kind, args, own) =>
-        ctx.frame('library.attempt', { what: { effect: effectOf(kind ?? null, args ?? null, own ?? null) }, asked: false }),
+      (ctx, kind, args, own) => {
+        const effect = readEffect(ctx, kind ?? null, args ?? null, own ?? null)
+        return effect instanceof Fault ? ctx.fail(effect) : ctx.frame('library.attempt', { what: { effect }, asked: false })
+      },
     ),
     builtin(
       '__attempt(callee: any, args: list) -> dict',

@@ -39,6 +39,12 @@ export type EffectOf<Kind extends EffectKind> = {
 
 export type Effect = EffectOf<EffectKind>
 
+/** What may be an effect: who knows the kinds says whether it is one. */
+export interface EffectData {
+  readonly kind: string
+  readonly args: PlainRecord
+}
+
 /** How a failed effect reaches the script; `value` is what is thrown for kind `thrown`. */
 export interface EffectError {
   readonly kind: 'thrown' | 'runtime' | 'type' | 'categorized'

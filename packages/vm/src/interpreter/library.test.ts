@@ -6,6 +6,7 @@ import { compileProgram, writeModuleIdentity, withBuiltins, writeModule } from '
 import type { CompileOptions } from '@bridle/compiler'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { builtin, harnBuiltin } from '../builtins/builtin.js'
+import type { EffectJudge } from '../builtins/builtin.js'
 import { CORE_FAMILIES } from '../builtins/families-core.js'
 import { libraryFamily } from '../builtins/library.js'
 import { createRegistry } from '../builtins/registry.js'
@@ -17,6 +18,7 @@ import { Machine } from '../vm.js'
 import type { MachineOptions, TierOptions } from './machine.js'
 import type { Effect } from '../effects/effect.js'
 import type { RunExit } from './exit.js'
+import { runtimeFault } from './fault.js'
 import { linkProgram } from './module.js'
 import type { LinkedProgram } from './module.js'
 
@@ -108,6 +110,10 @@ pub fn ask(count) {
   return answers
 }
 
+pub fn ask_for(kind, args) {
+  return try { __perform(kind, args) } catch (e) { e }
+}
+
 pub fn spin() {
   while true { }
 }
@@ -160,6 +166,7 @@ const FUNCTIONS = [
   'guarded',
   'attempt',
   'ask',
+  'ask_for',
   'spin',
   'wait',
   'wake',
@@ -338,6 +345,20 @@ println(xs)`
     expect(faultOf('__perform("fs.read", {path: "x"})').text).toContain('Undefined builtin: __perform')
     expect(faultOf('let f = __raise\nf("runtime", "x")').text).toContain('Undefined variable: __raise')
     expect(faultOf('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
+  })
+
+  test('what a module asks for is looked at before it is judged', () => {
+    const judge: EffectJudge = {
+      problem: ({ kind, args }) => (typeof args['path'] === 'string' ? null : `${kind}: path must be a string`),
+      complete: (_ctx, effect) => effect,
+      refuse: () => runtimeFault('judged'),
+      limit: () => Infinity,
+      describe: () => null,
+      span: () => null,
+      codeOf: () => '',
+    }
+    expect(run('println(h_ask_for("fs.read", {path: 1}))', { judge }).all).toBe('Type error: fs.read: path must be a string\n')
+    expect(run('println(h_ask_for("fs.read", {path: "a"}))', { judge }).all).toBe('Runtime error: judged\n')
   })
 
   test('a run goes on in the middle of a builtin, in another machine of another registry', () => {

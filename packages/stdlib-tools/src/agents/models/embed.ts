@@ -4,7 +4,7 @@
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
 import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, here, parseJson, utf8 } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
+import type { EffectOf, Script, Value } from '@bridle/vm/families'
 import { failureDict, failureOf } from './errors.js'
 import { askOutside, UNKNOWN_PRICE, wayTo } from './attempt.js'
 import { tokensOfText } from './budget.js'
@@ -27,7 +27,10 @@ export function* embed(given: Value, options: HarnDict): Script<HarnList> {
   const mocked = yield* here((ctx): Value | Fault => {
     const state = ctx.state(llmState)
     const isMade = isMocked(state, provider)
-    const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) } }
+    const effect: EffectOf<'llm.call'> = {
+      kind: 'llm.call',
+      args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) },
+    }
     const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
     if (refused !== null) return refused
     const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE

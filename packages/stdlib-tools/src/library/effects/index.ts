@@ -1,6 +1,5 @@
 // The door of the effects: which kinds there are, what they carry and what they make use of.
 
-export type {} from './kinds.js'
 export * from './effects.js'
 export { isServerAddress } from './uses.js'
 export type { FurtherPower, Use, UsesOf } from './uses.js'

@@ -4,7 +4,7 @@
 
 import { codeRow } from '../tool-errors.js'
 import { HarnBytes, HarnDict, UNTRACED, display, family, frame, isInt, parseJson, toPlain, work } from '@bridle/vm/families'
-import type { Context, Control, Effect, Plain, Result, Value } from '@bridle/vm/families'
+import type { Context, Control, Effect, Result, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { parseHttpDate } from '../codecs/http-date.js'
 import { refusal, fieldOf } from '../files/ask.js'
@@ -152,7 +152,7 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): EffectArgs['http
     tls,
     decompress,
     saveTo,
-    ...(secrets === null ? {} : { secrets: secrets as unknown as Plain }),
+    ...(secrets === null ? {} : { secrets }),
   }
 }
 

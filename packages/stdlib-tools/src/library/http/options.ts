@@ -12,10 +12,9 @@ import {
   isInt,
   isTruthy,
 } from '@bridle/vm/families'
-import type { Value } from '@bridle/vm/families'
+import type { EffectArgs, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import type { RequestDefaults } from './request-defaults.js'
-import type { HttpOptions } from '../effects/index.js'
 
 export interface RequestPlan {
   readonly method: string
@@ -33,19 +32,15 @@ export interface RequestPlan {
   readonly retryStatuses: readonly number[]
   readonly retryMethods: readonly string[]
   readonly redirects: number
-  readonly proxy: HttpOptions['proxy']
-  readonly tls: HttpOptions['tls']
+  readonly proxy: EffectArgs['http.request']['proxy']
+  readonly tls: EffectArgs['http.request']['tls']
   readonly decompress: boolean
   /** Headers that the host fills in, by name: a secret of its own, and what stands in front of it. */
   readonly secrets: { readonly [header: string]: SecretRef } | null
 }
 
-export interface SecretRef {
-  readonly secret: string
-  readonly prefix: string
-  /** The user that it is the password of (RFC 7617); the value is not sent as it is then. */
-  readonly user?: string
-}
+/** A secret of the host, by its name, and what stands in front of it (library/effects/effects.ts). */
+export type SecretRef = NonNullable<EffectArgs['http.request']['secrets']>[string]
 
 export interface PlannedPart {
   readonly name: string

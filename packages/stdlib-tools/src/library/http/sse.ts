@@ -18,7 +18,7 @@ import {
   tryAsk,
   utf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Demands, Plain, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Demands, Result, Script, Value } from '@bridle/vm/families'
 import { fieldOf, refusal } from '../files/ask.js'
 import { checkEgress, egressRefusal } from './egress.js'
 import { REDIRECTS, header, locationOf, redirected } from './exchange.js'
@@ -168,7 +168,7 @@ function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: num
       proxy: plan.proxy,
       tls: plan.tls,
       decompress: plan.decompress,
-      ...(plan.secrets === null ? {} : { secrets: plan.secrets as unknown as Plain }),
+      ...(plan.secrets === null ? {} : { secrets: plan.secrets }),
     },
   })
   if (answer instanceof Fault) throw answer

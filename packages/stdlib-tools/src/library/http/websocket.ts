@@ -23,7 +23,7 @@ import {
   tryAsk,
   utf8,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Effect, Plain, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Effect, Result, Script, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { checkEgress } from './egress.js'
 import { secretHeaders, secretOf } from './options.js'
@@ -150,7 +150,7 @@ function* connectRemote(address: string, options: HarnDict): Script {
       op: 'ws_connect',
       url: address,
       headers: ownHeaders(options),
-      ...(secrets === null ? {} : { secrets: secrets as unknown as Plain }),
+      ...(secrets === null ? {} : { secrets }),
       timeoutMs: millisOf(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
       maxBytes: limits.maxBytes,
     },

@@ -1,7 +1,7 @@
 // One contract for every executor, through the provider that scripts' calls go through: success, failure, throwing, time,
 // cancellation, many at once, size. Rows that an executor cannot have (it never fails, it never runs) are left out by name.
 
-import { effectOfData } from '../../library/effects/index.js'
+import { effectOfData } from '../../test-support/effect-of-data.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { EffectOutcome, Plain } from '@bridle/vm'

@@ -5,7 +5,7 @@
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
-import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
+import type { Effect, EffectKind, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
@@ -50,14 +50,18 @@ export type AdmittedCall =
 
 export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome | Promise<EffectOutcome>
 
-export interface Provider {
+/**
+ * Answers effects of some kinds. Its functions are methods, so that TypeScript takes a provider of some kinds for a `Provider`: it is asked
+ * for its own kinds only (providerTable).
+ */
+export interface Provider<Kind extends EffectKind = EffectKind> {
   /** The kinds it answers. */
-  readonly kinds: readonly EffectKind[]
-  readonly perform: PerformEffect
+  readonly kinds: readonly Kind[]
+  perform(effect: EffectOf<Kind>, call: EffectCall): EffectOutcome | Promise<EffectOutcome>
   /** Texts that no trace of the run may show: secrets that the host lends through the provider. */
   readonly secretValues?: readonly string[]
   /** Whether a dry run may carry the effect out; null leaves it to the effect's row in the table. */
-  readonly isReadOnly?: (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
+  isReadOnly?(effect: EffectOf<Kind>, call: EffectCall): boolean | null | Promise<boolean | null>
   /** Ends what the provider keeps open for the run (processes, connections). Called once, also after a failure. */
   readonly close?: () => void | Promise<void>
 }

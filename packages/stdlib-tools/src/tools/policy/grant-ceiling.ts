@@ -5,6 +5,7 @@ import { scopesOf } from '../../library/task-scopes.js'
 import { hostSlot } from '@bridle/vm/families'
 import type { Context, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
+import { effectProblem } from '../../library/effects/index.js'
 import { codeOfCategory } from '../../library/tool-errors.js'
 import { effectAsCall, faultOfEffect, limitOfGrants, spanOfEffect, withEffectPins } from './grants.js'
 import type { SecurityLevel } from './security-level.js'
@@ -32,6 +33,7 @@ export function isGuarded(ctx: Context): boolean {
 }
 
 export const EFFECT_JUDGE: EffectJudge = {
+  problem: effectProblem,
   complete: (ctx, effect) => (isGuarded(ctx) ? withEffectPins(ctx, effect) : effect),
   refuse: (ctx, effect, mode) => (isGuarded(ctx) ? faultOfEffect(ctx, effect, mode) : null),
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? limitOfGrants(ctx, tool, argument) : Infinity),

@@ -2,7 +2,7 @@
 // a record by kind, so a new kind does not compile until it has samples here, and the marks in them show what a row left out.
 
 import type { PlainRecord } from '@bridle/vm'
-import { effectOfData } from '../../library/effects/index.js'
+import { effectOfData } from '../../test-support/effect-of-data.js'
 import { describe, expect, test } from 'vitest'
 import { Grants, refusal } from './authority.js'
 import { createRuntime } from '../../host/runtime.js'
@@ -26,6 +26,8 @@ const MARK = 'res-'
 const at = (name: string): string => `https://${MARK}${name}.test/`
 
 const STDIO = { transport: 'stdio', command: 'res-server', args: [] }
+const PROXY = { noProxy: null, user: null, password: null }
+const TLS = { caBundlePath: null, clientCertPath: null, clientKeyPath: null, clientIdentityPath: null, pinnedSha256: [] }
 const NO_RESOURCE: readonly Sample[] = [{ args: {} }]
 
 const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
@@ -55,16 +57,16 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
     { args: { name: 'a', spec: { transport: 'http', url: at('mcp') }, method: 'ping', params: {} }, powers: ['http.request'] },
     { args: { name: 'a', spec: { server: 'declared' }, method: 'resources/read', params: { uri: 'res-uri' } } },
   ],
-  'mcp.serve': NO_RESOURCE,
-  'mcp.client': NO_RESOURCE,
+  'mcp.serve': [{ args: { op: 'next' } }],
+  'mcp.client': [{ args: { op: 'facts', task: '', method: '', params: {} } }],
   'clock.now': NO_RESOURCE,
   'clock.monotonic': NO_RESOURCE,
   'clock.zone': NO_RESOURCE,
-  'random.bytes': NO_RESOURCE,
+  'random.bytes': [{ args: { count: 1 } }],
   'fs.read': [{ args: { path: '/res-read' } }],
   'fs.query': [{ args: { op: 'list', path: '/res-list' } }, { args: { op: 'find_up', path: '/res-up', name: 'harn.toml' } }],
   'fs.write': [
-    { args: { op: 'write', path: '/res-write' } },
+    { args: { op: 'write', path: '/res-write', data: '' } },
     { args: { op: 'move', path: '/res-from', to: '/res-to' } },
     { args: { op: 'copy', path: '/res-from', to: '/res-to' }, powers: ['fs.read'] },
   ],
@@ -77,22 +79,22 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
   'process.set': [{ args: { op: 'setenv', name: 'res-VARIABLE', value: 'x' } }, { args: { op: 'chdir', path: '/res-dir' } }],
   'http.request': [
     { args: { method: 'GET', url: at('get') } },
-    { args: { method: 'GET', url: at('get'), proxy: { url: at('proxy') } } },
+    { args: { method: 'GET', url: at('get'), proxy: { ...PROXY, url: at('proxy') } } },
     { args: { method: 'GET', url: at('get'), saveTo: '/res-download' }, powers: ['fs.write'] },
     ...['caBundlePath', 'clientCertPath', 'clientKeyPath', 'clientIdentityPath'].map((name) => ({
-      args: { method: 'GET', url: at('get'), tls: { [name]: '/res-tls' } },
+      args: { method: 'GET', url: at('get'), tls: { ...TLS, [name]: '/res-tls' } },
       powers: ['fs.read'] as const,
     })),
   ],
   'net.stream': [
-    { args: { op: 'http_open', url: at('open'), proxy: { url: at('proxy') } } },
-    { args: { op: 'http_open', url: at('open'), tls: { caBundlePath: '/res-tls' } }, powers: ['fs.read'] },
+    { args: { op: 'http_open', url: at('open'), proxy: { ...PROXY, url: at('proxy') } } },
+    { args: { op: 'http_open', url: at('open'), tls: { ...TLS, caBundlePath: '/res-tls' } }, powers: ['fs.read'] },
     { args: { op: 'ws_connect', url: 'wss://res-socket.test/' } },
     { args: { op: 'ws_listen', host: 'res-host', port: 80 } },
     { args: { op: 'http_read', id: 's' } },
   ],
   'terminal.read': [{ args: { op: 'line' } }],
-  'terminal.write': NO_RESOURCE,
+  'terminal.write': [{ args: { text: '' } }],
   'store.op': [{ args: { op: 'set', namespace: 'res-space', key: 'res-key', value: 'x' } }],
   'llm.call': [
     { args: { provider: 'a', model: 'res-model', base_url: at('official') } },
@@ -106,10 +108,10 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
       powers: ['http.request', 'process.info'],
     },
   ],
-  'approval.ask': NO_RESOURCE,
-  'trace.emit': NO_RESOURCE,
-  'compress.run': NO_RESOURCE,
-  'data.parse': NO_RESOURCE,
+  'approval.ask': [{ args: { kind: 'ask', payload: null } }],
+  'trace.emit': [{ args: { name: '', attributes: {} } }],
+  'compress.run': [{ args: { op: 'brotli_encode', data: new Uint8Array(0), level: 0 } }],
+  'data.parse': [{ args: { format: 'yaml', op: 'parse', text: '' } }],
 }
 
 const KINDS = Object.keys(EFFECTS) as EffectKind[]
@@ -145,9 +147,9 @@ describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
 
   // The gate in front of tools judges what an effect calls, and says so; what the effect makes use of beside that is judged here.
   const identity = identityOfEffect(effectOfData(kind, args), { aliases: null, hasOperation: () => false })
-  const effect =
-    identity === null || kind === 'host.call' ? effectOfData(kind, args) : effectOfData(kind, { ...args, identity: identity.key })
-  const left = effect.args === args ? uses : uses.filter((use, at) => at > 0 || use.isCall === false)
+  const isJudged = identity !== null && kind !== 'host.call'
+  const effect = effectOfData(kind, isJudged ? { ...args, identity: identity.key } : args)
+  const left = !isJudged ? uses : uses.filter((use, at) => at > 0 || use.isCall === false)
 
   test('a constraint on each resource refuses the effect', async () => {
     expect(await performed(effect, {})).toBe(true)

@@ -25,7 +25,7 @@ import {
   typeName,
   lookup,
 } from '@bridle/vm'
-import type { BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
+import type { BuiltinFamily, Context, Plain, PlainRecord, Result, Value } from '@bridle/vm'
 import { mcpState } from './mcp.js'
 
 interface ServeState {
@@ -144,7 +144,7 @@ function offer(ctx: Context): Result {
   })
 }
 
-function promptOffer(prompt: HarnDict): Plain {
+function promptOffer(prompt: HarnDict): PlainRecord {
   const given = prompt.get('arguments')
   const list = given instanceof HarnList ? given.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
   const args = list.map((each) => ({
@@ -254,6 +254,9 @@ function startCall(ctx: Context, state: ServeState, asked: HarnDict): void {
 
 // -------------------------------------------------------------------------------------------------------------- one call
 
+/** What came of a call of a client. */
+type Outcome = { readonly ok: true; readonly result: Plain } | { readonly ok: false; readonly message: string }
+
 interface CallState {
   [key: string]: unknown
   stage: 'start' | 'called' | 'replied' | 'offered'
@@ -292,7 +295,7 @@ const callFrame = frame<CallState>({
     state.stage === 'called' ? reply(ctx, state, { ok: false, message: fault.text }) : ctx.fail(fault),
 })
 
-function reply(ctx: Context, state: CallState, outcome: { readonly [key: string]: Plain }): Result {
+function reply(ctx: Context, state: CallState, outcome: Outcome): Result {
   state.stage = 'replied'
   return ctx.request({ kind: 'mcp.serve', args: { op: 'reply', call: state.call, ...outcome } })
 }
@@ -436,7 +439,7 @@ export const mcpServeFamily: BuiltinFamily = {
         ctx.perform({
           kind: 'mcp.client',
           args: {
-            op: display(op ?? null),
+            op: display(op ?? null) === 'facts' ? 'facts' : 'request',
             task: ctx.machine.task().taskId,
             method: display(method ?? null),
             params: toPlain(params ?? null),
