@@ -63,6 +63,16 @@ function formatFinding({ diagnostic, file }: Finding): string {
   return `${diagnostic.severity} at line ${file.position(diagnostic.span.start).line}, ${diagnostic.code}`
 }
 
+const PACKAGES = resolve(FOLDER, '../../packages/stdlib-tools/src')
+
+/** Modules of the library, those of the machine's own among them. */
+const modules = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.harn'))
+  .sort()
+
+/** What cannot be said otherwise: the operation of a host that is made of a name. */
+const MEANT: ReadonlySet<string> = new Set(['std/runtime.harn error at line 5, H008'])
+
 describe('mistakes', () => {
   test.each(wrong)('%s is found', (name) => {
     const text = readFileSync(join(FOLDER, name), 'utf8')
@@ -92,6 +102,12 @@ describe('mistakes', () => {
     const there = new Set(files)
     expect(wrong.filter((name) => !there.has(name.replace(/\.harn$/, '.right.harn')))).toEqual([])
     expect([...KNOWN_MISSES].filter((name) => !there.has(name))).toEqual([])
+  })
+
+  test.each(modules)('%s of the library gives no finding', (name) => {
+    const path = name.replaceAll('\\', '/')
+    const found = check(name, PACKAGES).map((finding) => `${path} ${formatFinding(finding)}`)
+    expect(found.filter((line) => !MEANT.has(line))).toEqual([])
   })
 
   // Each line of the list was read: one that is new is a false alarm, or a mistake on purpose that `-u` adds to it.

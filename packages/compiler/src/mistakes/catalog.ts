@@ -39,6 +39,12 @@ export const MISTAKE_CATALOG = {
     hint: () => 'write `return` before it',
     doc: 'Of all that has a name only a tool gives the value of its last statement. With `return` it says so, and stays right when it becomes a function.',
   }),
+  M014: error<{ what: string; name: string }>({
+    title: 'way to the end without a value',
+    message: (a) => `${a.what} \`${a.name}\` says what it gives, and may end without giving it`,
+    hint: () => 'return a value on every way, throw, or let the type allow `nil`',
+    doc: 'A function states the type of its result, and control can come to its end without a `return`, where the result is nil.',
+  }),
   // ---- control flow --------------------------------------------------------------------------------------------------
   M004: warning<{ before: string }>({
     title: 'code that is never reached',

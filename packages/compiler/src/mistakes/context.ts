@@ -14,6 +14,7 @@ export interface MistakeContext {
   readonly purity: Purity
   /** Whether the signature of a builtin says that it gives something. */
   readonly hasResult: (builtin: string) => boolean
+  readonly isBuiltin: (name: string) => boolean
   /** Whether scripts can name it without declaring it. */
   readonly isGlobal: (name: string) => boolean
   /** Whether the place is in what is read as a text of another language: a command, a pattern, a template. */

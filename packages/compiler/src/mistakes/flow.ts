@@ -65,7 +65,8 @@ function describeExprEnd(expr: Expr, context: MistakeContext): string | null {
 
 const NEVER: ReadonlySet<string> = new Set(['unreachable', 'throw_error', 'exit'])
 
-function endsBlock(block: Block, context: MistakeContext): boolean {
+/** Whether nothing comes out at the end of a block. */
+export function endsBlock(block: Block, context: MistakeContext): boolean {
   return block.body.some((stmt) => describeEnd(stmt, context) !== null)
 }
 
@@ -135,14 +136,48 @@ export function checkCondition(condition: Expr, what: string, context: MistakeCo
   checkTested(condition, what, context)
 }
 
+/** Two comparisons of one value with literals that cannot both hold, or of which one always holds. */
+function checkPair(expr: ExprOf<'Binary'>, context: MistakeContext): void {
+  const isAnd = expr.operator === '&&'
+  const wanted = isAnd ? '==' : '!='
+  const parts = listOperands(expr, expr.operator).filter((part) => part.kind === 'Binary' && part.operator === wanted)
+  const seen = new Map<string, string>()
+  for (const part of parts) {
+    if (part.kind !== 'Binary' || !isPure(part.left) || literalValue(part.left) !== undefined) continue
+    const value = literalValue(part.right)
+    if (value === undefined) continue
+    const key = fingerprint(part.left)
+    const text = `${typeof value} ${String(value)}`
+    const before = seen.get(key)
+    if (before !== undefined && before !== text) {
+      context.report('M005', part.span, { what: 'this, with the comparison before it,', value: String(!isAnd) })
+      return
+    }
+    seen.set(key, text)
+  }
+}
+
+function listOperands(expr: Expr, operator: string): readonly Expr[] {
+  const found: Expr[] = []
+  let at = expr
+  while (at.kind === 'Binary' && at.operator === operator) {
+    found.unshift(at.right)
+    at = at.left
+  }
+  return [at, ...found]
+}
+
 function checkTested(expr: Expr, what: string, context: MistakeContext): void {
   if (expr.kind === 'Unary' && expr.operator === '!') return checkTested(expr.operand, what, context)
   if (expr.kind === 'Binary' && (expr.operator === '||' || expr.operator === '&&')) {
+    if (what !== 'this operand') checkPair(expr, context)
     checkTested(expr.left, 'this operand', context)
     return checkTested(expr.right, 'this operand', context)
   }
   if (expr.kind === 'Identifier') {
-    const isFunction = context.scopes.find(expr.name) === null && context.names.functions.has(expr.name)
+    const { declared, functions, knowsImports } = context.names
+    const isBuiltin = knowsImports && !declared.has(expr.name) && context.isBuiltin(expr.name)
+    const isFunction = context.scopes.find(expr.name) === null && (isBuiltin || functions.has(expr.name))
     if (isFunction) context.report('M006', expr.span, { name: expr.name })
     return
   }
@@ -168,6 +203,8 @@ function constantTruth(expr: Expr): boolean | null {
       return true
     case 'Binary': {
       const { left, operator, right } = expr
+      const length = lengthTruth(expr)
+      if (length !== null) return length
       const one = literalValue(left)
       const other = literalValue(right)
       if (one === undefined || other === undefined) return null
@@ -177,6 +214,16 @@ function constantTruth(expr: Expr): boolean | null {
     default:
       return null
   }
+}
+
+/** A length is 0 or more. */
+function lengthTruth({ left, operator, right }: ExprOf<'Binary'>): boolean | null {
+  const isLength =
+    (left.kind === 'Call' && left.callee.text === 'len') ||
+    (left.kind === 'MethodCall' && left.method.text === 'len') ||
+    (left.kind === 'Member' && left.property.text === 'count')
+  if (!isLength || right.kind !== 'Int' || Number(right.value) !== 0) return null
+  return operator === '<' ? false : operator === '>=' ? true : null
 }
 
 function literalValue(expr: Expr): string | number | bigint | boolean | null | undefined {
@@ -189,6 +236,19 @@ function literalValue(expr: Expr): string | number | bigint | boolean | null | u
       return expr.value
     default:
       return undefined
+  }
+}
+
+/** A condition of a chain that was asked before in it. */
+export function checkChain(first: ExprOf<'If'>, context: MistakeContext): void {
+  if (first.otherwise?.kind !== 'If') return
+  const seen = new Set<string>()
+  for (let at: Block | ExprOf<'If'> | null = first; at !== null && at.kind === 'If'; at = at.otherwise) {
+    if (!isPure(at.condition)) continue
+    const key = fingerprint(at.condition)
+    if (seen.has(key))
+      context.report('M005', at.condition.span, { what: 'this condition was asked before, so here it', value: 'false' })
+    seen.add(key)
   }
 }
 
@@ -222,6 +282,9 @@ export function checkKeys(expr: ExprOf<'Dict'> | ExprOf<'StructLiteral'>, contex
 /** Literals that stand in an arm of their own and again as an alternative of a later one. */
 export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void {
   const seen = new Set<string>()
+  const all = expr.arms.findIndex(({ patterns, guard }) => guard === null && patterns.some(isCatchAll))
+  const behind = all < 0 ? undefined : expr.arms[all + 1]?.patterns[0]
+  if (behind !== undefined) context.report('M004', behind.span, { before: 'the arm `_` before it takes everything' })
   for (const { patterns, guard } of expr.arms) {
     for (const pattern of patterns) {
       const key = fingerprint(pattern)
@@ -230,6 +293,10 @@ export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void 
       if (guard === null && isLiteral(pattern)) seen.add(key)
     }
   }
+}
+
+function isCatchAll(pattern: Expr): boolean {
+  return pattern.kind === 'Identifier' && pattern.name === '_'
 }
 
 function isLiteral({ kind }: Expr): boolean {

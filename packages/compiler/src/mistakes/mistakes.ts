@@ -37,6 +37,7 @@ export function findMistakes(program: Program, options: MistakeOptions): readonl
       const returns = signatures.get(name)?.returns ?? null
       return returns !== null && !isNamed(returns, 'nil') && !isNamed(returns, 'never')
     },
+    isBuiltin: (name) => signatures.has(name),
     isGlobal: (name) => signatures.has(name) || globals.has(name),
     inForeignText: () => foreign > 0,
     asForeignText: (visit) => {

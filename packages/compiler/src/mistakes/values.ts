@@ -1,12 +1,12 @@
 // Values that nobody gets: the last value of a function, which is not returned; results of what has no other effect; comparisons
 // and sums that stand for themselves. The walk goes through statements and knows of each block whether its last value is used.
 
-import type { Block, Expr, FnDecl, IfExpr, Program, Stmt, ToolDecl } from '@bridle/parser'
+import type { Block, Expr, FnDecl, IfExpr, Program, Stmt, ToolDecl, TypeExpr } from '@bridle/parser'
 import { forEachChild } from '@bridle/parser'
 import { CHANGING_METHODS } from '../types/builtins.generated.js'
 import { blockExits } from '../types/exits.js'
 import type { MistakeContext } from './context.js'
-import { checkArms, checkCondition, checkKeys, checkOperator, checkReachable } from './flow.js'
+import { checkArms, checkChain, checkCondition, checkKeys, checkOperator, checkReachable, endsBlock } from './flow.js'
 import { checkForeign } from './foreign.js'
 import { checkBraces, checkPercent, checkPlaceholders, checkText, hasForeignText, isOutput } from './strings.js'
 
@@ -119,6 +119,31 @@ class Walk {
         use,
       ),
     )
+    if (isTyped && use !== 'lost' && decl.kind === 'FnDecl') this.checkEnd(decl, what)
+  }
+
+  /** A function that says what it gives, and has a way to its end without giving it. */
+  private checkEnd(decl: FnDecl, what: string): void {
+    if (decl.returns === null || allowsNil(decl.returns) || endsBlock(decl.body, this.context)) return
+    const last = this.lastOf(decl.body)
+    if (last !== null && (this.isForgottenReturn(last, true) || !this.isNothing(last))) return
+    this.context.report('M014', decl.name.span, { what, name: decl.name.text })
+  }
+
+  /** Whether it is sure that an expression in the place of the last statement gives nothing that could have been meant. */
+  private isNothing(expr: Expr): boolean {
+    switch (expr.kind) {
+      case 'If':
+      case 'Try':
+      case 'Match':
+      case 'Retry':
+      case 'Deadline':
+        return true
+      case 'Call':
+        return this.context.isBuiltin(expr.callee.text) && !this.context.names.declared.has(expr.callee.text)
+      default:
+        return false
+    }
   }
 
   private within(names: readonly { readonly text: string }[], body: Block, use: Use): void {
@@ -150,6 +175,7 @@ class Walk {
     }
     switch (expr.kind) {
       case 'If':
+        checkChain(expr, this.context)
         return this.branches(expr, 'lost')
       case 'Match':
         checkArms(expr, this.context)
@@ -306,6 +332,7 @@ class Walk {
     checkForeign(expr, context)
     switch (expr.kind) {
       case 'If':
+        checkChain(expr, context)
         return this.branches(expr, 'used')
       case 'String':
       case 'Interpolation':
@@ -396,6 +423,26 @@ const WORDS = {
 function listVariable<T>(variable: T | null): readonly T[] {
   return variable === null ? [] : [variable]
 }
+
+function allowsNil(type: TypeExpr): boolean {
+  if (type.kind === 'UnionType') return type.members.some(allowsNil)
+  // An alias may stand for a union.
+  return type.kind === 'NilType' || (type.kind === 'NamedType' && !GIVEN_TYPES.has(type.name.text))
+}
+
+/** Types of which nil is none. */
+const GIVEN_TYPES: ReadonlySet<string> = new Set([
+  'int',
+  'float',
+  'number',
+  'string',
+  'bool',
+  'list',
+  'dict',
+  'set',
+  'bytes',
+  'duration',
+])
 
 function typeName({ returns }: FnDecl | ToolDecl): string {
   return returns?.kind === 'NamedType' ? returns.name.text : ''

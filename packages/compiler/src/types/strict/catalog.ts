@@ -159,11 +159,53 @@ export const STRICT_CATALOG = {
     hint: () => 'add a `return` to the function, or call it as a statement',
     doc: 'The result of a function without a `return` of a value is used in an expression.',
   }),
-  T090: entry<{ type: string }>({
+  T090: entry<{ item: string | null; type: string }>({
     severity: 'error',
-    title: '`in` of what holds nothing',
-    message: (a) => `nothing is ever in ${a.type}`,
-    hint: () => 'the right side of `in` is a list, set, dict, string or range',
-    doc: '`in` asks a value that can hold nothing. The answer is always false.',
+    title: 'search for what is never there',
+    message: (a) => `${a.item ?? 'nothing'} is ${a.item === null ? 'ever' : 'never'} in ${a.type}`,
+    hint: (a) => (a.item === null ? 'the right side of `in` is a list, set, dict, string or range' : undefined),
+    doc: 'A value is asked for something that it cannot hold. The answer is always false.',
+  }),
+  T091: entry<{ type: string; key: string | null; field: string | null }>({
+    severity: 'error',
+    title: 'index that cannot be right',
+    message: (a) => (a.key === null ? `${a.type} has no items to index` : `an index of ${a.type} is int, got ${a.key}`),
+    hint: (a) => (a.field === null ? undefined : `a field is read with a dot: \`.${a.field}\``),
+    doc: 'A value is indexed that has no items, or with a key that it cannot have. A run raises an error at this place.',
+  }),
+  T092: entry<{ name: string; given: number; actual: number }>({
+    severity: 'error',
+    title: 'callback with parameters that get nothing',
+    message: (a) =>
+      `\`${a.name}\` calls its function with ${a.given === 1 ? '1 argument' : `${a.given} arguments`}, not ${a.actual}`,
+    hint: (a) => (a.given === 1 ? 'use `.enumerate()` for positions: each item is then `{index, value}`' : undefined),
+    doc: 'A function that is called for each item has more parameters than it is called with. The others are always nil.',
+  }),
+  T093: entry<{ what: string }>({
+    severity: 'error',
+    title: 'operator that cannot take this',
+    message: (a) => a.what,
+    doc: 'An operator stands with a value that it always fails with.',
+  }),
+  T094: entry<{ name: string; suggestion: string }>({
+    severity: 'error',
+    title: 'unknown name of a type',
+    message: (a) => `\`type_of\` never gives "${a.name}"${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'The result of `type_of` is compared with a text that is no name of a type.',
+  }),
+  T095: entry<{ name: string; operator: string }>({
+    severity: 'error',
+    title: 'operand that may be nil',
+    message: (a) => `\`${a.name}\` may be nil, with which \`${a.operator}\` fails`,
+    hint: (a) => `test it before, or write \`(${a.name} ?? …)\``,
+    doc: 'The type of a variable allows nil, and nothing asks for that before an operator takes it.',
+  }),
+  T096: entry<{ length: number }>({
+    severity: 'error',
+    title: 'position behind the end',
+    message: (a) => `the list has ${a.length} ${a.length === 1 ? 'item' : 'items'}: there is nothing at this position`,
+    hint: () => 'positions count from 0',
+    doc: 'A list is indexed at a position that it does not have. The result is always nil.',
   }),
 } as const

@@ -5,7 +5,7 @@
 
 import type { Argument, DictEntry, Expr, ExprOf, FnDecl, Node, Stmt } from '@bridle/parser'
 import { forEachChild } from '@bridle/parser'
-import { makeNominal } from '../declarations.js'
+import { type FnSignature, makeNominal } from '../declarations.js'
 import { structType } from '../infer-calls.js'
 import {
   BOOL,
@@ -25,10 +25,11 @@ import {
   sameType,
   STRING,
   type Type,
+  withoutNil,
 } from '../type.js'
 import { listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
-import { findBuiltin, findMethod } from './signatures.js'
+import { type ExactSignature, findBuiltin, findMethod } from './signatures.js'
 import type { StrictWorld } from './world.js'
 
 const NUMBER = makeUnion([INT, FLOAT])
@@ -48,6 +49,7 @@ export class Types {
   private readonly known = new Map<Expr, Known>()
   private readonly declared = new Map<Decl, Known>()
   private readonly results = new Map<FnDecl, Known>()
+  private imported: ReadonlyMap<string, ExactSignature | null> | null = null
   private depth = 0
   /** Variables whose type is assumed while it is looked for: what is inferred meanwhile is not kept. */
   private assuming = 0
@@ -90,9 +92,12 @@ export class Types {
     const { stmt } = decl
     switch (decl.kind) {
       case 'let':
-        return decl.value === null || decl.isUpdated ? null : this.infer(decl.value)
+        return decl.value === null ? null : this.updated(decl, this.infer(decl.value))
       case 'var':
-        return decl.value === null || decl.isUpdated ? null : this.variableType(decl, decl.value)
+        return decl.value === null ? null : this.updated(decl, this.variableType(decl, decl.value))
+      case 'param':
+        if (decl.owner !== null) return this.ownerType(decl.owner)
+        return decl.items === null || decl.isUpdated ? null : this.itemType(this.infer(decl.items))
       case 'loop':
         return stmt?.kind === 'For' && decl.assigned.length === 0 && !decl.isUpdated
           ? this.itemType(this.infer(stmt.iterable))
@@ -102,6 +107,28 @@ export class Types {
       default:
         return null
     }
+  }
+
+  /** Of a value whose parts are assigned, the parts are not known any more. */
+  private updated(decl: Decl, type: Known): Known {
+    if (type === null || !decl.isUpdated) return type
+    switch (type.kind) {
+      case 'list':
+        return LIST
+      case 'shape':
+      case 'dict':
+        return DICT
+      case 'named':
+        return type
+      default:
+        return null
+    }
+  }
+
+  private ownerType(name: string): Known {
+    const { root } = this.world
+    const info = root.struct(name) ?? root.enumNamed(name)
+    return info !== undefined && info.params.length === 0 ? makeNamed(name) : null
   }
 
   private variableType(decl: Decl, value: Expr): Known {
@@ -145,10 +172,18 @@ export class Types {
       case 'stream':
         return iterable.element
       case 'named':
-        return iterable.name === 'string' ? STRING : iterable.name === 'range' ? INT : null
+        return iterable.name === 'range' ? INT : null
       default:
         return null
     }
+  }
+
+  /** The type of what a member is read of: of nil there is none, so that a run is not past it with nil. */
+  receiverType(object: Expr): Known {
+    const type = this.infer(object)
+    if (type?.kind !== 'union') return type
+    const members = withoutNil(type.members)
+    return members.length === 0 ? type : makeUnion(members)
   }
 
   private inferNew(expr: Expr): Known {
@@ -172,7 +207,8 @@ export class Types {
         return CLOSURE
       case 'Identifier': {
         const decl = this.target(expr)
-        return decl === undefined ? null : this.declType(decl)
+        if (decl !== undefined) return this.declType(decl)
+        return this.isBuiltin(expr.name) ? CLOSURE : null
       }
       case 'List':
         return this.listType(expr.items)
@@ -264,9 +300,14 @@ export class Types {
       const info = decl === undefined || decl.stmt?.kind === 'EnumDecl' ? root.enumNamed(expr.object.name) : undefined
       if (info !== undefined) return makeNominal(expr.object.name, info)
     }
-    const type = this.infer(expr.object)
+    const type = this.receiverType(expr.object)
     if (type === null) return null
     const { text } = expr.property
+    if (type.kind === 'list' || isNamed(type, 'list') || isNamed(type, 'string')) {
+      if (text === 'count') return INT
+      if (text === 'empty') return BOOL
+      return type.kind === 'list' && (text === 'first' || text === 'last') ? this.union([type.element, NIL]) : null
+    }
     if (type.kind === 'shape') {
       const field = type.fields.find(({ name }) => name === text)
       if (field === undefined || isNamed(field.type, 'any')) return null
@@ -282,7 +323,7 @@ export class Types {
   }
 
   private indexType(expr: ExprOf<'Index'>): Known {
-    const type = this.infer(expr.object)
+    const type = this.receiverType(expr.object)
     if (type === null || expr.optional) return null
     if (type.kind === 'list') return this.union([type.element, NIL])
     return isNamed(type, 'string') ? makeUnion([STRING, NIL]) : null
@@ -296,7 +337,7 @@ export class Types {
       const info = decl === undefined || decl.stmt?.kind === 'EnumDecl' ? root.enumNamed(expr.object.name) : undefined
       if (info !== undefined) return makeNominal(expr.object.name, info)
     }
-    const type = this.infer(expr.object)
+    const type = this.receiverType(expr.object)
     const kinds = listKinds(type, root)
     if (type === null || kinds === null || kinds.size !== 1) return null
     const [kind] = kinds
@@ -310,12 +351,39 @@ export class Types {
   private callType(expr: ExprOf<'Call'>): Known {
     const decl = this.target(expr)
     const name = expr.callee.text
-    if (decl === undefined) {
-      if (this.world.importedNames === null || this.world.importedNames.has(name)) return null
-      return findBuiltin(name)?.returns ?? null
+    if (decl === undefined || decl.kind === 'import') {
+      const imported = this.importedSignature(name)
+      if (imported !== null) return imported.returns
+      return decl === undefined && this.isBuiltin(name) ? (findBuiltin(name)?.returns ?? null) : null
     }
     if (decl.kind === 'fn' && decl.stmt?.kind === 'FnDecl') return this.resultType(decl.stmt)
     return null
+  }
+
+  /** Whether a name that nothing in the file declares is a builtin. */
+  isBuiltin(name: string): boolean {
+    const { builtins, globals, importedNames } = this.world
+    return importedNames !== null && !importedNames.has(name) && !globals.has(name) && builtins.has(name)
+  }
+
+  /** The signature of a function that an import brings; null for what is none, or brought by several. */
+  importedSignature(name: string): ExactSignature | null {
+    this.imported ??= this.readImported()
+    return this.imported.get(name) ?? null
+  }
+
+  private readImported(): ReadonlyMap<string, ExactSignature | null> {
+    const found = new Map<string, ExactSignature | null>()
+    for (const item of this.world.program.items) {
+      if (item.kind !== 'ImportDecl') continue
+      const source = this.world.imports(item.path)
+      const names = item.names?.map(({ text }) => text) ?? source?.exports ?? []
+      for (const name of names) {
+        const signature = source?.functions.get(name)
+        found.set(name, signature === undefined || found.has(name) ? null : exact(signature))
+      }
+    }
+    return found
   }
 
   /** What a function gives; of a generator or a generic function nothing is known. */
@@ -332,6 +400,12 @@ export class Types {
     this.results.set(decl, found)
     return found
   }
+}
+
+function exact({ params, required, hasRest, returns, typeParams }: FnSignature): ExactSignature {
+  const isKnown = typeParams.length === 0 && !isNamed(returns, 'any')
+  const untyped = params.map((param) => ({ ...param, type: null }))
+  return { params: isKnown ? params : untyped, required, most: hasRest ? null : params.length, returns: isKnown ? returns : null }
 }
 
 interface OwnBody {

@@ -48,6 +48,10 @@ export interface Decl {
   readonly type: TypeExpr | null
   /** The statement that declares it, where that says more: functions, tools, loops. */
   readonly stmt: Stmt | null
+  /** Of a parameter of a closure that a method calls with the items of a value: that value. */
+  readonly items: Expr | null
+  /** Of the receiver of a method: the name of its type. */
+  readonly owner: string | null
   /** Depth of the function that it belongs to; 0 at the top level. */
   readonly depth: number
   /** Assignments to the name itself. */
@@ -86,6 +90,24 @@ class Lexical {
     this.parent = parent
     this.depth = depth
   }
+}
+
+/** What is known of the parameters of a body, beside what is written. */
+interface Given {
+  /** The first parameters that are items of a value. */
+  readonly items?: { readonly of: Expr; readonly at: readonly number[] }
+  /** The type that a first parameter `self` is of. */
+  readonly owner?: string
+}
+
+/** Methods that call a function with the items of their receiver, and which parameters those are. */
+const ITEM_CALLBACKS: Readonly<Record<string, readonly number[] | undefined>> = {
+  ...Object.fromEntries(
+    [
+      ...['map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'flat_map', 'sort_by', 'group_by', 'partition'],
+      ...['min_by', 'max_by', 'for_each', 'take_while', 'skip_while'],
+    ].map((name) => [name, [0]]),
+  ),
 }
 
 type StmtOf<K extends Stmt['kind']> = Extract<Stmt, { kind: K }>
@@ -178,7 +200,11 @@ class Resolver {
     }
   }
 
-  private declare(name: Name, kind: DeclKind, more: Partial<Pick<Decl, 'value' | 'type' | 'stmt'>> = {}): void {
+  private declare(
+    name: Name,
+    kind: DeclKind,
+    more: Partial<Pick<Decl, 'value' | 'type' | 'stmt' | 'items' | 'owner'>> = {},
+  ): void {
     if (name.text === '_') return
     const known = this.scope.names.get(name.text)
     if (known !== undefined && isFixed(known.kind) && isFixed(kind) && known.stmt !== (more.stmt ?? null)) {
@@ -188,7 +214,7 @@ class Resolver {
     this.put(name, kind, more)
   }
 
-  private put(name: Name, kind: DeclKind, more: Partial<Pick<Decl, 'value' | 'type' | 'stmt'>> = {}): void {
+  private put(name: Name, kind: DeclKind, more: Partial<Pick<Decl, 'value' | 'type' | 'stmt' | 'items' | 'owner'>> = {}): void {
     this.scope.names.set(name.text, {
       name: name.text,
       kind,
@@ -196,6 +222,8 @@ class Resolver {
       value: null,
       type: null,
       stmt: null,
+      items: null,
+      owner: null,
       depth: this.scope.depth,
       assigned: [],
       isUpdated: false,
@@ -259,8 +287,8 @@ class Resolver {
     >,
     kind: DeclKind,
   ): void {
-    const known = this.scope.names.get(stmt.name.text)
-    if (known !== undefined && kind === 'fn' && known.kind === 'fn') {
+    const known = this.scope.names.get(stmt.name.text)?.kind
+    if (known === 'import' || (known !== undefined && known === kind && (kind === 'fn' || kind === 'type'))) {
       this.world.report('N044', stmt.name.span, { name: stmt.name.text })
     }
     this.put(stmt.name, kind, { stmt })
@@ -382,6 +410,14 @@ class Resolver {
     for (const param of params) this.scope.types.add(param.name.text)
   }
 
+  private checkTwice(parts: readonly { readonly name: Name }[]): void {
+    const seen = new Set<string>()
+    for (const { name } of parts) {
+      if (seen.has(name.text)) this.world.report('N044', name.span, { name: name.text })
+      seen.add(name.text)
+    }
+  }
+
   // ---- statements ---------------------------------------------------------------------------------------------------
 
   private block(block: Block, before: () => void = nothing): void {
@@ -479,7 +515,10 @@ class Resolver {
         })
         return
       case 'ImplDecl':
-        for (const method of stmt.methods) this.function(method)
+        if (this.world.importedNames !== null) this.typeName(stmt.name)
+        for (const method of stmt.methods) {
+          this.callable(method.params, method.typeParams, method.returns, method.body, { owner: stmt.name.text })
+        }
         return
       case 'TypeDecl':
         this.within(this.scope.depth, () => {
@@ -491,12 +530,14 @@ class Resolver {
         this.within(this.scope.depth, () => {
           this.typeParams(stmt.typeParams)
           for (const field of stmt.fields) this.type(field.type)
+          this.checkTwice(stmt.fields)
         })
         return
       case 'EnumDecl':
         this.within(this.scope.depth, () => {
           this.typeParams(stmt.typeParams)
           for (const variant of stmt.variants) for (const param of variant.params) this.type(param.type)
+          this.checkTwice(stmt.variants)
         })
         return
       default:
@@ -508,25 +549,33 @@ class Resolver {
     this.callable(decl.params, decl.typeParams, decl.returns, decl.body)
   }
 
-  private callable(params: readonly Param[], typeParams: readonly TypeParam[], returns: TypeExpr | null, body: Block): void {
+  private callable(
+    params: readonly Param[],
+    typeParams: readonly TypeParam[],
+    returns: TypeExpr | null,
+    body: Block,
+    given: Given = {},
+  ): void {
     this.withinFunction(() => {
       this.typeParams(typeParams)
-      for (const param of params) {
+      for (const [at, param] of params.entries()) {
         this.type(param.type)
         if (param.defaultValue !== null) this.expr(param.defaultValue)
-        this.param(param)
+        const items = given.items?.at.includes(at) === true ? given.items.of : null
+        const owner = at === 0 && param.name.text === 'self' ? (given.owner ?? null) : null
+        this.param(param, items, owner)
       }
       this.type(returns)
       this.body(body.body)
     })
   }
 
-  private param(param: Param): void {
+  private param(param: Param, items: Expr | null, owner: string | null): void {
     if (this.scope.names.has(param.name.text)) {
       this.world.report('N045', param.name.span, { name: param.name.text })
       return
     }
-    if (param.name.text !== '_') this.put(param.name, 'param', { type: param.rest ? null : param.type })
+    if (param.name.text !== '_') this.put(param.name, 'param', { type: param.rest ? null : param.type, items, owner })
   }
 
   private bind(binding: Binding, kind: DeclKind, value: Expr | null, stmt: Stmt): void {
@@ -556,12 +605,12 @@ class Resolver {
   }
 
   private assign(stmt: StmtOf<'Assign'>): void {
-    this.expr(stmt.value)
     const { target } = stmt
+    this.assignedValue(stmt.value, target)
     if (target.kind !== 'Identifier') {
       const root = this.rootOf(target)
       this.expr(target)
-      if (root !== null) root.isUpdated = true
+      if (root !== null) this.update(root, stmt)
       return
     }
     const { name, span } = target
@@ -574,13 +623,7 @@ class Resolver {
         body.assigned.set(found, stmt.span)
       }
       this.targets.set(target, found)
-      const what = describeFixed(found.kind)
-      if (what !== null) {
-        const word = found.kind === 'let' && found.stmt?.kind === 'Let' ? found.stmt.span : null
-        const isLet = word !== null && this.world.file.text.startsWith('let', word.start)
-        const fix = isLet ? replaceWord({ start: word.start, end: word.start + 3 }, 'var') : undefined
-        this.world.report('N043', span, { name, what }, fix)
-      }
+      this.checkAssignable(found, span)
       return
     }
     if (found === 'later') return
@@ -591,6 +634,30 @@ class Resolver {
     if (this.world.importedNames === null || this.world.globals.has(name) || this.hasParents) return
     const suggestion = suggestName(name, this.variables(), this.world.budget)
     this.world.report('N042', span, { name, suggestion }, replaceWord(span, suggestion))
+  }
+
+  /** What a variable is read for to give it another value alone does not make use of it. */
+  private assignedValue(value: Expr, target: Expr): void {
+    const own = target.kind === 'Identifier' ? this.find(target.name) : null
+    const before = own === null || typeof own !== 'object' ? [] : this.bodies.filter((body) => !body.read.has(own))
+    this.expr(value)
+    for (const body of before) body.read.delete(own as Decl) // which there is, where there are bodies
+  }
+
+  /** A part of a value is assigned, which is the value's own variable given another value. */
+  private update(decl: Decl, { target }: StmtOf<'Assign'>): void {
+    decl.isUpdated = true
+    // Parts of a function's name and of what is imported may belong to something else than a variable.
+    if (decl.kind === 'let' || decl.kind === 'param' || decl.kind === 'catch') this.checkAssignable(decl, target.span)
+  }
+
+  private checkAssignable(decl: Decl, span: Span): void {
+    const what = describeFixed(decl.kind)
+    if (what === null) return
+    const word = decl.kind === 'let' && decl.stmt?.kind === 'Let' ? decl.stmt.span : null
+    const isLet = word !== null && this.world.file.text.startsWith('let', word.start)
+    const fix = isLet ? replaceWord({ start: word.start, end: word.start + 3 }, 'var') : undefined
+    this.world.report('N043', span, { name: decl.name, what }, fix)
   }
 
   private *variables(): Generator<Candidate> {
@@ -617,6 +684,14 @@ class Resolver {
 
   private exprs(args: readonly Argument[]): void {
     for (const arg of args) this.expr(arg.value)
+  }
+
+  private methodArgs({ object, method, args }: ExprOf<'MethodCall'>): void {
+    const at = Object.hasOwn(ITEM_CALLBACKS, method.text) ? ITEM_CALLBACKS[method.text] : undefined
+    for (const { value } of args) {
+      if (value.kind !== 'Closure' || at === undefined) this.expr(value)
+      else this.callable(value.params, [], null, value.body, { items: { of: object, at } })
+    }
   }
 
   private entries(entries: readonly DictEntry[]): void {
@@ -670,7 +745,7 @@ class Resolver {
         return
       case 'MethodCall':
         this.expr(expr.object)
-        this.exprs(expr.args)
+        this.methodArgs(expr)
         if (expr.object.kind === 'Identifier') this.variant(expr.object, expr.method)
         return
       case 'Index':
@@ -720,7 +795,8 @@ class Resolver {
         this.expr(expr.subject)
         if (expr.maxConcurrent !== null) this.expr(expr.maxConcurrent)
         this.withinFunction(() => {
-          if (expr.variable !== null) this.declare(expr.variable, 'loop')
+          const items = expr.mode === 'count' ? null : expr.subject
+          if (expr.variable !== null) this.declare(expr.variable, 'param', { items })
           this.body(expr.body.body)
         })
         return

@@ -5,7 +5,7 @@ import { BUILTIN_ROWS, METHOD_ROWS } from '../builtins.generated.js'
 import { splitSignature } from '../builtins.js'
 import type { ParamInfo } from '../declarations.js'
 import { readParams, readType } from '../signature-text.js'
-import type { Known } from '../type.js'
+import { ANY, type Known, substitute } from '../type.js'
 
 export interface ExactSignature {
   readonly params: readonly ParamInfo[]
@@ -67,11 +67,12 @@ function readExact(text: string): ExactSignature {
 function parse(text: string): ExactSignature {
   const { typeParams, params: paramText, returns } = splitSignature(text)
   const params = readParams(paramText)
-  const isKnown = typeParams.length === 0 && returns !== '' && returns !== '?' && returns !== 'any'
+  const isKnown = returns !== '' && returns !== '?' && returns !== 'any' && !typeParams.includes(returns)
+  const bindings = new Map(typeParams.map((name) => [name, ANY]))
   return {
     params,
     required: params.filter(({ optional, rest }) => !optional && !rest).length,
     most: params.some(({ rest }) => rest) ? null : params.length,
-    returns: isKnown ? readType(returns) : null,
+    returns: isKnown ? substitute(readType(returns), bindings) : null,
   }
 }

@@ -3,19 +3,22 @@
 
 import {
   type Argument,
+  type BinaryOperator,
   type Expr,
   type ExprOf,
   findMemberHabit,
   forEachChild,
   type ImplDecl,
   type Node,
+  type Param,
   type Span,
   type Stmt,
 } from '@bridle/parser'
+import { resolveHead } from '../aliases.js'
 import { operatorProblem } from '../operators.js'
 import { fits } from '../relate.js'
 import { show } from '../show.js'
-import { isNamed, type Known, readType, type Type } from '../type.js'
+import { DICT, isNamed, type Known, LIST, readType, STRING, type Type, withoutNil } from '../type.js'
 import { checkOptionTypes } from './options.js'
 import { givesNothing, Types } from './infer.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
@@ -31,6 +34,7 @@ export function checkUses(world: StrictWorld, names: Names): void {
 }
 
 const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set([
+  'string',
   'int',
   'float',
   'bool',
@@ -64,6 +68,8 @@ const NO_CALL: ReadonlySet<string> = new Set([
   'range',
   'duration',
   'bytes',
+  'struct',
+  'enum',
 ])
 const NO_PROPERTY: ReadonlySet<string> = new Set([
   'int',
@@ -105,10 +111,95 @@ const PRINTS: ReadonlySet<string> = new Set(['print', 'println', 'eprint', 'epri
 /** Calls whose optional argument has a default that nobody expects who leaves it away: `split()` does not split at spaces. */
 const NEEDED: Readonly<Record<string, number>> = { split: 2, 'string.split': 1 }
 
-/** What a conversion can make something of. */
-const CONVERTIBLE: Readonly<Record<string, ReadonlySet<string>>> = {
-  to_int: new Set(['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair']),
-  to_float: new Set(['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair']),
+/** What a conversion to a number makes nil of. */
+const NO_NUMBER: ReadonlySet<string> = new Set([
+  ...['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair', 'bool', 'nil', 'struct', 'enum', 'bytes', 'iter'],
+])
+
+/** Texts that a conversion makes a number of. */
+const NUMBER_TEXTS: Readonly<Record<string, RegExp>> = {
+  to_int: /^\s*[+-]?\d+\s*$/,
+  to_float: /^\s*[+-]?(?:\d|\.\d|inf|nan)/i,
+}
+
+const NO_INDEX: ReadonlySet<string> = new Set([
+  ...['int', 'float', 'bool', 'nil', 'closure', 'builtin', 'duration', 'struct', 'set', 'enum', 'pair'],
+])
+
+/** Names of parameters for a text that any value can be written as. A path, a pattern or a name is none. */
+const TEXT_PARAMS: ReadonlySet<string> = new Set([
+  ...[
+    'content',
+    'text',
+    's',
+    'str',
+    'value',
+    'message',
+    'body',
+    'data',
+    'input',
+    'line',
+    'msg',
+    'after',
+    'before',
+    'prefix',
+    'suffix',
+  ],
+  ...['substr', 'part', 'old', 'new', 'needle', 'haystack', 'string', 'prompt', 'system', 'source', 'title', 'label', 'payload'],
+])
+const FUNCTIONS: ReadonlySet<string> = new Set(['closure', 'builtin'])
+const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**'])
+const LITERALS: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Bool', 'Duration'])
+
+/** What `type_of` gives for values of the language. */
+const TYPE_NAMES: ReadonlySet<string> = new Set([
+  ...['string', 'int', 'bool', 'nil', 'list', 'dict', 'float', 'closure', 'builtin', 'struct', 'enum', 'set', 'range', 'pair'],
+  ...['duration', 'bytes', 'iter', 'generator', 'stream', 'channel', 'task_handle', 'atomic'],
+  ...['rng', 'sync_permit', 'mutex', 'gate', 'semaphore'],
+])
+
+/** Names of types in other languages. */
+const TYPE_HABITS: Readonly<Record<string, string | undefined>> = {
+  integer: 'int',
+  number: 'float',
+  double: 'float',
+  str: 'string',
+  String: 'string',
+  array: 'list',
+  Array: 'list',
+  object: 'dict',
+  map: 'dict',
+  Object: 'dict',
+  boolean: 'bool',
+  null: 'nil',
+  undefined: 'nil',
+  None: 'nil',
+  NoneType: 'nil',
+  function: 'closure',
+  fn: 'closure',
+  func: 'closure',
+  tuple: 'list',
+}
+
+/** Methods that look for an item. */
+const HOLDING: ReadonlySet<string> = new Set(['contains', 'index_of', 'count_of'])
+const HAS_POSITIONS: ReadonlySet<string> = new Set(['list', 'string', 'bytes'])
+const NO_POSITION: ReadonlySet<string> = new Set(['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure'])
+/** A pipe may name its function by a text, and put its value into a list or dict in the place of `_`. */
+const NO_PIPE: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'duration', 'range', 'set'])
+const NO_ARITHMETIC: ReadonlySet<string> = new Set([
+  ...['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure', 'builtin', 'range', 'enum'],
+])
+
+/** Methods whose function is called with so many arguments. */
+const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    [
+      ...['map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'flat_map', 'sort_by', 'group_by', 'partition'],
+      ...['min_by', 'max_by', 'for_each', 'take_while', 'skip_while', 'map_values', 'map_keys', 'rekey'],
+    ].map((name) => [name, 1]),
+  ),
+  reduce: 2,
 }
 
 class Uses {
@@ -173,6 +264,32 @@ class Uses {
       case 'For':
         this.checkFor(node)
         return
+      case 'Interpolation':
+        for (const part of node.parts) if (typeof part !== 'string') this.checkPlainValue(part)
+        return
+      case 'Index':
+        this.checkIndex(node, parent)
+        return
+      case 'Assign':
+        this.checkAssign(node)
+        return
+      case 'Let':
+        this.checkLet(node)
+        return
+      case 'FnDecl':
+      case 'ToolDecl':
+      case 'Closure':
+        this.checkDefaults(node.params)
+        return
+      case 'Match':
+        this.checkArms(node)
+        return
+      case 'Unary':
+        this.checkUnary(node)
+        return
+      case 'Pipe':
+        this.checkPipe(node)
+        return
       default:
         return
     }
@@ -202,7 +319,7 @@ class Uses {
   private checkMethod(expr: ExprOf<'MethodCall'>): void {
     const { object, method } = expr
     if (object.kind === 'Identifier' && this.checkVariant(object, method.text, method.span, expr.args)) return
-    const type = this.types.infer(object)
+    const type = this.types.receiverType(object)
     const kinds = this.kinds(type)
     if (type === null || kinds === null) return
     const receivers = [...kinds].filter((kind) => kind !== 'nil' || !expr.optional)
@@ -221,6 +338,9 @@ class Uses {
     const [signature] = signatures
     if (receivers.length === 1 && signature !== null && signature !== undefined) {
       this.checkArguments(`${receivers[0]}.${method.text}`, signature, expr.args, method.span)
+      this.checkCallback(`${receivers[0]}.${method.text}`, method.text, expr.args)
+      const [item] = expr.args
+      if (HOLDING.has(method.text) && item !== undefined && !item.spread) this.checkHeld(item.value, type, item.value.span)
     }
   }
 
@@ -264,7 +384,7 @@ class Uses {
     }
     if (seen?.has(method.text) === true || struct?.fields.some(({ name }) => name === method.text) === true) return
     const known = [...(own?.keys() ?? []), ...(seen?.keys() ?? [])]
-    if (struct === undefined && known.length === 0) return
+    if (struct === undefined && findMethod('enum', method.text) !== null) return
     const suggestion = this.suggest(method.text, known)
     this.world.report(
       'T080',
@@ -289,19 +409,30 @@ class Uses {
       rest: param.rest,
     }))
     this.checkCount(`${object.name}.${variant}`, countParams(infos), args, span)
+    if (found.typeParams.length > 0) return true
+    for (const [at, { value, spread }] of args.entries()) {
+      const type = params[at]?.type ?? null
+      if (spread || type === null) break
+      const declared = readType(type)
+      const given = this.types.infer(value)
+      if (given === null || !this.isMismatch(declared, given, value)) continue
+      const { text } = params[at]!.name
+      this.world.report('T022', value.span, { index: at + 1, param: text, expected: show(declared), actual: show(given) })
+    }
     return true
   }
 
   private checkMember(expr: ExprOf<'Member'>, parent: Node | null): void {
     const { object, property } = expr
-    if (parent?.kind === 'Assign' && parent.target === expr) return
+    const isTarget = parent?.kind === 'Assign' && parent.target === expr
     if (object.kind === 'Identifier') {
       const decl = this.types.target(object)
       if (decl === undefined ? this.world.root.enumNamed(object.name) !== undefined : decl.stmt?.kind === 'EnumDecl') return
     }
-    const type = this.types.infer(object)
+    const type = this.types.receiverType(object)
     const kinds = this.kinds(type)
     if (type === null || kinds === null) return
+    if (isTarget && !kinds.has('struct')) return
     if (kinds.has('struct') || kinds.has('dict')) {
       this.checkField(expr, type, parent)
       return
@@ -347,13 +478,139 @@ class Uses {
       return
     }
     if (type.kind !== 'shape' || type.fields.some(({ name }) => name === property.text)) return
-    const isOptional = expr.optional || (parent?.kind === 'Binary' && (parent.operator === '??' || parent.operator === '=='))
-    if (isOptional && this.types.closed.has(type)) return
+    const isClosed = this.types.closed.has(type)
+    if (isClosed && (expr.optional || asksForNil(parent))) return
     report(
       'the dict',
       type.fields.map(({ name }) => name),
-      false,
+      isClosed,
     )
+  }
+
+  private checkIndex(expr: ExprOf<'Index'>, parent: Node | null): void {
+    const { object, index } = expr
+    const type = this.types.receiverType(object)
+    const kinds = this.kinds(type)
+    if (type === null || kinds === null) return
+    if (isWithin(kinds, NO_INDEX)) {
+      if (expr.optional && kinds.has('nil')) return
+      const name = index.kind === 'String' && /^[A-Za-z_]\w*$/.test(index.value) && kinds.has('struct') ? index.value : null
+      const edit = name === null ? undefined : { span: { start: object.span.end, end: expr.span.end }, text: `.${name}` }
+      const fix = edit === undefined ? undefined : { title: 'read the field', edits: [edit] }
+      this.world.report('T091', expr.span, { type: describe(type), key: null, field: name }, fix)
+      return
+    }
+    if (isWithin(kinds, HAS_POSITIONS)) {
+      const given = this.types.infer(index)
+      if (given !== null && isWithin(this.kinds(given), NO_POSITION)) {
+        this.world.report('T091', index.span, { type: describe(type), key: describe(given), field: null })
+      } else this.checkPosition(expr, parent)
+      return
+    }
+    if (type.kind !== 'shape' || !this.types.closed.has(type) || index.kind !== 'String' || expr.optional) return
+    if (asksForNil(parent) || (parent?.kind === 'Assign' && parent.target === expr)) return
+    if (type.fields.some(({ name }) => name === index.value)) return
+    const suggestion = this.suggest(
+      index.value,
+      type.fields.map(({ name }) => name),
+    )
+    const fix = suggestion === null ? undefined : replaceWord(index.span, JSON.stringify(suggestion))
+    this.world.report('T081', index.span, { type: 'the dict', property: index.value, suggestion }, fix)
+  }
+
+  /** A position behind the end of a literal list. */
+  private checkPosition({ object, index }: ExprOf<'Index'>, parent: Node | null): void {
+    if (index.kind !== 'Int' || asksForNil(parent)) return
+    const decl = object.kind === 'Identifier' ? this.types.target(object) : undefined
+    const list = decl?.kind === 'let' && !decl.isUpdated ? decl.value : object
+    if (list?.kind !== 'List' || list.items.some(({ spread }) => spread) || Number(index.value) < list.items.length) return
+    this.world.report('T096', index.span, { length: list.items.length })
+  }
+
+  /** Of the value that a variable is given, and of what is put into a part of it. */
+  private checkAssign(stmt: Extract<Stmt, { kind: 'Assign' }>): void {
+    const { target, value, operator } = stmt
+    if (operator !== null) {
+      this.checkOperands(operator, this.updatedType(target), this.types.infer(value), stmt.span)
+      return
+    }
+    if (target.kind === 'Member') {
+      this.checkPart(target, value)
+      return
+    }
+    if (target.kind !== 'Identifier') return
+    const decl = this.types.target(target)
+    if (decl?.kind !== 'var' || decl.type === null) return
+    const declared = readType(decl.type)
+    const given = this.types.infer(value)
+    if (given === null || !this.isMismatch(declared, given, value)) return
+    this.world.report('T007', stmt.span, { name: decl.name, declared: show(declared), actual: show(given) })
+  }
+
+  /** The type of what is updated in place. A variable that is never assigned otherwise keeps the type of its first value. */
+  private updatedType(target: Expr): Known {
+    const type = this.types.infer(target)
+    const decl = target.kind === 'Identifier' ? this.types.target(target) : undefined
+    if (type !== null || decl?.kind !== 'var' || decl.type !== null || decl.value === null) return type
+    return decl.assigned.every(({ operator }) => operator !== null) ? this.types.infer(decl.value) : null
+  }
+
+  private checkLet(stmt: Extract<Stmt, { kind: 'Let' }>): void {
+    const { binding, value } = stmt
+    if (binding.kind !== 'NameBinding' || binding.type === null) return
+    const declared = readType(binding.type)
+    const given = this.types.infer(value)
+    if (given === null || !this.isMismatch(declared, given, value)) return
+    const { text } = binding.name
+    this.world.report('T014', stmt.span, { name: text, declared: show(declared), actual: show(given), detail: '' })
+  }
+
+  private checkPart(target: ExprOf<'Member'>, value: Expr): void {
+    const type = this.types.receiverType(target.object)
+    const { text } = target.property
+    const field = type?.kind === 'named' ? this.world.root.struct(type.name)?.fields.find(({ name }) => name === text) : undefined
+    const declared = field?.type ?? null
+    const given = this.types.infer(value)
+    if (declared === null || given === null) return
+    if (!this.isMismatch(declared, given, value)) return
+    this.world.report('T007', value.span, { name: text, declared: show(declared), actual: show(given) })
+  }
+
+  private checkDefaults(params: readonly Param[]): void {
+    for (const { name, type, defaultValue } of params) {
+      if (type === null || defaultValue === null) continue
+      const declared = readType(type)
+      const given = this.types.infer(defaultValue)
+      if (given === null || !this.isMismatch(declared, given, defaultValue)) continue
+      // `= nil` makes a parameter optional.
+      if (defaultValue.kind === 'Nil') continue
+      this.world.report('T007', defaultValue.span, { name: name.text, declared: show(declared), actual: show(given) })
+    }
+  }
+
+  private checkArms({ subject, arms }: ExprOf<'Match'>): void {
+    const type = this.types.infer(subject)
+    const kinds = this.kinds(type)
+    const isTypeName = asksType(subject, this.types)
+    for (const pattern of arms.flatMap(({ patterns }) => patterns)) {
+      if (!LITERALS.has(pattern.kind)) continue
+      if (isTypeName && pattern.kind === 'String') this.checkTypeName(pattern)
+      const given = this.types.infer(pattern)
+      const one = this.kinds(given)
+      if (type === null || kinds === null || given === null || one === null || kinds.has('nil')) continue
+      if (!isDisjoint(group(kinds), group(one))) continue
+      this.world.report('T051', pattern.span, { matched: describe(type), literal: describe(given) })
+    }
+  }
+
+  /** `type_of` gives a fixed set of names. */
+  private checkTypeName(name: ExprOf<'String'>): void {
+    if (TYPE_NAMES.has(name.value) || this.world.root.struct(name.value) !== undefined) return
+    const suggestion = TYPE_HABITS[name.value] ?? this.suggest(name.value, TYPE_NAMES)
+    // Values of hosts have type names of their own.
+    if (suggestion === null) return
+    const fix = replaceWord(name.span, JSON.stringify(suggestion))
+    this.world.report('T094', name.span, { name: name.value, suggestion }, fix)
   }
 
   // ---- calls --------------------------------------------------------------------------------------------------------
@@ -361,6 +618,12 @@ class Uses {
   private checkCall(call: ExprOf<'Call'>, parent: Node | null): void {
     const name = call.callee.text
     const decl = this.types.target(call)
+    const imported = decl === undefined || decl.kind === 'import' ? this.types.importedSignature(name) : null
+    if (imported !== null) {
+      this.checkArguments(name, imported, call.args, call.callee.span)
+      return
+    }
+    this.checkPrinted(call)
     if (decl === undefined) {
       const { importedNames, root } = this.world
       if (importedNames === null || importedNames.has(name) || root.struct(name) !== undefined) return
@@ -369,6 +632,7 @@ class Uses {
       const isEmptyLine = call.args.length === 0 && PRINTS.has(name)
       if (!isEmptyLine) this.checkArguments(name, signature, call.args, call.callee.span)
       this.checkConversion(name, call)
+      if (isNamed(signature.returns, 'nil') && this.isUsed(call, parent)) this.world.report('T089', call.callee.span, { name })
       checkOptionTypes(call, this.types, this.world)
       return
     }
@@ -389,7 +653,13 @@ class Uses {
       }
       case 'Call':
         return parent.callee.text === 'println' || parent.callee.text === 'print' || parent.callee.text === 'len'
+      case 'If':
+      case 'While':
+      case 'Guard':
+      case 'Ternary':
+        return parent.condition === call
       case 'Let':
+        return parent.binding.kind !== 'NameBinding' || !parent.binding.name.text.startsWith('_')
       case 'Interpolation':
       case 'Member':
       case 'MethodCall':
@@ -416,7 +686,7 @@ class Uses {
       if (param.type === null) continue
       const declared = readType(param.type)
       const given = this.types.infer(arg.value)
-      if (given === null || fits(declared, given, this.world.root)) continue
+      if (given === null) continue
       if (!this.isMismatch(declared, given, arg.value)) continue
       const { text } = param.name
       this.world.report('T022', arg.value.span, { index: at + 1, param: text, expected: show(declared), actual: show(given) })
@@ -425,6 +695,8 @@ class Uses {
 
   /** Nothing fits, or nil does not and nobody has asked for it. */
   private isMismatch(declared: Type, given: Type, arg: Expr): boolean {
+    if (this.isOtherText(declared, arg) || this.lacksFields(declared, given) || this.isOtherFunction(declared, arg)) return true
+    if (fits(declared, given, this.world.root)) return false
     const wanted = this.kinds(declared)
     const actual = this.kinds(given)
     if (wanted === null || actual === null) return false
@@ -433,6 +705,35 @@ class Uses {
     const decl = this.types.target(arg)
     const rest: Type = { kind: 'union', members: given.members.filter((member) => !isNamed(member, 'nil')) }
     return decl !== undefined && decl.kind === 'let' && !decl.isTested && fits(declared, rest, this.world.root)
+  }
+
+  /** A text that is none of those that are listed. */
+  private isOtherText(declared: Type, arg: Expr): boolean {
+    if (arg.kind !== 'String') return false
+    const head = resolveHead(declared, this.world.root)
+    const members = (head.kind === 'union' ? head.members : [head]).map((member) => resolveHead(member, this.world.root))
+    return members.every((member) => (member.kind === 'string-literal' ? member.value !== arg.value : isNamed(member, 'nil')))
+  }
+
+  /** A literal dict in which a key is missing, or has a value of another type. */
+  private lacksFields(declared: Type, given: Type): boolean {
+    const wanted = resolveHead(declared, this.world.root)
+    if (wanted.kind !== 'shape' || given.kind !== 'shape' || !this.types.closed.has(given)) return false
+    return wanted.fields.some(({ name, type, optional }) => {
+      const own = given.fields.find((field) => field.name === name)
+      const kinds = this.kinds(type)
+      if (own === undefined) return !optional && kinds !== null && !kinds.has('nil')
+      const actual = this.kinds(own.type)
+      return kinds !== null && actual !== null && isDisjoint(widen(kinds), actual)
+    })
+  }
+
+  /** A closure with more parameters than it is called with. */
+  private isOtherFunction(declared: Type, arg: Expr): boolean {
+    const wanted = resolveHead(declared, this.world.root)
+    if (wanted.kind !== 'fn') return false
+    const params = this.paramsOf(arg)?.filter((param) => param.defaultValue === null && !param.rest)
+    return params !== undefined && params.length > wanted.params.length
   }
 
   private checkVariableCall(call: ExprOf<'Call'>, decl: Decl): void {
@@ -478,19 +779,40 @@ class Uses {
       const given = this.types.infer(value)
       const actual = this.kinds(given)
       if (param.type === null || wanted === null || given === null || actual === null) continue
-      if (actual.has('nil') || !isDisjoint(widen(wanted), actual)) continue
+      const isText = wanted.size === 1 && TEXT_PARAMS.has(param.name) && !name.includes('.')
+      if (actual.has('nil') || !isDisjoint(widen(wanted, isText), actual)) continue
       this.world.report('T083', value.span, { name, param: param.name, expected: show(param.type), actual: describe(given) })
     }
   }
 
   private checkConversion(name: string, call: ExprOf<'Call'>): void {
-    const hopeless = Object.hasOwn(CONVERTIBLE, name) ? CONVERTIBLE[name]! : null
+    const texts = Object.hasOwn(NUMBER_TEXTS, name) ? NUMBER_TEXTS[name]! : null
     const arg = call.args[0]
-    if (hopeless === null || arg === undefined || arg.spread) return
+    if (texts === null || arg === undefined || arg.spread) return
     const type = this.types.infer(arg.value)
-    if (type === null || !isWithin(this.kinds(type), hopeless)) return
-    const expected = 'a number or a string'
-    this.world.report('T083', arg.value.span, { name, param: 'value', expected, actual: describe(type) })
+    const isText = arg.value.kind === 'String'
+    if (arg.value.kind === 'String' ? texts.test(arg.value.value) : type === null || !isWithin(this.kinds(type), NO_NUMBER))
+      return
+    const expected = isText ? 'the text of a number' : 'a number or a string'
+    const actual = isText ? JSON.stringify(arg.value.value) : describe(type!) // it has kinds
+    this.world.report('T083', arg.value.span, { name, param: 'value', expected, actual })
+  }
+
+  /** Parameters of a callback that it is never given anything for. */
+  private checkCallback(name: string, method: string, args: readonly Argument[]): void {
+    const given = Object.hasOwn(CALLBACK_ARGUMENTS, method) ? CALLBACK_ARGUMENTS[method]! : null
+    const value = args.at(-1)?.value
+    if (given === null || value === undefined) return
+    const params = this.paramsOf(value)?.filter((param) => param.defaultValue === null && !param.rest)
+    if (params === undefined || params.length <= given) return
+    this.world.report('T092', value.span, { name, given, actual: params.length })
+  }
+
+  private paramsOf(value: Expr): readonly Param[] | null {
+    if (value.kind === 'Closure') return value.params
+    const decl = value.kind === 'Identifier' ? this.types.target(value) : undefined
+    if (decl?.stmt?.kind === 'FnDecl') return decl.stmt.params
+    return decl?.kind === 'let' && decl.value?.kind === 'Closure' ? decl.value.params : null
   }
 
   // ---- operators and loops ------------------------------------------------------------------------------------------
@@ -502,17 +824,29 @@ class Uses {
     switch (operator) {
       case '==':
       case '!=':
+        if (asksType(expr.left, this.types) && expr.right.kind === 'String') this.checkTypeName(expr.right)
+        else if (asksType(expr.right, this.types) && expr.left.kind === 'String') this.checkTypeName(expr.left)
         this.checkEqual(expr, left, right)
         return
       case 'in':
       case 'not in':
         if (right !== null && isWithin(this.kinds(right), HOLDS_NOTHING)) {
-          this.world.report('T090', expr.right.span, { type: describe(right) })
-        }
+          this.world.report('T090', expr.right.span, { item: null, type: describe(right) })
+        } else this.checkHeld(expr.left, right, expr.span)
         return
       default:
         this.checkOperator(expr, left, right)
     }
+  }
+
+  /** Whether a list can hold what is looked for in it. */
+  private checkHeld(item: Expr, holder: Known, span: Span): void {
+    if (holder?.kind !== 'list') return
+    const given = this.types.infer(item)
+    const one = this.kinds(given)
+    const other = this.kinds(holder.element)
+    if (given === null || one === null || other === null || one.has('nil') || !isDisjoint(group(one), group(other))) return
+    this.world.report('T090', span, { item: describe(given), type: show(holder) })
   }
 
   private checkEqual(expr: ExprOf<'Binary'>, left: Known, right: Known): void {
@@ -528,6 +862,26 @@ class Uses {
   /** The language's own check of operators, for what it takes no notice of: the top level and `${…}`. */
   private checkOperator(expr: ExprOf<'Binary'>, leftType: Known, rightType: Known): void {
     const { operator, span } = expr
+    if (operator !== '&&' && operator !== '||' && operator !== '??') {
+      this.checkOperand(expr.left, leftType)
+      this.checkOperand(expr.right, rightType)
+    }
+    const mayBeNil = this.mayBeNil(expr.left, leftType) || this.mayBeNil(expr.right, rightType)
+    this.checkOperands(operator, mayBeNil ? present(leftType) : leftType, mayBeNil ? present(rightType) : rightType, span)
+    if (!mayBeNil || !ARITHMETIC.has(operator)) return
+    const operand = this.mayBeNil(expr.left, leftType) ? expr.left : expr.right
+    this.world.report('T095', operand.span, { name: operand.kind === 'Identifier' ? operand.name : '', operator })
+  }
+
+  /** A variable whose type says that it may be nil, and that nobody has asked. */
+  private mayBeNil(expr: Expr, type: Known): boolean {
+    if (expr.kind !== 'Identifier' || type?.kind !== 'union' || !type.members.some((member) => isNamed(member, 'nil')))
+      return false
+    const decl = this.types.target(expr)
+    return decl !== undefined && (decl.kind === 'let' || decl.kind === 'param') && decl.type !== null && !decl.isTested
+  }
+
+  private checkOperands(operator: BinaryOperator, leftType: Known, rightType: Known, span: Span): void {
     const plainLeft = plain(leftType)
     const plainRight = plain(rightType)
     if (plainLeft === null || plainRight === null) return
@@ -541,6 +895,35 @@ class Uses {
     else if (problem === 'mixed-comparison') this.world.report('T005', span, { operator, left, right })
   }
 
+  private checkPrinted(call: ExprOf<'Call'>): void {
+    if (PRINTS.has(call.callee.text)) for (const { value } of call.args) this.checkPlainValue(value)
+  }
+
+  /** The name of a builtin where its result is wanted. */
+  private checkPlainValue(value: Expr): void {
+    if (value.kind !== 'Identifier') return
+    if (this.types.target(value) !== undefined || !this.types.isBuiltin(value.name)) return
+    this.world.report('T093', value.span, { what: `\`${value.name}\` is a function and not its result: call it` })
+  }
+
+  private checkOperand(operand: Expr, type: Known): void {
+    if (type === null || !isWithin(this.kinds(type), FUNCTIONS)) return
+    this.world.report('T093', operand.span, { what: 'a function is no operand: call it' })
+  }
+
+  private checkUnary(expr: ExprOf<'Unary'>): void {
+    if (expr.operator !== '-') return
+    const type = this.types.infer(expr.operand)
+    if (type === null || !isWithin(this.kinds(type), NO_ARITHMETIC)) return
+    this.world.report('T093', expr.span, { what: `\`-\` of ${describe(type)} is an error` })
+  }
+
+  private checkPipe({ callee }: ExprOf<'Pipe'>): void {
+    const type = this.types.infer(callee)
+    if (type === null || !isWithin(this.kinds(type), NO_PIPE)) return
+    this.world.report('T093', callee.span, { what: `a pipe calls what is behind it, and ${describe(type)} cannot be called` })
+  }
+
   private checkFor(stmt: Extract<Stmt, { kind: 'For' }>): void {
     const type = this.types.infer(stmt.iterable)
     if (type !== null && isWithin(this.kinds(type), NOTHING_TO_ITERATE)) {
@@ -549,20 +932,42 @@ class Uses {
   }
 }
 
+/** Where a key that is not there is what is asked. */
+function asksForNil(parent: Node | null): boolean {
+  if (parent?.kind === 'Member' || parent?.kind === 'Index' || parent?.kind === 'MethodCall') return parent.optional
+  if (parent?.kind !== 'Binary') return false
+  const isCompared = parent.operator === '==' || parent.operator === '!='
+  return parent.operator === '??' || (isCompared && (parent.left.kind === 'Nil' || parent.right.kind === 'Nil'))
+}
+
+function present(type: Known): Known {
+  if (type?.kind !== 'union') return type
+  const [only, ...more] = withoutNil(type.members)
+  return only !== undefined && more.length === 0 ? only : type
+}
+
+/** `type_of(x)` of the language. */
+function asksType(expr: Expr, types: Types): boolean {
+  return expr.kind === 'Call' && expr.callee.text === 'type_of' && types.target(expr) === undefined && types.isBuiltin('type_of')
+}
+
 function plain(type: Known): Known {
+  if (type?.kind === 'list') return LIST
+  if (type?.kind === 'shape' || type?.kind === 'dict') return DICT
+  if (type?.kind === 'string-literal') return STRING
   if (type === null || type.kind !== 'named') return null
   return ['int', 'float', 'string', 'bool', 'nil', 'list', 'dict'].includes(type.name) ? type : null
 }
 
-/** Numbers stand for each other where one is asked for. */
-function widen(kinds: Kinds): Kinds {
+/** Numbers stand for each other where one is asked for; `isText`: what is no text is written as one. */
+function widen(kinds: Kinds, isText = false): Kinds {
   const wider = new Set(kinds)
   if (wider.has('int') || wider.has('float')) wider.add('int').add('float')
   if (wider.has('duration')) wider.add('int').add('float')
   if (wider.has('list')) wider.add('range').add('iter').add('set').add('generator').add('stream')
   if (wider.has('iter')) wider.add('list').add('range').add('set').add('generator').add('stream').add('dict').add('string')
-  // What is no text is written as one.
-  if (wider.has('string')) wider.add('int').add('float').add('bool').add('duration').add('bytes')
+  if (wider.has('string')) wider.add('bytes')
+  if (wider.has('string') && isText) wider.add('int').add('float').add('bool').add('duration')
   // A function can be named by a string.
   if (wider.has('closure')) wider.add('string')
   return wider
