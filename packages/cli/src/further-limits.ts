@@ -3,6 +3,7 @@
 import type { lazyMcpProvider } from '@bridle/stdlib-tools/node'
 import type { RuntimeOptions } from '@bridle/stdlib-tools'
 import { findClosest } from '@bridle/parser'
+import type { Limits } from '@bridle/vm'
 import { UsageError } from './errors.js'
 
 type CompileLimits = NonNullable<RuntimeOptions['compileLimits']>
@@ -10,6 +11,12 @@ type McpLimits = NonNullable<NonNullable<Parameters<typeof lazyMcpProvider>[0]>[
 
 export interface LimitFlags {
   readonly limit?: readonly string[]
+}
+
+/** What each run may take. */
+export interface SizeFlags extends LimitFlags {
+  readonly fuel?: number
+  readonly maxHeap?: number
 }
 
 export interface FurtherLimits {
@@ -36,6 +43,15 @@ const NAMES: readonly string[] = [
   ...Object.keys(COMPILE).map((name) => `compile.${name}`),
   ...Object.keys(MCP).map((name) => `mcp.${name}`),
 ]
+
+/** Limits of each run that a command makes. Throws UsageError. */
+export function readSizes(flags: SizeFlags): { readonly limits: Partial<Limits>; readonly furtherLimits: FurtherLimits } {
+  const { fuel, maxHeap } = flags
+  return {
+    limits: { ...(fuel === undefined ? {} : { fuel }), ...(maxHeap === undefined ? {} : { heap: maxHeap }) },
+    furtherLimits: readFurtherLimits(flags),
+  }
+}
 
 /** Throws UsageError; a name that is given twice has the last number. */
 export function readFurtherLimits({ limit: specs = [] }: LimitFlags): FurtherLimits {

@@ -2,6 +2,7 @@
 // are imported on use, because start-up time is part of every run.
 
 import type { RunFlags, ConformanceFlags } from './run-flags.js'
+import type { SizeFlags } from './further-limits.js'
 import { Command, CommanderError, Option } from 'commander'
 import { EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
@@ -102,9 +103,15 @@ function widenFlag(command: Command): Command {
 
 /** What a run may take. */
 function limitFlags(command: Command): Command {
+  return sizeFlags(command).addOption(
+    new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)),
+  )
+}
+
+/** What each run may take of commands that make many, or that say themselves how long they take. */
+function sizeFlags(command: Command): Command {
   return command
-    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
-    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--fuel <n>', 'units of work before a run is stopped').argParser(wholeNumber('units of work', 1)))
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
     .option('--limit <name=n>', 'a limit of compiling or of MCP servers: compile.tokens=100000, mcp.maxTools=50', collect)
 }
@@ -158,6 +165,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
     .option('--edit <n=json>', 'answer call N with this instead of what was recorded; may be given several times', collect)
     .option('-o, --out <file>', 'with --until: write a snapshot of that place, for `bridle resume`')
+    .option('--limit <name=n>', 'a limit of compiling: compile.tokens=100000', collect)
     .option('--list', 'list the recorded calls with their answers and run nothing')
     .option('--json', 'print one JSON document instead of the output')
     .addHelpText('after', REPLAY_HELP)
@@ -245,10 +253,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await fmtCommand(paths, options))
     })
 
-  authorityFlags(add('repl', 'a prompt: type statements, see what they do')).action(async (options: AuthorityFlags) => {
-    const { replCommand } = await import('./commands/repl.js')
-    done(await replCommand(options))
-  })
+  sizeFlags(authorityFlags(add('repl', 'a prompt: type statements, see what they do'))).action(
+    async (options: AuthorityFlags & SizeFlags) => {
+      const { replCommand } = await import('./commands/repl.js')
+      done(await replCommand(options))
+    },
+  )
 
   add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {
     const { disasmCommand } = await import('./commands/disasm.js')
@@ -256,7 +266,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   })
 
   const serve = program.command('serve').description('serve a script to other programs')
-  authorityFlags(serve.command('mcp <file>').description('serve a script as an MCP server: its `pub fn`s, or what it registers'))
+  sizeFlags(
+    authorityFlags(
+      serve.command('mcp <file>').description('serve a script as an MCP server: its `pub fn`s, or what it registers'),
+    ),
+  )
     .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
     .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8765')
     .option('--path <path>', 'path for HTTP', '/mcp')
@@ -271,10 +285,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { serveMcpCommand } = await import('./commands/serve.js')
       done(await serveMcpCommand(file, options))
     })
-  authorityFlags(
-    serve
-      .command('acp [file]')
-      .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
+  sizeFlags(
+    authorityFlags(
+      serve
+        .command('acp [file]')
+        .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
+    ),
   )
     .option('--sessions <dir>', 'keep sessions in this folder, so that a client can load them later')
     .action(async (file: string | undefined, options: AcpFlags) => {
@@ -293,7 +309,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await conformanceCommand(paths, options))
     })
 
-  authorityFlags(add('test [path...]', 'run test pipelines: those named test_… or marked @test'))
+  sizeFlags(authorityFlags(add('test [path...]', 'run test pipelines: those named test_… or marked @test')))
     .option('--filter <pattern>', 'only tests whose name, or FILE::NAME, matches: text, a|b, glob, or re:REGEX')
     .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
     .option('--fail-fast', 'stop after the first failure')
@@ -304,36 +320,36 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await testCommand(paths, options))
     })
 
-  authorityFlags(
-    add('simulate [file]', 'run a script again and again with crashes and full disks, and see whether it survives them')
-      .usage('[options] FILE|-|-e CODE [-- ARGS]')
-      .addOption(new Option('--seeds <n>', 'seeds from 0 on; 16 by default').argParser(wholeNumber('seeds', 1)))
-      .option('--seed <n>', 'this seed; give it once for each', collect)
-      .option('--faults <kinds>', 'crash, store, separated by commas, or none', 'crash,store')
-      .option('--points <n,...>', 'fail at these entries of the journal, counted from 1')
-      .addOption(
-        new Option('--points-per-seed <n>', 'fail at no more entries than this, chosen by the seed; 24 by default').argParser(
-          wholeNumber('entries', 1),
-        ),
-      )
-      .addOption(
-        new Option('--unknown <what>', 'becomes of calls without an answer that may not be made twice')
-          .choices(['fail', 'retry'])
-          .default('fail'),
-      )
-      .option('--any-end', 'runs may end otherwise than the undisturbed one')
-      .option('-e, --eval <code>', 'run this text instead of a file')
-      .option('--input <json>', 'input of the run as JSON, or @file')
-      .option('--llm-mock <file>', 'answer model calls from these JSON lines')
-      .addOption(new Option('--fuel <n>', 'units of work before a run is stopped').argParser(wholeNumber('units of work', 1)))
-      .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
-      .addOption(
-        new Option('--timeout <ms>', 'milliseconds before the simulation is stopped').argParser(wholeNumber('milliseconds', 1)),
-      )
-      .addOption(new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(wholeNumber('jobs', 1)))
-      .option('--record <file>', 'write the journal of the first failing run, for `bridle replay`')
-      .option('--json', 'print one JSON document'),
-    { traces: false },
+  sizeFlags(
+    authorityFlags(
+      add('simulate [file]', 'run a script again and again with crashes and full disks, and see whether it survives them')
+        .usage('[options] FILE|-|-e CODE [-- ARGS]')
+        .addOption(new Option('--seeds <n>', 'seeds from 0 on; 16 by default').argParser(wholeNumber('seeds', 1)))
+        .option('--seed <n>', 'this seed; give it once for each', collect)
+        .option('--faults <kinds>', 'crash, store, separated by commas, or none', 'crash,store')
+        .option('--points <n,...>', 'fail at these entries of the journal, counted from 1')
+        .addOption(
+          new Option('--points-per-seed <n>', 'fail at no more entries than this, chosen by the seed; 24 by default').argParser(
+            wholeNumber('entries', 1),
+          ),
+        )
+        .addOption(
+          new Option('--unknown <what>', 'becomes of calls without an answer that may not be made twice')
+            .choices(['fail', 'retry'])
+            .default('fail'),
+        )
+        .option('--any-end', 'runs may end otherwise than the undisturbed one')
+        .option('-e, --eval <code>', 'run this text instead of a file')
+        .option('--input <json>', 'input of the run as JSON, or @file')
+        .option('--llm-mock <file>', 'answer model calls from these JSON lines')
+        .addOption(
+          new Option('--timeout <ms>', 'milliseconds before the simulation is stopped').argParser(wholeNumber('milliseconds', 1)),
+        )
+        .addOption(new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(wholeNumber('jobs', 1)))
+        .option('--record <file>', 'write the journal of the first failing run, for `bridle replay`')
+        .option('--json', 'print one JSON document'),
+      { traces: false },
+    ),
   )
     .addHelpText('after', SIMULATE_HELP)
     .action(async (file: string | undefined, options: SimulateFlags) => {
@@ -398,10 +414,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsDescribeCommand } = await import('./commands/tools.js')
       done(await toolsDescribeCommand(name, file, options))
     })
-  authorityFlags(
-    onTools(
-      'call <name> [file] [arguments]',
-      'run the script and call one of its tools: the result goes to standard output, what the script prints to standard error',
+  sizeFlags(
+    authorityFlags(
+      onTools(
+        'call <name> [file] [arguments]',
+        'run the script and call one of its tools: the result goes to standard output, what the script prints to standard error',
+      ),
     ),
   )
     .option('--args <json>', 'the arguments, a JSON object, in another place')

@@ -1,17 +1,15 @@
 // Flags of commands, as commander gives them to their actions.
 
 import type { AuthorityFlags } from './authority.js'
-import type { LimitFlags } from './further-limits.js'
+import type { SizeFlags } from './further-limits.js'
 
-export interface RunFlags extends AuthorityFlags, LimitFlags {
+export interface RunFlags extends AuthorityFlags, SizeFlags {
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string
   readonly json?: boolean
   readonly dryRun?: boolean
-  readonly fuel?: number
   readonly timeout?: number
-  readonly maxHeap?: number
   readonly record?: string
   readonly llmMock?: string
   readonly snapshot?: string

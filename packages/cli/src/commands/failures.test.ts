@@ -290,3 +290,34 @@ describe('text from outside', () => {
     expect((await bridle('run', '-e', 'print("\u001b[31mred")', '--fuel', '1000', '--deny', 'exec')).out).toBe('\u001b[31mred')
   })
 })
+
+describe('--limit', () => {
+  const folderOf = (name: string): string => join(folder, name)
+
+  test.each([
+    ['run', 'fine.harn'],
+    ['snapshot', '-o', folderOf('x.snap'), 'fine.harn'],
+    ['simulate', '--seeds', '1', 'fine.harn'],
+    ['test', 'fine_test.harn'],
+    ['serve', 'mcp', 'fine.harn'],
+    ['serve', 'acp', 'fine.harn'],
+    ['tools', 'call', 'x', 'fine.harn', '{}'],
+  ])('holds for the compiling of `%s %s`', async (...words) => {
+    const named = words.map((word) => (word.endsWith('.harn') ? folderOf(word) : word))
+    const { code, out, err } = await bridle(...named, '--limit', 'compile.tokens=2')
+    expect(`${out}${err}`).toContain('the limit is 2')
+    expect(code).not.toBe(0)
+  })
+
+  test.each([['run'], ['simulate'], ['test'], ['serve', 'mcp'], ['serve', 'acp'], ['repl'], ['replay']])(
+    'a name that is none is refused by `%s`',
+    async (...words) => {
+      const journal = folderOf('limits.jsonl')
+      await bridle('run', folderOf('fine.harn'), '--record', journal)
+      const given = words[0] === 'repl' ? [] : [words[0] === 'replay' ? journal : folderOf('fine.harn')]
+      const { code, err } = await bridle(...words, ...given, '--limit', 'compile.token=2')
+      expect(err).toContain('did you mean compile.tokens?')
+      expect(code).toBe(2)
+    },
+  )
+})

@@ -15,6 +15,8 @@ import { printable } from '../printable.js'
 import { Memory } from '../repl/memory.js'
 import { Session } from '../repl/session.js'
 import { VERSION } from '../version.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 
 const HELP = `An entry is one or more statements; an expression prints its value. An entry goes on over several lines while brackets
 are open; an empty line ends it. Names may be bound again. What the session asked of the world is answered from memory when it
@@ -36,12 +38,13 @@ const KEYWORDS =
   )
 const MOST_HISTORY = 1000
 
-export async function replCommand(flags: AuthorityFlags): Promise<number> {
+export async function replCommand(flags: AuthorityFlags & SizeFlags): Promise<number> {
   const memory = new Memory()
   const runtime = commandRuntime({
     terminal: true,
     memory,
     authority: await withLock(authorityOf(flags), flags, '<repl>', 'many'),
+    ...readSizes(flags),
   })
   const streams: PromptStreams = {
     input: process.stdin,

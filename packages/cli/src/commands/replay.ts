@@ -19,8 +19,10 @@ import { resumingAuthority, tellWidened } from '../resuming.js'
 import { statusOf } from '../run-report.js'
 import { identifierWidth, renderExcerpt } from '../source-excerpt.js'
 import { complain, tell, tellJson } from '../printable.js'
+import { readFurtherLimits } from '../further-limits.js'
+import type { LimitFlags } from '../further-limits.js'
 
-export interface ReplayFlags extends AuthorityFlags {
+export interface ReplayFlags extends AuthorityFlags, LimitFlags {
   readonly widen?: boolean
   readonly eval?: string
   readonly recorded?: boolean
@@ -84,7 +86,7 @@ async function openProgram(
   const isKept = options.out !== undefined
   const runtimeFor = async (key: string): Promise<{ readonly runtime: Runtime; readonly isWidening: boolean }> => {
     const { authority, isWidening } = await resumingAuthority(options, { before, script: key, isAsked: isKept })
-    const made = commandRuntime({ script: key, terminal: false, args: [], authority })
+    const made = commandRuntime({ script: key, terminal: false, args: [], authority, furtherLimits: readFurtherLimits(options) })
     if (isKept && isWidening && before !== null) tellWidened(made, before, authority)
     return { runtime: made, isWidening }
   }

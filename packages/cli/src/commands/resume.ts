@@ -6,7 +6,7 @@ import { CompileError, SnapshotError, describeSnapshot, lastAuthority } from '@b
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
 import { CommandError, UsageError, unreadable } from '../errors.js'
-import { readFurtherLimits } from '../further-limits.js'
+import { readSizes } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import type { Script } from '../script.js'
 import { perform } from '../perform.js'
@@ -15,7 +15,6 @@ import { resumingAuthority, tellWidened } from '../resuming.js'
 import type { ResumingFlags } from '../resuming.js'
 import { readRecording } from './replay.js'
 import { continuedFile } from './run-options.js'
-import { limitsOf } from './run.js'
 
 export interface ResumeFlags
   extends ResumingFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
@@ -63,8 +62,7 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
     script: key,
     terminal: true,
     args: [],
-    limits: limitsOf(options),
-    furtherLimits: readFurtherLimits(options),
+    ...readSizes(options),
     authority,
   })
   if (widen && before !== null) tellWidened(runtime, before, authority)
@@ -114,8 +112,7 @@ export async function openSnapshot(
     script: key,
     terminal: true,
     args: [],
-    limits: limitsOf(options),
-    furtherLimits: readFurtherLimits(options),
+    ...readSizes(options),
     authority,
   })
   if (widen && before !== null) tellWidened(runtime, before, authority)

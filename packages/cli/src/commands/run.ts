@@ -4,7 +4,7 @@ import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'
 import { EXIT_FAILURE } from '../errors.js'
 import { authorityOf, withLock } from '../authority.js'
-import { readFurtherLimits } from '../further-limits.js'
+import { readSizes } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
@@ -27,8 +27,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     ...(script.key.startsWith('<') ? {} : { build: options.build }),
     terminal: true,
     args: options.scriptArguments,
-    limits: limitsOf(options),
-    furtherLimits: readFurtherLimits(options),
+    ...readSizes(options),
     authority: await withLock(authorityOf(options), options, script.key),
     runtime: {
       ...(options.extension === undefined ? {} : { extensions: extensionsOf(options.extension) }),
@@ -56,11 +55,4 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     timeoutMs: options.timeout ?? null,
     snapshotFile: options.snapshot ?? null,
   })
-}
-
-export function limitsOf(options: Pick<RunFlags, 'fuel' | 'maxHeap'>): Partial<Limits> {
-  return {
-    ...(options.fuel === undefined ? {} : { fuel: options.fuel }),
-    ...(options.maxHeap === undefined ? {} : { heap: options.maxHeap }),
-  }
 }

@@ -12,10 +12,12 @@ import { CommandError, EXIT_FAILURE } from '../errors.js'
 import { commandRuntime, manifestOf } from '../host.js'
 import { reachableServers } from '../host-parts.js'
 import { compileScript, readScript } from '../load.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 
 const PROMPT_KEY = '<prompt>'
 
-export interface AcpFlags extends AuthorityFlags {
+export interface AcpFlags extends AuthorityFlags, SizeFlags {
   /** Folder that sessions are kept in. */
   readonly sessions?: string
 }
@@ -24,7 +26,14 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
   const authority = await withLock(servingAuthority(flags), flags, key, 'many')
-  const runtime = commandRuntime({ script: key, terminal: false, standIns: 'none', globals: ACP_GLOBALS, authority })
+  const runtime = commandRuntime({
+    script: key,
+    terminal: false,
+    standIns: 'none',
+    globals: ACP_GLOBALS,
+    authority,
+    ...readSizes(flags),
+  })
   const manifest = manifestOf(key)
   const module = script === null ? null : compileScript(runtime, script)
   if (script !== null && module === null) return EXIT_FAILURE

@@ -26,8 +26,10 @@ import type { Script } from '../script.js'
 import { Stop } from '../stop.js'
 import { VERSION } from '../version.js'
 import { complain } from '../printable.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 
-export interface ServeFlags extends AuthorityFlags {
+export interface ServeFlags extends AuthorityFlags, SizeFlags {
   readonly transport: string
   readonly bind: string
   readonly path: string
@@ -40,7 +42,7 @@ export async function serveMcpCommand(file: string, options: ServeFlags): Promis
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
   const authority = await withLock(servingAuthority(options), options, script.key, 'many')
-  const runtime = commandRuntime({ script: script.key, terminal: false, standIns: 'none', authority })
+  const runtime = commandRuntime({ script: script.key, terminal: false, standIns: 'none', authority, ...readSizes(options) })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
   const backend = await backendOf(runtime, script, stop.signal)

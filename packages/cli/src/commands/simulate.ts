@@ -5,6 +5,8 @@ import { encodeEntry } from '@bridle/stdlib-tools'
 import type { JudgedRun, SimulatedFault, SimulationFailure } from '@bridle/stdlib-tools'
 import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { writeWhole } from '../perform.js'
@@ -14,10 +16,9 @@ import { simulateInWorkers } from '../simulation/pool.js'
 import { Progress } from '../simulation/progress.js'
 import { Stop } from '../stop.js'
 import { readFixtures, readInput } from './run-options.js'
-import { limitsOf } from './run.js'
 import { complain, tell, tellJson } from '../printable.js'
 
-export interface SimulateFlags extends AuthorityFlags {
+export interface SimulateFlags extends AuthorityFlags, SizeFlags {
   readonly seeds?: number
   readonly seed?: readonly string[]
   readonly faults: string
@@ -28,8 +29,6 @@ export interface SimulateFlags extends AuthorityFlags {
   readonly eval?: string
   readonly input?: string
   readonly llmMock?: string
-  readonly fuel?: number
-  readonly maxHeap?: number
   readonly timeout?: number
   readonly jobs?: number
   readonly record?: string
@@ -52,7 +51,7 @@ export async function simulateCommand(file: string | undefined, options: Simulat
     args: options.words.script,
     input: options.input === undefined ? null : readInput(options.input),
     authority: authorityIn(options),
-    limits: limitsOf(options),
+    ...readSizes(options),
     modelFixtures: options.llmMock === undefined ? null : readFixtures(options.llmMock),
     faults: faultsOf(options.faults),
     points: options.points === undefined ? null : options.points.split(',').map((text) => numberOf('--points', text, 1)),

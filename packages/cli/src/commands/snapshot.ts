@@ -3,7 +3,7 @@
 
 import { fromPlain } from '@bridle/vm'
 import { authorityOf, withLock } from '../authority.js'
-import { readFurtherLimits } from '../further-limits.js'
+import { readSizes } from '../further-limits.js'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
@@ -13,7 +13,6 @@ import type { RunFlags } from '../run-flags.js'
 import type { ResumingFlags } from '../resuming.js'
 import { SNAPSHOT_MARK, openSnapshot, readBytes, refusing } from './resume.js'
 import { readInput } from './run-options.js'
-import { limitsOf } from './run.js'
 import { complain, tellJson } from '../printable.js'
 
 export interface SnapshotFlags
@@ -60,8 +59,7 @@ async function fresh(file: string | undefined, options: SnapshotFlags): Promise<
     script: script.key,
     terminal: true,
     args: scriptArguments,
-    limits: limitsOf(options),
-    furtherLimits: readFurtherLimits(options),
+    ...readSizes(options),
     authority,
   })
   const module = compileScript(runtime, script, options)

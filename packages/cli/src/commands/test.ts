@@ -12,8 +12,10 @@ import type { TestFile } from '../testing/discover.js'
 import { runTests } from '../testing/runner.js'
 import type { TestResult } from '../testing/runner.js'
 import { oneLine, printable, tell, tellJson } from '../printable.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 
-export interface TestFlags extends AuthorityFlags {
+export interface TestFlags extends AuthorityFlags, SizeFlags {
   readonly filter?: string
   readonly timeout: number
   readonly failFast?: boolean
@@ -23,6 +25,7 @@ export interface TestFlags extends AuthorityFlags {
 
 export async function testCommand(paths: readonly string[], flags: TestFlags): Promise<number> {
   const json = flags.json === true
+  const sizes = readSizes(flags)
   const selects = readFilter(flags.filter)
   const isSelected = (file: TestFile, name: string): boolean => selects(name) || selects(`${file.path}::${name}`)
   const discovered = discoverTests(paths.length === 0 ? ['.'] : paths)
@@ -42,7 +45,7 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   try {
     if (!json) tell(`Running ${counted(files)}...\n\n`)
     const results = await runTests({
-      runtime: commandRuntime({ terminal: false, standIns: 'script', authority }),
+      runtime: commandRuntime({ terminal: false, standIns: 'script', authority, ...sizes }),
       files,
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,

@@ -21,8 +21,10 @@ import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
 import { EFFECTS, harnTypes, tsTypes } from '@bridle/stdlib-tools'
 import type { ToolDeclaration } from '@bridle/stdlib-tools'
 import { readToolsFile } from '../checking/runtimes.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
 
-export interface ToolsFlags extends AuthorityFlags {
+export interface ToolsFlags extends AuthorityFlags, SizeFlags {
   readonly json?: boolean
   readonly short?: boolean
   readonly ts?: boolean
@@ -147,6 +149,7 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
   const script = await scriptOf(file)
   const server = serverOf(name, script.key)
   const runtime = commandRuntime({
+    ...readSizes(flags),
     script: script.key,
     terminal: true,
     args: [],

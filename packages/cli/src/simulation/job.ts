@@ -7,6 +7,7 @@ import { fromPlain } from '@bridle/vm'
 import type { Limits, Plain } from '@bridle/vm'
 import { authorityOf } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
+import type { FurtherLimits } from '../further-limits.js'
 import { commandRuntimeOptions } from '../host.js'
 import type { CommandHostOptions } from '../host.js'
 import type { Script } from '../script.js'
@@ -18,6 +19,7 @@ export interface SimulationJob {
   readonly input: Plain
   readonly authority: AuthorityFlags
   readonly limits: Partial<Limits>
+  readonly furtherLimits: FurtherLimits
   /** JSON lines, null for none. */
   readonly modelFixtures: string | null
   readonly faults: readonly SimulatedFault[]
@@ -42,6 +44,7 @@ export function hostOf(job: SimulationJob): CommandHostOptions {
     script: job.script.key,
     terminal: false,
     limits: job.limits,
+    furtherLimits: job.furtherLimits,
     authority,
     runtime: job.modelFixtures === null ? {} : { modelFixtures: job.modelFixtures },
     world: (skills) => simulatedWorld({ authority, args: job.args, findSkill: skills?.find ?? null }),
