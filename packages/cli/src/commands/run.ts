@@ -1,7 +1,6 @@
 // `bridle run`: one script from start to end in this process. Its output goes out as it comes; how it ended decides the exit code.
 
 import { fromPlain } from '@bridle/vm'
-import type { Limits } from '@bridle/vm'
 import { EXIT_FAILURE } from '../errors.js'
 import { authorityOf, withLock } from '../authority.js'
 import { readSizes } from '../further-limits.js'
