@@ -84,7 +84,7 @@ export interface Context {
   /** Goes on as the native frame `kind`; `step` runs at once. */
   frame(kind: string, state: FrameState): Control
 
-  /** Goes on as a function of an internal module, which gets the first `argc` of the arguments. */
+  /** Goes on as a function of an internal module. */
   library(body: LibraryCall, args: readonly Value[]): Control
 
   /** In a step only. */
@@ -455,7 +455,10 @@ export function harnBuiltin(
   body: { readonly module: string; readonly function: string; readonly output?: 'keep' | 'drop' },
 ): BuiltinDef {
   const call: LibraryCall = { output: 'keep', ...body }
-  return define(null, signature, options, (ctx, ...args) => ctx.library(call, args))
+  return define(null, signature, options, (ctx, ...args) =>
+    // Its own defaults apply to what was not passed.
+    ctx.library(call, args.length > ctx.argc ? args.slice(0, ctx.argc) : args),
+  )
 }
 
 /** The same builtin, run in another way: its short ways, which would go past that, are gone. */

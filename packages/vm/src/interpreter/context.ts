@@ -169,8 +169,7 @@ export class MachineContext implements CallContext {
   }
 
   library(body: LibraryCall, args: readonly Value[]): Control {
-    const passed = args.length > this.argc ? args.slice(0, this.argc) : args
-    return this.ask({ kind: 'library', body, args: passed })
+    return this.ask({ kind: 'library', body, args })
   }
 
   call(callee: Value, args: readonly Value[]): Control {

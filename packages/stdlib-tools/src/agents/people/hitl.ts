@@ -1,14 +1,9 @@
-// People in the loop: questions, approvals, dual control and escalations. A request is an event in the log;
-// its responses are events too, whoever gives them: the host (effect `approval.ask`), and where the run has stand-ins (StandIns) a
-// host mock or whoever appends to the topic. The builtin waits on the topic and looks at the responses to its request each time
-// something is appended. A request that nobody can answer fails at once.
-//
-// The host is asked by a task beside the one that waits, so that a deadline ends the waiting and not the asking.
+// People in the loop: questions, approvals, dual control and escalations; hitl.harn is what they do. Here are the checks of arguments, what
+// is read from the log of events, and the list of requests that wait.
 
 import { innermostScope } from '../../library/task-scopes.js'
 import { STAND_INS } from '../../library/logging/stand-ins.js'
 import {
-  Fault,
   HarnBuiltin,
   HarnClosure,
   HarnDict,
@@ -17,29 +12,21 @@ import {
   HarnList,
   builtin,
   bytesToHex,
-  callBack,
   compareText,
   display,
-  failRuntime,
-  failWith,
-  here,
   isCallable,
   isInt,
   millisOf,
-  parkUntil,
   parseInt64,
-  scripts,
-  sortTexts,
-  toPlain,
-  tryAsk,
   typeName,
   utf8,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Control, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { append, eventsOf, topicKey } from '../../library/logging/event-log.js'
+import { harnModules } from '../../library/harn/modules.js'
+import { primitive } from '../../library/harn/primitive.js'
+import { eventsOf } from '../../library/logging/event-log.js'
 import { matchHostMock } from '../../tools/dispatch/host-mocks.js'
-import { timeOrderedId, wallMs } from '../../library/time/identity.js'
 import { isoNow } from '../../library/time/dates.js'
 
 type Kind = 'question' | 'approval' | 'dual_control' | 'escalation'
@@ -59,79 +46,13 @@ const REQUESTED: Readonly<Record<Kind, string>> = {
 }
 
 const RESPONSE = 'hitl.response_received'
-const TIMEOUT = 'hitl.timeout'
-/** Written by the builtin itself when a question was answered; nothing else marks its end. */
-const ANSWERED = 'hitl.question_answered'
 
 /** Nobody can be asked; the payload says why. */
 const UNANSWERABLE = 'hitl.unanswerable'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-// --------------------------------------------------------------------------------------------------------------- requests
-
-interface Request {
-  readonly kind: Kind
-  readonly id: string
-  readonly traceId: string
-  /** On the machine's clock; null waits without limit. */
-  readonly dueMs: number | null
-  /** The task that asks the host, null when a mock answered. */
-  readonly asker: number | null
-}
-
-function* log(kind: Kind, event: string, payload: HarnDict): Script<number> {
-  const atMs = Math.floor(yield* wallMs())
-  return yield* append(TOPICS[kind], { kind: event, payload, atMs })
-}
-
-/** Writes the request down, and has it answered by a mock or asked of the host. */
-function* open(kind: Kind, payload: HarnDict, timeoutMs: number | null): Script<Request> {
-  const id = `hitl_${kind}_${yield* timeOrderedId()}`
-  const traceId = `trace_${yield* timeOrderedId()}`
-  const timestamp = isoNow(yield* wallMs())
-  const request = HarnDict.of({ request_id: id, request_kind: kind, agent: '', trace_id: traceId, timestamp, payload })
-  yield* log(kind, REQUESTED[kind], request)
-  const dueMs = timeoutMs === null ? null : yield* here((ctx) => ctx.now + timeoutMs)
-  const mock = yield* here((ctx) => {
-    if (ctx.machine.hostData(STAND_INS) === 'none') return null
-    const found = matchHostMock(ctx, 'hitl', kind, payload.with('request_id', id))
-    return found === undefined ? null : { result: found.result, error: found.error }
-  })
-  if (mock === null) {
-    const asker = yield* here((ctx) =>
-      ctx.machine.spawn(new HarnBuiltin('__hitl_ask_host'), [kind, request], {
-        taskId: `${ctx.machine.task().taskId}:${id}`,
-        name: 'hitl',
-      }),
-    )
-    return { kind, id, traceId, dueMs, asker }
-  }
-  if (mock.error !== null) failWith(mock.error)
-  const responses = mock.result instanceof HarnList ? mock.result.view() : [mock.result]
-  if (!responses.every((response) => response instanceof HarnDict))
-    failRuntime(`mocked HITL ${kind} response must be a dict or list<dict>`)
-  for (const response of responses) yield* respond(kind, id, withTexts(response as HarnDict))
-  return { kind, id, traceId, dueMs, asker: null }
-}
-
-/** A mocked response with the fields that are texts as texts: scripts may write a number, and nil is the text `nil`. */
-function withTexts(response: HarnDict): HarnDict {
-  const out = response.copy()
-  for (const key of ['reviewer', 'reason', 'responded_at', 'signature'])
-    if (response.has(key)) out.set(key, display(response.get(key)!))
-  return out
-}
-
-function* respond(kind: Kind, id: string, given: HarnDict): Script<null> {
-  const at = given.get('responded_at')
-  const respondedAt = typeof at === 'string' ? at : isoNow(yield* wallMs())
-  const response = new HarnDict()
-  for (const key of ['answer', 'approved', 'accepted', 'reviewer', 'reason', 'metadata', 'signature'])
-    response.set(key, given.get(key) ?? null)
-  yield* log(kind, RESPONSE, response.with('request_id', id).with('responded_at', respondedAt))
-  return null
-}
+// ------------------------------------------------------------------------------------------- what hitl.harn is made with
 
 /** As it was written down: what a person is shown is what waits for the answer, whoever calls this. */
 function requestOf(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
@@ -143,49 +64,19 @@ function requestOf(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
   return null
 }
 
-/** The task that asks the host. Where nobody can be asked it says so, or leaves the request to whoever else answers it. */
-function* askHost(kindValue: Value, requestValue: Value): Script {
-  const kind = kindValue as Kind
-  const request = yield* here((ctx) => (requestValue instanceof HarnDict ? requestOf(ctx, kind, requestValue) : null))
-  if (request === null) return null
-  const heard = new Set<string>()
-  for (;;) {
-    const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind, payload: toPlain(request) } })
-    if (answer instanceof Fault) {
-      const waits = yield* here((ctx) => ctx.machine.hostData(STAND_INS) === 'script')
-      if (answer.category === 'tool_rejected' && !waits)
-        yield* log(kind, UNANSWERABLE, HarnDict.of({ request_id: request.get('request_id')!, reason: answer.message }))
-      return null
-    }
-    const before = heard.size
-    const responses = answer instanceof HarnList ? answer.view() : [answer]
-    for (const response of responses) {
-      if (!(response instanceof HarnDict)) continue
-      yield* respond(kind, request.get('request_id') as string, response)
-      const reviewer = response.get('reviewer') ?? null
-      if (reviewer !== null) heard.add(display(reviewer))
-    }
-    // The task is stopped once the request is settled. While it is not, the host is asked again as long as it brings in
-    // reviewers who were not heard before.
-    if (heard.size === before || kind === 'question' || kind === 'escalation') return null
-    // First whoever waits looks at what came.
-    yield* parkUntil(null, yield* here((ctx) => ctx.now))
-  }
-}
-
-function responsesTo(ctx: Context, request: Request): HarnDict[] {
+function responsesTo(ctx: Context, topic: string, id: string): HarnDict[] {
   const found: HarnDict[] = []
-  for (const event of eventsOf(ctx, TOPICS[request.kind])) {
-    if (event.kind === RESPONSE && event.payload instanceof HarnDict && event.payload.get('request_id') === request.id)
+  for (const event of eventsOf(ctx, topic)) {
+    if (event.kind === RESPONSE && event.payload instanceof HarnDict && event.payload.get('request_id') === id)
       found.push(event.payload)
   }
   return found
 }
 
 /** Why nobody will answer; null while somebody may. */
-function unanswerable(ctx: Context, request: Request): string | null {
-  for (const { kind, payload } of eventsOf(ctx, TOPICS[request.kind])) {
-    if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === request.id)
+function unanswerable(ctx: Context, topic: string, id: string): string | null {
+  for (const { kind, payload } of eventsOf(ctx, topic)) {
+    if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === id)
       return display(payload.get('reason') ?? null)
   }
   return null
@@ -197,67 +88,6 @@ const BUILTIN_OF: Readonly<Record<Kind, string>> = {
   dual_control: 'dual_control',
   escalation: 'escalate_to',
 }
-
-/**
- * Waits until `decide` makes something of the responses. The time running out throws unless `late` is given; so does a request that
- * nobody can answer, which would wait for all of that time.
- */
-function* settle<T>(request: Request, decide: (responses: readonly HarnDict[]) => T | undefined, late?: () => T): Script<T> {
-  for (;;) {
-    const responses = yield* here((ctx) => responsesTo(ctx, request))
-    const decided = decide(responses)
-    if (decided !== undefined) {
-      yield* dismiss(request)
-      return decided
-    }
-    const reason = yield* here((ctx) => unanswerable(ctx, request))
-    if (reason !== null) {
-      if (late !== undefined) return late()
-      return failWith(
-        HarnDict.of({
-          name: 'HumanUnavailableError',
-          category: 'tool_rejected',
-          message:
-            `${BUILTIN_OF[request.kind]}: nobody can answer this ${request.kind.replace('_', ' ')}: ${reason}. ` +
-            'Serve the script to a client with people (bridle serve acp, bridle serve mcp), embed it with an approval provider ' +
-            '(approvalProvider, ApprovalDesk) and the grant "approval", or answer in a test with ' +
-            `host_mock("hitl", "${request.kind}", {…})`,
-          request_id: request.id,
-          kind: request.kind,
-        }),
-      )
-    }
-    const timedOut = yield* parkUntil(topicKey(TOPICS[request.kind]), request.dueMs)
-    if (!timedOut) continue
-    yield* dismiss(request)
-    yield* log(request.kind, TIMEOUT, HarnDict.of({ request_id: request.id }))
-    if (late !== undefined) return late()
-    return failWith(
-      HarnDict.of({
-        name: 'HumanTimeoutError',
-        category: 'timeout',
-        message: `${request.kind} timed out`,
-        request_id: request.id,
-        kind: request.kind,
-      }),
-    )
-  }
-}
-
-/** Nobody waits for the host's answer any more. */
-function* dismiss({ asker }: Request): Script<null> {
-  return yield* here((ctx) => {
-    if (asker !== null) {
-      ctx.machine.abortTask(asker)
-      ctx.machine.forgetTask(asker)
-    }
-    return null
-  })
-}
-
-// ------------------------------------------------------------------------------------------------------------ the builtins
-
-const hasValue = (value: Value | undefined): value is NonNullable<Value> => value !== undefined && value !== null
 
 /** The answer as the type of the default; the default when it cannot be. */
 function coerced(answer: Value, fallback: Value): Value {
@@ -283,45 +113,6 @@ function coerced(answer: Value, fallback: Value): Value {
   return typeName(answer) === typeName(fallback) ? answer : fallback
 }
 
-function* askUser(prompt: Value, options: Value, timeoutMs: Value): Script {
-  const given = options as HarnDict
-  const schema = given.get('schema') ?? null
-  const fallback = given.get('default') ?? null
-  const payload = HarnDict.of({ prompt, schema, default: fallback, timeout_ms: timeoutMs })
-  const request = yield* open('question', payload, Number(timeoutMs))
-  const NONE = HarnDict.of({ timed_out: true })
-  const response = yield* settle(request, (responses) => responses[0], fallback === null ? undefined : () => NONE)
-  if (response === NONE) return fallback
-  const answer = response.get('answer') ?? null
-  yield* log('question', ANSWERED, HarnDict.of({ request_id: request.id }))
-  if (schema !== null) return yield* callBack(new HarnBuiltin('schema_expect'), answer, schema, true)
-  return fallback === null ? answer : coerced(answer, fallback)
-}
-
-interface Approved {
-  readonly approvals: readonly HarnDict[]
-}
-
-type Judged = { readonly denied: HarnDict } | Approved
-
-function judge(responses: readonly HarnDict[], quorum: number, reviewers: readonly string[]): Judged | undefined {
-  const approvals: HarnDict[] = []
-  const counted = new Set<string>()
-  for (const response of responses) {
-    const reviewer = response.get('reviewer') ?? null
-    const name = reviewer === null ? null : display(reviewer)
-    // Who says no without a name has said no; who says yes without one does not count.
-    if (name !== null && reviewers.length > 0 && !reviewers.includes(name)) continue
-    if (name !== null && counted.has(name)) continue
-    if (response.get('approved') !== true) return { denied: response }
-    if (name === null) continue
-    counted.add(name)
-    approvals.push(response)
-    if (approvals.length >= quorum) return { approvals }
-  }
-  return undefined
-}
-
 function signatureOf(requestId: string, response: HarnDict): string {
   const own = response.get('signature')
   if (typeof own === 'string') return own
@@ -337,112 +128,76 @@ function signatureOf(requestId: string, response: HarnDict): string {
   return `sha256:${bytesToHex(sha256(utf8(`${lines.join('\n')}\n`)))}`
 }
 
-/** Waits for the quorum; a denial throws. The record that request_approval returns. */
-function* approvals(request: Request, quorum: number, reviewers: readonly string[]): Script<HarnDict> {
-  const judged = yield* settle(request, (responses) => judge(responses, quorum, reviewers))
-  const { kind, id } = request
-  if ('denied' in judged) {
-    const reason = judged.denied.get('reason') ?? null
-    const reviewer = judged.denied.get('reviewer') ?? null
-    const named = new HarnList(reviewer === null ? [] : [reviewer])
-    yield* log(kind, `hitl.${kind}_denied`, HarnDict.of({ request_id: id, reviewers: named, reason }))
-    return failWith(
-      HarnDict.of({
-        name: 'ApprovalDeniedError',
-        category: 'generic',
-        message: reason === null ? 'approval was denied' : display(reason),
-        request_id: id,
-        reviewers: named,
-        reason,
-      }),
-    )
-  }
-  const last = judged.approvals.at(-1)!
-  const signatures = judged.approvals.map((response) =>
-    HarnDict.of({
-      reviewer: response.get('reviewer')!,
-      signed_at: response.get('responded_at')!,
-      signature: signatureOf(id, response),
-    }),
-  )
-  const record = HarnDict.of({
-    approved: true,
-    reviewers: new HarnList(sortTexts(judged.approvals.map((response) => display(response.get('reviewer')!)))),
-    approved_at: last.get('responded_at')!,
-    reason: last.get('reason') ?? null,
-    signatures: new HarnList(signatures),
-  })
-  yield* log(kind, `hitl.${kind}_approved`, record.with('request_id', id))
-  return record
+function mockedAnswer(ctx: Context, kind: string, payload: HarnDict): HarnDict | null {
+  if (ctx.machine.hostData(STAND_INS) === 'none') return null
+  const found = matchHostMock(ctx, 'hitl', kind, payload)
+  return found === undefined ? null : HarnDict.of({ result: found.result, error: found.error })
 }
 
-function* requestApproval(action: Value, options: Value, deadlineMs: Value): Script {
-  const given = options as HarnDict
-  const quorum = isInt(given.get('quorum') ?? null) ? Number(given.get('quorum')) : 1
-  const reviewers = listOf(given.get('reviewers')) ?? []
-  const payload = HarnDict.of({
-    action,
-    detail: given.get('detail') ?? null,
-    quorum,
-    reviewers: new HarnList([...reviewers]),
-    deadline_ms: deadlineMs,
-  })
-  for (const key of ['args', 'principal', 'evidence_refs', 'undo_metadata', 'capabilities_requested']) {
-    if (hasValue(given.get(key))) payload.set(key, given.get(key)!)
-  }
-  const request = yield* open('approval', payload, Number(deadlineMs))
-  return yield* approvals(request, quorum, reviewers)
-}
-
-function* dualControl(n: Value, m: Value, action: Value, approvers: Value): Script {
+function actionName(action: Value): string {
   const name = action instanceof HarnBuiltin ? action.name : action instanceof HarnClosure ? action.code.chunk.name : ''
-  const payload = HarnDict.of({
-    n,
-    m,
-    action: /^[A-Za-z_]\w*$/.test(name) ? name : '<closure>',
-    approvers,
-    deadline_ms: DAY_MS,
-  })
-  const request = yield* open('dual_control', payload, DAY_MS)
-  yield* approvals(request, Number(n), listOf(approvers) ?? [])
-  const value = yield* callBack(action)
-  yield* log('dual_control', 'hitl.dual_control_executed', HarnDict.of({ request_id: request.id }))
-  return value
+  return /^[A-Za-z_]\w*$/.test(name) ? name : '<closure>'
 }
 
-const isAccepted = (response: HarnDict): boolean => response.get('accepted') === true || response.get('approved') === true
+const primitives: readonly BuiltinDef[] = [
+  builtin(
+    '__hitl_kind(kind: string) -> dict',
+    { doc: 'Names of a kind of request: {topic, requested, builtin}.' },
+    (_ctx, given) => {
+      const kind = given as Kind
+      return HarnDict.of({ topic: TOPICS[kind], requested: REQUESTED[kind], builtin: BUILTIN_OF[kind] })
+    },
+  ),
+  primitive(
+    '__hitl_mock(kind: string, payload: dict) -> dict?',
+    'The answer of a mock, where a mock may answer.',
+    (ctx, kind, payload) => mockedAnswer(ctx, kind as string, payload as HarnDict),
+  ),
+  primitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
+  primitive('__hitl_request(kind: any, request: any) -> dict?', 'A request as it was written down.', (ctx, kind, request) =>
+    request instanceof HarnDict ? requestOf(ctx, kind as Kind, request) : null,
+  ),
+  primitive('__hitl_responses(topic: string, id: string) -> list', 'Responses to a request so far.', (ctx, topic, id) => {
+    const responses = responsesTo(ctx, topic as string, id as string)
+    return new HarnList(responses)
+  }),
+  primitive('__hitl_unanswerable(topic: string, id: string) -> string?', 'Why nobody will answer a request.', (ctx, topic, id) =>
+    unanswerable(ctx, topic as string, id as string),
+  ),
+  primitive(
+    '__spawn_asker(kind: string, request: dict, id: string) -> int',
+    'The task that asks the host.',
+    (ctx, kind, request, id) =>
+      ctx.machine.spawn(new HarnBuiltin('__hitl_ask_host'), [kind!, request!], {
+        taskId: `${ctx.machine.task().taskId}:${id as string}`,
+        name: 'hitl',
+      }),
+  ),
+  primitive('__end_asker(task: int) -> nil', 'Ends such a task.', (ctx, task) => {
+    ctx.machine.abortTask(Number(task))
+    ctx.machine.forgetTask(Number(task))
+    return null
+  }),
+  builtin(
+    '__as_type_of(fallback: any, answer: any) -> any',
+    { doc: 'An answer as the type of the default; the default when it cannot be.' },
+    (_ctx, fallback, answer) => coerced(answer ?? null, fallback ?? null),
+  ),
+  builtin(
+    '__hitl_signature(id: string, response: dict) -> string',
+    { doc: 'The signature of an approval.' },
+    (_ctx, id, response) => signatureOf(id as string, response as HarnDict),
+  ),
+  builtin('__action_name(action: any) -> string', { doc: 'The name of a function; `<closure>` without one.' }, (_ctx, action) =>
+    actionName(action ?? null),
+  ),
+  primitive('__policy_in_force() -> any', 'The innermost policy of the task.', (ctx) => innermostScope(ctx, 'ceilings')),
+]
 
-function* escalate(role: Value, reason: Value): Script {
-  const policy = yield* here((ctx) => innermostScope(ctx, 'ceilings'))
-  const request = yield* open('escalation', HarnDict.of({ role, reason, capability_policy: policy }), null)
-  const response = yield* settle(request, (responses) => responses.find(isAccepted) ?? responses[0])
-  const accepted = isAccepted(response)
-  const acceptedAt = accepted ? response.get('responded_at')! : null
-  const reviewer = response.get('reviewer') ?? null
-  if (accepted)
-    yield* log(
-      'escalation',
-      'hitl.escalation_accepted',
-      HarnDict.of({ request_id: request.id, reviewer, accepted_at: acceptedAt }),
-    )
-  return HarnDict.of({
-    request_id: request.id,
-    role,
-    reason,
-    trace_id: request.traceId,
-    status: accepted ? 'accepted' : 'pending',
-    accepted_at: acceptedAt,
-    reviewer,
-  })
+/** Goes on as a function of hitl.harn. What callbacks print is lost, as in the reference. */
+function goOn(ctx: Context, name: string, ...args: Value[]): Control {
+  return ctx.library({ module: 'agents/people/hitl', function: name, output: 'drop' }, args)
 }
-
-const machine = scripts('hitl.request', {
-  ask_user: (prompt, options, timeout) => askUser(prompt!, options!, timeout!),
-  request_approval: (action, options, deadline) => requestApproval(action!, options!, deadline!),
-  dual_control: (n, m, action, approvers) => dualControl(n!, m!, action!, approvers ?? null),
-  escalate_to: (role, reason) => escalate(role!, reason!),
-  ask_host: (kind, request) => askHost(kind!, request!),
-})
 
 // ---------------------------------------------------------------------------------------------------------------- pending
 
@@ -462,8 +217,8 @@ const KINDS = Object.keys(TOPICS) as Kind[]
 
 /** Kinds of events after which a request is no longer pending. An escalation stays open until it is accepted. */
 const CLOSING: ReadonlySet<string> = new Set([
-  TIMEOUT,
-  ANSWERED,
+  'hitl.timeout',
+  'hitl.question_answered',
   UNANSWERABLE,
   'hitl.approval_approved',
   'hitl.approval_denied',
@@ -590,7 +345,7 @@ function startAsk(ctx: Context, prompt: Value, options: Value): Result {
   const given = optionsAt(ctx, options, 1)
   if (given === null) return ctx.runtime('ask_user: options must be a dict')
   const timeout = optionMs(given, 'timeout')
-  return timeout === null ? ctx.runtime(NO_DURATION) : machine.start(ctx, 'ask_user', text, given, timeout)
+  return timeout === null ? ctx.runtime(NO_DURATION) : goOn(ctx, 'ask_user', text, given, timeout)
 }
 
 function startApproval(ctx: Context, action: Value, options: Value): Result {
@@ -606,7 +361,8 @@ function startApproval(ctx: Context, action: Value, options: Value): Result {
   const evidence = given.get('evidence_refs') ?? null
   if (evidence !== null && !(evidence instanceof HarnList)) return ctx.runtime(`${name}: evidence_refs must be a list`)
   const deadline = optionMs(given, 'deadline')
-  return deadline === null ? ctx.runtime(NO_DURATION) : machine.start(ctx, 'request_approval', text, given, deadline)
+  if (deadline === null) return ctx.runtime(NO_DURATION)
+  return goOn(ctx, 'request_approval', text, given, new HarnList(listOf(given.get('reviewers')) ?? []), deadline)
 }
 
 function startDualControl(ctx: Context, n: Value, m: Value, action: Value, approvers: Value): Result {
@@ -621,14 +377,14 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
   if (listed === null) return ctx.runtime(`${name}: expected list<string>`)
   if (listed.length > 0 && listed.length < Number(m))
     return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)
-  return machine.start(ctx, 'dual_control', n, m, action, new HarnList(listed))
+  return goOn(ctx, 'dual_control', n, m, action, new HarnList(listed))
 }
 
 function startEscalation(ctx: Context, role: Value, reason: Value): Result {
   const texts = [textArgument(ctx, role, 0), textArgument(ctx, reason, 1)]
   const missing = texts.indexOf(null)
   if (missing >= 0) return ctx.runtime(`escalate_to: expected string argument at ${missing}`)
-  return machine.start(ctx, 'escalate_to', texts[0]!, texts[1]!)
+  return goOn(ctx, 'escalate_to', texts[0]!, texts[1]!)
 }
 
 const ASKS = ['approval.ask', 'clock.now', 'random.bytes', 'callback'] as const
@@ -661,7 +417,8 @@ const PENDING_FILTERS = `
 
 export const hitlFamily: BuiltinFamily = {
   name: 'hitl',
-  frames: [machine.frame],
+  modules: harnModules,
+  primitives,
   builtins: [
     builtin(
       'ask_user<T>(prompt: string, options?: {schema?: Schema<T>, timeout?: duration, default?: T}) -> T',
@@ -695,7 +452,7 @@ export const hitlFamily: BuiltinFamily = {
     builtin(
       '__hitl_ask_host(kind: string, request: dict) -> nil',
       { doc: 'Hands a request to the host and logs what it answers.', effects: ASKS },
-      (ctx, kind, request) => machine.start(ctx, 'ask_host', kind ?? null, request ?? null),
+      (ctx, kind, request) => goOn(ctx, 'ask_host', kind ?? null, request ?? null),
     ),
   ],
 }

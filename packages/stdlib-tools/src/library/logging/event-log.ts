@@ -2,6 +2,7 @@
 // it through the global dict `event_log`; other families (people in the loop, waitpoints) append and read through the
 // functions here.
 
+import { primitive } from '../harn/primitive.js'
 import { STAND_INS } from './stand-ins.js'
 import {
   END,
@@ -144,6 +145,14 @@ const WRITES = { effects: ['clock.now'] as const }
 export const eventLogFamily: BuiltinFamily = {
   name: 'event_log',
   frames: [machine.frame, nextFrame],
+  primitives: [
+    primitive(
+      '__append_event(topic: string, kind: string, payload: any, at_ms: int) -> int',
+      'Appends an event and wakes who waits for the topic.',
+      (ctx, topic, kind, payload, atMs) =>
+        appendEvent(ctx, topic as string, { kind: kind as string, payload: payload!, atMs: Number(atMs) }),
+    ),
+  ],
   builtins: [
     builtin(
       'event_log.emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
