@@ -505,6 +505,40 @@ function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
+/**
+ * The walks of ARCHITECTURE.md: a file that is named exists, and none comes twice in a walk. A folder that is left is not entered again; the
+ * paths are those of packages without `src`, or of the rooms of stdlib-tools.
+ */
+function checkWalks(): Complaint[] {
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const section = page.split(/^## /m).find((each) => each.startsWith('Three values')) ?? ''
+  const walks = section.split('\n\n').filter((part) => part.startsWith('1. '))
+  if (walks.length !== 3) return [`ARCHITECTURE.md must have three walks, and has ${walks.length}`]
+  return walks.flatMap((walk, at) => complaintsOfWalk(walk, `walk ${at + 1} of ARCHITECTURE.md`))
+}
+
+function complaintsOfWalk(walk: string, name: string): Complaint[] {
+  const complaints: Complaint[] = []
+  const files = [...walk.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => file!)
+  const left = new Set<string>()
+  let folder = ''
+  for (const [index, file] of files.entries()) {
+    if (!existsSync(join(root, pathInWalk(file)))) complaints.push(`${name} names ${file}, which does not exist`)
+    if (files.indexOf(file) !== index) complaints.push(`${name} names ${file} twice`)
+    const next = dirname(file)
+    if (next === folder) continue
+    if (left.has(next)) complaints.push(`${name} enters ${next} twice`)
+    left.add(folder)
+    folder = next
+  }
+  return complaints
+}
+
+function pathInWalk(file: string): string {
+  const [first = '', ...rest] = file.split('/')
+  return [...rooms, ...topRooms].includes(first) ? `packages/stdlib-tools/src/${file}` : `packages/${first}/src/${rest.join('/')}`
+}
+
 const checks: Record<string, Check> = {
   'import direction': checkImportDirection,
   rooms: checkRooms,
@@ -520,6 +554,7 @@ const checks: Record<string, Check> = {
   look: checkLook,
   'reading URLs': checkUrls,
   'forbidden text': checkForbiddenText,
+  walks: checkWalks,
 }
 
 let count = 0

@@ -15,10 +15,11 @@ export type {
 export { Run, ScriptError } from './host/run.js'
 export type { RunResult, SnapshotOptions, Wait } from './host/run.js'
 export type { RunEvent } from './host/events.js'
-export { Grants, GrantError } from './tools/policy/authority.js'
+export { Grants } from './host/authority.js'
+export { GrantError } from './tools/policy/grant-error.js'
 export { grantsOf } from './host/run-authority.js'
 export type { Confinement, RunAuthority } from './host/run-authority.js'
-export type { Grant } from './tools/policy/authority.js'
+export type { Grant } from './host/authority.js'
 export type { DryRunEntry } from './host/dry-run.js'
 
 export { DefinitionError, Finished, Pending, defineTool, finish, pending, pureFunction } from './tools/host-tools/define.js'

@@ -2,7 +2,7 @@
 // run.ts because a run that asks for nothing needs none of it.
 
 import type { Effect } from '@bridle/vm'
-import { authorized, providerTable, refusal } from '../tools/policy/authority.js'
+import { authorized, providerTable, refusal } from './authority.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { hashHex as nobleHash } from './hash.js'
 import { pinnedTools } from '../tools/definitions/pins.js'

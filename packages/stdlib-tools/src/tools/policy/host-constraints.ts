@@ -6,7 +6,7 @@
 
 import { keyKind } from '@bridle/compiler/grants'
 import type { ConstrainedCall, ConstraintRule, ConstraintRules, GrantValue } from '@bridle/compiler/grants'
-import { GrantError } from './authority.js'
+import { GrantError } from './grant-error.js'
 import { compileSchema } from '../host-tools/schema.js'
 import type { AnySchema, OutputOf } from '../host-tools/schema.js'
 import { messageOf } from '../executors/provider.js'

@@ -4,7 +4,7 @@
 import { normalizeCeiling, constraintProblem, isEffectName } from '@bridle/compiler/grants'
 import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
 import type { GrantScope } from './grant-ceiling.js'
-import { GrantError } from './authority.js'
+import { GrantError } from './grant-error.js'
 import { grantKey } from './host-constraints.js'
 
 /** One tool's constraints. Other keys are names of arguments, with the value or values that they must have. */

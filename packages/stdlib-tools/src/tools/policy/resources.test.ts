@@ -4,7 +4,7 @@
 import type { PlainRecord } from '@bridle/vm'
 import { effectOfData } from '../../test-support/effect-of-data.js'
 import { describe, expect, test } from 'vitest'
-import { Grants, refusal } from './authority.js'
+import { Grants, refusal } from '../../host/authority.js'
 import { createRuntime } from '../../host/runtime.js'
 import type { RuntimeOptions } from '../../host/runtime.js'
 import { builtin } from '@bridle/vm'

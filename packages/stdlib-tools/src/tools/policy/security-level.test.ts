@@ -1,7 +1,7 @@
 // A run with a security level makes no call that needs a higher one, by whatever name and route, and no effect that does.
 
 import { describe, expect, test } from 'vitest'
-import { GrantError } from './authority.js'
+import { GrantError } from './grant-error.js'
 import { MemoryFs } from '../../host/providers/memory.js'
 import { answered } from '../executors/provider.js'
 import type { Provider } from '../executors/provider.js'

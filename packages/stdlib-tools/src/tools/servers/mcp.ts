@@ -233,7 +233,7 @@ interface OpenState {
   asked: boolean
   number: number
   name: string
-  spec: HarnDict
+  spec: McpSpec
   /** The declared server that this connection serves, '' for one that the script spelled out. */
   server: string
 }
@@ -242,7 +242,7 @@ const openFrame = frame<OpenState>({
   kind: 'mcp.open',
   runBoundary: false,
   step(ctx, state) {
-    const spec = jsonDict(state.spec)
+    const { spec } = state
     if (!state.asked) {
       state.asked = true
       const { url } = spec
@@ -260,7 +260,7 @@ const openFrame = frame<OpenState>({
 
 function open(ctx: Context, name: string, spec: McpSpec, server: string): Result {
   const number = ++ctx.state(mcpState).count
-  return ctx.frame('mcp.open', { asked: false, number, name, spec: fromPlain(spec), server } as OpenState)
+  return ctx.frame('mcp.open', { asked: false, number, name, spec, server } as OpenState)
 }
 
 const mcpConnect = builtin(

@@ -3,18 +3,15 @@
 // functions, capability operations) needs no grant: defining it was one. Time and randomness belong to the run.
 
 import type { Effect, EffectKind, EffectOutcome } from '@bridle/vm'
-import { categorizedError } from '../executors/provider.js'
-import type { PerformEffect, Provider } from '../executors/provider.js'
-import { EFFECTS, usesOf } from '../../library/effects/index.js'
+import { categorizedError } from '../tools/executors/provider.js'
+import type { PerformEffect, Provider } from '../tools/executors/provider.js'
+import { GrantError } from '../tools/policy/grant-error.js'
+import { EFFECTS, usesOf } from '../library/effects/index.js'
 
 /** `*`, an area such as `fs`, or one kind such as `fs.read`. */
 export type Grant = '*' | EffectKind | Area
 
 type Area = EffectKind extends infer Kind ? (Kind extends `${infer Name}.${string}` ? Name : never) : never
-
-export class GrantError extends Error {
-  override readonly name = 'GrantError'
-}
 
 /** The set of powers of a run. Narrowing is the only way from one to another. */
 export class Grants {
