@@ -33,7 +33,8 @@ const DEFAULT_TIMEOUT_S = 300
 export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Promise<number> {
   const { url, auth: declared } = serverOf(server)
   const store = userStore()
-  const secret = flags.clientSecretEnv === undefined ? undefined : process.env[flags.clientSecretEnv]
+  const { clientSecretEnv: variable } = flags
+  const secret = variable !== undefined && Object.hasOwn(process.env, variable) ? process.env[variable] : undefined
   if (flags.clientSecretEnv !== undefined && (secret ?? '') === '')
     throw new UsageError(`--client-secret-env: the variable ${flags.clientSecretEnv} is not set`)
   if (secret !== undefined && flags.clientId === undefined) throw new UsageError('--client-secret-env needs --client-id')

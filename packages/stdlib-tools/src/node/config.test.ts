@@ -64,6 +64,13 @@ test('what a file says, with defaults, texts of the environment and secrets by n
   expect(JSON.stringify(config)).not.toContain('s3cret')
 })
 
+test.each(['constructor', 'toString', '__proto__'])('a secret in the variable %s is one that nobody set', (variable) => {
+  put('a/bridle.toml', FULL.replaceAll('THE_KEY', variable))
+  expect(() => load({ AGENT: 'me' }).secret('anthropic.api_key_env')).toThrow(
+    expect.objectContaining({ code: 'secret_missing', variable }) as Error,
+  )
+})
+
 test('a secret that is not there is missed at its first use, not before', () => {
   put('a/bridle.toml', FULL)
   const config = load({ AGENT: 'me' })
@@ -100,6 +107,8 @@ test.each([
   ['[providers.mcp.x]\nurl = "y"\nuri = "z"', 'providers.mcp.x.url', /did you mean 'uri'\?/],
   ['[cache]\nttl_ms = "soon"', 'cache.ttl_ms', /cache\.ttl_ms: /],
   ['[providers]\nhttp.get = 7', 'providers.http.get', /expected the name of a provider/],
+  ['[logging]\nlevel = "${constructor}"', 'logging.level', /constructor is not set/],
+  ['[logging]\nlevel = "${__proto__}"', 'logging.level', /__proto__ is not set/],
   ['[logging]\nlevel = "${NOBODY_SETS_THIS}"', 'logging.level', /NOBODY_SETS_THIS is not set/],
   ['[cache', '', /bridle\.toml:1: /],
 ])('%j is refused at %s', (text, path, message) => {

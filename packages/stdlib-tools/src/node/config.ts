@@ -179,9 +179,11 @@ function read(file: string, prefix: readonly string[]): Found {
 /** Tables are joined, everything else is replaced. */
 function overlaid(below: unknown, above: unknown): unknown {
   if (!isTable(below) || !isTable(above)) return above
-  const merged: { [key: string]: unknown } = { ...below }
-  for (const [key, value] of Object.entries(above)) merged[key] = key in below ? overlaid(below[key], value) : value
-  return merged
+  const joined = Object.entries(above).map(([key, value]) => [
+    key,
+    Object.hasOwn(below, key) ? overlaid(below[key], value) : value,
+  ])
+  return Object.fromEntries([...Object.entries(below), ...joined]) as unknown
 }
 
 const isTable = (value: unknown): value is { readonly [key: string]: unknown } =>
@@ -191,7 +193,7 @@ const isTable = (value: unknown): value is { readonly [key: string]: unknown } =
 function interpolated(value: unknown, env: Environment, path: readonly string[], sources: readonly ConfigText[]): unknown {
   if (typeof value === 'string') {
     const read = (name: string, fallback: string | null): string => {
-      const found = env[name]
+      const found = Object.hasOwn(env, name) ? env[name] : undefined
       if (found !== undefined && found !== '') return found
       if (fallback !== null) return fallback
       throw wrong(sources, path, `${path.join('.')}: environment variable ${name} is not set`)
@@ -283,7 +285,7 @@ function secretOf(settings: Parsed['providers']['config'], key: string, env: Env
   const path = `providers.config.${key}`
   if (typeof variable !== 'string' || !field.endsWith('_env'))
     throw new ConfigError('config_invalid', `${path} does not name an environment variable`, { path })
-  const value = env[variable]
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined
   if (value === undefined || value === '')
     throw new ConfigError('secret_missing', `environment variable ${variable} is not set (${path})`, { path, variable })
   return value

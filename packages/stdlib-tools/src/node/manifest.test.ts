@@ -49,6 +49,13 @@ keep_alive = "30s"
     expect(tables['package']).toEqual({ name: 'demo' })
   })
 
+  test('a name that every object has is no variable', () => {
+    const auth = 'auth = { client_id = "me", client_secret_env = "constructor" }'
+    const { mcpServers } = readManifest('harn.toml', `[[mcp]]\nname = "a"\nurl = "http://127.0.0.1:1/mcp"\n${auth}\n`)
+    expect(mcpServers['a']).toMatchObject({ auth: { clientId: 'me' } })
+    expect(JSON.stringify(mcpServers)).not.toContain('clientSecret')
+  })
+
   test.each([
     ['[[mcp]\n', /^harn\.toml:1:\d+: /],
     ['[[mcp]]\ncommand = "x"\n', /^harn\.toml: mcp\[0\]\.name: /],

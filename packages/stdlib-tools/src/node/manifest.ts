@@ -177,7 +177,8 @@ function issueText(table: string, issue: z.core.$ZodIssue, keys: readonly string
 
 function authOf(given: z.infer<ReturnType<typeof authSchema>>): McpAuth {
   const { client_id, client_secret_env, scope, issuer } = given
-  const secret = given.client_secret ?? (client_secret_env === undefined ? undefined : process.env[client_secret_env])
+  const isSet = client_secret_env !== undefined && Object.hasOwn(process.env, client_secret_env)
+  const secret = given.client_secret ?? (isSet ? process.env[client_secret_env] : undefined)
   return {
     clientId: client_id,
     ...(secret === undefined ? {} : { clientSecret: secret }),
