@@ -1,15 +1,26 @@
 // The parts of the command's host that a run needs with its first effect, or when a manifest declares something: apart from host.ts,
 // because a script that only computes needs none of them.
 
+import { isatty } from 'node:tty'
 import { clockProvider, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
-import type { ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
-import { environmentRules, guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
+import type { Provider, ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
+import {
+  environmentRules,
+  guardedFetch,
+  hookModules,
+  lazyMcpProvider,
+  nodeProviders,
+  terminalProvider,
+} from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import type { Authority } from './authority.js'
 import type { FurtherLimits } from './further-limits.js'
 import { withLogins } from './mcp-logins.js'
 import { complain } from './printable.js'
 import { guardStreams } from './output.js'
+import type { PeopleFlags } from './people/answers.js'
+import { peopleProvider } from './people/provider.js'
+import type { ReadLine } from './people/provider.js'
 import type { Memory } from './repl/memory.js'
 
 /** What a manifest gives the runs of its scripts. */
@@ -54,6 +65,8 @@ export interface CommandProviders {
   readonly findSkill: DiscoveredSkills['find'] | null
   readonly servers: Manifest['mcpServers']
   readonly terminal: boolean
+  /** Who answers questions and approvals; null: nobody is there. */
+  readonly people: PeopleFlags | null
   readonly memory: Memory | null
 }
 
@@ -64,6 +77,7 @@ export function commandProviders({
   findSkill,
   servers,
   terminal,
+  people,
   memory,
 }: CommandProviders): readonly ProviderSource[] {
   // Some of them write to the streams.
@@ -71,11 +85,13 @@ export function commandProviders({
   const rules = environmentRules(authority.providers.env ?? {})
   const network =
     rules === null ? authority.mcpNetwork : { ...(authority.mcpNetwork ?? { denyPrivate: false }), alsoWithin: rules }
+  const keyboard = terminal ? terminalProvider() : null
   const providers: readonly ProviderSource[] = [
+    ...(keyboard === null ? [] : [keyboard]),
+    ...(people === null ? [] : [peopleProvider({ ...people, readLine: keyboard === null ? null : lineReader(keyboard) })]),
     ...nodeProviders({
       ...authority.providers,
       process: { args, ...(findSkill === null ? {} : { findSkill }) },
-      terminal,
     }),
     lazyMcpProvider({
       limits: mcpLimits,
@@ -89,6 +105,15 @@ export function commandProviders({
     }),
   ]
   return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))
+}
+
+/** Null where nobody sits in front of it, and sees what is asked. */
+function lineReader(keyboard: Provider): ReadLine | null {
+  if (!isatty(0) || !isatty(2)) return null
+  return async (call) => {
+    const outcome = await keyboard.perform({ kind: 'terminal.read', args: { op: 'line' } }, call)
+    return outcome.ok && typeof outcome.value === 'string' ? outcome.value : null
+  }
 }
 
 /** A server that is asked for its list again has the same tools wrong with it. */

@@ -22,6 +22,7 @@ import type { FurtherLimits } from './further-limits.js'
 import { commandProviders, declaredBy } from './host-parts.js'
 import type { Declared } from './host-parts.js'
 import { guardStreams } from './output.js'
+import type { PeopleFlags } from './people/answers.js'
 import type { Memory } from './repl/memory.js'
 import { complain } from './printable.js'
 
@@ -49,6 +50,8 @@ export interface CommandHostOptions {
   readonly memory?: Memory
   /** What may answer in place of people; by default a mock may, in a run that nothing confines. */
   readonly standIns?: RuntimeOptions['standIns']
+  /** Answers that were given with the command; with them, whoever sits at the terminal is asked for the rest. Nobody by default. */
+  readonly people?: PeopleFlags
   /** What runs have in place of this process and its files. */
   readonly world?: (skills: DiscoveredSkills | null) => readonly ProviderSource[]
 }
@@ -87,6 +90,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
       findSkill: skills?.find ?? null,
       servers,
       terminal: options.terminal,
+      people: options.people ?? null,
       memory: memory ?? null,
     })
   let resolve: ResolveModule | null = null

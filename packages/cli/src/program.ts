@@ -116,6 +116,14 @@ function sizeFlags(command: Command): Command {
     .option('--limit <name=n>', 'a limit of compiling or of MCP servers: compile.tokens=100000, mcp.maxTools=50', collect)
 }
 
+/** What a run may take, and who answers what it asks of people: whoever sits at the terminal is asked for the rest. */
+function peopleAndLimitFlags(command: Command): Command {
+  return limitFlags(command)
+    .option('--answers <file>', 'answer questions and approvals from this JSON list: [{"match": "Name?", "answer": "Ada"}]')
+    .option('--approve <pattern>', 'approve what is called so: deploy*, write_file', collect)
+    .option('--deny-all', 'deny what nothing else approves')
+}
+
 const SIMULATE_HELP = `
 Each seed is run once undisturbed, then once for each fault and entry of its journal: crash, the process dies in front of the entry and
 another one takes the run over; store, the entry cannot be written, and the run is recovered later. Time, chance and the order of answers
@@ -137,7 +145,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .addHelpText('after', EXIT_HELP)
   const add = (signature: string, description: string): Command => program.command(signature).description(description)
 
-  limitFlags(
+  peopleAndLimitFlags(
     authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
       .usage('[options] FILE|-|-e CODE [-- ARGS]')
       .option('-e, --eval <code>', 'run this text instead of a file')
@@ -174,7 +182,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await replayCommand(recording, file, options))
     })
 
-  limitFlags(
+  peopleAndLimitFlags(
     widenFlag(authorityFlags(add('snapshot [file]', 'run to a place where the run waits, and write it down there')))
       .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
       .requiredOption('-o, --out <file>', 'where to write the snapshot')
@@ -194,7 +202,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await snapshotCommand(file, { ...options, scriptArguments }))
     })
 
-  limitFlags(
+  peopleAndLimitFlags(
     widenFlag(authorityFlags(add('resume <file>', 'go on with a run from its snapshot, or from the journal that a crash left')))
       .addOption(
         new Option('--unknown <what>', 'becomes of calls of a journal that may have happened and may not be made twice').choices([

@@ -2,8 +2,9 @@
 
 import type { AuthorityFlags } from './authority.js'
 import type { SizeFlags } from './further-limits.js'
+import type { PeopleFlags } from './people/answers.js'
 
-export interface RunFlags extends AuthorityFlags, SizeFlags {
+export interface RunFlags extends AuthorityFlags, SizeFlags, PeopleFlags {
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string

@@ -10,6 +10,7 @@ import { readSizes } from '../further-limits.js'
 import { commandRuntime } from '../host.js'
 import type { Script } from '../script.js'
 import { perform } from '../perform.js'
+import type { PeopleFlags } from '../people/answers.js'
 import type { RunFlags } from '../run-flags.js'
 import { resumingAuthority, tellWidened } from '../resuming.js'
 import type { ResumingFlags } from '../resuming.js'
@@ -17,7 +18,7 @@ import { readRecording } from './replay.js'
 import { continuedFile } from './run-options.js'
 
 export interface ResumeFlags
-  extends ResumingFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
+  extends ResumingFlags, PeopleFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
   /** What becomes of calls of a recording that have no outcome and may not be made twice. */
   readonly unknown?: 'fail' | 'retry'
 }
@@ -61,6 +62,7 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   const runtime = commandRuntime({
     script: key,
     terminal: true,
+    people: options,
     args: [],
     ...readSizes(options),
     authority,
@@ -102,7 +104,7 @@ export interface OpenedSnapshot {
 /** Raises CommandError for bytes that are no snapshot, or that do not fit this Bridle. */
 export async function openSnapshot(
   file: string,
-  options: ResumingFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>,
+  options: ResumingFlags & PeopleFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>,
 ): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
   const { file: key, authority: before } = refusing(file, () => describeSnapshot(bytes))
@@ -111,6 +113,7 @@ export async function openSnapshot(
   const runtime = commandRuntime({
     script: key,
     terminal: true,
+    people: options,
     args: [],
     ...readSizes(options),
     authority,

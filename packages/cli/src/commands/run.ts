@@ -25,6 +25,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     script: script.key,
     ...(script.key.startsWith('<') ? {} : { build: options.build }),
     terminal: true,
+    people: options,
     args: options.scriptArguments,
     ...readSizes(options),
     authority: await withLock(authorityOf(options), options, script.key),

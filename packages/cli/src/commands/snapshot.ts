@@ -9,6 +9,7 @@ import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { performUntil, savedLine } from '../perform.js'
 import type { Performance } from '../perform.js'
+import type { PeopleFlags } from '../people/answers.js'
 import type { RunFlags } from '../run-flags.js'
 import type { ResumingFlags } from '../resuming.js'
 import { SNAPSHOT_MARK, openSnapshot, readBytes, refusing } from './resume.js'
@@ -16,7 +17,7 @@ import { readInput } from './run-options.js'
 import { complain, tellJson } from '../printable.js'
 
 export interface SnapshotFlags
-  extends ResumingFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit'> {
+  extends ResumingFlags, PeopleFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit'> {
   readonly out: string
   /** Number of the call in front of which to stop. */
   readonly at?: number
@@ -58,6 +59,7 @@ async function fresh(file: string | undefined, options: SnapshotFlags): Promise<
   const runtime = commandRuntime({
     script: script.key,
     terminal: true,
+    people: options,
     args: scriptArguments,
     ...readSizes(options),
     authority,

@@ -1,0 +1,95 @@
+// What a request to a person says: what it is about, as rules match it, and the text that a terminal shows.
+
+import type { ApprovalRequest } from '@bridle/stdlib-tools'
+
+type Fields = { readonly [key: string]: unknown }
+
+/** A string that is longer is cut off with a note until somebody asks for the whole. */
+const MOST_SHOWN = 2_000
+
+export interface PersonRequest {
+  readonly id: string
+  readonly kind: ApprovalRequest['kind']
+  /** The prompt of a question, the action of an approval, the role of an escalation, the tool of a permission. */
+  readonly subject: string
+  /** Who may approve; empty: anybody. */
+  readonly reviewers: readonly string[]
+  /** How many different people have to. */
+  readonly quorum: number
+  /** Of a question. */
+  readonly schemaType: string | null
+  readonly fallback: unknown
+  /** What else is shown, as lines: arguments in full, or strings cut off. */
+  readonly describe: (isWhole: boolean) => string
+}
+
+export function readRequest({ id, kind, payload }: ApprovalRequest): PersonRequest {
+  const about = fieldsOf(payload['payload'] ?? payload)
+  const asked = fieldsOf(payload['approvalRequest'])
+  const schema = fieldsOf(about['schema'])
+  const reviewers = about['reviewers'] ?? about['approvers']
+  return {
+    id,
+    kind,
+    subject: asText(about['prompt'] ?? asked['action'] ?? about['action'] ?? about['role']),
+    reviewers: Array.isArray(reviewers) ? reviewers.map(asText) : [],
+    quorum: Number(about['quorum'] ?? about['n'] ?? 1),
+    schemaType: typeof schema['type'] === 'string' ? schema['type'] : null,
+    fallback: about['default'] ?? null,
+    describe: (isWhole) => describe(kind, payload, about, asked, isWhole),
+  }
+}
+
+function describe(kind: ApprovalRequest['kind'], payload: Fields, about: Fields, asked: Fields, isWhole: boolean): string {
+  const rows: (readonly [string, unknown])[] =
+    kind === 'permission'
+      ? [
+          ['runs', fieldsOf(payload['tool'])['identity']],
+          ['arguments', asked['args']],
+          ['changes', payload['mutation'] === undefined ? null : fieldsOf(payload['mutation'])['classification']],
+          ['files', payload['declaredPaths']],
+        ]
+      : kind === 'escalation'
+        ? [['reason', about['reason']]]
+        : kind === 'question'
+          ? [['default', about['default']]]
+          : [
+              ['detail', about['detail']],
+              ['arguments', about['args']],
+              ['evidence', about['evidence_refs']],
+              ['wants', about['capabilities_requested']],
+            ]
+  return rows
+    .filter(([, value]) => hasContent(value))
+    .map(([name, value]) => `  ${name}: ${render(value, isWhole)}\n`)
+    .join('')
+}
+
+function hasContent(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return false
+  return typeof value !== 'object' || Object.keys(value).length > 0
+}
+
+/** JSON with four blanks in front of its lines. */
+function render(value: unknown, isWhole: boolean): string {
+  if (typeof value === 'string') {
+    const text = shorten(value, isWhole)
+    // A line break would let a script write lines that look like ours.
+    return /[\r\n]/.test(text) ? JSON.stringify(text) : text
+  }
+  const text = JSON.stringify(value, (_key, each) => (typeof each === 'string' ? shorten(each, isWhole) : each), 2)
+  return text.replaceAll('\n', '\n    ')
+}
+
+function shorten(text: string, isWhole: boolean): string {
+  if (isWhole || text.length <= MOST_SHOWN) return text
+  return `${text.slice(0, MOST_SHOWN)} [and ${text.length - MOST_SHOWN} more characters]`
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+}
