@@ -1,7 +1,7 @@
 // Compiles what of Bridle is written in Harn: the internal modules (packages/stdlib-tools/src/**/*.harn beside std/), which are bodies of
 // builtins, to library/harn/modules.generated.ts; the standard modules (src/std/**/*.harn) to std-compiled.generated.ts. Neither file is
 // committed: they follow from sources, compiler and opcodes, and `npm run setup` writes them. Deterministic; with `--check` it only
-// compares, and wants internal modules formatted and without findings of lint. Findings of the checker are errors always.
+// compares, and judges the style of all modules (library-style.ts). Findings of the checker are errors always.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
@@ -9,7 +9,6 @@ import {
   compileProgram,
   writeModuleIdentity,
   readInterface,
-  lintProgram,
   loadModules,
   storeModule,
   verify,
@@ -25,7 +24,8 @@ import type {
   ModuleChunk,
   Resolution,
 } from '../packages/compiler/src/index.js'
-import { SourceFile, format, parse } from '../packages/parser/src/index.js'
+import { SourceFile, parse } from '../packages/parser/src/index.js'
+import { findStyleProblems } from './library-style.js'
 import { filesBelow, root } from './workspace.mjs'
 
 const source = join(root, 'packages', 'stdlib-tools', 'src')
@@ -101,6 +101,19 @@ function chunkOf(path: string, key: string, options: CompileOptions): ModuleChun
   return chunk ?? null
 }
 
+function checkStyle(name: string, text: string, resolve: (path: string) => Resolution): readonly string[] {
+  return findStyleProblems({
+    name,
+    file: new SourceFile(`packages/stdlib-tools/src/${name}.harn`, text),
+    types: internalOptions.types!,
+    imports: (path) => {
+      const found = resolve(path)
+      const tree = found.kind === 'source' ? parse(new SourceFile(found.key, found.text)).program : null
+      return tree === null ? null : readInterface(tree)
+    },
+  })
+}
+
 // ------------------------------------------------------------------------------------------------------- internal modules
 
 function internalRow(name: string): string {
@@ -117,31 +130,11 @@ function internalRow(name: string): string {
     return ''
   }
   for (const problem of misuses(chunk)) problems.push(`${file}: ${problem}`)
-  if (isCheck) problems.push(...checkStyle(name, file))
+  if (isCheck) problems.push(...checkStyle(name, internal.get(name)!, (path) => resolveInternal(path, key)))
   // With positions, traces show the frames of the module: for who looks for a mistake in it. Else nobody sees them.
   const isBare = process.env['BRIDLE_LIBRARY_LINES'] !== '1'
   const bare = isBare ? { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, locals: [], lines: [] })) } : chunk
   return `  [${literal(name)}, ${literal(writeModule(bare, fingerprintOf(bare)))}],`
-}
-
-/** Newcomers read these modules as examples of the language. */
-function checkStyle(name: string, path: string): string[] {
-  const file = new SourceFile(path, internal.get(name)!)
-  const { program } = parse(file)
-  if (program === null) return []
-  const imported = (from: string): ImportedInterface | null => {
-    const found = resolveInternal(from, keyOfModule(name))
-    const tree = found.kind === 'source' ? parse(new SourceFile(found.key, found.text)).program : null
-    return tree === null ? null : readInterface(tree)
-  }
-  const findings = lintProgram(program, { file, signatures: internalOptions.types!, imports: imported })
-    // A value of a stranger's dict may be a text: `signed == true` is no roundabout `signed` there.
-    .filter(({ code }) => code !== 'L033')
-    .map(({ span, message }) => `${path}:${file.position(span.start).line} ${message}`)
-  const laidOut = format(file)
-  return laidOut.kind === 'formatted' && laidOut.text === file.text
-    ? findings
-    : [...findings, `${path}: run \`bridle fmt ${path}\``]
 }
 
 /** What an internal module may not do although the language allows it. */
@@ -187,6 +180,7 @@ function stdRow(path: string): string {
     problems.push(`${path} cannot be imported`)
     return ''
   }
+  if (isCheck) problems.push(...checkStyle(path, std.get(path)!, resolveStd))
   const { aliases, scoped } = module.grants
   if (aliases.length + scoped.length + module.narrowed.size > 0) problems.push(`${path} declares grants or ceilings`)
   const imports = [...module.imports].flatMap(([from, found]): CompiledImport[] => {
