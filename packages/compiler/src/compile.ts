@@ -15,9 +15,10 @@ import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram, type CheckLimits, type Strictness } from './types/check.js'
-import { readInterface } from './types/module-interface.js'
+import { listImported, readInterface } from './types/module-interface.js'
+import type { Imports } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
-import { lowerTypeToJsonSchema, schemaAliases, lowerType } from './types/schema-of-type.js'
+import { lowerTypeToJsonSchema, type SchemaAliases, schemaAliases, lowerType } from './types/schema-of-type.js'
 import type { ResolvedImport } from './emit/module.js'
 import type { LoadedImport, LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
@@ -160,7 +161,10 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
   const failures = new Map<string, string>()
   for (const module of order) {
     try {
-      chunks.set(module.key, emitModule(module, module === main, order, chunks, failures, options))
+      chunks.set(
+        module.key,
+        emitModule({ module, isMain: module === main, order, chunks, failures, imports: makeImports(module) }, options),
+      )
     } catch (error) {
       if (!(error instanceof CompileError)) throw error
       const message = `Compile error at line ${module.file.lineAt(error.span.start)}: ${error.message}`
@@ -189,12 +193,17 @@ function compileDiagnostic(message: string, error: CompileError): Diagnostic {
   return report(EMIT_CATALOG, 'C001', error.span, { message })
 }
 
+interface EmitParts {
+  readonly module: LoadedModule
+  readonly isMain: boolean
+  readonly order: readonly LoadedModule[]
+  readonly chunks: ReadonlyMap<string, ModuleChunk>
+  readonly failures: ReadonlyMap<string, string>
+  readonly imports: Imports
+}
+
 function emitModule(
-  module: LoadedModule,
-  isMain: boolean,
-  order: readonly LoadedModule[],
-  chunks: ReadonlyMap<string, ModuleChunk>,
-  failures: ReadonlyMap<string, string>,
+  { module, isMain, order, chunks, failures, imports: makeImports }: EmitParts,
   options: CompileOptions,
 ): ModuleChunk {
   if (module.compiled !== undefined) {
@@ -223,7 +232,7 @@ function emitModule(
       })
   }
   const interfaces = listInterfaces(module.program)
-  const aliases = schemaAliases(module.program)
+  const lowerAlias = aliasLowering(module.program, makeImports)
   const json = (data: unknown): string | null => (data === null ? null : JSON.stringify(data))
   return emitProgram(module.program, {
     key: module.key,
@@ -234,9 +243,40 @@ function emitModule(
     imports,
     signatures: options.signatures,
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
-    schemaOf: (type: TypeExpr) => json(lowerType(type, aliases)),
+    schemaOfAlias: (name) => json(lowerAlias(name)),
     toolSchemaOf: (type: TypeExpr) => json(lowerTypeToJsonSchema(type)),
   })
+}
+
+/** Aliases that a file imports, each with those of its module, which its type may name. */
+function importedAliases(program: Program, imports: Imports): ReadonlyMap<string, readonly [TypeExpr, SchemaAliases]> {
+  const found = new Map<string, readonly [TypeExpr, SchemaAliases]>()
+  for (const item of program.items) {
+    const source = item.kind === 'ImportDecl' ? imports(item.path) : null
+    if (item.kind !== 'ImportDecl' || source === null) continue
+    const aliases = new Map<string, TypeExpr>()
+    for (const [name, decl] of source.types)
+      if (decl.kind === 'TypeDecl' && decl.typeParams.length === 0) aliases.set(name, decl.type)
+    for (const name of listImported(item, () => source)) {
+      const type = aliases.get(name)
+      if (type !== undefined) found.set(name, [type, aliases])
+    }
+  }
+  return found
+}
+
+/** Schemas of the aliases that a file declares or imports, by name. */
+function aliasLowering(program: Program, imports: Imports): (name: string) => ReturnType<typeof lowerType> {
+  const aliases = schemaAliases(program)
+  const own = new Map(program.items.flatMap((item) => (item.kind === 'TypeDecl' ? [[item.name.text, item.type]] : [])))
+  let imported: ReturnType<typeof importedAliases> | null = null
+  return (name) => {
+    const type = own.get(name)
+    if (type !== undefined) return lowerType(type, aliases)
+    imported ??= importedAliases(program, imports)
+    const found = imported.get(name)
+    return found === undefined ? null : lowerType(...found)
+  }
 }
 
 function readImportKey(found: LoadedImport | undefined): string | null {

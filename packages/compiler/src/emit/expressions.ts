@@ -184,6 +184,8 @@ function mayCall(expr: Expr): boolean {
 export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, shared: boolean): void {
   const variable = name === '_' ? placeholder(fn) : fn.lookup(name)
   if (variable === null) {
+    // What has a value of that name goes before the alias; nothing else has.
+    if (!fn.module.options.signatures.has(name) && emitAlias(fn, name)) return
     fn.at(span)
     fn.emit('LOAD_GLOBAL', fn.module.name(name), fn.suggestion(name))
     return
@@ -227,9 +229,12 @@ function emitEntryValue(fn: FunctionEmitter, key: string, value: Expr): void {
 }
 
 function emitSchemaAlias(fn: FunctionEmitter, value: Expr): boolean {
-  if (value.kind !== 'Identifier' || fn.lookup(value.name) !== null) return false
-  const alias = fn.module.aliases.get(value.name)
-  const schema = alias === undefined ? null : fn.module.options.schemaOf(alias)
+  return value.kind === 'Identifier' && fn.lookup(value.name) === null && emitAlias(fn, value.name)
+}
+
+/** A type alias as a value: its schema. */
+function emitAlias(fn: FunctionEmitter, name: string): boolean {
+  const schema = fn.module.options.schemaOfAlias(name)
   if (schema === null) return false
   fn.emit('CONST', fn.module.constant({ tag: 'data', json: schema }))
   return true

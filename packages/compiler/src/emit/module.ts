@@ -2,7 +2,7 @@
 
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { SuggestionBudget } from '@bridle/parser'
-import type { Program, SourceFile, Span, Stmt, TypeExpr } from '@bridle/parser'
+import type { Program, SourceFile, Span, TypeExpr } from '@bridle/parser'
 import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
 import { Nesting } from './names.js'
@@ -36,8 +36,8 @@ export interface EmitOptions {
   readonly imports: ReadonlyMap<string, ResolvedImport>
   /** JSON of the run-time check of a parameter type, null when it is not checked. */
   readonly paramCheck: (type: TypeExpr) => string | null
-  /** JSON of the schema dict of a type, for schema arguments. */
-  readonly schemaOf: (type: TypeExpr) => string | null
+  /** JSON of the schema dict of a type alias of the file, or one that it imports; null for other names. */
+  readonly schemaOfAlias: (name: string) => string | null
   /** JSON of the JSON Schema of a type, for tool declarations. */
   readonly toolSchemaOf: (type: TypeExpr) => string | null
 }
@@ -53,8 +53,6 @@ export class ModuleEmitter {
   readonly nesting: Nesting
   readonly enumNames: ReadonlySet<string>
   readonly structFields: ReadonlyMap<string, readonly string[]>
-  /** Aliases declared at top level. */
-  readonly aliases: ReadonlyMap<string, TypeExpr>
   /** For the suggestions that run-time errors carry. */
   readonly suggestions = new SuggestionBudget()
   private readonly constantIndex = new Map<string, number>()
@@ -67,11 +65,6 @@ export class ModuleEmitter {
     this.nesting = new Nesting(program)
     this.enumNames = new Set(['Result', ...this.nesting.enums.map((decl) => decl.name.text)])
     this.structFields = new Map(this.nesting.structs.map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]))
-    this.aliases = new Map(
-      program.items
-        .filter((item): item is Extract<Stmt, { kind: 'TypeDecl' }> => item.kind === 'TypeDecl')
-        .map((decl) => [decl.name.text, decl.type]),
-    )
   }
 
   constant(value: Constant): number {
