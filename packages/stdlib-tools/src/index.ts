@@ -9,6 +9,9 @@ export type {
   ReplayResult,
   ReplaySettings,
   RuntimeConfig,
+  AnyProgram,
+  ProgramSchemas,
+  ProgramTypes,
   RuntimeOptions,
   StartOptions,
 } from './host/runtime.js'
@@ -40,6 +43,10 @@ export type {
   ToolFormAnswer,
   ToolDefinition,
   ToolExample,
+  ArgsOf,
+  Executed,
+  ResultOf,
+  TypedTool,
 } from './tools/host-tools/define.js'
 export { composeTools, partialTool } from './tools/host-tools/combine.js'
 export type { PartialOptions } from './tools/host-tools/combine.js'
@@ -75,7 +82,7 @@ export { backoffDelay, retryPresets } from './tools/host-tools/retry.js'
 export { StubTools, stubTools } from './tools/host-tools/stub.js'
 export type { StubAnswer, StubbedCall } from './tools/host-tools/stub.js'
 export { SchemaError, compileSchema, toJsonSchema } from './tools/host-tools/schema.js'
-export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/host-tools/schema.js'
+export type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf, StandardSchema } from './tools/host-tools/schema.js'
 
 export { ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
 export type {

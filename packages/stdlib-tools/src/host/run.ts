@@ -33,6 +33,7 @@ import { withoutStd } from './modules.js'
 import type { ProgramSources } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
 import type { ProviderSources } from '../tools/executors/provider.js'
+import type { CompiledSchema } from '../tools/host-tools/schema.js'
 import type { Host } from '../tools/host-tools/host.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
@@ -63,9 +64,10 @@ interface Ended {
   readonly wouldHaveDone: readonly DryRunEntry[]
 }
 
-export type RunResult = Ended &
+/** `Output`: the type of the value, where the module was compiled with one. */
+export type RunResult<Output = Plain> = Ended &
   (
-    | { readonly status: 'done'; readonly value: Plain; /** The value as the machine has it. */ readonly raw: Value }
+    | { readonly status: 'done'; readonly value: Output; /** The value as the machine has it. */ readonly raw: Value }
     | { readonly status: 'failed'; readonly error: ScriptError }
     | { readonly status: 'limit'; readonly limit: keyof Limits; readonly message: string }
     | { readonly status: 'exit'; readonly code: number }
@@ -114,6 +116,10 @@ export interface RunParts {
   readonly onYield?: (() => void) | undefined
   /** Only `raw` is asked of the result: `value` is null, and nothing is converted. */
   readonly rawResult?: boolean | undefined
+  /** What ints beyond ±2^53 are in the result. */
+  readonly integers?: 'bigint' | 'number' | undefined
+  /** What the result must be. */
+  readonly output?: CompiledSchema | null
   /** Heap units of a run: what leaves and enters it at once is held to them, too. */
   readonly heapLimit?: number | undefined
   readonly holdFrom?: number | undefined
@@ -152,13 +158,13 @@ export interface RunState {
 
 const TRACE_LOST = 'the trace of this run is required and cannot be written'
 
-export class Run {
+export class Run<Output = Plain> {
   readonly id: string
   /**
    * Resolves when the run has ended and everything it kept open is closed. What is thrown in JavaScript (a listener of the host, a bug)
    * is a failed run, whose error has it as its `cause`. Rejects only with a ToolError of the journal: `store_unavailable`, `journal_lease_lost`.
    */
-  readonly result: Promise<RunResult>
+  readonly result: Promise<RunResult<Output>>
   private readonly parts: RunParts
   private readonly stream = new EventStream()
   private readonly abort = new Cancellation()
@@ -249,7 +255,8 @@ export class Run {
     const { budgets, scope } = parts.budgets
     this.budgets = new BudgetMeter(budgets, scope, () => this.driver.budgetCounters())
     // Begins in a later turn, so that whoever holds the run can listen first.
-    this.result = Promise.resolve().then(() => this.execute())
+    // The type of the value is what the module was compiled with.
+    this.result = Promise.resolve().then(() => this.execute()) as Promise<RunResult<Output>>
     // A host that only listens to events must not die of an unhandled rejection; awaiting `result` still rejects.
     this.result.catch(() => {})
   }
@@ -262,6 +269,12 @@ export class Run {
   /** Text printed so far. */
   get output(): string {
     return this.text
+  }
+
+  /** `await using run = runtime.start(module)`: a run that is left is cancelled, and what it kept open is closed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cancel('the run was left')
+    await this.result
   }
 
   /** Ends the run; effects under way are given up, processes and connections closed. */
@@ -350,17 +363,31 @@ export class Run {
     }
   }
 
+  /** The value as the schema of the program's result has it. */
+  private async checked(result: Extract<RunResult, { readonly status: 'done' }>): Promise<RunResult> {
+    const schema = this.parts.output ?? null
+    if (schema === null) return result
+    const found = await schema.check(result.value)
+    // A schema may turn data into anything; whoever gave it knows what.
+    if (found.ok) return { ...result, value: found.value as Plain }
+    const fault = runtimeFault(`the result of ${this.parts.program.label} is not as declared: ${found.path}: ${found.reason}`)
+    return { ...this.ended(), status: 'failed', error: new ScriptError(fault) }
+  }
+
   /** The value as the host's data, in pieces: it may be as large as the heap, and what is shared in it is copied each time. */
   private async done(raw: Value): Promise<RunResult> {
     const ended = this.ended()
     if (this.parts.rawResult === true) return { ...ended, status: 'done', value: null, raw }
     try {
-      const walk = new PlainWalk(raw, this.parts.heapLimit ?? DEFAULT_LIMITS.heap)
+      const walk = new PlainWalk(raw, this.parts.heapLimit ?? DEFAULT_LIMITS.heap, {
+        hasPrototype: true,
+        integers: this.parts.integers ?? 'bigint',
+      })
       while (!walk.step()) {
         await nextTurn()
         if (this.abort.aborted) return { ...ended, status: 'cancelled', reason: messageOf(this.abort.reason) }
       }
-      return { ...ended, status: 'done', value: walk.plain, raw }
+      return await this.checked({ ...ended, status: 'done', value: walk.plain, raw })
     } catch (cause) {
       if (cause instanceof TooDeepError)
         return { ...ended, status: 'failed', error: new ScriptError(runtimeFault(`the result is ${cause.message}`)) }
@@ -387,7 +414,7 @@ export function complaintOf(result: RunResult): string | null {
 /** Host data of what was thrown; data that cannot cross is told as such. */
 function plainOf(value: Value): Plain {
   try {
-    const walk = new PlainWalk(value, MOST_THROWN)
+    const walk = new PlainWalk(value, MOST_THROWN, { hasPrototype: true })
     walk.step(Infinity)
     return walk.plain
   } catch (cause) {

@@ -101,6 +101,9 @@ import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from '../tools/host-tools/define.js'
 import type { ToolProvider } from '../tools/host-tools/provider.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
+import { ToolError } from '../tools/host-tools/errors.js'
+import { compileSchema } from '../tools/host-tools/schema.js'
+import type { AnySchema, CompiledSchema, InputOf, OutputOf } from '../tools/host-tools/schema.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 import { declareTools } from '../tools/host-tools/declarations.js'
@@ -141,6 +144,8 @@ export interface RuntimeOptions extends HostParts {
    */
   readonly enforceManifest?: boolean
   readonly limits?: Partial<Limits>
+  /** What ints beyond ±2^53 are in results, where a start says nothing: `bigint` (the default, exact) or the nearest `number`. */
+  readonly integers?: 'bigint' | 'number'
   /** Finds modules beside `std/` and `host/`. */
   readonly resolve?: ResolveModule
   /** Further standard modules, by the name behind `std/`. */
@@ -276,9 +281,11 @@ export interface CompileSettings {
   readonly compileLimits?: CompileLimits
 }
 
-export interface StartOptions {
+export interface StartOptions<Input = unknown> {
   /** Read by `runtime_pipeline_input()`; any data. */
-  readonly input?: unknown
+  readonly input?: Input
+  /** What ints beyond ±2^53 are in the result: `bigint` (the default, exact) or the nearest `number`. */
+  readonly integers?: 'bigint' | 'number'
   /** Narrows the grants of the runtime. */
   readonly grants?: readonly Grant[]
   /** Narrow what tools may be used with, as in RuntimeOptions. */
@@ -370,12 +377,49 @@ export class EffectCeilingError extends Error {
   }
 }
 
+/** What a program is given and gives, for TypeScript: `runtime.compile<{ input: { id: number }; output: string }>(source)`. */
+export interface ProgramTypes {
+  readonly input?: unknown
+  readonly output?: unknown
+}
+
+/** Of a program that nothing is said about. */
+export interface AnyProgram {
+  readonly input: unknown
+  readonly output: Plain
+}
+
+type InputOfProgram<Types extends ProgramTypes> = Types extends { readonly input: infer Input } ? Input : unknown
+type OutputOfProgram<Types extends ProgramTypes> = Types extends { readonly output: infer Output } ? Output : Plain
+
+/** Schemas of the input and the result of a program: runs are held to them. */
+export interface ProgramSchemas<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema> {
+  readonly input?: Input
+  readonly output?: Output
+}
+
+type TypesOf<S extends ProgramSchemas> = {
+  readonly input: S extends { readonly input: infer Input } ? InputOf<Input> : unknown
+  readonly output: S extends { readonly output: infer Output } ? OutputOf<Output> : Plain
+}
+
+interface CompiledSchemas {
+  readonly input: CompiledSchema | null
+  readonly output: CompiledSchema | null
+}
+
+const NO_SCHEMAS: CompiledSchemas = { input: null, output: null }
+
 /** A compiled program, good for any number of runs. */
-export class Module {
+export class Module<Types extends ProgramTypes = ProgramTypes> {
+  /** For TypeScript only; there is no such value. */
+  declare readonly types?: Types
   readonly file: string
   readonly warnings: readonly Diagnostic[]
   readonly program: LinkedProgram
   readonly sources: ProgramSources
+  /** What its input and its result must be. */
+  readonly schemas: CompiledSchemas
   private readonly hashOf: (sources: ProgramSources) => string
   private readonly compiled: () => CompileResult
   private knownHash: string | null = null
@@ -385,6 +429,7 @@ export class Module {
     readonly warnings: readonly Diagnostic[]
     readonly program: LinkedProgram
     readonly sources: ProgramSources
+    readonly schemas?: CompiledSchemas
     readonly hashOf: (sources: ProgramSources) => string
     /** What the compiler said; asked for at most once, and not before it is needed. */
     readonly compiled: () => CompileResult
@@ -393,6 +438,7 @@ export class Module {
     this.warnings = parts.warnings
     this.program = parts.program
     this.sources = parts.sources
+    this.schemas = parts.schemas ?? NO_SCHEMAS
     this.hashOf = parts.hashOf
     this.compiled = parts.compiled
   }
@@ -424,10 +470,18 @@ export class Module {
   }
 
   /** The same program with other builtins behind their names. */
-  linkedTo(registry: Registry): Module {
-    const { warnings, sources, hashOf } = this
-    const program = linkProgram(this.said.program!, registry)
-    return new Module({ warnings, program, sources, hashOf, compiled: () => this.said })
+  linkedTo(registry: Registry): Module<Types> {
+    return this.copy({ program: linkProgram(this.said.program!, registry) })
+  }
+
+  /** The same program, whose runs are held to schemas. */
+  withSchemas(schemas: CompiledSchemas): Module<Types> {
+    return this.copy({ schemas })
+  }
+
+  private copy(changes: { readonly program?: LinkedProgram; readonly schemas?: CompiledSchemas }): Module<Types> {
+    const { warnings, program, sources, schemas, hashOf } = this
+    return new Module<Types>({ warnings, program, sources, schemas, hashOf, ...changes, compiled: () => this.said })
   }
 
   private get said(): CompileResult {
@@ -481,7 +535,19 @@ export class Runtime {
   }
 
   /** Throws CompileError and EffectCeilingError. */
-  compile(source: string, settings: CompileSettings = {}): Module {
+  compile<Types extends ProgramTypes = AnyProgram>(source: string, settings?: CompileSettings): Module<Types>
+  /** With schemas of input and result: starts are refused whose input does not fit, and a result that does not is a failure. */
+  compile<const S extends ProgramSchemas>(source: string, settings: CompileSettings & S): Module<TypesOf<S>>
+  compile(source: string, { input, output, ...settings }: CompileSettings & ProgramSchemas = {}): Module {
+    const module = this.compiled(source, settings)
+    if (input === undefined && output === undefined) return module
+    return module.withSchemas({
+      input: input === undefined ? null : compileSchema(input),
+      output: output === undefined ? null : compileSchema(output, 'output'),
+    })
+  }
+
+  private compiled(source: string, settings: CompileSettings): Module {
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
     const keeping = this.keepingOf(settings)
     const kept = keeping === null ? null : this.keptModule(entry, keeping)
@@ -506,19 +572,24 @@ export class Runtime {
   }
 
   /** Raises ToolError `security_violation` where the manifest of the program shows what `securityLevel` does not allow. */
-  start(module: Module, options: StartOptions = {}): Run {
-    const input = plainFromHost(options.input ?? null)
+  start<Types extends ProgramTypes = AnyProgram>(
+    module: Module<Types>,
+    options: StartOptions<InputOfProgram<Types>> = {},
+  ): Run<OutputOfProgram<Types>> {
+    const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const authority = this.authorityOf(options)
     const level = levelOfRun(authority.scopes)
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
-    return this.launch(
+    const run = this.launch(
       module,
       { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
       { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
       this.keeper === null ? options : { ...options, journal: this.keeper.begin(runId, options.journal) },
     )
+    // The caller says the type, or a schema makes sure of it.
+    return run as Run<OutputOfProgram<Types>>
   }
 
   /**
@@ -588,9 +659,12 @@ export class Runtime {
   }
 
   /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
-  async run(source: string | Module, options: StartOptions & CompileSettings = {}): Promise<Plain> {
-    const result = await this.start(typeof source === 'string' ? this.compile(source, options) : source, options).result
-    return valueOf(result)
+  async run<Types extends ProgramTypes = AnyProgram>(
+    source: string | Module<Types>,
+    options: StartOptions<InputOfProgram<Types>> & CompileSettings = {},
+  ): Promise<OutputOfProgram<Types>> {
+    const module = typeof source === 'string' ? this.compile<Types>(source, options) : source
+    return valueOf(await this.start(module, options).result)
   }
 
   /**
@@ -875,6 +949,8 @@ export class Runtime {
       onWaiting: options.onWaiting,
       onYield: options.onYield,
       rawResult: options.rawResult,
+      integers: options.integers ?? own.integers,
+      output: module.schemas.output,
       heapLimit: authority.limits?.heap ?? options.limits?.heap ?? own.limits?.heap,
       holdFrom: options.holdFrom,
       latency: options.latency,
@@ -1041,6 +1117,15 @@ export class Runtime {
   }
 }
 
+/** Raises ToolError `invalid_args`. */
+function checkedInput(schema: CompiledSchema | null, input: unknown): unknown {
+  if (schema === null) return input
+  const found = schema.check(input)
+  if (found instanceof Promise) throw new Error('the schema of an input must check at once: it gives a promise')
+  if (!found.ok) throw new ToolError('invalid_args', `the input is not as declared: ${found.path}: ${found.reason}`)
+  return found.value
+}
+
 /** What machines of these options begin with. */
 function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() => ReadonlyMap<string, unknown>) | null {
   const models = fixtures === undefined ? null : modelFixtures(fixtures)
@@ -1121,7 +1206,7 @@ function endOfReplay(end: ReplayEnd): [status: string, message: string | null] {
 }
 
 /** The value of a finished run; throws what ended it otherwise. */
-export function valueOf(result: RunResult): Plain {
+export function valueOf<Output = Plain>(result: RunResult<Output>): Output {
   switch (result.status) {
     case 'done':
       return result.value
@@ -1139,9 +1224,9 @@ export function valueOf(result: RunResult): Plain {
 /** A run that ended neither with a value nor with an error of its script. */
 export class RunStopped extends Error {
   override readonly name = 'RunStopped'
-  readonly result: RunResult
+  readonly result: RunResult<unknown>
 
-  constructor(message: string, result: RunResult) {
+  constructor(message: string, result: RunResult<unknown>) {
     super(message)
     this.result = result
   }

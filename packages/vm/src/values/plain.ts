@@ -63,6 +63,12 @@ interface Open {
   at: number
 }
 
+/** A key of a script is data, also `__proto__`, which assignment takes for the prototype. */
+function put(record: Record<string, Plain>, key: string, value: Plain): void {
+  if (key !== '__proto__') record[key] = value
+  else Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
 const NO_LIST: Plain[] = []
 const NO_RECORD: Record<string, Plain> = Object.freeze({})
 
@@ -71,6 +77,14 @@ const PIECE = 1 << 14
 
 /** Members of an enum that are shown between two looks at how long its text is. */
 const PIECE_SHOWN = 1 << 10
+
+/** How data leaves for programs that look at it with the tools of JavaScript. */
+export interface PlainForm {
+  /** Dicts are objects like those of a literal; without a prototype otherwise. */
+  readonly hasPrototype?: boolean
+  /** Ints beyond ±2^53 become the nearest number; `bigint` otherwise. */
+  readonly integers?: 'bigint' | 'number'
+}
 
 /**
  * `toPlain` in pieces, for what may be as large as the heap. Raises TooDeepError, and TooLargeError beyond `most` heap units. Nothing
@@ -89,8 +103,11 @@ export class PlainWalk {
   private showing: DisplayWalk | null = null
   private shown: Value = null
 
-  constructor(value: Value, most: number) {
+  private readonly form: PlainForm
+
+  constructor(value: Value, most: number, form: PlainForm = {}) {
     this.most = most
+    this.form = form
     this.root = value
     this.plain = this.begin(value)
   }
@@ -112,7 +129,7 @@ export class PlainWalk {
       const at = top.at++
       const plain = this.begin(members[at]!)
       if (keys === null) list[at] = plain
-      else record[keys[at]!] = plain
+      else put(record, keys[at]!, plain)
       if (this.showing !== null && !this.goOnShowing(piece)) return false
     }
     this.pay()
@@ -124,6 +141,7 @@ export class PlainWalk {
       if (value.length > 0) this.count(value.length)
       return value
     }
+    if (typeof value === 'bigint' && this.form.integers === 'number') return Number(value)
     if (value === null || typeof value !== 'object') return value
     if (value instanceof HarnFloat) return value.v
     if (value instanceof HarnBytes) {
@@ -161,7 +179,7 @@ export class PlainWalk {
       const top = this.open.at(-1)
       if (top === undefined) this.plain = walk.text
       else if (top.keys === null) top.list[top.at - 1] = walk.text
-      else top.record[top.keys[top.at - 1]!] = walk.text
+      else put(top.record, top.keys[top.at - 1]!, walk.text)
       return true
     }
     return false
@@ -177,7 +195,7 @@ export class PlainWalk {
   private record(object: Keyed): Plain {
     const keys = object.keys()
     this.enter(keys.length)
-    const record = Object.create(null) as Record<string, Plain>
+    const record = (this.form.hasPrototype === true ? {} : Object.create(null)) as Record<string, Plain>
     this.open.push({ members: keys.map((key) => object.get(key)!), keys, list: NO_LIST, record, at: 0 })
     return record
   }

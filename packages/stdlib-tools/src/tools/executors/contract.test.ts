@@ -63,7 +63,7 @@ const host = new Host({
         throw new ToolError('rate_limit', 'slow down', { retryAfterMs: 50 })
       },
     }),
-    defineTool({ name: 'wrong', output: z.object({ n: z.int() }), execute: () => ({ n: 'x' }) }),
+    defineTool({ name: 'wrong', output: z.object({ n: z.int() }), execute: () => ({ n: 'x' }) as never }),
     defineTool({ name: 'function', execute: () => ({ f: () => 1 }) }),
     defineTool({ name: 'later', execute: () => pending('token-1') }),
     defineTool({ name: 'floats', output: z.object({ a: z.number(), b: z.int() }), execute: () => ({ a: 1, b: 1 }) }),

@@ -6,9 +6,9 @@ import type { DriftReaction } from '../dispatch/drift.js'
 import type { SecurityLevel } from '../policy/security-level.js'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
-import type { AnySchema, CompiledSchema, JsonSchema, OutputOf } from './schema.js'
+import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from './schema.js'
 import { standardSchemaOf } from './response.js'
-import type { ResponseFormat } from './response.js'
+import type { ResponseFormat, StandardResponse, ValidationResponse } from './response.js'
 import type { LogLevel, SideEffect } from '../../library/effects/index.js'
 
 /** Calls that a tool makes itself; they end with the call that they are part of. */
@@ -129,9 +129,29 @@ export interface ToolExample {
   readonly result?: unknown
 }
 
-export interface ToolDefinition<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema> {
+/** What `execute` gives for a result of the type that `output` accepts. */
+export type Executed<Result> =
+  | Result
+  | Promise<Result | Pending | Finished>
+  | Pending
+  | Finished
+  | AsyncGenerator<unknown, Result, unknown>
+  | Generator<unknown, Result, unknown>
+
+/** What `execute` may give: what `output` accepts, anything without one; with standard responses also one of those. */
+type ResultFor<Output extends AnySchema, Response extends ResponseFormat> =
+  unknown extends InputOf<Output>
+    ? unknown
+    : Executed<InputOf<Output> | (Response extends 'standard' ? StandardResponse | ValidationResponse : never)>
+
+export interface ToolDefinition<
+  Input extends AnySchema = AnySchema,
+  Output extends AnySchema = AnySchema,
+  Name extends string = string,
+  Response extends ResponseFormat = ResponseFormat,
+> {
   /** `area.operation`, imported by `import { operation } from "host/area"`; a name without a dot is in `host/tools`. */
-  readonly name: string
+  readonly name: Name
   readonly description?: string
   readonly version?: string
   /** An object schema; any dict when absent. */
@@ -158,7 +178,7 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
   /** What happens when a result has another shape than `output` says, or a lock file (docs/tools/lock.md). */
   readonly drift?: DriftReaction
   /** `direct` (default) gives the bare result and throws; `standard` wraps both (tools/response.ts). */
-  readonly response?: ResponseFormat
+  readonly response?: Response
   readonly examples?: readonly ToolExample[]
   /** Runs once, before the first attempt, and must not have effects: fills in arguments, or answers at once with `finish(value)`. */
   readonly prepare?: (
@@ -169,7 +189,7 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
    * `pending(token)` says that the result comes later, by `runtime.completeTool`. An async generator streams: what it yields is
    * progress (or the chunks of `registry.stream`), what it returns the result.
    */
-  readonly execute: (input: OutputOf<Input>, context: ToolContext) => unknown
+  readonly execute: (input: OutputOf<Input>, context: ToolContext) => ResultFor<Output, Response>
 }
 
 export interface Tool {
@@ -203,6 +223,27 @@ export interface Tool {
   readonly execute: (input: unknown, context: ToolContext) => unknown
 }
 
+/** A tool as TypeScript knows it: what calls give it, and what they get. */
+export interface TypedTool<Name extends string = string, Args = unknown, Result = unknown> extends Tool {
+  readonly name: Name
+  /** For TypeScript only; there is no such value. */
+  readonly types?: { readonly args: Args; readonly result: Result }
+}
+
+/** Arguments of a tool, as a caller writes them. */
+export type ArgsOf<T> = T extends { readonly types?: infer Types }
+  ? NonNullable<Types> extends { readonly args: infer Args }
+    ? Args
+    : unknown
+  : unknown
+
+/** What a tool gives to a caller. */
+export type ResultOf<T> = T extends { readonly types?: infer Types }
+  ? NonNullable<Types> extends { readonly result: infer Result }
+    ? Result
+    : unknown
+  : unknown
+
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
   /** `duplicate_tool` for a name that is taken. */
@@ -214,9 +255,32 @@ export class DefinitionError extends Error {
   }
 }
 
-export function defineTool<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema>(
-  definition: ToolDefinition<Input, Output>,
-): Tool {
+/** A definition without `output`: `execute` may give anything. */
+export type UncheckedDefinition<Input extends AnySchema, Name extends string, Response extends ResponseFormat> = Omit<
+  ToolDefinition<Input, AnySchema, Name, Response>,
+  'output' | 'execute'
+> & {
+  readonly output?: undefined
+  readonly execute: (input: OutputOf<Input>, context: ToolContext) => unknown
+}
+
+export function defineTool<
+  Input extends AnySchema = AnySchema,
+  const Name extends string = string,
+  Response extends ResponseFormat = 'direct',
+>(
+  definition: UncheckedDefinition<Input, Name, Response>,
+): TypedTool<Name, InputOf<Input>, Response extends 'standard' ? StandardResponse : unknown>
+/** What `execute` gives is checked against `output`, here and at each call. */
+export function defineTool<
+  Input extends AnySchema = AnySchema,
+  Output extends AnySchema = AnySchema,
+  const Name extends string = string,
+  Response extends ResponseFormat = 'direct',
+>(
+  definition: ToolDefinition<Input, Output, Name, Response>,
+): TypedTool<Name, InputOf<Input>, Response extends 'standard' ? StandardResponse<OutputOf<Output>> : OutputOf<Output>>
+export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnySchema, string, ResponseFormat>): TypedTool {
   const { name } = definition
   if (!/^[^\s"'`\\]{1,200}$/.test(name))
     throw new DefinitionError(

@@ -3,7 +3,7 @@
 // have is what only runs have: policy, approval, budgets, journal.
 
 import { DefinitionError } from './define.js'
-import type { SecurityLevel, Tool, ToolClient } from './define.js'
+import type { ArgsOf, ResultOf, SecurityLevel, Tool, ToolClient, TypedTool } from './define.js'
 import { ToolError, toolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
 import { contextOf, invoke, isStream, limited, valueOf } from './invoke.js'
@@ -195,16 +195,21 @@ export class ToolRegistry implements Iterable<Tool> {
     }))
   }
 
-  /** Throws ToolError. */
-  async call(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<unknown> {
-    const tool = this.require(name)
+  /** By name, or typed by the tool, which must be in the registry. Throws ToolError. */
+  call<T extends TypedTool>(tool: T, args: ArgsOf<T>, options?: CallOptions): Promise<ResultOf<T>>
+  call(name: string, args?: { readonly [key: string]: unknown }, options?: CallOptions): Promise<unknown>
+  async call(wanted: string | Tool, args: unknown = {}, options: CallOptions = {}): Promise<unknown> {
+    const tool = this.require(wanted)
     const signal = options.signal ?? new AbortController().signal
     return valueOf(await this.counted(tool, () => this.outcome(tool, args, this.invocation(signal, options), options.timeoutMs)))
   }
 
-  async tryCall(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<TryResult> {
+  tryCall<T extends TypedTool>(tool: T, args: ArgsOf<T>, options?: CallOptions): Promise<TryResult<ResultOf<T>>>
+  tryCall(name: string, args?: { readonly [key: string]: unknown }, options?: CallOptions): Promise<TryResult>
+  async tryCall(wanted: string | Tool, args: unknown = {}, options: CallOptions = {}): Promise<TryResult> {
     try {
-      return { ok: true, value: await this.call(name, args, options) }
+      const tool = this.require(wanted)
+      return { ok: true, value: await this.call(tool, args, options) }
     } catch (cause) {
       if (cause instanceof ToolError) return { ok: false, error: cause }
       throw cause
@@ -310,9 +315,12 @@ export class ToolRegistry implements Iterable<Tool> {
     return this
   }
 
-  private require(name: string): Tool {
+  private require(wanted: string | Tool): Tool {
+    const name = typeof wanted === 'string' ? wanted : wanted.name
     const tool = this.get(name)
-    if (tool !== undefined) return tool
+    if (tool !== undefined && (typeof wanted === 'string' || tool === wanted)) return tool
+    if (tool !== undefined)
+      throw new ToolError('not_registered', `Tool '${name}' of this registry is another one: give the name, or that tool`)
     const near = this.search({ text: name, limit: 3 }).map((each) => each.tool.name)
     throw new ToolError('not_registered', `Tool '${name}' not found${near.length === 0 ? '' : `; near it: ${near.join(', ')}`}`)
   }

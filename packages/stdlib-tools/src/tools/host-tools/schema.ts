@@ -32,6 +32,13 @@ export type OutputOf<S> = S extends { readonly '~standard': { readonly types?: i
     : unknown
   : unknown
 
+/** What a check of a schema accepts: its input type, or unknown data for plain JSON Schema. */
+export type InputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer Input }
+    ? Input
+    : unknown
+  : unknown
+
 export type CheckResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly path: string; readonly reason: string }

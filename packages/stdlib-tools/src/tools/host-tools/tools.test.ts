@@ -139,7 +139,7 @@ describe('definitions', () => {
           name: 'web.get',
           input: z.object({ url: z.string() }),
           output: z.object({ n: z.number() }),
-          execute: () => null,
+          execute: () => null as never,
         }),
         defineTool({ name: 'web.for', execute: () => null }),
         defineTool({ name: 'plain', execute: () => null }),

@@ -1,0 +1,57 @@
+// The examples of README.md and of the page on embedding compile under strict TypeScript against the packages as they are published.
+
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const PAGES = ['README.md', 'docs/embedding/README.md', 'docs/embedding/host-tools.md']
+
+const SETTINGS = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noImplicitReturns: true,
+  target: 'ES2023',
+  lib: ['ES2023', 'ESNext.Disposable'],
+  module: 'NodeNext',
+  moduleResolution: 'NodeNext',
+  moduleDetection: 'force',
+  types: ['node'],
+  skipLibCheck: true,
+  noEmit: true,
+}
+
+/** The blocks in TypeScript or JavaScript of a page. */
+function listExamples(page: string): readonly string[] {
+  const parts = readFileSync(join(ROOT, page), 'utf8').split('\n```')
+  return parts.flatMap((part) => {
+    const end = part.indexOf('\n')
+    return ['ts', 'js'].includes(part.slice(0, end)) ? [part.slice(end + 1)] : []
+  })
+}
+
+test('examples compile under strict settings', async () => {
+  // Inside of the checkout, where the packages are found.
+  mkdirSync(join(ROOT, 'packages/cli/.cache'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, 'packages/cli/.cache/examples-'))
+  try {
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, include: ['*.ts'] }))
+    const examples = PAGES.flatMap((page) =>
+      listExamples(page).map((text, at) => [`${page.replaceAll('/', '-')}-${at}.ts`, text] as const),
+    )
+    expect(examples.length).toBeGreaterThan(5)
+    for (const [name, text] of examples) writeFileSync(join(folder, name), text)
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const told = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).then(
+      () => '',
+      (cause: { readonly stdout?: string }) => cause.stdout ?? String(cause),
+    )
+    expect(told).toBe('')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 120_000)
