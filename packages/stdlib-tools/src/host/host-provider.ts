@@ -1,7 +1,7 @@
 // Answers `host.call` and `host.tool`: the embedding program, asked in process, and the few facts of the run itself that
 // scripts read as host operations (`runtime.pipeline_input`, `runtime.dry_run`).
 
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import { callTool } from '../tools/executors/index.js'
 import type { ToolCall, ToolProviderParts } from '../tools/executors/index.js'
@@ -15,7 +15,12 @@ export interface RunFacts {
   readonly dryRun: boolean
 }
 
-export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFacts, bridge: HostBridge | null = null): Provider {
+export function hostProvider(
+  host: Host,
+  tools: ToolProviderParts,
+  facts: RunFacts,
+  bridge: HostBridge | null = null,
+): Provider<'host.call' | 'host.tool'> {
   return {
     kinds: ['host.call', 'host.tool'],
     perform: (effect, call) =>
@@ -23,11 +28,10 @@ export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFac
         ? hostCall(host, tools, facts, bridge, effect, call)
         : hostTool(host, tools, bridge, effect, call),
     isReadOnly(effect) {
-      const { name, op } = effect.args
-      if (effect.kind === 'host.tool' && op === 'list') return true
-      const text = String(name ?? '')
-      if (effect.kind === 'host.call' && !host.serves(text)) return bridge === null || !hasOperation(bridge, text)
-      const tool = host.tool(text)
+      const { name } = effect.args
+      if (name === undefined) return true // a list
+      if (effect.kind === 'host.call' && !host.serves(name)) return bridge === null || !hasOperation(bridge, name)
+      const tool = host.tool(name)
       return tool !== null && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only')
     },
   }
@@ -38,18 +42,17 @@ function hostCall(
   tools: ToolProviderParts,
   facts: RunFacts,
   bridge: HostBridge | null,
-  effect: Effect,
+  { args: { name, params } }: EffectOf<'host.call'>,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
-  const name = String(effect.args.name ?? '')
-  if (host.serves(name)) return wrapped('handled', callTool(tools, callOf(tools, name, effect.args.params ?? null, call), call))
+  if (host.serves(name)) return wrapped('handled', callTool(tools, callOf(tools, name, params, call), call))
   switch (name) {
     case 'runtime.pipeline_input':
       return answered({ handled: true, value: facts.input })
     case 'runtime.dry_run':
       return answered({ handled: true, value: facts.dryRun })
     default: {
-      const asked = bridge?.callOperation(name, effect.args.params ?? null, call.signal) ?? null
+      const asked = bridge?.callOperation(name, params, call.signal) ?? null
       if (asked === null) return answered({ handled: false })
       return asked.then((outcome) =>
         outcome === null ? answered({ handled: false }) : wrapped('handled', withinSize(outcome, host.maxResultBytes, name)),
@@ -62,12 +65,11 @@ function hostTool(
   host: Host,
   tools: ToolProviderParts,
   bridge: HostBridge | null,
-  effect: Effect,
+  { args }: EffectOf<'host.tool'>,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
   if (!host.isAttached && bridge === null) return answered({ attached: false })
-  const name = String(effect.args.name ?? '')
-  if (effect.args.op === 'list') {
+  if (args.op === 'list') {
     const own = [...host.tools.values()].map((tool) => ({
       name: tool.name,
       description: tool.description,
@@ -80,14 +82,13 @@ function hostTool(
       own.length === 0 ? outcome : joined(own, outcome),
     )
   }
+  const { name } = args
   if (bridge !== null && host.tool(name) === null)
     return wrapped(
       'attached',
-      bridge
-        .callTool(name, effect.args.args ?? null, call.signal)
-        .then((outcome) => withinSize(outcome, host.maxResultBytes, name)),
+      bridge.callTool(name, args.args, call.signal).then((outcome) => withinSize(outcome, host.maxResultBytes, name)),
     )
-  return wrapped('attached', callTool(tools, callOf(tools, name, effect.args.args ?? null, call), call))
+  return wrapped('attached', callTool(tools, callOf(tools, name, args.args, call), call))
 }
 
 function hasOperation(bridge: HostBridge, name: string): boolean {

@@ -22,9 +22,9 @@ import {
 } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
-import { answered, refused, runtimeError } from '../tools/executors/provider.js'
+import { answered, provider, refused } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 import { withFileLock } from './file-lock.js'
 import { isAwaited, isPipe, readAwaited, writeAwaited } from './pipes.js'
@@ -35,36 +35,46 @@ import { NO_SIBLING, appendAll, behindLinks, overwriteFile, replaceFile, writeAl
 import { guarded } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
+type FileKind = 'fs.read' | 'fs.query' | 'fs.write'
+
 export function fsProvider(workspace: Workspace): Provider {
-  return {
+  return provider({
     kinds: ['fs.read', 'fs.query', 'fs.write'],
     perform: (effect, call) => {
-      if (isWrite(effect) && workspace.sandbox === null && isAwaitedAt(workspace, effect))
-        return written(workspace, effect, call.signal)
+      const data = writtenBy(effect)
+      if (data !== null && workspace.sandbox === null && isAwaitedAt(workspace, effect.args.path))
+        return written(workspace, effect.args.path, data, call.signal)
       try {
         return performFs(workspace, effect)
       } catch (cause) {
-        if (cause instanceof Awaited) return awaited(workspace, effect, cause.target, call.signal)
+        if (cause instanceof Awaited && effect.kind === 'fs.read') return awaited(workspace, effect, cause.target, call.signal)
         throw cause
       }
     },
-  }
+  })
 }
 
-const isWrite = ({ kind, args }: Effect): boolean => kind === 'fs.write' && (args.op === 'write' || args.op === 'append')
+/** What is to be written into a file; null for any other operation. */
+function writtenBy({ kind, args }: EffectOf<FileKind>): string | Uint8Array | null {
+  return kind === 'fs.write' && (args.op === 'write' || args.op === 'append') ? args.data : null
+}
 
-function isAwaitedAt(workspace: Workspace, { args }: Effect): boolean {
+function isAwaitedAt(workspace: Workspace, path: string): boolean {
   try {
-    return isPipe(workspace.usable(String(args.path ?? ''), 'write'))
+    return isPipe(workspace.usable(path, 'write'))
   } catch {
     return false // the operation itself says it
   }
 }
 
-async function written(workspace: Workspace, { args }: Effect, signal: AbortSignal): Promise<EffectOutcome> {
-  const path = String(args.path ?? '')
+async function written(
+  workspace: Workspace,
+  path: string,
+  data: string | Uint8Array,
+  signal: AbortSignal,
+): Promise<EffectOutcome> {
   try {
-    await writeAwaited(workspace.usable(path, 'write'), bytesOf(args.data ?? ''), signal)
+    await writeAwaited(workspace.usable(path, 'write'), bytesOf(data), signal)
     return answered({ path: workspace.shown(path) })
   } catch (cause) {
     return failedAs(workspace, path, cause)
@@ -72,10 +82,14 @@ async function written(workspace: Workspace, { args }: Effect, signal: AbortSign
 }
 
 /** Goes on with a read that would have held the thread. */
-async function awaited(workspace: Workspace, { args }: Effect, target: string, signal: AbortSignal): Promise<EffectOutcome> {
-  const path = String(args.path ?? '')
+async function awaited(
+  workspace: Workspace,
+  { args: { path, encoding } }: EffectOf<'fs.read'>,
+  target: string,
+  signal: AbortSignal,
+): Promise<EffectOutcome> {
   try {
-    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args.encoding)
+    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), encoding)
   } catch (cause) {
     return failedAs(workspace, path, cause)
   }
@@ -92,14 +106,14 @@ class Awaited extends Error {
 }
 
 /** What the provider answers, at once. */
-export function performFs(workspace: Workspace, effect: Effect): EffectOutcome {
+export function performFs(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcome {
   return guarded(() => perform(workspace, effect))
 }
 
-function perform(workspace: Workspace, effect: Effect): EffectOutcome {
+function perform(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcome {
+  const { path } = effect.args
+  if (effect.kind === 'fs.read') return read(workspace, path, effect.args.encoding)
   const { args } = effect
-  const path = String(args.path ?? '')
-  if (effect.kind === 'fs.read') return read(workspace, path, args.encoding)
   switch (args.op) {
     case 'exists':
       return exists(workspace, path)
@@ -109,31 +123,18 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return attempt(workspace, path, () => list(workspace, path))
     case 'walk':
       return answered(
-        walk(
-          workspace,
-          path,
-          typeof args.maxDepth === 'number' && args.maxDepth >= 0 ? args.maxDepth : null,
-          args.followSymlinks === true,
-        ),
+        walk(workspace, path, args.maxDepth !== null && args.maxDepth >= 0 ? args.maxDepth : null, args.followSymlinks),
       )
     case 'resolve':
       return answered(workspace.normalized(path))
     case 'find_up':
-      return answered(findUp(workspace, path, String(args.name)))
+      return answered(findUp(workspace, path, args.name))
     case 'write':
       return attempt(workspace, path, () =>
-        write(
-          workspace,
-          path,
-          bytesOf(args.data ?? ''),
-          args.whole === true ? 'whole' : 'write',
-          args.expected as string | null | undefined, // FsWrite
-        ),
+        write(workspace, path, bytesOf(args.data), args.whole === true ? 'whole' : 'write', args.expected),
       )
     case 'append':
-      return attempt(workspace, path, () =>
-        write(workspace, path, bytesOf(args.data ?? ''), args.ownLine === true ? 'line' : 'append'),
-      )
+      return attempt(workspace, path, () => write(workspace, path, bytesOf(args.data), args.ownLine === true ? 'line' : 'append'))
     case 'mkdir':
       return attempt(workspace, path, () => {
         makeFolders(workspace, workspace.usable(path, 'create'))
@@ -143,9 +144,7 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return remove(workspace, path)
     case 'copy':
     case 'move':
-      return transfer(workspace, args.op, path, String(args.to ?? ''))
-    default:
-      return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args.op ?? null)}`)
+      return transfer(workspace, args.op, path, args.to)
   }
 }
 

@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { isSecretVariable } from '../library/processes/process.js'
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../library/time/host-clock.js'
 import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
-import { answered, categorizedError, messageOf, refused, runtimeError } from '../tools/executors/provider.js'
+import { answered, categorizedError, messageOf, provider, refused, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import { SandboxViolation } from './sandbox.js'
 import { guarded, violation } from './workspace.js'
@@ -42,7 +42,7 @@ export interface ProcessOptions {
 }
 
 export function processProvider(workspace: Workspace, options: ProcessOptions = {}): Provider {
-  return {
+  return provider({
     kinds: ['process.exec', 'process.info', 'process.set'],
     perform(effect, call) {
       switch (effect.kind) {
@@ -54,13 +54,13 @@ export function processProvider(workspace: Workspace, options: ProcessOptions = 
           return set(workspace, effect, call)
       }
     },
-  }
+  })
 }
 
 function execute(
   workspace: Workspace,
   options: ProcessOptions,
-  effect: Effect,
+  effect: EffectOf<'process.exec'>,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
   const { args } = effect
@@ -273,18 +273,15 @@ function listedShells(): string[] {
 const PLATFORMS: { readonly [name: string]: string } = { win32: 'windows' }
 const ARCHITECTURES: { readonly [name: string]: string } = { x64: 'x86_64', arm64: 'aarch64', ia32: 'x86' }
 
-function info(workspace: Workspace, options: ProcessOptions, effect: Effect): EffectOutcome {
-  switch (effect.args.op) {
+function info(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<'process.info'>): EffectOutcome {
+  switch (args.op) {
     case 'env':
-      return answered(workspace.env.get(String(effect.args.name)) ?? null)
+      return answered(workspace.env.get(args.name) ?? null)
     case 'env_all':
       return answered(Object.fromEntries([...workspace.env].filter(([name]) => !isSecretVariable(name))))
     // Whether a variable has a value: for secrets, which must not enter a journal.
     case 'env_set':
-      return answered(
-        (workspace.env.get(String(effect.args.name)) ?? '') !== '' ||
-          options.secretNames?.includes(String(effect.args.name)) === true,
-      )
+      return answered((workspace.env.get(args.name) ?? '') !== '' || options.secretNames?.includes(args.name) === true)
     case 'cwd':
       return answered(workspace.cwd)
     case 'platform':
@@ -314,11 +311,9 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
     case 'pid':
       return answered(process.pid)
     case 'skill':
-      return answered(options.findSkill?.(String(effect.args.name ?? '')) ?? null)
+      return answered(options.findSkill?.(args.name) ?? null)
     case 'args':
       return answered([...(options.args ?? [])])
-    default:
-      return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
   }
 }
 
@@ -330,24 +325,23 @@ function userName(): string {
   }
 }
 
-function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
-  const { args } = effect
+function set(workspace: Workspace, { args }: EffectOf<'process.set'>, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
   switch (args.op) {
     case 'exit':
-      call.exit(Number(args.code ?? 0))
+      call.exit(args.code)
       // Never answered: the run ends, and its signal lets go of this.
       return new Promise((resolve) =>
         call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
       )
     case 'setenv': {
       const { name, value } = args
-      if (value === null || value === undefined) workspace.env.delete(String(name))
-      else workspace.env.set(String(name), String(value))
+      if (value === null) workspace.env.delete(name)
+      else workspace.env.set(name, value)
       return answered(null)
     }
     case 'chdir':
       return guarded(() => {
-        const path = String(args.path ?? '')
+        const { path } = args
         const target = workspace.usable(path, 'list')
         try {
           if (!statSync(target).isDirectory())
@@ -358,8 +352,6 @@ function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutc
         workspace.cwd = workspace.normalized(path)
         return answered({ path: workspace.cwd })
       })
-    default:
-      return runtimeError(`process.set: unknown operation ${JSON.stringify(args.op ?? null)}`)
   }
 }
 

@@ -7,7 +7,7 @@ import type { EffectOutcome, Plain } from '@bridle/vm'
 import { decodePlain, encodePlain } from '../host/journal-codec.js'
 import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
 import { storeOperation } from '../host/providers/memory.js'
-import { runtimeError } from '../tools/executors/provider.js'
+import { provider, runtimeError } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 import { withFileLock } from './file-lock.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
@@ -23,13 +23,13 @@ export function fileStore(path: string): Provider {
     if (known?.version !== version) known = { records: load(path), version }
     return known.records
   }
-  return {
+  return provider({
     kinds: ['store.op'],
     perform(effect) {
-      const { op, namespace, key, value } = effect.args
+      const { args } = effect
       const work = (): EffectOutcome => {
-        const outcome = storeOperation(current(), String(op), String(namespace ?? ''), String(key ?? ''), value ?? null)
-        if (outcome.ok && CHANGES.has(op)) {
+        const outcome = storeOperation(current(), args)
+        if (outcome.ok && CHANGES.has(args.op)) {
           const { records } = known!
           // Only what is on the disk is known.
           known = null
@@ -39,7 +39,7 @@ export function fileStore(path: string): Provider {
         return outcome
       }
       try {
-        if (!CHANGES.has(op)) return work()
+        if (!CHANGES.has(args.op)) return work()
         makeFolders(dirname(path))
         return withFileLock(`${path}.lock`, work)
       } catch (cause) {
@@ -47,7 +47,7 @@ export function fileStore(path: string): Provider {
       }
     },
     isReadOnly: (effect) => effect.args.op === 'get' || effect.args.op === 'list',
-  }
+  })
 }
 
 /** Differs whenever the file was replaced; empty for none. */

@@ -2,7 +2,7 @@
 // that a program that asked once can still end.
 
 import type { EffectOutcome } from '@bridle/vm'
-import { answered, runtimeError } from '../tools/executors/provider.js'
+import { answered, provider, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 
 export function terminalProvider(
@@ -13,11 +13,11 @@ export function terminalProvider(
   const stderr = (): NodeJS.WriteStream => streams.stderr ?? process.stderr
   let opened: LineReader | null = null
   const reader = (): LineReader => (opened ??= new LineReader(stdin()))
-  return {
+  return provider({
     kinds: ['terminal.read', 'terminal.write'],
     perform(effect, call) {
       if (effect.kind === 'terminal.write') {
-        stderr().write(String(effect.args.text ?? ''))
+        stderr().write(effect.args.text)
         return answered(null)
       }
       switch (effect.args.op) {
@@ -31,12 +31,10 @@ export function terminalProvider(
           const { stream } = effect.args
           return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr() : stdin()).isTTY === true)
         }
-        default:
-          return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
       }
     },
     close: () => opened?.close(),
-  }
+  })
 }
 
 class LineReader {

@@ -1,6 +1,6 @@
 // For tests that make effects of rows of data, and say only what they are about.
 
-import type { Effect, EffectKind, PlainRecord } from '@bridle/vm/families'
+import type { EffectKind, EffectOf, PlainRecord } from '@bridle/vm/families'
 import { effectProblem } from '../library/effects/index.js'
 
 const REQUEST: PlainRecord = {
@@ -47,9 +47,9 @@ const USUAL: { readonly [kind: string]: PlainRecord } = {
 }
 
 /** Throws for what is no effect of the kind. */
-export function effectOfData(kind: EffectKind, given: PlainRecord): Effect {
+export function effectOfData<Kind extends EffectKind>(kind: Kind, given: PlainRecord): EffectOf<Kind> {
   const args = { ...USUAL[kind], ...USUAL[`${kind} ${String(given['op'])}`], ...given }
   const problem = effectProblem({ kind, args })
   if (problem !== null) throw new Error(problem)
-  return { kind, args } as Effect
+  return { kind, args } as unknown as EffectOf<Kind>
 }

@@ -1,6 +1,6 @@
 // What every run has without touching the world: time (from the run's own clock), randomness, and a place for trace records.
 
-import { answered, runtimeError } from '../../tools/executors/provider.js'
+import { answered, provider, runtimeError } from '../../tools/executors/provider.js'
 import type { Provider, ProviderSource } from '../../tools/executors/provider.js'
 
 /** Gives `count` random bytes. */
@@ -68,24 +68,24 @@ export function clockProvider(): ProviderSource {
 }
 
 export function randomProvider(random: RandomSource = systemRandom): Provider {
-  return {
+  return provider({
     kinds: ['random.bytes'],
     perform(effect) {
-      const count = Number(effect.args.count)
+      const { count } = effect.args
       if (!Number.isSafeInteger(count) || count < 0 || count > MOST_RANDOM_BYTES)
         return runtimeError(`random.bytes: count must be between 0 and ${MOST_RANDOM_BYTES}`)
       return answered(random(count))
     },
-  }
+  })
 }
 
 /** Hands finished spans on; without a sink they are dropped, and the run does not notice. */
 export function traceProvider(sink?: (name: string, attributes: unknown) => void): Provider {
-  return {
+  return provider({
     kinds: ['trace.emit'],
     perform(effect) {
-      sink?.(String(effect.args.name), effect.args.attributes)
+      sink?.(effect.args.name, effect.args.attributes)
       return answered(null)
     },
-  }
+  })
 }

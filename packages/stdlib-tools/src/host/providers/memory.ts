@@ -3,10 +3,10 @@
 
 import { plainUnits } from '@bridle/vm'
 import { isSecretVariable } from '../../library/processes/process.js'
-import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { Effect, EffectArgs, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { sha256OfBytes } from '../hash.js'
 import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorText } from '../../tools/executors/os-errors.js'
-import { answered, categorizedError, refused, runtimeError } from '../../tools/executors/provider.js'
+import { answered, categorizedError, provider, refused, runtimeError } from '../../tools/executors/provider.js'
 import type { Provider } from '../../tools/executors/provider.js'
 
 /** A file or folder of a tree. */
@@ -324,7 +324,7 @@ function bytesOf(data: Plain): Uint8Array {
 }
 
 /** A terminal whose input is given and whose standard error is kept. */
-export class MemoryTerminal implements Provider {
+export class MemoryTerminal implements Provider<'terminal.read' | 'terminal.write'> {
   readonly kinds = ['terminal.read', 'terminal.write'] as const
   written = ''
   private readonly lines: string[]
@@ -333,9 +333,9 @@ export class MemoryTerminal implements Provider {
     this.lines = [...lines]
   }
 
-  readonly perform = (effect: Effect): EffectOutcome => {
+  readonly perform = (effect: EffectOf<'terminal.read' | 'terminal.write'>): EffectOutcome => {
     if (effect.kind === 'terminal.write') {
-      const text = String(effect.args.text ?? '')
+      const { text } = effect.args
       if (this.written.length + text.length > MEMORY_WORLD_BYTES)
         return runtimeError(`terminal.write: a terminal in memory keeps ${MEMORY_WORLD_BYTES} characters, and no more`)
       this.written += text
@@ -354,14 +354,12 @@ export class MemoryTerminal implements Provider {
         )
       case 'tty':
         return answered(false)
-      default:
-        return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args.op ?? null)}`)
     }
   }
 }
 
 /** Key-value records by namespace: get, set, delete, list, clear. */
-export class MemoryStore implements Provider {
+export class MemoryStore implements Provider<'store.op'> {
   readonly kinds = ['store.op'] as const
   private readonly records = new Map<string, Map<string, Plain>>()
   private readonly most: number
@@ -372,17 +370,15 @@ export class MemoryStore implements Provider {
     this.most = mostUnits
   }
 
-  readonly perform = (effect: Effect): EffectOutcome => {
-    const { op, namespace, key, value } = effect.args
-    const space = String(namespace ?? '')
-    if (op === 'set' || op === 'delete' || op === 'clear') {
-      const added = op === 'set' ? unitsOfRecord(space, String(key ?? ''), value ?? null) : 0
-      const units = this.units + added - this.unitsOf(space, op === 'clear' ? null : String(key ?? ''))
-      if (op === 'set' && units > this.most)
+  readonly perform = ({ args }: EffectOf<'store.op'>): EffectOutcome => {
+    if (args.op === 'set' || args.op === 'delete' || args.op === 'clear') {
+      const added = args.op === 'set' ? unitsOfRecord(args.namespace, args.key, args.value) : 0
+      const units = this.units + added - this.unitsOf(args.namespace, args.op === 'clear' ? null : args.key)
+      if (args.op === 'set' && units > this.most)
         return runtimeError(`store.op: the store in memory is full: it keeps ${this.most} heap units, and this makes ${units}`)
       this.units = units
     }
-    return storeOperation(this.records, String(op), space, String(key ?? ''), value ?? null)
+    return storeOperation(this.records, args)
   }
 
   /** Of one record, or of all in the namespace. */
@@ -401,30 +397,23 @@ function unitsOfRecord(namespace: string, key: string, value: Plain): number {
 }
 
 /** One store operation on maps; shared with the store that keeps them in a file. */
-export function storeOperation(
-  records: Map<string, Map<string, Plain>>,
-  op: string,
-  namespace: string,
-  key: string,
-  value: Plain,
-): EffectOutcome {
+export function storeOperation(records: Map<string, Map<string, Plain>>, args: EffectArgs['store.op']): EffectOutcome {
+  const { namespace } = args
   const space = records.get(namespace)
-  switch (op) {
+  switch (args.op) {
     case 'get':
-      return answered(space?.get(key) ?? null)
+      return answered(space?.get(args.key) ?? null)
     case 'set': {
-      if (space === undefined) records.set(namespace, new Map([[key, value]]))
-      else space.set(key, value)
+      if (space === undefined) records.set(namespace, new Map([[args.key, args.value]]))
+      else space.set(args.key, args.value)
       return answered(null)
     }
     case 'delete':
-      return answered(space?.delete(key) ?? false)
+      return answered(space?.delete(args.key) ?? false)
     case 'list':
       return answered([...(space?.keys() ?? [])].sort())
     case 'clear':
       return answered(records.delete(namespace))
-    default:
-      return runtimeError(`store.op: unknown operation ${JSON.stringify(op)}`)
   }
 }
 
@@ -481,34 +470,40 @@ export function memoryProcess(
     shells: { shells: [], default: null, platform: 'unknown' },
     args: [...(options.args ?? [])],
   }
-  return {
+  return provider({
     kinds: ['process.info', 'process.set', 'process.exec'],
     perform(effect, call) {
-      const { op, name, value } = effect.args
       if (effect.kind === 'process.exec') return categorizedError('tool_rejected', 'process.exec: this host starts no programs')
-      if (op === 'env') return answered(env.get(String(name)) ?? null)
-      if (op === 'env_all') return answered(Object.fromEntries([...env].filter(([each]) => !isSecretVariable(each))))
-      if (op === 'env_set') return answered((env.get(String(name)) ?? '') !== '')
-      if (op === 'setenv') {
-        if (
-          String(name).length + String(value ?? '').length > LONGEST_VARIABLE ||
-          (env.size >= MOST_VARIABLES && !env.has(String(name)))
-        )
-          return runtimeError(
-            'process.set: the environment in memory takes no more: it has too many variables, or this one is too long',
+      const { args } = effect
+      switch (args.op) {
+        case 'env':
+          return answered(env.get(args.name) ?? null)
+        case 'env_all':
+          return answered(Object.fromEntries([...env].filter(([each]) => !isSecretVariable(each))))
+        case 'env_set':
+          return answered((env.get(args.name) ?? '') !== '')
+        case 'setenv': {
+          const { name, value } = args
+          if (name.length + (value ?? '').length > LONGEST_VARIABLE || (env.size >= MOST_VARIABLES && !env.has(name)))
+            return runtimeError(
+              'process.set: the environment in memory takes no more: it has too many variables, or this one is too long',
+            )
+          if (value === null) env.delete(name)
+          else env.set(name, value)
+          return answered(null)
+        }
+        case 'exit':
+          call.exit(args.code)
+          return new Promise((resolve) =>
+            call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
           )
-        if (value === null || value === undefined) env.delete(String(name))
-        else env.set(String(name), String(value))
-        return answered(null)
+        default: {
+          const fact = facts[args.op]
+          return fact === undefined
+            ? runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args.op)}`)
+            : answered(fact)
+        }
       }
-      if (op === 'exit') {
-        call.exit(Number(effect.args.code ?? 0))
-        return new Promise((resolve) =>
-          call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
-        )
-      }
-      const fact = typeof op === 'string' && Object.hasOwn(facts, op) ? facts[op] : undefined
-      return fact === undefined ? runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(op ?? null)}`) : answered(fact)
     },
-  }
+  })
 }

@@ -66,6 +66,11 @@ export interface Provider<Kind extends EffectKind = EffectKind> {
   readonly close?: () => void | Promise<void>
 }
 
+/** A provider of the kinds that it names: its functions are given effects of these, and their types. */
+export function provider<const Kind extends EffectKind>(own: Provider<Kind>): Provider {
+  return own
+}
+
 /** Facts of a run for providers that keep state for it. */
 export interface RunInfo {
   readonly runId: string
