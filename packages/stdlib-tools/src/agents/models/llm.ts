@@ -1,65 +1,32 @@
 // The builtins that call models and tell about them. The work is in the llm-* modules beside this one.
 
 import {
-  Fault,
-  HarnBuiltin,
-  HarnClosure,
   HarnDict,
   HarnFloat,
   HarnList,
   Problem,
-  beginSpan,
   builtin,
-  categoryOf,
   display,
-  endSpan,
-  failRuntime,
-  here,
   isInt,
   makeChannel,
   scripts,
   sortTexts,
-  toPlain,
-  tracingState,
-  tryCallBack,
-  typeName,
-  utf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, HarnChannel, Plain, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { MODEL_OPTIONS, RATE_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
 import { parseTomlText } from '../../library/formats/toml.js'
-import {
-  callsOf,
-  complete,
-  failAsRaised,
-  failWithFailure,
-  isFailure,
-  optionalEnvironment,
-  pause,
-  placeOf,
-  prepare,
-  resultDict,
-  transport,
-  usageFields,
-  validationFailure,
-} from './call.js'
-import type { Completed } from './call.js'
+import { optionalEnvironment } from './call.js'
 import { attemptFrame } from './attempt.js'
 import { modelPrimitives } from './primitives.js'
+import { replyPrimitives } from './reply.js'
 import { harnModules } from '../../library/harn/modules.js'
 import { capabilitiesOf, capabilityDict, readRules } from './capabilities.js'
-import { failureDict, failureOf, isTransient } from './errors.js'
-import type { LlmFailure } from './errors.js'
 import { embed } from './embed.js'
 import { mockBuiltins } from './mock.js'
-import type { LlmRequest } from './options.js'
 import { ALIASES, PROVIDERS, costOf, inferProvider, modelTier, resolveModel } from './providers.js'
 import { llmState } from './state.js'
-import { wasExtracted } from './structured.js'
 import { toolError } from '../../library/tool-errors.js'
 import { usageState } from '../../library/logging/tracing.js'
-import { timeOrderedId } from '../../library/time/identity.js'
-import { dictsOf } from '../transcripts/shape.js'
 import {
   availableProviders,
   allProviders,
@@ -73,264 +40,9 @@ import {
 
 const EFFECTS: readonly string[] = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callback']
 
-// ------------------------------------------------------------------------------------------------------------------- calls
-
-/** The result of a call, or its failure; faults of the options are an answer too. */
-function* callModel(prompt: Value, system: Value, options: HarnDict): Script<Called> {
-  const request = yield* prepare(prompt, system, options)
-  if (request instanceof Fault) return { kind: 'fault', fault: request }
-  const completed = yield* complete(request)
-  if ('category' in completed) return { kind: 'failure', failure: completed, request }
-  const failure = validationFailure(completed)
-  if (failure !== null) return { kind: 'failure', failure, request, completed }
-  return { kind: 'done', completed }
-}
-
-type Called =
-  | { readonly kind: 'fault'; readonly fault: Fault }
-  | { readonly kind: 'failure'; readonly failure: LlmFailure; readonly request: LlmRequest; readonly completed?: Completed }
-  | { readonly kind: 'done'; readonly completed: Completed }
-
-/** The error dict of a call that gave none of its own. */
-function faultDict(fault: Fault): HarnDict {
-  if (fault.kind === 'thrown' && fault.value instanceof HarnDict) return fault.value
-  return failureDict(failureOf(fault.kind === 'thrown' ? fault.message : fault.text), null)
-}
-
-function errorOf(called: Exclude<Called, { kind: 'done' }>): HarnDict {
-  return called.kind === 'fault' ? faultDict(called.fault) : failureDict(called.failure, called.request)
-}
-
-function orThrow(called: Called): Completed {
-  if (called.kind === 'done') return called.completed
-  if (called.kind === 'fault') throw called.fault
-  return failWithFailure(called.failure, called.request)
-}
-
-// -------------------------------------------------------------------------------------------------------------- structured
-
-const STRUCTURED_RETRIES = 3
-
-/** Options of `llm_call_structured*`, or what is wrong with the arguments. */
-function structuredOptions(argc: number, schema: Value, options: Value): HarnDict | string {
-  if (argc < 2) return 'llm_call_structured: missing required `schema` argument (expected (prompt, schema, options?))'
-  if (!(schema instanceof HarnDict)) {
-    return `llm_call_structured: \`schema\` must be a dict (JSON Schema), got ${typeName(schema)}`
-  }
-  const merged = options instanceof HarnDict ? options.copy() : new HarnDict()
-  const preset = (key: string, value: Value): void => {
-    if (!merged.has(key)) merged.set(key, value)
-  }
-  preset('output_schema', schema)
-  preset('json_schema', schema)
-  preset('output_format', HarnDict.of({ kind: 'json_schema', schema, strict: true }))
-  preset('response_format', 'json')
-  preset('output_validation', 'error')
-  const retries = merged.get('retries') ?? null
-  preset('schema_retries', isInt(retries) ? retries : STRUCTURED_RETRIES)
-  return merged
-}
-
-function* callStructured(argc: number, prompt: Value, schema: Value, options: Value): Script<Called> {
-  const merged = structuredOptions(argc, schema, options)
-  if (typeof merged === 'string') {
-    try {
-      failRuntime(merged)
-    } catch (fault) {
-      return { kind: 'fault', fault: fault as Fault }
-    }
-  }
-  return yield* callModel(prompt, merged.get('system') ?? null, merged)
-}
-
-const REPAIR =
-  'The following text was supposed to be JSON conforming to the configured schema, but it failed validation. Repair it and ' +
-  'respond with ONLY the corrected JSON — no prose, no markdown fences, no commentary.'
-
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheRead: 0, cacheWrite: 0 } as const
-
-function envelope(fields: Readonly<Record<string, Value>>): HarnDict {
-  return HarnDict.of({
-    ok: false,
-    data: null,
-    raw_text: '',
-    error: '',
-    error_category: null,
-    attempts: 0,
-    repaired: false,
-    extracted_json: false,
-    ...fields,
-  })
-}
-
-function facts({ response, attempts }: Completed): Record<string, Value> {
-  return {
-    raw_text: response.text,
-    attempts,
-    usage: HarnDict.of(usageFields(response)),
-    model: response.model,
-    provider: response.provider,
-  }
-}
-
-function success(completed: Completed, repaired: boolean): HarnDict {
-  return envelope({
-    ...facts(completed),
-    ok: true,
-    data: completed.judged?.data ?? null,
-    repaired,
-    extracted_json: wasExtracted(completed.response.text),
-  })
-}
-
-function* structuredResult(argc: number, prompt: Value, schema: Value, options: Value): Script<HarnDict> {
-  const called = yield* callStructured(argc, prompt, schema, options)
-  if (called.kind === 'done') return success(called.completed, false)
-  if (called.kind === 'fault' || called.completed === undefined) {
-    const error = errorOf(called)
-    const place =
-      called.kind === 'failure' ? called.request : yield* placeOf(options instanceof HarnDict ? options : new HarnDict())
-    return envelope({
-      error: display(error.get('message') ?? ''),
-      error_category: error.get('category') ?? 'generic',
-      usage: HarnDict.of(usageFields({ ...NO_USAGE, ...EMPTY_RESPONSE })),
-      model: place.model,
-      provider: place.provider,
-    })
-  }
-  const { completed } = called
-  const judged = completed.judged!
-  const problem = judged.errors.join('; ')
-  const failed = { ...facts(completed), error: problem, error_category: judged.missing ? 'missing_json' : 'schema_validation' }
-  if (completed.request.repair === null) return envelope(failed)
-  const merged = (structuredOptions(argc, schema, options) as HarnDict).merged(completed.request.repair).with('schema_retries', 0)
-  const text =
-    `${REPAIR}\n\nValidation errors: ${problem}\n\nOriginal text:\n${completed.response.text}` + '\n\nReply with valid JSON only.'
-  const repair = yield* callModel(text, null, merged)
-  return repair.kind === 'done' ? success(repair.completed, true) : envelope({ ...failed, error_category: 'repair_failed' })
-}
-
-const EMPTY_RESPONSE = {
-  text: '',
-  toolCalls: [],
-  blocks: [],
-  model: '',
-  provider: '',
-  thinking: null,
-  thinkingSummary: null,
-  stopReason: null,
-} as const
-
-// -------------------------------------------------------------------------------------------------------------- rate limit
-
-const RETRIED = new Set(['rate_limit', 'overloaded', 'transient_network', 'timeout'])
-const MAX_BACKOFF_MS = 30_000
-
-function* withRateLimit(provider: Value, callee: Value, options: Value): Script {
-  if (provider === null || display(provider) === '') return failRuntime('with_rate_limit: provider name is required')
-  if (!(callee instanceof HarnClosure || callee instanceof HarnBuiltin)) {
-    return failRuntime('with_rate_limit: second argument must be a closure')
-  }
-  const given = options instanceof HarnDict ? options : new HarnDict()
-  const retries = given.get('max_retries') ?? null
-  const most = isInt(retries) ? Math.max(0, Number(retries)) : 5
-  const first = given.get('backoff_ms') ?? null
-  let backoff = isInt(first) ? Math.max(1, Number(first)) : 1000
-  for (let made = 0; ; made++) {
-    const answer = yield* tryCallBack(callee)
-    if (!(answer instanceof Fault)) return answer
-    const category = answer.kind === 'thrown' ? categoryOf(answer.value) : (answer.category ?? categoryOf(answer.message))
-    if (made >= most || !RETRIED.has(category)) throw answer
-    yield* pause(backoff)
-    backoff = Math.min(backoff * 2, MAX_BACKOFF_MS)
-  }
-}
-
-/** The span of an `llm_call`, with what its metadata say in the reference. */
-function* endCallSpan(span: number, prompt: Value, called: Called): Script<null> {
-  const facts: Record<string, Plain> = {
-    call_id: yield* timeOrderedId(),
-    fallback_chain: [],
-    prompt_chars: typeof prompt === 'string' ? utf8(prompt).length : 0,
-    route_policy: 'manual',
-  }
-  if (called.kind === 'done') {
-    const { request, response, experiment } = called.completed
-    Object.assign(facts, {
-      provider: request.provider,
-      model: request.model,
-      input_tokens: response.inputTokens,
-      output_tokens: response.outputTokens,
-      cost_usd: new HarnFloat(costOf(response.model, response.inputTokens, response.outputTokens)),
-      structural_experiment: experiment === null ? null : toPlain(experiment),
-      status: 'ok',
-    })
-  } else if (called.kind === 'failure') {
-    const { request, failure } = called
-    Object.assign(facts, {
-      provider: request.provider,
-      model: request.model,
-      attempt: request.retries,
-      error: failure.category === 'generic' ? failure.message : `Error [${failure.category}]: ${failure.message}`,
-      retryable: isTransient(failure),
-      status: 'retries_exhausted',
-    })
-  }
-  return yield* here((ctx) => {
-    endSpan(ctx.state(tracingState), span, ctx.now, facts)
-    return null
-  })
-}
-
 // ----------------------------------------------------------------------------------------------------------------- scripts
 
 const machine = scripts('llm.script', {
-  *call(prompt, system, options) {
-    const span = yield* here((ctx) => beginSpan(ctx.state(tracingState), 'llm_call', 'llm_call', ctx.now))
-    const called = yield* callModel(prompt!, system!, options as HarnDict)
-    if (span !== null) yield* endCallSpan(span, prompt!, called)
-    return yield* resultDict(orThrow(called))
-  },
-  *callSafe(prompt, system, options) {
-    const called = yield* callModel(prompt!, system!, options as HarnDict)
-    const done = called.kind === 'done'
-    return HarnDict.of({
-      ok: done,
-      response: done ? yield* resultDict(called.completed) : null,
-      error: done ? null : errorOf(called),
-    })
-  },
-  *structured(argc, prompt, schema, options) {
-    const completed = orThrow(yield* callStructured(argc as number, prompt!, schema!, options!))
-    return completed.judged?.data ?? null
-  },
-  *structuredSafe(argc, prompt, schema, options) {
-    const called = yield* callStructured(argc as number, prompt!, schema!, options!)
-    const done = called.kind === 'done'
-    return HarnDict.of({
-      ok: done,
-      data: done ? (called.completed.judged?.data ?? null) : null,
-      error: done ? null : errorOf(called),
-    })
-  },
-  *structuredResult(argc, prompt, schema, options) {
-    return yield* structuredResult(argc as number, prompt!, schema!, options!)
-  },
-  *completion(prefix, suffix, system, options) {
-    return yield* completion(display(prefix!), suffix === null ? '' : display(suffix!), system!, options as HarnDict)
-  },
-  *stream(prompt, system, options, channel) {
-    const request = yield* prepare(prompt!, system!, options as HarnDict)
-    if (request instanceof Fault) throw request
-    // The mock gives the prompt back, word by word.
-    if (request.provider === 'mock') {
-      const content = dictsOf(request.messages).at(-1)?.get('content') ?? ''
-      return yield* fill(channel as HarnChannel, display(content))
-    }
-    const answer = yield* transport(request)
-    return isFailure(answer) ? failWithFailure(answer, request) : yield* fill(channel as HarnChannel, answer.text)
-  },
-  withRateLimit,
   *info() {
     const provider = (yield* optionalEnvironment('HARN_LLM_PROVIDER')) ?? 'anthropic'
     const model = yield* optionalEnvironment('HARN_LLM_MODEL')
@@ -359,59 +71,9 @@ const machine = scripts('llm.script', {
   },
 })
 
-/** Puts the words of a text into a channel and closes it. */
-function* fill(channel: HarnChannel, text: string): Script<HarnChannel> {
-  return yield* here((ctx) => {
-    ctx.charge(text.length >> 3, 2 * text.length)
-    for (const word of text.split(/\s+/u)) if (word !== '') channel.buffer.push(word)
-    channel.closed = true
-    return channel
-  })
-}
-
-const COMPLETION_TOKENS = 16
-
-function* completion(prefix: string, suffix: string, system: Value, options: HarnDict): Script<HarnDict> {
-  const place = yield* placeOf(options)
-  if (place.provider === 'mock') {
-    const text = `Mock completion after ${[...prefix].length} chars${suffix === '' ? '' : ` before ${[...suffix].length} chars`}`
-    const response = {
-      ...EMPTY_RESPONSE,
-      text,
-      blocks: [HarnDict.of({ type: 'output_text', text, visibility: 'public' })],
-      model: 'mock',
-      provider: 'mock',
-      inputTokens: utf8(prefix + suffix).length,
-      outputTokens: COMPLETION_TOKENS,
-      cacheRead: 0,
-      cacheWrite: 0,
-      stopReason: 'stop',
-    }
-    return completionDict(response)
-  }
-  const asked = suffix === '' ? prefix : `${prefix}\n<fill in here>\n${suffix}`
-  const request = yield* prepare(asked, system, options)
-  if (request instanceof Fault) throw request
-  const answer = yield* transport(request)
-  return isFailure(answer) ? failAsRaised(answer) : completionDict(answer)
-}
-
-function completionDict(response: Completed['response']): HarnDict {
-  const usage = usageFields(response)
-  const dict = HarnDict.of({
-    text: response.text,
-    prose: response.text,
-    visible_text: response.text,
-    model: response.model,
-    provider: response.provider,
-    ...usage,
-    usage: HarnDict.of(usage),
-    blocks: new HarnList([...response.blocks]),
-  })
-  if (response.stopReason !== null) dict.set('stop_reason', response.stopReason)
-  const calls = callsOf(response, null)
-  if (calls.length > 0) dict.set('tool_calls', new HarnList(calls))
-  return dict
+/** Goes on as a function of chat.harn. What callbacks print is lost, as in the reference. */
+function goOn(ctx: Context, name: string, ...args: Value[]): Result {
+  return ctx.library({ module: 'agents/models/chat', function: name, output: 'drop' }, args)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- builtins
@@ -469,41 +131,42 @@ export const llmFamily: BuiltinFamily = {
   name: 'llm',
   frames: [machine.frame, attemptFrame],
   modules: harnModules,
-  primitives: modelPrimitives,
+  primitives: [...modelPrimitives, ...replyPrimitives],
   builtins: [
     callingOutside(
       `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model; throws an error dict when it fails.',
-      (ctx, prompt, system, options) => machine.start(ctx, 'call', prompt!, system!, dictOr(options)),
+      (ctx, prompt, system, options) => goOn(ctx, 'call', prompt!, system!, dictOr(options)),
     ),
     callingOutside(
       'llm_call_safe(prompt: string, system?: string | nil, options?: dict) -> dict',
       'Asks a model; `{ok, response, error}`.',
-      (ctx, prompt, system, options) => machine.start(ctx, 'callSafe', prompt!, system!, dictOr(options)),
+      (ctx, prompt, system, options) => goOn(ctx, 'call_safe', prompt!, system!, dictOr(options)),
     ),
     calling(
       'llm_call_structured<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> T',
       'Asks a model for data of a schema; throws when it gives none.',
-      (ctx, prompt, schema, options) => machine.start(ctx, 'structured', ctx.argc, prompt!, schema!, options!),
+      (ctx, prompt, schema, options) => goOn(ctx, 'structured', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
     calling(
       'llm_call_structured_safe(prompt: string, schema: Schema<T>, options?: dict | nil) -> dict',
       'Asks a model for data of a schema; `{ok, data, error}`.',
-      (ctx, prompt, schema, options) => machine.start(ctx, 'structuredSafe', ctx.argc, prompt!, schema!, options!),
+      (ctx, prompt, schema, options) => goOn(ctx, 'structured_safe', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
     calling(
       `llm_call_structured_result<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> {ok: bool, data: T | nil, raw_text: string, ` +
         `error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: ${USAGE}, model: string, provider: string}`,
       'Asks a model for data of a schema, repairs its answer if told to, and says all about it; never throws.',
-      (ctx, prompt, schema, options) => machine.start(ctx, 'structuredResult', ctx.argc, prompt!, schema!, options!),
+      (ctx, prompt, schema, options) => goOn(ctx, 'structured_result', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
     callingOutside(
       `llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model to go on with a text.',
-      (ctx, prefix, suffix, system, options) => machine.start(ctx, 'completion', prefix!, suffix!, system!, dictOr(options)),
+      (ctx, prefix, suffix, system, options) =>
+        goOn(ctx, 'completion', display(prefix!), suffix === null ? '' : display(suffix!), system!, dictOr(options)),
     ),
     builtin(
       '__llm_embed(text: string, options: dict) -> list',
@@ -529,12 +192,12 @@ export const llmFamily: BuiltinFamily = {
       'llm_stream(prompt: string, system?: string | nil, options?: dict) -> channel as ?',
       'A channel with the pieces of an answer, closed at its end.',
       (ctx, prompt, system, options) =>
-        machine.start(ctx, 'stream', prompt!, system!, dictOr(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
+        goOn(ctx, 'stream_into', prompt!, system!, dictOr(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
     ),
     calling(
       'with_rate_limit(provider: string, fn: closure, options?: dict) -> any',
       'Calls a function, again after a pause when a rate limit or the network refused it.',
-      (ctx, provider, fn, options) => machine.start(ctx, 'withRateLimit', provider!, fn!, options!),
+      (ctx, provider, fn, options) => goOn(ctx, 'with_rate_limit', provider!, fn!, options!),
       RATE_OPTIONS,
     ),
     ...mockBuiltins,

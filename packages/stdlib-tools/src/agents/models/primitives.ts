@@ -29,7 +29,7 @@ function itemsOf(value: Value | undefined): number {
   return value instanceof HarnList ? value.length : value instanceof HarnDict ? itemsOf(value.get('tools')) : 0
 }
 
-function environmentOf(ctx: Context, read: HarnDict): LlmEnvironment {
+export function environmentOf(ctx: Context, read: HarnDict): LlmEnvironment {
   const text = (key: string): string | null => (read.get(key) ?? null) as string | null
   return {
     provider: text('provider'),

@@ -1,10 +1,9 @@
 // Workers that carry out one stage: a prompt made of the task and of what it may look at, answered by one
 // model call or by an agent loop, and what came out of it as an artifact.
 
-import { Fault, HarnDict, HarnFloat, HarnList, callBack, display, failRuntime, here, isTruthy } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, callBack, display, failRuntime, here, isTruthy, callLibrary } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { contextOf, normalArtifact } from '../transcripts/artifacts.js'
-import { complete, failAsRaised, prepare, resultDict, validationFailure } from '../models/call.js'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
 import { policyMisfit } from '../../tools/policy/shape.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
@@ -110,13 +109,7 @@ function promptOf(node: HarnDict, task: string, context: string): string {
 /** One model call in the shape of a loop's result. */
 function* byCall(prompt: string, system: Value, options: HarnDict): Script<HarnDict> {
   const startMs = yield* here((ctx) => ctx.now)
-  const request = yield* prepare(prompt, system, options)
-  if (request instanceof Fault) throw request
-  const completed = yield* complete(request)
-  if ('category' in completed) return failAsRaised(completed)
-  const failure = validationFailure(completed)
-  if (failure !== null) return failAsRaised(failure)
-  const answer = yield* resultDict(completed)
+  const answer = (yield* callLibrary('agents/models/chat', 'ask', prompt, system, options)) as HarnDict
   const durationMs = Math.trunc((yield* here((ctx) => ctx.now)) - startMs)
   const none = new HarnList([])
   return HarnDict.of({
