@@ -45,7 +45,7 @@ export type { FormatOptions, FormatResult } from './format/format.js'
 export { isSameProgram } from './format/same-program.js'
 export { printType } from './format/types.js'
 export { tokenize, type Token } from './tokenize.js'
-export { lex, MAX_NESTING, type Comment, type TokenStream } from './lexer.js'
+export { lex, lexFile, MAX_NESTING, type Comment, type TokenStream } from './lexer.js'
 export {
   boundNames,
   listChildren,

@@ -7,6 +7,7 @@
 // the file, also for a part of it (`base`). The lexer stops at the first error: the language reports it before any syntax
 // error, at any position.
 
+import type { SourceFile } from './source.js'
 import { dedent, dedentPieces, docText, unescape } from './literals.js'
 import { FIRST_UNIT, TOKEN, TOKEN_SPELLINGS, WORDS } from './tokens.js'
 
@@ -51,6 +52,15 @@ export interface TokenStream {
   /** End of the source, where "end of file" is reported. */
   readonly end: number
   readonly error: LexError | null
+}
+
+const lexed = new WeakMap<SourceFile, TokenStream>()
+
+/** The tokens of a whole file, which are made once: parsing, lint and others each ask for them. */
+export function lexFile(file: SourceFile): TokenStream {
+  let tokens = lexed.get(file)
+  if (tokens === undefined) lexed.set(file, (tokens = lex(file.text)))
+  return tokens
 }
 
 /** Limit of nested brackets, because parser, checker and compiler recurse along them. */

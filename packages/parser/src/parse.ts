@@ -10,7 +10,7 @@ import { type Extension, type Marked, markGrants, pragmaExtensions } from './gra
 import { type ItemTaker, matchTokens } from './match.js'
 import { type Expected, type MatchFailure, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { Recovery } from './recover.js'
-import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
+import { type InterpolationSource, lex, lexFile, type TokenStream } from './lexer.js'
 import { IdentifierNode } from './nodes.js'
 import { diagnose } from './diagnostics/catalog.js'
 import { SourceFile } from './source.js'
@@ -72,7 +72,7 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   const tooLarge = (found: number, limit: number, what: string): ParseResult =>
     failParse(diagnose('P016', { start: 0, end: Math.min(1, source.text.length) }, { found, limit, what }))
   if (source.text.length > characters) return tooLarge(source.text.length, characters, 'characters')
-  const lexed = lex(source.text)
+  const lexed = lexFile(source)
   if (lexed.units.length > mostTokens) return tooLarge(lexed.units.length, mostTokens, 'tokens')
   if (lexed.error !== null) return failParse(lexDiagnostic(source, lexed.error))
   if (lexed.tooDeep !== null) return failParse(nestingDiagnostic(source, lexed.tooDeep))
@@ -81,6 +81,7 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   const { tokens, built, failure } = matchProgram(source, marked?.tokens ?? lexed, marked)
   if (failure !== null) return { program: null, diagnostics: syntaxErrors(source, tokens, failure, marked) }
   if (built.problems.length > 0) return { program: null, diagnostics: problemDiagnostics(source, tokens, built) }
+  parsed.add(source)
   return { program: built.tree, diagnostics: [] }
 }
 
@@ -198,13 +199,22 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
     return new IdentifierNode({ start, end: start + name.length }, name)
   }
   const lexed = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
-  if (lexed.error !== null) return null
+  if (lexed.error !== null) return suspect(source, null)
   if (lexed.tooDeep !== null) throw new DeepNesting(lexed.tooDeep)
   const tokens = marked?.expression(lexed) ?? lexed
   const outcome = matchStream(tokens, 'interpolation')
-  if (!outcome.ok) return piece.source
+  if (!outcome.ok) return suspect(source, piece.source)
   const built = buildInterpolated(outcome.root, source.text, tokens, (inner) => interpolate(source, inner, marked))
-  return built.problems.length > 0 ? piece.source : built.tree
+  return built.problems.length > 0 ? suspect(source, piece.source) : built.tree
+}
+
+/** Files that were parsed, and those of them with an interpolation that is no expression. */
+const parsed = new WeakSet<SourceFile>()
+const suspects = new WeakSet<SourceFile>()
+
+function suspect<T>(source: SourceFile, kept: T): T {
+  suspects.add(source)
+  return kept
 }
 
 /** Interpolations that print their own source, because it is no expression; of the file's strings and of strings within them. */
@@ -223,7 +233,8 @@ export function findBrokenInterpolations(source: SourceFile, options: ParseOptio
       }
     }
   }
-  const lexed = lex(source.text)
+  if (parsed.has(source) && !suspects.has(source)) return found
+  const lexed = lexFile(source)
   const isExtended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
   const marked = isExtended ? markGrants(source.text, lexed) : null
   guardDepth<void>(

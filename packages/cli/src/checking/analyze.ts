@@ -33,6 +33,7 @@ export function parseTarget(target: Target): Parsed {
 
 export interface LintSettings {
   readonly disabled: readonly string[]
+  readonly skipsText?: boolean
   readonly requireFileHeader?: boolean
   readonly complexityThreshold?: number | undefined
 }
@@ -54,6 +55,7 @@ export class Analysis {
     const options: LintOptions = {
       file,
       disabled: settings.disabled,
+      skipsText: settings.skipsText ?? false,
       imports: this.finder.importsOf(target.key),
       importedElsewhere: this.importedNames.get(target.key) ?? new Set(),
       requireFileHeader: settings.requireFileHeader ?? false,
@@ -70,8 +72,8 @@ export class Analysis {
     const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
-    const rules = this.lint(parsed, { disabled: settings.config.check.disable_rules })
     const hasStyle = settings.isLenient === true || settings.style === true
+    const rules = this.lint(parsed, { disabled: settings.config.check.disable_rules, skipsText: !hasStyle })
     const lint = hasStyle ? rules : rules.filter(({ diagnostic }) => !isStyleRule(diagnostic.code))
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')

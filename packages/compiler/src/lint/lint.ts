@@ -1,7 +1,7 @@
 // Lint: valid code that a careful author avoids. It uses the tree and the source, not
 // types. Order of its diagnostics: rules about the source, then about the tree, then about names of the whole file.
 
-import { type Diagnostic, lex, type Program, type SourceFile } from '@bridle/parser'
+import { type Diagnostic, lexFile, type Program, type SourceFile } from '@bridle/parser'
 import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { type LintContext, lintReporter } from './context.js'
@@ -13,6 +13,8 @@ export interface LintOptions {
   readonly file: SourceFile
   /** Names of rules that are off. */
   readonly disabled?: Iterable<string>
+  /** Without the rules about the layout of the source, which are all of style. */
+  readonly skipsText?: boolean
   /** Turns the rule about file headers on. */
   readonly requireFileHeader?: boolean
   /** 25 when left out. */
@@ -28,7 +30,7 @@ export const DEFAULT_COMPLEXITY_THRESHOLD = 25
 
 export function lintProgram(program: Program, options: LintOptions): Diagnostic[] {
   const findings: Diagnostic[] = []
-  const tokens = lex(options.file.text)
+  const tokens = lexFile(options.file)
   const context: LintContext = {
     file: options.file,
     tokens,
@@ -36,9 +38,9 @@ export function lintProgram(program: Program, options: LintOptions): Diagnostic[
     report: lintReporter(findings, new Set(options.disabled), (row) => row.optIn !== true || options.requireFileHeader === true),
     complexityThreshold: options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD,
   }
-  lintText(program, context)
+  if (options.skipsText !== true) lintText(program, context)
   lintTree(program, context)
-  lintFileHeader(context)
+  if (options.skipsText !== true) lintFileHeader(context)
   lintNames(program, context, {
     signatures: options.signatures ?? BUILTINS,
     imports: options.imports ?? (() => null),
