@@ -144,6 +144,21 @@ test('hover: declarations with their comment, types of names, builtins', async (
   expect(await hover('0\n')).toBe('')
 })
 
+test('options of builtins: hover of a key, completion of those that are not there yet', async () => {
+  const text = 'println(walk_dir("a", {max_depth: 1}))\nprintln(waitpoint_wait("a", {timeout: 1s}))\n'
+  const { uri } = await open(text)
+  const hover = async (mark: string): Promise<string> => {
+    const at = { textDocument: { uri }, position: place(text, mark) }
+    const found = await client.sendRequest<Hover | null>('textDocument/hover', at)
+    return found === null ? '' : (found.contents as { value: string }).value
+  }
+  expect(await hover('max_depth')).toContain('max_depth: int')
+  expect(await hover('timeout')).toContain('timeout: duration|int')
+  const at = { textDocument: { uri }, position: place(text, 'timeout') }
+  const items = await client.sendRequest<CompletionItem[]>('textDocument/completion', at)
+  expect(items.map(({ label }) => label)).toContain('wait_id')
+})
+
 test('definition, references, rename, outline', async () => {
   const { uri } = await open(SCRIPT)
   const at = { textDocument: { uri }, position: place(SCRIPT, 'total(orders))') }

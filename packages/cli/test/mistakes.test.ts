@@ -111,7 +111,8 @@ describe('mistakes', () => {
   })
 
   // Each line of the list was read: one that is new is a false alarm, or a mistake on purpose that `-u` adds to it.
-  test('scripts of the suite give no finding that is not meant', async () => {
+  // It checks the whole suite, which takes long where other tests run beside it.
+  test('scripts of the suite give no finding that is not meant', { timeout: 180_000 }, async () => {
     const found = new Map<string, number>()
     const scripts = readdirSync(TESTS, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))

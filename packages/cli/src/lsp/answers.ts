@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@bridle/parser'
 import { listParameters, showType } from '@bridle/compiler'
 import type { ToolType } from '@bridle/compiler'
-import { harnTypes } from '@bridle/stdlib-tools'
-import { paramNames, readShape } from '@bridle/vm/families'
+import { findOptionShapes, harnTypes } from '@bridle/stdlib-tools'
+import { type OptionRow, paramNames, readShape } from '@bridle/vm/families'
 import type { BuiltinDef, Registry } from '@bridle/vm'
 import {
   CodeActionKind,
@@ -131,6 +131,8 @@ export function hover(document: OpenDocument, registry: Registry, offset: number
   }
   const word = wordAt(text.getText(), offset)
   if (word === null) return null
+  const option = optionHover(text.getText(), registry, word)
+  if (option !== null) return { contents: { kind: MarkupKind.Markdown, value: option }, range: rangeOf(text, word.span) }
   const path = word.afterDot ? null : document.importPath(word.text)
   const wild = path?.startsWith('host/') === true ? hostHover(document, path, word.text) : null
   if (wild !== null) return { contents: { kind: MarkupKind.Markdown, value: wild }, range: rangeOf(text, word.span) }
@@ -138,6 +140,15 @@ export function hover(document: OpenDocument, registry: Registry, offset: number
   if (defs.length === 0) return null
   const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}${optionsOf(def)}`).join('\n\n---\n\n')
   return { contents: { kind: MarkupKind.Markdown, value }, range: rangeOf(text, word.span) }
+}
+
+/** The key of an option, where a builtin is called. */
+function optionHover(text: string, registry: Registry, { text: name, span }: Word): string | null {
+  if (!/^\s*:/.test(text.slice(span.end, span.end + 20))) return null
+  const call = findOpenCall(text, span.start)
+  if (call?.path?.length !== 0 || call.key !== null) return null
+  const row = optionRows(registry.builtins.get(call.callee), call.argument)?.find((each) => each.name === name)
+  return row === undefined ? null : `${code(optionText(row))}\n\n${row.doc}`
 }
 
 /** The declaration of a tool of the host. */
@@ -185,13 +196,10 @@ function builtinsNamed(registry: Registry, name: string, method: boolean): reado
 }
 
 /** The options of a builtin as a list, behind its description. */
-function optionsOf({ shapes }: BuiltinDef): string {
-  const rows = [...new Set(Object.values(shapes ?? {}))].flatMap((shape) => readShape(shape))
+function optionsOf(def: BuiltinDef): string {
+  const rows = [...new Set(Object.values(findOptionShapes(def) ?? {}))].flatMap((shape) => readShape(shape))
   if (rows.length === 0) return ''
-  const lines = rows.map(({ name, type, default: otherwise, doc }) => {
-    const value = otherwise === null ? '' : ` = ${otherwise}`
-    return `- \`${name}: ${type}${value}\` ${doc}`
-  })
+  const lines = rows.map((row) => `- \`${optionText(row)}\` ${row.doc}`)
   return `\n\n${lines.join('\n')}`
 }
 
@@ -298,7 +306,7 @@ export function completions(
   const word = wordAt(text, offset)
   const start = word?.span.start ?? offset
   if (text[start - 1] === '.') return memberItems(registry, last)
-  const keys = argumentItems(document, last, start)
+  const keys = argumentItems(document, last, registry, start)
   if (keys !== null) return keys
   const items = new Map<string, CompletionItem>()
   const add = (item: CompletionItem): void => {
@@ -322,12 +330,17 @@ export function completions(
   return [...items.values()]
 }
 
-/** Names of the arguments of a tool, where one is expected; null elsewhere. */
-function argumentItems(document: OpenDocument, last: OpenDocument | null, offset: number): CompletionItem[] | null {
+/** Names of the arguments of a tool or of the options of a builtin, where one is expected; null elsewhere. */
+function argumentItems(
+  document: OpenDocument,
+  last: OpenDocument | null,
+  registry: Registry,
+  offset: number,
+): CompletionItem[] | null {
   const call = findOpenCall(document.text.getText(), offset)
   if (call?.path == null || call.key !== null) return null
   const tool = findTool(call, document.tools, (name) => last?.importPath(name) ?? null)
-  if (tool === null) return null
+  if (tool === null) return optionItems(call, registry)
   const items = listParameters(tool, call.path).filter(({ name }) => !call.given.includes(name))
   return items.map(({ name, type, isRequired, description }) => ({
     label: name,
@@ -337,6 +350,32 @@ function argumentItems(document: OpenDocument, last: OpenDocument | null, offset
     sortText: `${isRequired ? '0' : '1'}${name}`,
     ...(description === '' ? {} : { documentation: description }),
   }))
+}
+
+function optionItems(call: OpenCall, registry: Registry): CompletionItem[] | null {
+  if (call.path?.length !== 0) return null
+  const rows = optionRows(registry.builtins.get(call.callee), call.argument)
+  if (rows === null) return null
+  const open = rows.filter(({ name }) => name !== '*' && !call.given.includes(name))
+  return open.map((row) => ({
+    label: row.name,
+    kind: CompletionItemKind.Field,
+    detail: optionText(row),
+    insertText: `${row.name}: `,
+    documentation: row.doc,
+  }))
+}
+
+/** The options that an argument of a builtin takes; null when it takes none. */
+function optionRows(def: BuiltinDef | undefined, argument: number): readonly OptionRow[] | null {
+  if (def === undefined) return null
+  const param = paramNames(def.signature)[argument]
+  const shape = param === undefined ? undefined : findOptionShapes(def)?.[param]
+  return shape === undefined ? null : readShape(shape)
+}
+
+function optionText({ name, type, unit, default: otherwise }: OptionRow): string {
+  return `${name}: ${type}${unit === null ? '' : ` (${unit})`}${otherwise === null ? '' : ` = ${otherwise}`}`
 }
 
 /** The parameters of the tool or builtin that is being called. */
