@@ -87,20 +87,27 @@ describe('adding', { timeout: 180_000 }, () => {
     ])
   })
 
-  test('a standard module takes its source and a script', () => {
+  test('a standard module takes its source, its tests and a script', () => {
     tree.create(
       'packages/stdlib-tools/src/std/additions.harn',
-      '/** Greets somebody. */\npub fn greet(name: string) -> string {\n  return "Good day, " + name\n}\n',
+      '// Greetings.\n\n/** Greets somebody. */\npub fn greet(name: string) -> string {\n  return "Good day, " + name\n}\n',
+    )
+    tree.create(
+      'packages/stdlib-tools/test/std/additions.harn',
+      '// Tests of std/additions.\n\nimport { greet } from "std/additions"\n\npipeline test_somebody_is_greeted() {\n  assert_eq(greet("Ada"), "Good day, Ada")\n}\n',
     )
     tree.create('conformance/tests/additions/greet.harn', 'import { greet } from "std/additions"\n\nprintln(greet("Ada"))\n')
     tree.create('conformance/tests/additions/greet.expected', 'Good day, Ada\n')
     generate('std', 'library')
 
     expect(runScript('additions/greet')).toContain('1 passed, 0 failed')
+    expect(tree.bridle('test', 'packages/stdlib-tools/test/std/additions.harn').output).toContain('1 passed')
+    expect(tree.run('--import', 'tsx', 'scripts/generate-library.ts', '--check')).toMatchObject({ status: 0 })
     expect(tree.touched).toEqual([
       'conformance/tests/additions/greet.expected',
       'conformance/tests/additions/greet.harn',
       'packages/stdlib-tools/src/std/additions.harn',
+      'packages/stdlib-tools/test/std/additions.harn',
     ])
   })
 })
