@@ -5,7 +5,7 @@ import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/sta
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
-import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import { Machine, createRegistry, linkProgram, collectSignatures } from '@bridle/vm'
 import type { BuiltinFamily, LinkedProgram, MachineOptions, Registry, RunExit } from '@bridle/vm'
 
 export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
@@ -16,7 +16,7 @@ export class Engine {
 
   constructor(extra: readonly BuiltinFamily[] = []) {
     this.registry = createRegistry([...STANDARD_FAMILIES, ...extra])
-    this.signatures = signaturesOf(this.registry)
+    this.signatures = collectSignatures(this.registry)
   }
 
   compile(text: string, globals: readonly string[] = []): CompiledProgram {

@@ -11,7 +11,7 @@ import { CompileError } from '@bridle/stdlib-tools'
 import { LinkError, Machine } from '@bridle/vm'
 import type { RunExit, Value } from '@bridle/vm'
 import { discover } from '../packages/cli/src/conformance/discover.js'
-import { COMMAND_LIMITS, commandRuntime } from '../packages/cli/src/host.js'
+import { COMMAND_LIMITS, makeCommandRuntime } from '../packages/cli/src/host.js'
 import { commandOptions, wholeNumber } from '../scripts/options.js'
 import { Random } from './random.js'
 
@@ -83,7 +83,7 @@ async function listSuspensions(path: string): Promise<Batch> {
   const file = realpathSync(path)
   const snapshots: Uint8Array[] = []
   try {
-    const runtime = commandRuntime({ terminal: false, script: file })
+    const runtime = makeCommandRuntime({ terminal: false, script: file })
     const module = runtime.compile(readFileSync(file, 'utf8'), { file })
     await runtime.start(module, {
       machine: (makers) => new Watched(makers, snapshots),
@@ -133,7 +133,7 @@ class Watched implements DrivenMachine {
 function restoreAll({ file, snapshots }: Batch): Verdict {
   const problems: string[] = []
   try {
-    const { program } = commandRuntime({ terminal: false, script: file }).compile(readFileSync(file, 'utf8'), { file })
+    const { program } = makeCommandRuntime({ terminal: false, script: file }).compile(readFileSync(file, 'utf8'), { file })
     for (const [at, bytes] of snapshots.entries()) {
       const again = Machine.restore(bytes, program, { hashHex, limits: COMMAND_LIMITS }).snapshot()
       if (Buffer.compare(bytes, again) !== 0) problems.push(`suspension ${at + 1}: written again, it is another`)

@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
 import type { EffectAnalysis } from '@bridle/compiler'
 import type { ChunkOrigin, CompiledProgram } from '@bridle/compiler/bytecode'
-import { createRegistry, linkProgram, Machine, signaturesOf } from '@bridle/vm'
+import { createRegistry, linkProgram, Machine, collectSignatures } from '@bridle/vm'
 import type { Effect, EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit, TierOptions } from '@bridle/vm'
 
 export const registry = createRegistry(STANDARD_FAMILIES)
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Small enough that no program runs long, large enough that most scripts of the corpus reach their end. */

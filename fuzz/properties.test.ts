@@ -6,14 +6,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { compileProgram, verify } from '@bridle/compiler'
 import { isSameProgram, parse, print, SourceFile } from '@bridle/parser'
-import { signaturesOf } from '@bridle/vm'
+import { collectSignatures } from '@bridle/vm'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
 import type { Resolution } from '@bridle/compiler'
 import { expect, test } from 'vitest'
 import { allScripts, CONFORMANCE } from './corpus.js'
 import { difference, link, registry, Runner, runToEnd } from './engine.js'
 
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 const STD = join(CONFORMANCE, '..', 'packages', 'stdlib-tools', 'src', 'std')
 
 function resolve(path: string, from: string): Resolution {

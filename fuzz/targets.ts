@@ -16,7 +16,7 @@
 import { applyFixes, format, isSameProgram, lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
 import { checkProgram as checkTypesOf, lintProgram } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
-import { compilerFault, LinkError, SNAPSHOT_VERSION, SnapshotError } from '@bridle/vm'
+import { findCompilerFault, LinkError, SNAPSHOT_VERSION, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
 import { compareParsers } from '../packages/parser/test/compare.js'
 import { corpus } from './corpus.js'
@@ -274,7 +274,7 @@ function checkTiers(text: string, random: Random): void {
   for (let exit = 0; ; exit++) {
     const found = difference(base.ending(), compiled.ending()) ?? (alike ? heapDifference(base, compiled) : null)
     if (found !== null) throw new Error(`base and compiled, at exit ${exit}: ${found}`)
-    const broken = compilerFault(compiled.machine.program)
+    const broken = findCompilerFault(compiled.machine.program)
     if (broken !== null) throw broken
     const goesOn = base.advance()
     if (compiled.advance() !== goesOn) throw new Error(`only one tier goes on behind exit ${exit}`)

@@ -1,7 +1,7 @@
 // Cases through the command: all in this one process, whose folder, environment and streams are those of the world meanwhile.
 
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { codeOf } from '../packages/cli/src/begin.js'
+import { runToCode } from '../packages/cli/src/begin.js'
 import { differences, runThroughCommand } from './drive.js'
 import type { RunCommand } from './drive.js'
 import { codeCases, scriptCases } from './load-cases.js'
@@ -31,7 +31,7 @@ const command: RunCommand = async (words, world) => {
   setEnvironment(world.env)
   process.chdir(world.root)
   try {
-    const code = await codeOf(words, undefined, (text) => stdout.push(text))
+    const code = await runToCode(words, undefined, (text) => stdout.push(text))
     return { code, stdout: stdout.join(''), stderr: stderr.join('') }
   } finally {
     process.chdir(folderBefore)

@@ -4,9 +4,9 @@
 
 import { readFileSync } from 'node:fs'
 import { compileProgram } from '@bridle/compiler'
-import { builtin, createRegistry, linkProgram, Machine, signaturesOf } from '@bridle/vm'
+import { builtin, createRegistry, linkProgram, Machine, collectSignatures } from '@bridle/vm'
 import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
-import { callsOf, prelude, SPELLED } from '../packages/vm/src/builtins/test-support/large-calls.js'
+import { listCalls, makePrelude, SPELLED } from '../packages/vm/src/builtins/test-support/large-calls.js'
 import { commandOptions, wholeNumber } from '../scripts/options.js'
 
 const USAGE = `usage: npm run test:pace -- [--filter WORD] [--elements N] [--characters N] [--factor F]
@@ -71,10 +71,10 @@ const registry = createRegistry([
     ],
   },
 ])
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 
 function measurePace(name: string, call: string): Pace | null {
-  const text = `${prelude(elements, characters)}__pace_begins()\ntry { ${call} } catch (e) { }\nnil`
+  const text = `${makePrelude(elements, characters)}__pace_begins()\ntry { ${call} } catch (e) { }\nnil`
   const resolve = (path: string) => ({ kind: 'error' as const, message: `no module ${path}` })
   const { program } = compileProgram({ key: 'main.harn', text }, { signatures, globals: ['__pace_begins'], resolve })
   if (program === null) return null
@@ -113,7 +113,7 @@ const paces: Pace[] = []
 for (const def of all) {
   const own = `${def.receiver === null ? '' : `${def.receiver}.`}${def.name}`
   if (!own.includes(options.filter)) continue
-  for (const [parameter, calls] of callsOf(def)) {
+  for (const [parameter, calls] of listCalls(def)) {
     const name = `${own} ${parameter}`
     const spelled = SPELLED[name]
     for (const call of spelled === undefined ? calls : [spelled, ...calls]) {

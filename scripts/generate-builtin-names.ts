@@ -4,10 +4,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BuiltinFamily } from '@bridle/vm'
-import { agentFamilies } from '../packages/stdlib-tools/src/host/families/agents.js'
-import { commonFamilies } from '../packages/stdlib-tools/src/host/families/common.js'
-import { jsonFamilies } from '../packages/vm/src/builtins/families-json.js'
-import { mcpFamilies } from '../packages/stdlib-tools/src/host/families/mcp.js'
+import { makeAgentFamilies } from '../packages/stdlib-tools/src/host/families/agents.js'
+import { makeCommonFamilies } from '../packages/stdlib-tools/src/host/families/common.js'
+import { makeJsonFamilies } from '../packages/vm/src/builtins/families-json.js'
+import { makeMcpFamilies } from '../packages/stdlib-tools/src/host/families/mcp.js'
 import { root } from './workspace.mjs'
 
 const sorted = (names: readonly string[]): string => `'${[...names].sort().join(' ')}'`
@@ -30,11 +30,11 @@ export const ${constant} = {
 const files = [
   [
     'packages/stdlib-tools/src/host/families/later-names.generated.ts',
-    namesOf('JSON_NAMES', 'families-json.ts', jsonFamilies()) +
-      namesOf('COMMON_NAMES', 'families-common.ts', commonFamilies()) +
-      namesOf('AGENT_NAMES', 'families-agents.ts', agentFamilies()),
+    namesOf('JSON_NAMES', 'families-json.ts', makeJsonFamilies()) +
+      namesOf('COMMON_NAMES', 'families-common.ts', makeCommonFamilies()) +
+      namesOf('AGENT_NAMES', 'families-agents.ts', makeAgentFamilies()),
   ],
-  ['packages/stdlib-tools/src/host/families/mcp-names.generated.ts', namesOf('MCP_NAMES', 'families-mcp.ts', mcpFamilies())],
+  ['packages/stdlib-tools/src/host/families/mcp-names.generated.ts', namesOf('MCP_NAMES', 'families-mcp.ts', makeMcpFamilies())],
 ] as const
 
 for (const [path, text] of files) {

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allFamilies } from '@bridle/stdlib-tools'
-import { paramNames, readShape } from '../packages/vm/src/families.js'
+import { listParamNames, readShape } from '../packages/vm/src/families.js'
 import { MISSING_BUILTINS } from '../packages/compiler/src/types/missing-builtins.js'
 import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
@@ -48,7 +48,7 @@ function typeText(key: string, type: string): string {
 
 function optionText({ name, signature, shapes }: BuiltinDef): string {
   if (shapes === null) return ''
-  const params = paramNames(signature)
+  const params = listParamNames(signature)
   const cells = Object.entries(shapes).map(([param, shape]) => {
     const at = params.indexOf(param)
     if (at < 0) throw new Error(`${name} has no parameter ${param}`)

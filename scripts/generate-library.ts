@@ -44,8 +44,8 @@ if (!isCheck) {
 }
 const { allFamilies } = await import('../packages/stdlib-tools/src/host/families/all.js')
 const { hashHex } = await import('../packages/stdlib-tools/src/host/hash.js')
-const { createRegistry, signaturesOf } = await import('../packages/vm/src/families.js')
-const { keyOfModule, moduleOfKey } = await import('../packages/vm/src/library-keys.js')
+const { createRegistry, collectSignatures } = await import('../packages/vm/src/families.js')
+const { makeModuleKey, parseModuleKey } = await import('../packages/vm/src/library-keys.js')
 
 const sources = filesBelow(source, (path) => path.endsWith('.harn'))
   .map((path) => relative(source, path).replaceAll('\\', '/').slice(0, -'.harn'.length))
@@ -56,7 +56,7 @@ const internal = new Map(sources.filter((name) => !isStd(name)).map((name) => [n
 const std = new Map(sources.filter(isStd).map((name) => [name, textOf(name)]))
 
 const families = allFamilies()
-const signatures = signaturesOf(createRegistry(families))
+const signatures = collectSignatures(createRegistry(families))
 const primitives = families.flatMap((family) => family.primitives ?? [])
 const hidden = new Map(primitives.map((def) => [def.name, def]))
 const internalOptions: CompileOptions = {
@@ -117,7 +117,7 @@ function checkStyle(name: string, text: string, resolve: (path: string) => Resol
 // ------------------------------------------------------------------------------------------------------- internal modules
 
 function internalRow(name: string): string {
-  const key = keyOfModule(name)
+  const key = makeModuleKey(name)
   const file = `packages/stdlib-tools/src/${name}.harn`
   const { diagnostics, file: lines } = compileProgram({ key, text: internal.get(name)! }, internalOptions)
   for (const each of diagnostics) {
@@ -152,11 +152,11 @@ function misuses({ functions, moduleSlots, exports }: ModuleChunk): string[] {
 
 /** Internal modules import each other by relative paths, and nothing else. */
 function resolveInternal(path: string, from: string): Resolution {
-  const name = path.startsWith('/') ? path.slice(1) : posix.join(dirname(moduleOfKey(from)), path)
+  const name = path.startsWith('/') ? path.slice(1) : posix.join(dirname(parseModuleKey(from)), path)
   const found = path.startsWith('.') || path.startsWith('/') ? internal.get(name) : undefined
   return found === undefined
     ? { kind: 'error', message: `Import error: there is no internal module '${path}'` }
-    : { kind: 'source', key: keyOfModule(name), text: found }
+    : { kind: 'source', key: makeModuleKey(name), text: found }
 }
 
 function internalFile(rows: readonly string[]): string {

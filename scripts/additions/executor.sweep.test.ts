@@ -54,12 +54,12 @@ export function pigeonExecutor(): Executor {
   )
   tree.insert(
     'packages/stdlib-tools/src/tools/executors/index.ts',
-    "import { harnExecutor } from './harn.js'",
+    "import { makeHarnExecutor } from './harn.js'",
     "import { pigeonExecutor } from './pigeon.js'\n",
   )
   tree.insert(
     'packages/stdlib-tools/src/tools/executors/index.ts',
-    '    provider_native: providerNativeExecutor()',
+    '    provider_native: makeProviderNativeExecutor()',
     '    pigeon: pigeonExecutor(),\n',
   )
   expect(listNew()).toEqual([])

@@ -4,7 +4,7 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { codeOf } from '../../../packages/cli/src/begin.js'
+import { runToCode } from '../../../packages/cli/src/begin.js'
 import { must } from '../../attempt.js'
 import type { CodeCase } from '../../load-cases.js'
 import type { World } from '../../world.js'
@@ -25,7 +25,7 @@ async function bridle(...words: readonly string[]): Promise<Ended> {
   stdout.write = take as never
   stderr.write = take as never
   try {
-    return { code: await codeOf(words, undefined, take), text }
+    return { code: await runToCode(words, undefined, take), text }
   } finally {
     stdout.write = before[0]
     stderr.write = before[1]

@@ -11,7 +11,7 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { parseUrl } from '@bridle/compiler/grants'
-import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
+import { GrantError, grantScope, makeGrants } from '@bridle/stdlib-tools'
 import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
 import { findClosest } from '@bridle/parser'
@@ -75,35 +75,35 @@ export interface Confined {
 /**
  * Of the flags alone, or, with `before`, of a run that goes on: then it is what both allow. Throws UsageError.
  */
-export function authorityOf(
+export function makeAuthority(
   flags: AuthorityFlags,
   env: NodeJS.ProcessEnv = process.env,
   before: RunAuthority | null = null,
 ): Authority {
   if (flags.allow !== undefined && flags.deny !== undefined) throw new UsageError('give either --allow or --deny')
-  const powers = powersOf(flags)
-  const own = confinedBy(flags)
-  const confined = before === null ? own : narrowed(confinedFrom(before.confinement), own)
+  const powers = readPowers(flags)
+  const own = readConfinement(flags)
+  const confined = before === null ? own : narrowConfined(parseConfined(before.confinement), own)
   const { roots, privateHosts, mcpHosts } = confined
   // The first root is where relative paths begin; a run that goes on keeps its own.
   const root = flags.root === undefined && roots !== null ? (roots[0] ?? process.cwd()) : resolve(flags.root?.[0] ?? '.')
   const isGranted =
-    grantsOf({ grants: [powers.grants ?? []] }).allows('mcp.connect') &&
-    (before === null || grantsOf(before).allows('mcp.connect'))
+    makeGrants({ grants: [powers.grants ?? []] }).allows('mcp.connect') &&
+    (before === null || makeGrants(before).allows('mcp.connect'))
   return {
     root,
     confined,
     mcp: { isGranted, mayStart: isGranted && (roots === null || confined.mcpPrograms) },
     runtime: {
       ...powers,
-      ...(flags.allow === undefined ? {} : { builtins: { allow: namesIn(flags.allow) } }),
-      ...(flags.deny === undefined ? {} : { builtins: { deny: namesIn(flags.deny) } }),
-      confinement: { facts: confined as unknown as Plain, isWithin: (facts) => isWithin(confined, confinedFrom(facts)) },
+      ...(flags.allow === undefined ? {} : { builtins: { allow: splitNames(flags.allow) } }),
+      ...(flags.deny === undefined ? {} : { builtins: { deny: splitNames(flags.deny) } }),
+      confinement: { facts: confined as unknown as Plain, isWithin: (facts) => isWithin(confined, parseConfined(facts)) },
     },
     providers: {
       root,
       sandbox: roots === null ? 'none' : { roots: [...asWritten(flags, roots), ...roots] },
-      ...variablesOf(flags, env, roots !== null),
+      ...readVariables(flags, env, roots !== null),
       http: { policy: { denyPrivate: roots !== null, privateHosts } },
     },
     mcpNetwork:
@@ -116,20 +116,20 @@ export function authorityOf(
 
 // ---- confinement ---------------------------------------------------------------------------------------------------------
 
-function confinedBy(flags: AuthorityFlags): Confined {
+function readConfinement(flags: AuthorityFlags): Confined {
   const specs = (flags.grant ?? []).map(readSpec)
   const mcp = specs.filter(({ name }) => name === '*' || name === 'mcp' || name.startsWith('mcp.'))
   const given = (flags.root ?? []).length > 0 ? flags.root! : flags.sandbox === true ? ['.'] : null
   return {
-    roots: given === null ? null : given.map(realFolder),
-    privateHosts: namedHosts(specs),
-    mcpHosts: mcpHosts(specs),
+    roots: given === null ? null : given.map(resolveFolder),
+    privateHosts: listNamedHosts(specs),
+    mcpHosts: listMcpHosts(specs),
     mcpPrograms: specs.length === 0 || mcp.some(({ constraints }) => constraints['domain'] === undefined),
   }
 }
 
 /** Links are followed where they are: a root that is moved afterwards is another one. */
-function realFolder(path: string): string {
+function resolveFolder(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -139,29 +139,30 @@ function realFolder(path: string): string {
 
 /** Roots as the flags have them: a script may name files by a path with links, as whoever started it does. */
 function asWritten({ root = [] }: AuthorityFlags, roots: readonly string[]): readonly string[] {
-  return root.map((path) => resolve(path)).filter((path) => !roots.includes(path) && roots.includes(realFolder(path)))
+  return root.map((path) => resolve(path)).filter((path) => !roots.includes(path) && roots.includes(resolveFolder(path)))
 }
 
 const NOT_CONFINED: Confined = { roots: null, privateHosts: [], mcpHosts: null, mcpPrograms: true }
 const TIGHTEST: Confined = { roots: [], privateHosts: [], mcpHosts: [], mcpPrograms: false }
 
 /** From a file that anyone may have written: what cannot be read there confines most. */
-function confinedFrom(facts: Plain): Confined {
+function parseConfined(facts: Plain): Confined {
   if (facts === null) return NOT_CONFINED
   if (typeof facts !== 'object' || Array.isArray(facts)) return TIGHTEST
   const { roots, privateHosts, mcpHosts, mcpPrograms } = facts as { readonly [key: string]: unknown }
-  const texts = (raw: unknown): readonly string[] => (Array.isArray(raw) ? raw.filter((each) => typeof each === 'string') : [])
+  const listTexts = (raw: unknown): readonly string[] =>
+    Array.isArray(raw) ? raw.filter((each) => typeof each === 'string') : []
   return {
-    roots: roots === null ? null : texts(roots).filter(isAbsolute),
-    privateHosts: texts(privateHosts),
-    mcpHosts: mcpHosts === null ? null : texts(mcpHosts),
+    roots: roots === null ? null : listTexts(roots).filter(isAbsolute),
+    privateHosts: listTexts(privateHosts),
+    mcpHosts: mcpHosts === null ? null : listTexts(mcpHosts),
     mcpPrograms: mcpPrograms === true,
   }
 }
 
 /** What both leave; folders and hosts of `before` come first. */
-function narrowed(before: Confined, now: Confined): Confined {
-  const both = <T>(
+function narrowConfined(before: Confined, now: Confined): Confined {
+  const intersectLists = <T>(
     a: readonly T[] | null,
     b: readonly T[] | null,
     common: (one: T, other: T) => T | null,
@@ -173,40 +174,40 @@ function narrowed(before: Confined, now: Confined): Confined {
   // Only a confined run has hosts that are excepted.
   const exempt = before.roots === null ? now.privateHosts : now.roots === null ? before.privateHosts : null
   return {
-    roots: both(before.roots, now.roots, (a, b) => (isBelow(a, b) ? a : isBelow(b, a) ? b : null)),
+    roots: intersectLists(before.roots, now.roots, (a, b) => (isBelow(a, b) ? a : isBelow(b, a) ? b : null)),
     privateHosts: exempt ?? before.privateHosts.filter((host) => now.privateHosts.includes(host)),
-    mcpHosts: both(before.mcpHosts, now.mcpHosts, (a, b) => (covers(b, a) ? a : covers(a, b) ? b : null)),
+    mcpHosts: intersectLists(before.mcpHosts, now.mcpHosts, (a, b) => (covers(b, a) ? a : covers(a, b) ? b : null)),
     mcpPrograms: before.mcpPrograms && now.mcpPrograms,
   }
 }
 
 /** Whether `now` leaves nothing that `before` did not. */
 function isWithin(now: Confined, before: Confined): boolean {
-  const all = <T>(a: readonly T[] | null, b: readonly T[] | null, isIn: (one: T, other: T) => boolean): boolean =>
+  const hasAll = <T>(a: readonly T[] | null, b: readonly T[] | null, isIn: (one: T, other: T) => boolean): boolean =>
     b === null || (a !== null && a.every((one) => b.some((other) => isIn(one, other))))
   return (
-    all(now.roots, before.roots, isBelow) &&
+    hasAll(now.roots, before.roots, isBelow) &&
     (before.roots === null || now.privateHosts.every((host) => before.privateHosts.includes(host))) &&
-    all(now.mcpHosts, before.mcpHosts, (a, b) => covers(b, a)) &&
+    hasAll(now.mcpHosts, before.mcpHosts, (a, b) => covers(b, a)) &&
     (before.mcpPrograms || !now.mcpPrograms)
   )
 }
 
 /** In words, one line each: what these flags give a run that it was confined from. */
-export function confinementWidened(before: RunAuthority, { confined: now }: Authority): readonly string[] {
-  const then = confinedFrom(before.confinement)
+export function listWidenings(before: RunAuthority, { confined: now }: Authority): readonly string[] {
+  const then = parseConfined(before.confinement)
   if (isWithin(now, then)) return []
-  const listed = (items: readonly string[] | null, all: string): string => (items === null ? all : items.join(', ') || 'none')
+  const formatList = (items: readonly string[] | null, all: string): string => (items === null ? all : items.join(', ') || 'none')
   return [
     ...(then.roots === null || now.roots?.every((root) => then.roots!.some((each) => isBelow(root, each))) === true
       ? []
-      : [`files: ${listed(now.roots, 'anywhere')}, before: ${listed(then.roots, 'anywhere')}`]),
+      : [`files: ${formatList(now.roots, 'anywhere')}, before: ${formatList(then.roots, 'anywhere')}`]),
     ...(then.roots !== null && now.roots === null ? ['addresses and variables: all of this computer'] : []),
     ...(then.roots !== null && now.roots !== null && !now.privateHosts.every((host) => then.privateHosts.includes(host))
-      ? [`private addresses: ${listed(now.privateHosts, 'any')}`]
+      ? [`private addresses: ${formatList(now.privateHosts, 'any')}`]
       : []),
     ...(then.mcpHosts !== null && JSON.stringify(now.mcpHosts) !== JSON.stringify(then.mcpHosts)
-      ? [`hosts of MCP servers: ${listed(now.mcpHosts, 'any')}, before: ${listed(then.mcpHosts, 'any')}`]
+      ? [`hosts of MCP servers: ${formatList(now.mcpHosts, 'any')}, before: ${formatList(then.mcpHosts, 'any')}`]
       : []),
     ...(now.mcpPrograms && !then.mcpPrograms ? ['programs of MCP servers'] : []),
   ]
@@ -223,13 +224,13 @@ function covers(pattern: string, other: string): boolean {
 }
 
 /** Of a script that is served: beside what the flags leave it, it may be served, and ask those that it is served to. */
-export function servingAuthority(flags: AuthorityFlags): Authority {
-  const authority = authorityOf(flags)
+export function makeServingAuthority(flags: AuthorityFlags): Authority {
+  const authority = makeAuthority(flags)
   const serving: readonly Grant[] = ['mcp.serve', 'mcp.client', 'approval.ask']
   return { ...authority, runtime: { ...authority.runtime, grants: [...(authority.runtime.grants ?? []), ...serving] } }
 }
 
-function namesIn(lists: readonly string[]): readonly string[] {
+function splitNames(lists: readonly string[]): readonly string[] {
   return lists
     .flatMap((list) => list.split(','))
     .map((name) => name.trim())
@@ -237,7 +238,7 @@ function namesIn(lists: readonly string[]): readonly string[] {
 }
 
 /** A pattern is a domain with all below it; null where no host is named. */
-function mcpHosts(specs: readonly Spec[]): readonly string[] | null {
+function listMcpHosts(specs: readonly Spec[]): readonly string[] | null {
   const domains = specs
     .filter(({ name }) => name === 'mcp' || name === 'mcp.*')
     .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
@@ -246,7 +247,7 @@ function mcpHosts(specs: readonly Spec[]): readonly string[] | null {
 }
 
 /** Hosts that grants of HTTP and WebSockets name one by one: whoever says `--grant http:domain=localhost` means that one. */
-function namedHosts(specs: readonly Spec[]): readonly string[] {
+function listNamedHosts(specs: readonly Spec[]): readonly string[] {
   return specs
     .filter(({ name }) => /^(?:http|net)(?:\.|$)/.test(name))
     .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
@@ -255,14 +256,14 @@ function namedHosts(specs: readonly Spec[]): readonly string[] {
 
 // ---- powers --------------------------------------------------------------------------------------------------------------
 
-function powersOf(flags: AuthorityFlags): Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny'> {
+function readPowers(flags: AuthorityFlags): Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny'> {
   const specs = flags.grant ?? []
   if (specs.length === 0) return { grants: flags.sandbox === true ? [] : flags.root === undefined ? ['*'] : CONFINED }
   const powers = new Set<Grant>()
   const tools: { [tool: string]: ToolGrant } = {}
   for (const spec of specs) {
     const { name, constraints } = readSpec(spec)
-    for (const power of powersFor(name)) powers.add(power)
+    for (const power of listPowers(name)) powers.add(power)
     tools[name] = { ...tools[name], ...constraints }
   }
   try {
@@ -303,7 +304,7 @@ const ID_POWERS: Readonly<Record<string, readonly Grant[]>> = lookup({
   'env.set': ['process.set'],
 })
 
-function powersFor(name: string): readonly Grant[] {
+function listPowers(name: string): readonly Grant[] {
   if (name === '*') return ['*']
   const own = ID_POWERS[name]
   if (own !== undefined) return own
@@ -311,7 +312,7 @@ function powersFor(name: string): readonly Grant[] {
   const powers = FAMILY_POWERS[family]
   if (powers === undefined || !isGrantable(name, family))
     throw new UsageError(
-      `--grant ${name}: unknown power${suggested(name, grantable())}; the families are ${Object.keys(FAMILY_POWERS).join(', ')}`,
+      `--grant ${name}: unknown power${formatSuggestion(name, listGrantable())}; the families are ${Object.keys(FAMILY_POWERS).join(', ')}`,
     )
   // Every other file operation writes.
   return family === 'fs' && name !== 'fs' && name !== 'fs.*' ? ['fs.write'] : powers
@@ -319,16 +320,16 @@ function powersFor(name: string): readonly Grant[] {
 
 /** Ids of tools, and kinds of effects; below `mcp`, the names are those of servers. */
 function isGrantable(name: string, family: string): boolean {
-  return name === family || name === `${family}.*` || family === 'mcp' || grantable().includes(name)
+  return name === family || name === `${family}.*` || family === 'mcp' || listGrantable().includes(name)
 }
 
-function grantable(): readonly string[] {
+function listGrantable(): readonly string[] {
   const families = Object.keys(FAMILY_POWERS)
   const below = [...STANDARD_TOOLS.map(({ id }) => id), ...Object.keys(EFFECTS), ...Object.keys(ID_POWERS)]
   return [...families, ...below.filter((name) => families.includes(name.split('.')[0]!))]
 }
 
-function suggested(name: string, known: Iterable<string>): string {
+function formatSuggestion(name: string, known: Iterable<string>): string {
   const near = findClosest(name, known)
   return near === null ? '' : `; did you mean ${near}?`
 }
@@ -362,7 +363,7 @@ function checkConstraint(spec: string, name: string, key: string): void {
   ]
   if (known.includes(key)) return
   throw new UsageError(
-    `--grant ${spec}: ${name} has no constraint or argument "${key}"${suggested(key, known)}; it may be one of ${known.join(', ')}`,
+    `--grant ${spec}: ${name} has no constraint or argument "${key}"${formatSuggestion(key, known)}; it may be one of ${known.join(', ')}`,
   )
 }
 
@@ -371,7 +372,7 @@ export function checkBuiltinNames(lists: NonNullable<RuntimeOptions['builtins']>
   const [option, names] = 'allow' in lists ? ['allow', lists.allow] : ['deny', lists.deny]
   const name = names.find((each) => !builtins.has(each))
   if (name === undefined) return
-  const said = suggested(
+  const said = formatSuggestion(
     name,
     [...builtins.keys()].filter((each) => !each.startsWith('__')),
   )
@@ -395,12 +396,12 @@ export async function withLock(
   if (traceRequired === true && trace === undefined) throw new UsageError('--trace-required needs --trace FILE')
   let { runtime } = authority
   if (locked === true) {
-    const { LOCK_FILE, lockedPins } = await import('./lock.js')
-    runtime = { ...runtime, pins: await lockedPins(lockFile ?? LOCK_FILE, script, authority, verifyKey) }
+    const { LOCK_FILE, readLockedPins } = await import('./lock.js')
+    runtime = { ...runtime, pins: await readLockedPins(lockFile ?? LOCK_FILE, script, authority, verifyKey) }
   }
   if (trace !== undefined) {
-    const { tracesIn } = await import('./commands/run-options.js')
-    runtime = { ...runtime, tracing: tracesIn(trace, { isRequired: traceRequired === true, runs }) }
+    const { makeTracings } = await import('./commands/run-options.js')
+    runtime = { ...runtime, tracing: makeTracings(trace, { isRequired: traceRequired === true, runs }) }
   }
   return runtime === authority.runtime ? authority : { ...authority, runtime }
 }
@@ -420,7 +421,7 @@ function readSpec(spec: string): Spec {
     if (at < 1) throw new UsageError(`--grant ${spec}: "${part}" is not of the form key=value`)
     const key = part.slice(0, at)
     checkConstraint(spec, name, key)
-    const value = valueOf(key, part.slice(at + 1))
+    const value = parseValue(key, part.slice(at + 1))
     for (const each of value) {
       const before = constraints[key]
       constraints[key] = before === undefined ? each : [...[before].flat(), each]
@@ -429,7 +430,7 @@ function readSpec(spec: string): Spec {
   return { name, constraints }
 }
 
-function valueOf(key: string, text: string): readonly (string | number | boolean)[] {
+function parseValue(key: string, text: string): readonly (string | number | boolean)[] {
   // Scripts write paths either way.
   if (key === 'path' || key === 'paths') return text.startsWith('/') ? [text] : [text, resolve(text)]
   if (key === 'domain' || key === 'version') return [text]
@@ -457,7 +458,7 @@ function isPlainVariable(name: string): boolean {
  * The environment of a run and the secrets that it is lent. Confined, it has the plain variables and those of --env: which of the
  * others are secrets, no name tells. What --secret names is no variable of the run, confined or not.
  */
-function variablesOf(
+function readVariables(
   flags: AuthorityFlags,
   env: NodeJS.ProcessEnv,
   confined: boolean,

@@ -1,11 +1,11 @@
 // What the command begins with. A plain run of a script goes straight to it, because its start is part of every run; all other
 // words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
 
-import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, systemFailure } from './errors.js'
-import { refusalDocument } from './failure-document.js'
-import { directOutput, guardStreams } from './output.js'
+import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, toSystemFailure } from './errors.js'
+import { makeRefusalDocument } from './failure-document.js'
+import { makeDirectOutput, guardStreams } from './output.js'
 import { complain, tellJson } from './printable.js'
-import { plainRun } from './plain-run.js'
+import { parsePlainRun } from './plain-run.js'
 import { runCommand } from './commands/run.js'
 
 /**
@@ -14,22 +14,22 @@ import { runCommand } from './commands/run.js'
  */
 export async function begin(words: readonly string[], build?: string): Promise<void> {
   // Not process.exit: text that is still on its way through a pipe would be cut off.
-  process.exitCode = await codeOf(words, build)
+  process.exitCode = await runToCode(words, build)
 }
 
 /** The exit code of the words of a command line. `print` is where a plain run writes; standard output when absent. */
-export async function codeOf(words: readonly string[], build?: string, print?: (text: string) => void): Promise<number> {
+export async function runToCode(words: readonly string[], build?: string, print?: (text: string) => void): Promise<number> {
   try {
-    const plain = plainRun(words)
-    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: print ?? directOutput() })
+    const plain = parsePlainRun(words)
+    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: print ?? makeDirectOutput() })
     guardStreams()
     const { runProgram } = await import('./program.js')
     return await runProgram(words, build)
   } catch (thrown) {
     guardStreams()
-    const cause = systemFailure(thrown) ?? thrown
+    const cause = toSystemFailure(thrown) ?? thrown
     const code = cause instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE
-    if (wantsJson(words)) tellJson(refusalDocument(cause, code))
+    if (wantsJson(words)) tellJson(makeRefusalDocument(cause, code))
     if (!(cause instanceof UsageError || cause instanceof CommandError))
       complain(`bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
     else if (!wantsJson(words))

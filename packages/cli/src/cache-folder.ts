@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** What BRIDLE_COMPILE_CACHE names, or the user's folder for such things; null where it is `off`. */
-export function cacheFolder(env: NodeJS.ProcessEnv): string | null {
+export function findCacheFolder(env: NodeJS.ProcessEnv): string | null {
   const setting = env['BRIDLE_COMPILE_CACHE']
   if (setting === 'off') return null
   if (setting !== undefined && setting !== '') return setting

@@ -61,8 +61,8 @@ function withUnderscores(table: unknown): unknown {
 export const NO_CONFIG: Config = { ...schema.parse({}), path: null }
 
 /** The configuration for a file or folder. Throws CommandError for a manifest that cannot be used. */
-export function configFor(path: string): Config {
-  const manifest = manifestAbove(resolve(path))
+export function loadConfig(path: string): Config {
+  const manifest = findManifestAbove(resolve(path))
   if (manifest === null) return NO_CONFIG
   const { tables } = readManifest(manifest, readFileSync(manifest, 'utf8'))
   const parsed = schema.safeParse(tables)
@@ -71,7 +71,7 @@ export function configFor(path: string): Config {
   throw new CommandError(`${manifest}: ${issue.path.map(String).join('.')}: ${issue.message}`)
 }
 
-function manifestAbove(path: string): string | null {
+function findManifestAbove(path: string): string | null {
   for (let at = path; ; at = dirname(at)) {
     const candidate = join(at, MANIFEST_NAME)
     if (existsSync(candidate)) return candidate
@@ -80,11 +80,11 @@ function manifestAbove(path: string): string | null {
 }
 
 /** Each manifest is read once. */
-export function configCache(): (path: string) => Config {
+export function makeConfigCache(): (path: string) => Config {
   const known = new Map<string, Config>()
   return (path) => {
     const folder = dirname(resolve(path))
-    const found = known.get(folder) ?? configFor(folder)
+    const found = known.get(folder) ?? loadConfig(folder)
     known.set(folder, found)
     return found
   }

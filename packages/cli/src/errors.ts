@@ -36,25 +36,25 @@ export class CommandError extends Error {
 }
 
 /** For a file that the command line names. */
-export function unreadable(file: string, cause: unknown): UsageError {
-  return new UsageError(`cannot read ${file}: ${reasonOf(cause)}`, { code: 'unreadable_file', file })
+export function makeUnreadableError(file: string, cause: unknown): UsageError {
+  return new UsageError(`cannot read ${file}: ${readReason(cause)}`, { code: 'unreadable_file', file })
 }
 
 /**
  * What the operating system refused at a place that has no words of its own for it: a full disk, a file without rights. null for what is
  * no such refusal.
  */
-export function systemFailure(cause: unknown): CommandError | null {
+export function toSystemFailure(cause: unknown): CommandError | null {
   const { code, syscall, path } = (cause ?? {}) as NodeJS.ErrnoException
   if (typeof code !== 'string' || typeof syscall !== 'string') return null
   return new CommandError(
-    path === undefined ? reasonOf(cause) : `${path}: ${reasonOf(cause)}`,
+    path === undefined ? readReason(cause) : `${path}: ${readReason(cause)}`,
     path === undefined ? {} : { file: path },
   )
 }
 
 /** The operating system's words for what went wrong, without the call and the path that Node adds. */
-export function reasonOf(cause: unknown): string {
+export function readReason(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   switch (code) {
     case 'ENOENT':
@@ -79,7 +79,7 @@ export const EXIT_INTERRUPTED = 130
 export const EXIT_TERMINATED = 143
 
 /** Options that are whole numbers; `unit` names what is counted, for the message. */
-export function wholeNumber(unit: string, minimum: number): (text: string) => number {
+export function makeWholeNumberParser(unit: string, minimum: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum) {

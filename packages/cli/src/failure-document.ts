@@ -23,7 +23,7 @@ export interface FailureDocument {
 }
 
 /** Of a script that does not compile. `shown` is what the caller called it. */
-export function uncompiledDocument(diagnostics: readonly Diagnostic[], file: SourceFile, shown: string): FailureDocument {
+export function makeUncompiledDocument(diagnostics: readonly Diagnostic[], file: SourceFile, shown: string): FailureDocument {
   const errors = diagnostics
     .filter(({ severity }) => severity === 'error')
     .map((diagnostic) => ({ ...diagnosticToJson(diagnostic, file), file: shown }))
@@ -39,7 +39,7 @@ export function uncompiledDocument(diagnostics: readonly Diagnostic[], file: Sou
 }
 
 /** Of what a command throws. */
-export function refusalDocument(cause: unknown, exitCode: number): FailureDocument {
+export function makeRefusalDocument(cause: unknown, exitCode: number): FailureDocument {
   const isTold = cause instanceof UsageError || cause instanceof CommandError
   const { file, hint } = isTold ? cause.facts : { file: undefined, hint: undefined }
   const error: JsonError = {

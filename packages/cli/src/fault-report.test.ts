@@ -1,15 +1,15 @@
-import { Fault, HarnDict, typeFault } from '@bridle/vm'
+import { Fault, HarnDict, makeTypeFault } from '@bridle/vm'
 import { expect, test } from 'vitest'
 import { renderFault } from './fault-report.js'
-import { identifierWidth } from './source-excerpt.js'
+import { measureIdentifier } from './source-excerpt.js'
 
 const source = ['a', 'b', 'c', '    return x.foo', 'e', 'f', '    let r = inner(x)', 'h', 'i', '  outer(5)'].join('\n')
 const sources = { show: (file: string) => file, text: (file: string) => (file === 'app.harn' ? source : null) }
-const at = (name: string, line: number, column: number) => ({ file: 'app.harn', function: name, line, column })
+const makePlace = (name: string, line: number, column: number) => ({ file: 'app.harn', function: name, line, column })
 
 test('innermost place with carets, then one note a caller', () => {
-  const fault = typeFault('cannot access property `foo` on int (line 4)')
-  fault.trace = [at('inner', 4, 12), at('outer', 7, 13), at('main', 10, 3)]
+  const fault = makeTypeFault('cannot access property `foo` on int (line 4)')
+  fault.trace = [makePlace('inner', 4, 12), makePlace('outer', 7, 13), makePlace('main', 10, 3)]
   expect(renderFault(fault, sources)).toBe(`error: Type error: cannot access property \`foo\` on int (line 4)
   --> app.harn:4:12
    |
@@ -21,8 +21,8 @@ test('innermost place with carets, then one note a caller', () => {
 })
 
 test('the gutter grows with the line number, carets cover the identifier', () => {
-  const fault = typeFault('no')
-  fault.trace = [at('main', 10, 3)]
+  const fault = makeTypeFault('no')
+  fault.trace = [makePlace('main', 10, 3)]
   expect(renderFault(fault, sources)).toBe(`error: Type error: no
    --> app.harn:10:3
     |
@@ -32,10 +32,10 @@ test('the gutter grows with the line number, carets cover the identifier', () =>
 })
 
 test('without a source only the place is shown, without a trace only the text', () => {
-  const fault = typeFault('no')
+  const fault = makeTypeFault('no')
   fault.trace = [{ file: 'other.harn', function: 'f', line: 3, column: 1 }]
   expect(renderFault(fault, sources)).toBe('error: Type error: no\n  --> other.harn:3:1\n   |\n')
-  expect(renderFault(typeFault('bare'), sources)).toBe('error: Type error: bare\n')
+  expect(renderFault(makeTypeFault('bare'), sources)).toBe('error: Type error: bare\n')
 })
 
 test.each([
@@ -43,25 +43,25 @@ test.each([
   ['a + 1', 5, 1],
   ['x', 9, 1],
   ['😀 + ab', 5, 2],
-])('identifierWidth(%j, %d) is %d', (text, column, width) => {
-  expect(identifierWidth(text, column)).toBe(width)
+])('measureIdentifier(%j, %d) is %d', (text, column, width) => {
+  expect(measureIdentifier(text, column)).toBe(width)
 })
 
 test('a failed tool says why, and what a lock file has to do with it', () => {
-  const failed = (code: string, details: HarnDict | null): string => {
+  const renderFailed = (code: string, details: HarnDict | null): string => {
     const value = HarnDict.of({ name: 'ToolError', code, message: `no ${code}`, details, attempt: 0 })
     const fault = new Fault('thrown', 'a long dict', value)
-    fault.trace = [at('main', 10, 3)]
+    fault.trace = [makePlace('main', 10, 3)]
     return renderFault(fault, sources)
   }
   const place = '   --> app.harn:10:3\n    |\n 10 |   outer(5)\n    |   ^^^^^\n'
-  expect(failed('timeout', null)).toBe(`error: Error [timeout]: no timeout\n${place}`)
-  expect(failed('schema_drift', HarnDict.of({ key: 'script:x', pinned: 'blake3:1', found: 'blake3:2' }))).toBe(
+  expect(renderFailed('timeout', null)).toBe(`error: Error [timeout]: no timeout\n${place}`)
+  expect(renderFailed('schema_drift', HarnDict.of({ key: 'script:x', pinned: 'blake3:1', found: 'blake3:2' }))).toBe(
     `error: Error [schema_drift]: no schema_drift\n${place}` +
       '   = note: locked as blake3:1\n   = note: it is now blake3:2\n' +
       '   = help: `bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now\n',
   )
-  expect(failed('schema_drift', HarnDict.of({ key: 'script:x', pinned: null, found: 'blake3:2' }))).toContain(
+  expect(renderFailed('schema_drift', HarnDict.of({ key: 'script:x', pinned: null, found: 'blake3:2' }))).toContain(
     '   = help: `bridle tools lock` writes down the tools as they are now\n',
   )
   const thrown = new Fault('thrown', '{code: x, name: other}', HarnDict.of({ name: 'other', code: 'x' }))

@@ -3,7 +3,7 @@
 
 import { HarnDict, display } from '@bridle/vm'
 import type { Fault } from '@bridle/vm'
-import { identifierWidth, renderExcerpt } from './source-excerpt.js'
+import { measureIdentifier, renderExcerpt } from './source-excerpt.js'
 
 export interface SourceLookup {
   /** How a file is shown, given the name that the trace has. */
@@ -13,14 +13,14 @@ export interface SourceLookup {
 }
 
 export function renderFault(fault: Fault, sources: SourceLookup): string {
-  const { text: shown, notes } = told(fault)
+  const { text: shown, notes } = describeFault(fault)
   const lines = [`error: ${shown}`]
   // Code that no file has, such as that of the command itself, is no place to look at.
   const [innermost, ...callers] = (fault.trace ?? []).filter(({ file }) => !file.startsWith('native:'))
   if (innermost === undefined) return `${[...lines, ...notes.map((note) => `  = ${note}`)].join('\n')}\n`
   const { file, line, column } = innermost
   const text = sources.text(file)?.split(/\r?\n/)[line - 1] ?? null
-  const width = text === null ? 0 : identifierWidth(text, column)
+  const width = text === null ? 0 : measureIdentifier(text, column)
   const { lines: excerpt, pad } = renderExcerpt({ file: sources.show(file), line, column, text, width })
   lines.push(...excerpt)
   for (const [at, caller] of callers.entries()) {
@@ -32,15 +32,15 @@ export function renderFault(fault: Fault, sources: SourceLookup): string {
 }
 
 /** A failed tool is a dict with much in it; a person wants to know why, and under which code to look it up. */
-function told(fault: Fault): { readonly text: string; readonly notes: readonly string[] } {
+function describeFault(fault: Fault): { readonly text: string; readonly notes: readonly string[] } {
   const error = fault.kind === 'thrown' && fault.value instanceof HarnDict ? fault.value : null
   if (error?.get('name') !== 'ToolError') return { text: fault.text, notes: [] }
-  const field = (name: string): string => display(error.get(name) ?? null)
-  return { text: `Error [${field('code')}]: ${field('message')}`, notes: aboutPins(error) }
+  const readField = (name: string): string => display(error.get(name) ?? null)
+  return { text: `Error [${readField('code')}]: ${readField('message')}`, notes: describePins(error) }
 }
 
 /** For a tool that is not as the lock file has it: both hashes, and what to do. */
-function aboutPins(error: HarnDict): readonly string[] {
+function describePins(error: HarnDict): readonly string[] {
   const details = error.get('details')
   const pinned = details instanceof HarnDict ? details.get('pinned') : undefined
   if (!(details instanceof HarnDict) || pinned === undefined) return []

@@ -29,7 +29,7 @@ const CATALOGS = [
 export const FINDING_CODES: Readonly<Record<string, FindingCode>> = Object.assign({}, ...CATALOGS)
 
 /** The code that is named, or whose lint rule is. */
-export function findingCode(name: string): string | null {
+export function resolveFindingCode(name: string): string | null {
   const code = name.toUpperCase()
   if (Object.hasOwn(FINDING_CODES, code)) return code
   return Object.entries(FINDING_CODES).find(([, { rule }]) => rule === name.toLowerCase())?.[0] ?? null

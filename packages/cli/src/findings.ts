@@ -12,13 +12,13 @@ export interface Finding {
 
 export function showFindings(findings: readonly Finding[]): void {
   for (const { diagnostic, file } of findings) {
-    const label = labelOf(diagnostic.code)
+    const label = findLabel(diagnostic.code)
     process.stderr.write(renderFinding(diagnostic, file, label === null ? {} : { label }))
   }
 }
 
 /** Words behind the carets: which rule or check it was. */
-function labelOf(code: string): string | null {
+function findLabel(code: string): string | null {
   const rule = lintRule(code)
   if (rule !== null) return `lint[${rule}]`
   const invariant = nameInvariant(code)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandRuntime } from './host.js'
+import { makeCommandRuntime } from './host.js'
 import { readFurtherLimits } from './further-limits.js'
 
 test('limits of compiling and of servers', () => {
@@ -21,5 +21,5 @@ test.each([
 
 test('they hold for the runtime of a command', () => {
   const furtherLimits = readFurtherLimits({ limit: ['compile.tokens=5'] })
-  expect(() => commandRuntime({ terminal: false, furtherLimits }).compile('let a = 1 + 2\n')).toThrow('the limit is 5')
+  expect(() => makeCommandRuntime({ terminal: false, furtherLimits }).compile('let a = 1 + 2\n')).toThrow('the limit is 5')
 })

@@ -32,11 +32,11 @@ export interface Declared {
   readonly hooks: readonly (readonly [name: string, text: string])[]
 }
 
-export function declaredBy(manifest: Manifest, authority: Authority): Declared {
+export function readDeclared(manifest: Manifest, authority: Authority): Declared {
   const { providers, runtime } = authority
   // A confined run has the user's tokens only where MCP was granted to it.
   const isTrusted = providers.sandbox === 'none' || runtime.grants?.includes('mcp') === true
-  const reachable = reachableServers(manifest, authority)
+  const reachable = pickReachableServers(manifest, authority)
   const servers = isTrusted ? withLogins(reachable) : reachable
   return {
     servers,
@@ -50,7 +50,7 @@ export function declaredBy(manifest: Manifest, authority: Authority): Declared {
  * next run reads. Its servers are therefore none of a run that MCP was not granted to, and programs that it names are started only where
  * MCP was granted without hosts.
  */
-export function reachableServers({ mcpServers }: Manifest, { mcp }: Pick<Authority, 'mcp'>): Manifest['mcpServers'] {
+export function pickReachableServers({ mcpServers }: Manifest, { mcp }: Pick<Authority, 'mcp'>): Manifest['mcpServers'] {
   if (!mcp.isGranted) return {}
   if (mcp.mayStart) return mcpServers
   return Object.fromEntries(
@@ -70,7 +70,7 @@ export interface CommandProviders {
   readonly memory: Memory | null
 }
 
-export function commandProviders({
+export function makeCommandProviders({
   authority,
   mcpLimits = {},
   args,

@@ -14,12 +14,12 @@ import {
   programFiles,
 } from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
-import { authorityOf, checkBuiltinNames } from './authority.js'
-import { cacheFolder } from './cache-folder.js'
+import { makeAuthority, checkBuiltinNames } from './authority.js'
+import { findCacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import type { FurtherLimits } from './further-limits.js'
-import { commandProviders, declaredBy } from './host-parts.js'
+import { makeCommandProviders, readDeclared } from './host-parts.js'
 import type { Declared } from './host-parts.js'
 import { guardStreams } from './output.js'
 import type { PeopleFlags } from './people/answers.js'
@@ -59,19 +59,19 @@ export interface CommandHostOptions {
 /** Nobody waits for the thread of a command, and the machine is its own. */
 export const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
 
-export function commandRuntime(options: CommandHostOptions): Runtime {
-  const runtime = createRuntime(commandRuntimeOptions(options))
+export function makeCommandRuntime(options: CommandHostOptions): Runtime {
+  const runtime = createRuntime(makeCommandRuntimeOptions(options))
   const lists = options.authority?.runtime.builtins
   if (lists !== undefined) checkBuiltinNames(lists, runtime.registry.builtins)
   return runtime
 }
 
-/** What `commandRuntime` makes its runtime of. */
-export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptions {
-  const authority = options.authority ?? authorityOf({})
+/** What `makeCommandRuntime` makes its runtime of. */
+export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeOptions {
+  const authority = options.authority ?? makeAuthority({})
   const { root } = authority
-  const manifest = options.script === undefined ? null : manifestOf(options.script)
-  const declared = manifest === null ? NOTHING_DECLARED : declaredBy(manifest, authority)
+  const manifest = options.script === undefined ? null : loadManifest(options.script)
+  const declared = manifest === null ? NOTHING_DECLARED : readDeclared(manifest, authority)
   const skills = options.script === undefined ? null : discoverSkills({ manifest, folders: authority.skillFolders })
   const problems = options.terminal ? (skills?.problems ?? []) : []
   if (problems.length > 0) guardStreams()
@@ -83,7 +83,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
   const { memory, world } = options
   const providers = (): readonly ProviderSource[] =>
     world?.(skills) ??
-    commandProviders({
+    makeCommandProviders({
       authority,
       mcpLimits: options.furtherLimits?.mcp,
       args: options.args ?? [],
@@ -97,16 +97,16 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
   return {
     // Servers that are not lazy begin with the run; everything else waits for the first effect.
     providers: mcp === null || world !== undefined ? providers : providers(),
-    ...(memory === undefined ? {} : { clock: memory.clock() }),
+    ...(memory === undefined ? {} : { clock: memory.makeClock() }),
     enforceManifest: options.enforceManifest ?? false,
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
     ...authority.runtime,
     ...options.runtime,
     resolve: (path, from) =>
-      (resolve ??= fileModules({ root, sandbox: sandboxOfModules(authority, options.script, manifest) }))(path, from),
+      (resolve ??= fileModules({ root, sandbox: makeModuleSandbox(authority, options.script, manifest) }))(path, from),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
-    ...keptPrograms(options.build),
+    ...openProgramCache(options.build),
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
@@ -115,7 +115,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
 }
 
 /** A confined run imports from its roots and from the project that it belongs to, or the folder of its script; anything without flags. */
-function sandboxOfModules(
+function makeModuleSandbox(
   { providers: { sandbox } }: Authority,
   script: string | undefined,
   manifest: Manifest | null,
@@ -128,13 +128,13 @@ function sandboxOfModules(
 
 const NOTHING_DECLARED: Declared = { servers: {}, mcp: null, hooks: [] }
 
-function keptPrograms(build: string | undefined): Pick<RuntimeOptions, 'programs'> {
-  const folder = cacheFolder(process.env)
+function openProgramCache(build: string | undefined): Pick<RuntimeOptions, 'programs'> {
+  const folder = findCacheFolder(process.env)
   return build === undefined || folder === null ? {} : { programs: programFiles(join(folder, 'scripts'), build) }
 }
 
 /** The manifest above a script; one that was not read from a file belongs to the working folder. */
-export function manifestOf(script: string): Manifest | null {
+export function loadManifest(script: string): Manifest | null {
   try {
     return findManifest(script.startsWith('<') ? process.cwd() : dirname(script))
   } catch (cause) {

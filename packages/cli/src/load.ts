@@ -7,8 +7,8 @@ import { relative, resolve } from 'node:path'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
-import { CommandError, UsageError, unreadable } from './errors.js'
-import { uncompiledDocument } from './failure-document.js'
+import { CommandError, UsageError, makeUnreadableError } from './errors.js'
+import { makeUncompiledDocument } from './failure-document.js'
 import type { SourceLookup } from './fault-report.js'
 import { tellJson } from './printable.js'
 import { showDiagnostics } from './show-diagnostics.js'
@@ -21,7 +21,7 @@ export async function readScript(file: string | undefined, code: string | undefi
   try {
     return { key: realpathSync(file), shown: file, text: readFileSync(file, 'utf8') }
   } catch (cause) {
-    throw unreadable(file, cause)
+    throw makeUnreadableError(file, cause)
   }
 }
 
@@ -40,22 +40,22 @@ export function compileScript(
   } catch (cause) {
     if (cause instanceof LinkError) throw new CommandError(cause.message)
     if (!(cause instanceof CompileError)) throw cause
-    if (json) tellJson(uncompiledDocument(cause.diagnostics, cause.file, script.shown))
+    if (json) tellJson(makeUncompiledDocument(cause.diagnostics, cause.file, script.shown))
     else showDiagnostics(cause.diagnostics, cause.file, script)
     return null
   }
 }
 
 /** Where error reports find source lines, and what they call the files. */
-export function sourcesOf(module: Module, script: Script): SourceLookup {
+export function makeSourceLookup(module: Module, script: Script): SourceLookup {
   return {
-    show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortest(file)),
+    show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortenPath(file)),
     text: (file) => [module.sources.entry, ...module.sources.modules].find(({ key }) => key === file)?.text ?? null,
   }
 }
 
 /** Relative to the working folder when the file lies below it. */
-function shortest(file: string): string {
+function shortenPath(file: string): string {
   const path = relative(process.cwd(), resolve(file))
   return path.startsWith('..') ? file : path
 }

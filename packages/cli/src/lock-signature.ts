@@ -4,7 +4,7 @@
 import { createPrivateKey, createPublicKey, sign, verify as isSigned } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CommandError, UsageError, reasonOf } from './errors.js'
+import { CommandError, UsageError, readReason } from './errors.js'
 
 interface Document {
   readonly [key: string]: unknown
@@ -19,13 +19,13 @@ const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
 /** Throws CommandError. */
-export function signed(document: Document, keyFile: string): Document {
+export function signDocument(document: Document, keyFile: string): Document {
   const key = readKey('--sign-key', keyFile, (text) =>
     text.includes('-----BEGIN')
       ? createPrivateKey(text)
-      : createPrivateKey({ key: Buffer.concat([PRIVATE_PREFIX, rawKey(text)]), format: 'der', type: 'pkcs8' }),
+      : createPrivateKey({ key: Buffer.concat([PRIVATE_PREFIX, decodeRawKey(text)]), format: 'der', type: 'pkcs8' }),
   )
-  return { ...document, signature: { algorithm: ALGORITHM, value: sign(null, signedBytes(document), key).toString('base64') } }
+  return { ...document, signature: { algorithm: ALGORITHM, value: sign(null, encodeSigned(document), key).toString('base64') } }
 }
 
 /** What is wrong with the signature, said of the file; null when the key made it. Throws CommandError for a key that is none. */
@@ -33,27 +33,27 @@ export function verify(document: Document, keyFile: string): string | null {
   const key = readKey('--verify-key', keyFile, (text) =>
     text.includes('-----BEGIN')
       ? createPublicKey(text)
-      : createPublicKey({ key: Buffer.concat([PUBLIC_PREFIX, rawKey(text)]), format: 'der', type: 'spki' }),
+      : createPublicKey({ key: Buffer.concat([PUBLIC_PREFIX, decodeRawKey(text)]), format: 'der', type: 'spki' }),
   )
   const { signature } = document
   if (signature === undefined) return 'is not signed; `bridle tools lock --sign-key FILE` signs it'
   const { algorithm, value } = (signature ?? {}) as { readonly algorithm?: unknown; readonly value?: unknown }
   if (algorithm !== ALGORITHM || typeof value !== 'string') return `has a signature that is not of ${ALGORITHM}`
-  return isSigned(null, signedBytes(document), key, Buffer.from(value, 'base64'))
+  return isSigned(null, encodeSigned(document), key, Buffer.from(value, 'base64'))
     ? null
     : `is not signed by the key of ${keyFile}, or was altered after it was signed`
 }
 
-function signedBytes({ signature: _, ...rest }: Document): Buffer {
-  return Buffer.from(PURPOSE + canonical(rest), 'utf8')
+function encodeSigned({ signature: _, ...rest }: Document): Buffer {
+  return Buffer.from(PURPOSE + stringifyCanonical(rest), 'utf8')
 }
 
 /** JSON with sorted keys and no blanks: the same for files that say the same. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+function stringifyCanonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(stringifyCanonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${stringifyCanonical(each)}`).join(',')}}`
 }
 
 function readKey(flag: string, file: string, parse: (text: string) => KeyObject): KeyObject {
@@ -61,7 +61,7 @@ function readKey(flag: string, file: string, parse: (text: string) => KeyObject)
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new UsageError(`cannot read ${flag} ${file}: ${reasonOf(cause)}`, { code: 'unreadable_file', file })
+    throw new UsageError(`cannot read ${flag} ${file}: ${readReason(cause)}`, { code: 'unreadable_file', file })
   }
   let key: KeyObject
   try {
@@ -73,7 +73,7 @@ function readKey(flag: string, file: string, parse: (text: string) => KeyObject)
   throw new CommandError(`${flag} ${file} is a key of ${key.asymmetricKeyType ?? 'another kind'}; an Ed25519 key is expected`)
 }
 
-function rawKey(text: string): Buffer {
+function decodeRawKey(text: string): Buffer {
   const bytes = Buffer.from(text.trim(), 'base64')
   if (bytes.length !== 32) throw new Error('not 32 bytes')
   return bytes

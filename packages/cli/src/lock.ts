@@ -10,22 +10,22 @@ import type { DefinedTool } from '@bridle/stdlib-tools'
 import {
   STANDARD_TOOLS,
   pinText,
-  pinnedChange,
-  pinnedDrift,
+  describePinnedChange,
+  comparePinned,
   mcpKey,
   serverToolHashes,
-  shapeOfOutput,
+  readOutputShape,
   toolDescriptionHash,
   toolSchemaHash,
 } from '@bridle/stdlib-tools'
 import { guardedFetch, hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
-import { authorityOf } from './authority.js'
+import { makeAuthority } from './authority.js'
 import type { Authority } from './authority.js'
-import { CommandError, UsageError, reasonOf } from './errors.js'
-import { commandRuntime, manifestOf } from './host.js'
-import { reachableServers } from './host-parts.js'
+import { CommandError, UsageError, readReason } from './errors.js'
+import { makeCommandRuntime, loadManifest } from './host.js'
+import { pickReachableServers } from './host-parts.js'
 import type { Script } from './script.js'
-import { signed, verify } from './lock-signature.js'
+import { signDocument, verify } from './lock-signature.js'
 import { readTarget } from './targets.js'
 
 export const LOCK_FILE = 'tools.lock.json'
@@ -78,19 +78,19 @@ export async function collectTools(
     output: null,
     about: { effect, sideEffect: level, security, examples },
   }))
-  if (script !== null) tools.push(...(await scriptTools(script, problems)))
-  if (options.servers) tools.push(...(await serverTools(script?.key ?? '<none>', options.authority, problems)))
+  if (script !== null) tools.push(...(await listScriptTools(script, problems)))
+  if (options.servers) tools.push(...(await listServerTools(script?.key ?? '<none>', options.authority, problems)))
   return { tools: tools.sort((a, b) => (a.key < b.key ? -1 : 1)), problems }
 }
 
-async function scriptTools(script: Script, problems: string[]): Promise<KnownTool[]> {
+async function listScriptTools(script: Script, problems: string[]): Promise<KnownTool[]> {
   const found = new Map<string, DefinedTool>()
-  const runtime = commandRuntime({
+  const runtime = makeCommandRuntime({
     terminal: false,
     script: script.key,
     args: [],
     limits: { fuel: SEALED_FUEL },
-    authority: authorityOf({ sandbox: true }, {}),
+    authority: makeAuthority({ sandbox: true }, {}),
     runtime: { onTool: (tool) => found.set(tool.name, tool) },
   })
   const module = runtime.compile(script.text, { file: script.key })
@@ -113,10 +113,10 @@ async function scriptTools(script: Script, problems: string[]): Promise<KnownToo
   })
 }
 
-async function serverTools(scriptKey: string, authority: Authority, problems: string[]): Promise<KnownTool[]> {
-  const manifest = manifestOf(scriptKey)
+async function listServerTools(scriptKey: string, authority: Authority, problems: string[]): Promise<KnownTool[]> {
+  const manifest = loadManifest(scriptKey)
   if (manifest === null) return []
-  const servers = reachableServers(manifest, authority)
+  const servers = pickReachableServers(manifest, authority)
   for (const name of Object.keys(manifest.mcpServers))
     if (!Object.hasOwn(servers, name)) problems.push(`MCP server "${name}" is not granted: --grant mcp starts it`)
   const names = Object.keys(servers)
@@ -136,7 +136,7 @@ async function serverTools(scriptKey: string, authority: Authority, problems: st
         const outcome = await connections.listTools(server, new AbortController().signal)
         if (!outcome.ok) problems.push(`MCP server "${server}": ${outcome.error.message}`)
         return outcome.ok
-          ? (outcome.value as readonly { readonly [key: string]: Plain }[]).map((tool) => serverTool(server, tool))
+          ? (outcome.value as readonly { readonly [key: string]: Plain }[]).map((tool) => toKnownTool(server, tool))
           : []
       }),
     )
@@ -146,7 +146,7 @@ async function serverTools(scriptKey: string, authority: Authority, problems: st
   }
 }
 
-function serverTool(server: string, tool: { readonly [key: string]: Plain }): KnownTool {
+function toKnownTool(server: string, tool: { readonly [key: string]: Plain }): KnownTool {
   const name = String(tool['name'] ?? '')
   const input = tool['inputSchema'] ?? null
   const output = tool['outputSchema'] ?? null
@@ -180,9 +180,9 @@ export interface Lock {
   readonly shapes?: { readonly [key: string]: unknown }
 }
 
-export function lockOf(tools: readonly KnownTool[]): Lock {
+export function makeLock(tools: readonly KnownTool[]): Lock {
   const shapes = tools.flatMap(({ key, output }) => {
-    const shape = shapeOfOutput(output)
+    const shape = readOutputShape(output)
     return shape === null ? [] : [[key, shape] as const]
   })
   return {
@@ -199,11 +199,11 @@ export function lockOf(tools: readonly KnownTool[]): Lock {
 
 /** With a file of a private key, signed by it. Throws CommandError. */
 export function writeLock(path: string, lock: Lock, signKey?: string): void {
-  const document = signKey === undefined ? lock : signed({ ...lock }, signKey)
+  const document = signKey === undefined ? lock : signDocument({ ...lock }, signKey)
   try {
     overwriteFile(path, `${JSON.stringify(document, null, 2)}\n`)
   } catch (cause) {
-    throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot write ${path}: ${readReason(cause)}`)
   }
 }
 
@@ -220,7 +220,7 @@ export function readLock(path: string, verifyKey?: string): Lock {
     document = JSON.parse(readTarget(path))
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new CommandError(`${path} is not a lock file: ${reasonOf(cause)}`)
+    throw new CommandError(`${path} is not a lock file: ${readReason(cause)}`)
   }
   const lock = (isRecord(document) ? document : {}) as { readonly [key: string]: unknown }
   if (lock['format'] === 1 || lock['format'] === 2)
@@ -271,37 +271,37 @@ export function compareLock(
   options: { readonly servers: boolean } = { servers: true },
 ): readonly LockDifference[] {
   const now = new Map(tools.map((tool) => [tool.key, tool]))
-  const shapes = new Map(tools.map(({ key, output }) => [key, shapeOfOutput(output)]))
+  const shapes = new Map(tools.map(({ key, output }) => [key, readOutputShape(output)]))
   const before = Object.entries(lock.tools).filter(([key]) => options.servers || !key.startsWith('mcp:'))
   const gone = before.flatMap(([key, locked]): LockDifference[] => {
     const found = now.get(key)
     if (found === undefined) return [{ key, change: 'removed' }]
-    const what = changeOf(locked, found)
-    return what === null ? [] : [{ key, change: 'changed', what, ...driftOf(lock.shapes?.[key], shapes.get(key)) }]
+    const what = findChange(locked, found)
+    return what === null ? [] : [{ key, change: 'changed', what, ...findDrift(lock.shapes?.[key], shapes.get(key)) }]
   })
   const known = new Set(Object.keys(lock.tools))
   const added = [...now.keys()].filter((key) => !known.has(key)).map((key): LockDifference => ({ key, change: 'added' }))
   return [...gone, ...added].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-const pinOf = ({ schema, description, hints }: LockedTool): string => pinText(schema, description, hints)
+const formatPin = ({ schema, description, hints }: LockedTool): string => pinText(schema, description, hints)
 
-function changeOf(locked: LockedTool, now: KnownTool): string | null {
-  return pinnedChange(pinOf(locked), hashesOf(now))
+function findChange(locked: LockedTool, now: KnownTool): string | null {
+  return describePinnedChange(formatPin(locked), readHashes(now))
 }
 
-function hashesOf({ hash, descriptionHash, hintsHash }: KnownTool): LockedTool {
+function readHashes({ hash, descriptionHash, hintsHash }: KnownTool): LockedTool {
   return { schema: hash, description: descriptionHash, ...(hintsHash === undefined ? {} : { hints: hintsHash }) }
 }
 
-function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly string[]; readonly breaking?: boolean } {
+function findDrift(before: unknown, now: unknown): { readonly drifts?: readonly string[]; readonly breaking?: boolean } {
   if (before === undefined || before === null || now === undefined || now === null) return {}
-  const { lines, breaking } = pinnedDrift(before, now)
+  const { lines, breaking } = comparePinned(before, now)
   return lines.length === 0 ? {} : { drifts: lines, breaking }
 }
 
 /** The pins of a locked run. Tools of MCP servers are compared here too, before it starts; all are when they are called. */
-export async function lockedPins(
+export async function readLockedPins(
   path: string,
   scriptKey: string,
   authority: Authority,
@@ -311,15 +311,15 @@ export async function lockedPins(
   const pinned = Object.entries(lock.tools).filter(([key]) => key.startsWith('mcp:'))
   if (pinned.length > 0) {
     const problems: string[] = []
-    const now = new Map((await serverTools(scriptKey, authority, problems)).map((tool) => [tool.key, tool]))
+    const now = new Map((await listServerTools(scriptKey, authority, problems)).map((tool) => [tool.key, tool]))
     if (problems.length > 0) throw new CommandError(problems.join('\n'))
     const changed = pinned.flatMap(([key, locked]) => {
       const found = now.get(key)
       if (found === undefined) return [`  ${key} is gone`]
-      const what = changeOf(locked, found)
+      const what = findChange(locked, found)
       if (what === null) return []
-      const is = hashesOf(found)
-      return [`  ${key} has changed: its ${what}; locked as ${pinOf(locked)}, now ${pinOf(is)}`]
+      const is = readHashes(found)
+      return [`  ${key} has changed: its ${what}; locked as ${formatPin(locked)}, now ${formatPin(is)}`]
     })
     if (changed.length > 0)
       throw new CommandError(
@@ -327,5 +327,5 @@ export async function lockedPins(
           '`bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now',
       )
   }
-  return new Map(Object.entries(lock.tools).map(([key, locked]) => [key, pinOf(locked)]))
+  return new Map(Object.entries(lock.tools).map(([key, locked]) => [key, formatPin(locked)]))
 }

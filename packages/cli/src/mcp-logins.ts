@@ -15,17 +15,17 @@ export function withLogins(servers: Servers, env: NodeJS.ProcessEnv = process.en
     url !== undefined && parseUrl(url) !== null && authToken === undefined && auth?.clientSecret === undefined
   if (!Object.values(servers).some(mayNeedLogin)) return servers
   const store = fileAuthStore(userAuthFile(env))
-  const known = entriesOf(store)
+  const known = readEntries(store)
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => {
       const key = mayNeedLogin(server) ? new URL(server.url!).href : ''
       if (!known.has(`${key} tokens`)) return [name, server]
-      return [name, { ...server, auth: { ...server.auth, ...loginOf(store, name, known.get(`${key} client`)) } }]
+      return [name, { ...server, auth: { ...server.auth, ...makeLogin(store, name, known.get(`${key} client`)) } }]
     }),
   )
 }
 
-function loginOf(store: FileAuthStore, name: string, client: string | undefined): McpAuth {
+function makeLogin(store: FileAuthStore, name: string, client: string | undefined): McpAuth {
   const { redirect_uris: back } = (client === undefined ? {} : JSON.parse(client)) as {
     readonly redirect_uris?: readonly string[]
   }
@@ -36,7 +36,7 @@ function loginOf(store: FileAuthStore, name: string, client: string | undefined)
   }
 }
 
-function entriesOf(store: FileAuthStore): ReadonlyMap<string, string> {
+function readEntries(store: FileAuthStore): ReadonlyMap<string, string> {
   try {
     return store.entries()
   } catch (cause) {

@@ -2,7 +2,7 @@
 // milliseconds; everything else uses the streams of Node, which are guarded first.
 
 import { writeSync } from 'node:fs'
-import { EXIT_FAILURE, reasonOf } from './errors.js'
+import { EXIT_FAILURE, readReason } from './errors.js'
 
 /**
  * A reader that went away (`bridle run x | head`) is no error; a disk that is full ends the command. To be called before a stream is
@@ -17,7 +17,7 @@ export function guardStreams(): void {
 function onError(cause: NodeJS.ErrnoException): never {
   if (cause.code === 'EPIPE') process.exit(0)
   try {
-    writeSync(2, `error: cannot write the output: ${reasonOf(cause)}\n`)
+    writeSync(2, `error: cannot write the output: ${readReason(cause)}\n`)
   } catch {
     // Standard error may be the one that fails.
   }
@@ -25,7 +25,7 @@ function onError(cause: NodeJS.ErrnoException): never {
 }
 
 /** Writes text to standard output at once, and through the stream from the first time on that the system asks to wait. */
-export function directOutput(): (text: string) => void {
+export function makeDirectOutput(): (text: string) => void {
   // Pipes are asynchronous there.
   let isDirect = process.platform !== 'win32'
   return (text) => {

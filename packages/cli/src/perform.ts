@@ -1,11 +1,11 @@
 // What `run`, `resume` and `snapshot` have in common: a run that prints as it goes, can be stopped from outside, and can be
 // written down on the way.
 
-import { callOf, isToolError } from '@bridle/stdlib-tools'
+import { makeCall, isToolError } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import type { Value } from '@bridle/vm'
-import { CommandError, reasonOf } from './errors.js'
+import { CommandError, readReason } from './errors.js'
 import type { Script } from './script.js'
 import { complain } from './printable.js'
 import { report } from './run-report.js'
@@ -39,10 +39,10 @@ export async function perform(performance: Performance): Promise<number> {
     if (file !== null) {
       stop.beforeCancel = async () => {
         const saved = await save(run, file)
-        complain(savedLine(file, saved))
+        complain(formatSaved(file, saved))
       }
     }
-    const result = await run.result.catch(unrecorded)
+    const result = await run.result.catch(rethrowUnrecorded)
     if (result.status === 'done') performance.onDone?.(result.raw)
     if (result.status === 'failed') performance.onFailed?.(result.error)
     return report(result, { ...performance, stop })
@@ -52,7 +52,7 @@ export async function perform(performance: Performance): Promise<number> {
 }
 
 /** A run ends where it can no longer be written down. Throws CommandError for that, and what is thrown otherwise. */
-function unrecorded(cause: unknown): never {
+function rethrowUnrecorded(cause: unknown): never {
   if (isToolError(cause) && cause.code === 'store_unavailable') throw new CommandError(cause.message)
   throw cause
 }
@@ -91,7 +91,7 @@ export async function performUntil(
       saving ??= save(run, snapshotFile)
       await saving
     }
-    const result: RunResult = await run.result.catch(unrecorded)
+    const result: RunResult = await run.result.catch(rethrowUnrecorded)
     const saved = await (saving as Promise<Saved> | null)
     if (saved !== null) return { code: stop.isCancelled ? stop.code : 0, saved }
     return { code: report(result, { ...performance, stop }), saved: null }
@@ -121,7 +121,7 @@ function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: P
 async function save(run: Run, file: string): Promise<Saved> {
   const bytes = await run.snapshot()
   writeWhole(file, bytes)
-  return { sizeBytes: bytes.length, calls: run.pendingCalls().map(({ id, effect }) => callOf(id, effect)) }
+  return { sizeBytes: bytes.length, calls: run.pendingCalls().map(({ id, effect }) => makeCall(id, effect)) }
 }
 
 /** A file that is there is whole, and an old one stays until the new one is. */
@@ -129,11 +129,11 @@ export function writeWhole(file: string, bytes: string | Uint8Array): void {
   try {
     writeWholeFile(file, bytes)
   } catch (cause) {
-    throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot write ${file}: ${readReason(cause)}`)
   }
 }
 
-export function savedLine(file: string, { sizeBytes, calls }: Saved): string {
+export function formatSaved(file: string, { sizeBytes, calls }: Saved): string {
   const waits = calls.length === 0 ? 'a timer' : calls.map((call) => `call ${call.id}, ${call.name}`).join('; ')
   return `bridle: wrote ${file}, ${sizeBytes} bytes; the run waits for ${waits}\n`
 }

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { plainRun } from './plain-run.js'
+import { parsePlainRun } from './plain-run.js'
 
-const plain = (words: string, options: object = {}, scriptArguments: readonly string[] = []): [string, object] => [
+const makePlain = (words: string, options: object = {}, scriptArguments: readonly string[] = []): [string, object] => [
   words,
   { file: 'x.harn', options: { ...options, scriptArguments } },
 ]
 
 test.each([
-  plain('run x.harn'),
-  plain('run x.harn --json --dry-run', { json: true, dryRun: true }),
-  plain('run --fuel 10 x.harn --timeout 5 --max-heap 7', { fuel: 10, timeout: 5, maxHeap: 7 }),
-  plain('run x.harn --', {}, []),
-  plain('run x.harn -- --json -- y', {}, ['--json', '--', 'y']),
+  makePlain('run x.harn'),
+  makePlain('run x.harn --json --dry-run', { json: true, dryRun: true }),
+  makePlain('run --fuel 10 x.harn --timeout 5 --max-heap 7', { fuel: 10, timeout: 5, maxHeap: 7 }),
+  makePlain('run x.harn --', {}, []),
+  makePlain('run x.harn -- --json -- y', {}, ['--json', '--', 'y']),
 ])('%s is read here', (words, expected) => {
-  expect(plainRun(words.split(' '))).toEqual(expected)
+  expect(parsePlainRun(words.split(' '))).toEqual(expected)
 })
 
 test.each([
@@ -30,5 +30,5 @@ test.each([
   'run x.harn --unknown',
   'run -- x.harn',
 ])('%s is left to the parser of options', (words) => {
-  expect(plainRun(words.split(' '))).toBeNull()
+  expect(parsePlainRun(words.split(' '))).toBeNull()
 })

@@ -16,7 +16,7 @@ const NUMBERS: Readonly<Record<string, 'fuel' | 'timeout' | 'maxHeap'>> = {
 }
 
 /** Null where the parser of options has to read the words. */
-export function plainRun(words: readonly string[]): PlainRun | null {
+export function parsePlainRun(words: readonly string[]): PlainRun | null {
   if (words[0] !== 'run') return null
   const end = words.indexOf('--')
   const own = end < 0 ? words.slice(1) : words.slice(1, end)

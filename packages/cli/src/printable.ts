@@ -8,21 +8,21 @@ import type { Diagnostic } from '@bridle/parser'
  * Text without control characters: each becomes one visible sign, so that columns stay and nothing is hidden. Line breaks and tabs are
  * kept. Marks that turn the direction of writing are taken too, since they show a line otherwise than it is.
  */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   let shown = ''
   let from = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (isHarmless(code) || (code === CARRIAGE_RETURN && text.charCodeAt(at + 1) === LINE_FEED)) continue
-    shown += text.slice(from, at) + signOf(code)
+    shown += text.slice(from, at) + chooseSign(code)
     from = at + 1
   }
   return from === 0 ? text : shown + text.slice(from)
 }
 
 /** The same for what has to stay on its line, such as a name in a table. */
-export function oneLine(text: string): string {
-  return printable(text).replaceAll('\r', signOf(CARRIAGE_RETURN)).replaceAll('\n', signOf(LINE_FEED))
+export function toOneLine(text: string): string {
+  return toPrintable(text).replaceAll('\r', chooseSign(CARRIAGE_RETURN)).replaceAll('\n', chooseSign(LINE_FEED))
 }
 
 const TAB = 0x09
@@ -41,19 +41,19 @@ function isDirection(code: number): boolean {
 }
 
 /** The pictures of control characters of Unicode, where there are any. */
-function signOf(code: number): string {
+function chooseSign(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
   return code === DELETE ? '\u2421' : '\ufffd'
 }
 
 /** Writes to standard output. */
 export function tell(text: string): void {
-  process.stdout.write(printable(text))
+  process.stdout.write(toPrintable(text))
 }
 
 /** Writes to standard error. */
 export function complain(text: string): void {
-  process.stderr.write(printable(text))
+  process.stderr.write(toPrintable(text))
 }
 
 /** One JSON document on standard output. JSON leaves some control characters as they are; here they are escaped. */
@@ -71,16 +71,16 @@ export function renderFinding(
   { label, shown = file.name }: { readonly label?: string; readonly shown?: string } = {},
 ): string {
   const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
-  const name = oneLine(shown)
+  const name = toOneLine(shown)
   let clean = cleaned.get(file)
-  if (clean?.name !== name) cleaned.set(file, (clean = new SourceFile(name, printable(file.text))))
+  if (clean?.name !== name) cleaned.set(file, (clean = new SourceFile(name, toPrintable(file.text))))
   // Signs are as long as what they stand for: places stay right.
-  const text = (raw: string): string => printable(raw.replaceAll(file.name, shown))
+  const makePrintable = (raw: string): string => toPrintable(raw.replaceAll(file.name, shown))
   const harmless: Diagnostic = {
     ...diagnostic,
-    message: text(diagnostic.message),
-    hint: diagnostic.hint === null ? null : text(diagnostic.hint),
-    related: diagnostic.related.map((one) => ({ ...one, message: text(one.message) })),
+    message: makePrintable(diagnostic.message),
+    hint: diagnostic.hint === null ? null : makePrintable(diagnostic.hint),
+    related: diagnostic.related.map((one) => ({ ...one, message: makePrintable(one.message) })),
   }
   return renderDiagnostic(harmless, clean, { color, ...(label === undefined ? {} : { label }) })
 }

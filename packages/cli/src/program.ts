@@ -4,7 +4,7 @@
 import type { RunFlags, ConformanceFlags } from './run-flags.js'
 import type { SizeFlags } from './further-limits.js'
 import { Command, CommanderError, Option } from 'commander'
-import { EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
+import { EXIT_USAGE, UsageError, makeWholeNumberParser } from './errors.js'
 import { VERSION } from './version.js'
 import type { AuthorityFlags } from './authority.js'
 import type { AcpFlags } from './commands/serve-acp.js'
@@ -64,7 +64,7 @@ function collect(value: string, before: readonly string[] | undefined): readonly
  * Of every command that runs code of scripts; each but the last takes away from what whoever runs the command may do (authority.ts).
  * `locks`: the command calls tools, which a lock file may pin. `traces`: it makes effects, which a trace may keep.
  */
-function authorityFlags(
+function addAuthorityFlags(
   command: Command,
   { locks = true, traces = locks }: { readonly locks?: boolean; readonly traces?: boolean } = {},
 ): Command {
@@ -102,23 +102,25 @@ function widenFlag(command: Command): Command {
 }
 
 /** What a run may take. */
-function limitFlags(command: Command): Command {
+function addLimitFlags(command: Command): Command {
   return sizeFlags(command).addOption(
-    new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)),
+    new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(makeWholeNumberParser('milliseconds', 1)),
   )
 }
 
 /** What each run may take of commands that make many, or that say themselves how long they take. */
 function sizeFlags(command: Command): Command {
   return command
-    .addOption(new Option('--fuel <n>', 'units of work before a run is stopped').argParser(wholeNumber('units of work', 1)))
-    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .addOption(
+      new Option('--fuel <n>', 'units of work before a run is stopped').argParser(makeWholeNumberParser('units of work', 1)),
+    )
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(makeWholeNumberParser('bytes', 1)))
     .option('--limit <name=n>', 'a limit of compiling or of MCP servers: compile.tokens=100000, mcp.maxTools=50', collect)
 }
 
 /** What a run may take, and who answers what it asks of people: whoever sits at the terminal is asked for the rest. */
 function peopleAndLimitFlags(command: Command): Command {
-  return limitFlags(command)
+  return addLimitFlags(command)
     .option('--answers <file>', 'answer questions and approvals from this JSON list: [{"match": "Name?", "answer": "Ada"}]')
     .option('--approve <pattern>', 'approve what is called so: deploy*, write_file', collect)
     .option('--deny-all', 'deny what nothing else approves')
@@ -146,7 +148,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   const add = (signature: string, description: string): Command => program.command(signature).description(description)
 
   peopleAndLimitFlags(
-    authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
+    addAuthorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
       .usage('[options] FILE|-|-e CODE [-- ARGS]')
       .option('-e, --eval <code>', 'run this text instead of a file')
       .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
@@ -164,13 +166,17 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   widenFlag(
-    authorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed'), {
+    addAuthorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed'), {
       traces: false,
     }),
   )
     .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
     .option('--recorded', 'the script as it was when it was recorded, not as it is now')
-    .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
+    .addOption(
+      new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(
+        makeWholeNumberParser('calls', 0),
+      ),
+    )
     .option('--edit <n=json>', 'answer call N with this instead of what was recorded; may be given several times', collect)
     .option('-o, --out <file>', 'with --until: write a snapshot of that place, for `bridle resume`')
     .option('--limit <name=n>', 'a limit of compiling: compile.tokens=100000', collect)
@@ -183,12 +189,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   peopleAndLimitFlags(
-    widenFlag(authorityFlags(add('snapshot [file]', 'run to a place where the run waits, and write it down there')))
+    widenFlag(addAuthorityFlags(add('snapshot [file]', 'run to a place where the run waits, and write it down there')))
       .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
       .requiredOption('-o, --out <file>', 'where to write the snapshot')
       .addOption(
         new Option('--at <n>', 'stop in front of call N of the run; nothing behind it is performed').argParser(
-          wholeNumber('calls', 1),
+          makeWholeNumberParser('calls', 1),
         ),
       )
       .option('--on-interrupt', 'run on until the interrupt key, and write the run down then')
@@ -203,7 +209,9 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   peopleAndLimitFlags(
-    widenFlag(authorityFlags(add('resume <file>', 'go on with a run from its snapshot, or from the journal that a crash left')))
+    widenFlag(
+      addAuthorityFlags(add('resume <file>', 'go on with a run from its snapshot, or from the journal that a crash left')),
+    )
       .addOption(
         new Option('--unknown <what>', 'becomes of calls of a journal that may have happened and may not be made twice').choices([
           'fail',
@@ -254,14 +262,16 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('fmt [path...]', 'write scripts in the one layout')
     .option('--check', 'change nothing; fail when something would be changed')
     .option('--stdin', 'format standard input to standard output')
-    .addOption(new Option('--line-width <n>', 'bytes of a line; 100 by default').argParser(wholeNumber('bytes', 1)))
-    .addOption(new Option('--separator-width <n>', 'bytes of a `// ----` bar; 80 by default').argParser(wholeNumber('bytes', 1)))
+    .addOption(new Option('--line-width <n>', 'bytes of a line; 100 by default').argParser(makeWholeNumberParser('bytes', 1)))
+    .addOption(
+      new Option('--separator-width <n>', 'bytes of a `// ----` bar; 80 by default').argParser(makeWholeNumberParser('bytes', 1)),
+    )
     .action(async (paths: string[], options: FmtFlags) => {
       const { fmtCommand } = await import('./commands/fmt.js')
       done(await fmtCommand(paths, options))
     })
 
-  sizeFlags(authorityFlags(add('repl', 'a prompt: type statements, see what they do'))).action(
+  sizeFlags(addAuthorityFlags(add('repl', 'a prompt: type statements, see what they do'))).action(
     async (options: AuthorityFlags & SizeFlags) => {
       const { replCommand } = await import('./commands/repl.js')
       done(await replCommand(options))
@@ -275,7 +285,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 
   const serve = program.command('serve').description('serve a script to other programs')
   sizeFlags(
-    authorityFlags(
+    addAuthorityFlags(
       serve.command('mcp <file>').description('serve a script as an MCP server: its `pub fn`s, or what it registers'),
     ),
   )
@@ -286,7 +296,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--card <json>', 'server card: a path, or JSON')
     .addOption(
       new Option('--poll-after <ms>', 'close response streams over HTTP that last longer; clients fetch the rest').argParser(
-        wholeNumber('milliseconds', 1),
+        makeWholeNumberParser('milliseconds', 1),
       ),
     )
     .action(async (file: string, options: ServeFlags) => {
@@ -294,7 +304,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await serveMcpCommand(file, options))
     })
   sizeFlags(
-    authorityFlags(
+    addAuthorityFlags(
       serve
         .command('acp [file]')
         .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
@@ -308,18 +318,22 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
-    .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(wholeNumber('jobs', 1)))
+    .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(makeWholeNumberParser('jobs', 1)))
     .addOption(new Option('--mode <mode>', 'how each script is run').choices(MODES).default('base'))
-    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .addOption(
+      new Option('--timeout <ms>', 'limit of one test').argParser(makeWholeNumberParser('milliseconds', 1)).default(30_000),
+    )
     .option('--json', 'print the report as JSON')
     .action(async (paths: string[], options: ConformanceFlags) => {
       const { conformanceCommand } = await import('./commands/conformance.js')
       done(await conformanceCommand(paths, options))
     })
 
-  sizeFlags(authorityFlags(add('test [path...]', 'run test pipelines: those named test_… or marked @test')))
+  sizeFlags(addAuthorityFlags(add('test [path...]', 'run test pipelines: those named test_… or marked @test')))
     .option('--filter <pattern>', 'only tests whose name, or FILE::NAME, matches: text, a|b, glob, or re:REGEX')
-    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .addOption(
+      new Option('--timeout <ms>', 'limit of one test').argParser(makeWholeNumberParser('milliseconds', 1)).default(30_000),
+    )
     .option('--fail-fast', 'stop after the first failure')
     .option('-v, --verbose', 'show what passing tests print, too')
     .option('--json', 'print the report as JSON')
@@ -329,16 +343,16 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   sizeFlags(
-    authorityFlags(
+    addAuthorityFlags(
       add('simulate [file]', 'run a script again and again with crashes and full disks, and see whether it survives them')
         .usage('[options] FILE|-|-e CODE [-- ARGS]')
-        .addOption(new Option('--seeds <n>', 'seeds from 0 on; 16 by default').argParser(wholeNumber('seeds', 1)))
+        .addOption(new Option('--seeds <n>', 'seeds from 0 on; 16 by default').argParser(makeWholeNumberParser('seeds', 1)))
         .option('--seed <n>', 'this seed; give it once for each', collect)
         .option('--faults <kinds>', 'crash, store, separated by commas, or none', 'crash,store')
         .option('--points <n,...>', 'fail at these entries of the journal, counted from 1')
         .addOption(
           new Option('--points-per-seed <n>', 'fail at no more entries than this, chosen by the seed; 24 by default').argParser(
-            wholeNumber('entries', 1),
+            makeWholeNumberParser('entries', 1),
           ),
         )
         .addOption(
@@ -351,9 +365,13 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
         .option('--input <json>', 'input of the run as JSON, or @file')
         .option('--llm-mock <file>', 'answer model calls from these JSON lines')
         .addOption(
-          new Option('--timeout <ms>', 'milliseconds before the simulation is stopped').argParser(wholeNumber('milliseconds', 1)),
+          new Option('--timeout <ms>', 'milliseconds before the simulation is stopped').argParser(
+            makeWholeNumberParser('milliseconds', 1),
+          ),
         )
-        .addOption(new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(wholeNumber('jobs', 1)))
+        .addOption(
+          new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(makeWholeNumberParser('jobs', 1)),
+        )
         .option('--record <file>', 'write the journal of the first failing run, for `bridle replay`')
         .option('--json', 'print one JSON document'),
       { traces: false },
@@ -399,13 +417,13 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .description('the tools that a script can call: its own, standard ones, those of its MCP servers')
   const onTools = (signature: string, description: string): Command =>
     tools.command(signature).description(description).option('--no-servers', 'leave MCP servers alone')
-  authorityFlags(onTools('list [file]', 'name them'), { locks: false })
+  addAuthorityFlags(onTools('list [file]', 'name them'), { locks: false })
     .option('--json', 'print JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsListCommand } = await import('./commands/tools.js')
       done(await toolsListCommand(file, options))
     })
-  authorityFlags(onTools('types [file]', 'print their declarations, for people, models and `bridle check --tools`'), {
+  addAuthorityFlags(onTools('types [file]', 'print their declarations, for people, models and `bridle check --tools`'), {
     locks: false,
   })
     .option('--tools <file>', 'of the tools that a file declares, and no others')
@@ -416,14 +434,14 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsTypesCommand } = await import('./commands/tools.js')
       done(await toolsTypesCommand(file, options))
     })
-  authorityFlags(onTools('describe <name> [file]', 'show one with its schemas'), { locks: false })
+  addAuthorityFlags(onTools('describe <name> [file]', 'show one with its schemas'), { locks: false })
     .option('--json', 'print JSON')
     .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
       const { toolsDescribeCommand } = await import('./commands/tools.js')
       done(await toolsDescribeCommand(name, file, options))
     })
   sizeFlags(
-    authorityFlags(
+    addAuthorityFlags(
       onTools(
         'call <name> [file] [arguments]',
         'run the script and call one of its tools: the result goes to standard output, what the script prints to standard error',
@@ -436,7 +454,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsCallCommand } = await import('./commands/tools.js')
       done(await toolsCallCommand(name, [file, args], options))
     })
-  authorityFlags(onTools('lock [file]', 'write the hashes of their schemas and descriptions, for `bridle run --locked`'), {
+  addAuthorityFlags(onTools('lock [file]', 'write the hashes of their schemas and descriptions, for `bridle run --locked`'), {
     locks: false,
   })
     .option('--lock-file <file>', 'where to', 'tools.lock.json')
@@ -445,7 +463,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsLockCommand } = await import('./commands/tools.js')
       done(await toolsLockCommand(file, options))
     })
-  authorityFlags(
+  addAuthorityFlags(
     onTools('diff [file]', 'say what is not as the lock file has it; exit 1 when a pinned tool changed or is gone'),
     { locks: false },
   )
@@ -464,10 +482,14 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--client-id <id>', 'what this program is known by; it registers itself by default')
     .option('--client-secret-env <name>', 'variable that has the secret of the client')
     .option('--scope <scope>', 'what to ask for, with blanks between; what the server asks for by default')
-    .addOption(new Option('--port <n>', 'port of this computer that the browser comes back to').argParser(wholeNumber('port', 1)))
+    .addOption(
+      new Option('--port <n>', 'port of this computer that the browser comes back to').argParser(
+        makeWholeNumberParser('port', 1),
+      ),
+    )
     .option('--no-browser', 'only print the address, open nothing')
     .option('--paste', 'read the address that the browser ends up at from standard input, for a browser elsewhere')
-    .addOption(new Option('--timeout <s>', 'how long to wait, 300 by default').argParser(wholeNumber('seconds', 1)))
+    .addOption(new Option('--timeout <s>', 'how long to wait, 300 by default').argParser(makeWholeNumberParser('seconds', 1)))
     .action(async (server: string, options: McpLoginFlags) => {
       const { mcpLoginCommand } = await import('./commands/mcp.js')
       done(await mcpLoginCommand(server, options))
@@ -536,8 +558,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await traceDagCommand(run, options))
     })
 
-  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
-  for (const command of all(program)) {
+  const listAll = (command: Command): Command[] => [command, ...command.commands.flatMap(listAll)]
+  for (const command of listAll(program)) {
     command.version(VERSION, '--version', 'print the version').helpOption('-h, --help', 'show this help').exitOverride()
     command.configureOutput({ outputError: () => {} }).allowExcessArguments(false)
   }

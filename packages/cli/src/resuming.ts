@@ -2,7 +2,7 @@
 // out, and what that adds is told.
 
 import type { RunAuthority, Runtime } from '@bridle/stdlib-tools'
-import { authorityOf, confinementWidened, withLock } from './authority.js'
+import { makeAuthority, listWidenings, withLock } from './authority.js'
 import type { Authority, AuthorityFlags } from './authority.js'
 import { UsageError } from './errors.js'
 import { complain } from './printable.js'
@@ -21,27 +21,27 @@ export interface Resuming {
 }
 
 /** Throws UsageError and CommandError. */
-export async function resumingAuthority(
+export async function makeResumingAuthority(
   flags: ResumingFlags,
   { before, script, isAsked = true }: Resuming,
 ): Promise<{ readonly authority: Authority; readonly isWidening: boolean }> {
-  if (before === null && isAsked && !saysSomething(flags))
+  if (before === null && isAsked && !hasFlags(flags))
     throw new UsageError('it was written by a version that did not write down what the run may do', {
       code: 'authority',
       hint: 'say it now, by --sandbox, --root, --grant, --allow or --deny; --widen gives it all that you may do',
     })
   const isWidening = flags.widen === true || before === null
-  const authority = authorityOf(flags, process.env, isWidening ? null : before)
+  const authority = makeAuthority(flags, process.env, isWidening ? null : before)
   return { authority: await withLock(authority, flags, script), isWidening }
 }
 
-function saysSomething({ allow, deny, grant, root, sandbox, widen }: ResumingFlags): boolean {
+function hasFlags({ allow, deny, grant, root, sandbox, widen }: ResumingFlags): boolean {
   return [allow, deny, grant, root, sandbox, widen].some((flag) => flag !== undefined)
 }
 
 /** Says on standard error what `--widen` gives a run that it did not have. */
 export function tellWidened(runtime: Runtime, before: RunAuthority, authority: Authority): void {
-  const lines = [...runtime.widenings(before), ...confinementWidened(before, authority)]
+  const lines = [...runtime.widenings(before), ...listWidenings(before, authority)]
   complain(
     lines.length === 0
       ? 'bridle: --widen gives the run nothing that it did not have\n'

@@ -5,7 +5,7 @@ import { display, HarnEnum, HarnFloat } from '@bridle/vm'
 import type { Value } from '@bridle/vm'
 import { EXIT_FAILURE } from './errors.js'
 import { renderFault } from './fault-report.js'
-import { sourcesOf } from './load.js'
+import { makeSourceLookup } from './load.js'
 import { guardStreams } from './output.js'
 import type { Script } from './script.js'
 import type { Stop } from './stop.js'
@@ -23,7 +23,7 @@ export function report(result: RunResult, ending: Ending): number {
   const { code, complaint } = judge(result, ending)
   if (ending.json || ending.dryRun || complaint !== '') guardStreams()
   if (ending.json) {
-    tellJson(documentOf(result, code, ending.stop), jsonValue)
+    tellJson(makeDocument(result, code, ending.stop), toJsonValue)
     return code
   }
   if (complaint !== '') complain(complaint)
@@ -34,9 +34,9 @@ export function report(result: RunResult, ending: Ending): number {
 function judge(result: RunResult, { module, script, stop }: Ending): { readonly code: number; readonly complaint: string } {
   switch (result.status) {
     case 'done':
-      return statusOf(result.raw)
+      return toStatus(result.raw)
     case 'failed':
-      return { code: EXIT_FAILURE, complaint: renderFault(result.error.fault, sourcesOf(module, script)) }
+      return { code: EXIT_FAILURE, complaint: renderFault(result.error.fault, makeSourceLookup(module, script)) }
     case 'limit':
       return { code: EXIT_FAILURE, complaint: `error: ${result.message}\n` }
     case 'exit':
@@ -47,7 +47,7 @@ function judge(result: RunResult, { module, script, stop }: Ending): { readonly 
 }
 
 /** An int is the exit status, `Result.Err` a failure that says why, everything else a success. */
-export function statusOf(value: Value): { readonly code: number; readonly complaint: string } {
+export function toStatus(value: Value): { readonly code: number; readonly complaint: string } {
   if (typeof value === 'number') return { code: Math.min(255, Math.max(0, value)), complaint: '' }
   if (typeof value === 'bigint') return { code: value > 0n ? 255 : 0, complaint: '' }
   if (value instanceof HarnEnum && value.enumName === 'Result' && value.variant === 'Err') {
@@ -65,7 +65,7 @@ function renderDryRun(entries: readonly DryRunEntry[]): string {
   return `\nDry run: this would have happened.\n${lines.join('\n')}\n`
 }
 
-function documentOf(result: RunResult, exitCode: number, stop: Stop): Readonly<Record<string, unknown>> {
+function makeDocument(result: RunResult, exitCode: number, stop: Stop): Readonly<Record<string, unknown>> {
   const common = { status: result.status, exit_code: exitCode, output: result.output, would_have_done: result.wouldHaveDone }
   switch (result.status) {
     case 'done':
@@ -82,7 +82,7 @@ function documentOf(result: RunResult, exitCode: number, stop: Stop): Readonly<R
 }
 
 /** What JSON has no form for: exact ints beyond the doubles and bytes are given as text, marked floats as numbers. */
-function jsonValue(_key: string, value: unknown): unknown {
+function toJsonValue(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof HarnFloat) return value.v

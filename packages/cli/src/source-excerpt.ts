@@ -25,7 +25,7 @@ export function renderExcerpt(excerpt: Excerpt): { readonly lines: readonly stri
 }
 
 /** Code points of the identifier at `column` (from 1, in code points), 1 when there is none. */
-export function identifierWidth(text: string, column: number): number {
+export function measureIdentifier(text: string, column: number): number {
   const rest = Array.from(text)
     .slice(Math.max(column, 1) - 1)
     .join('')

@@ -9,7 +9,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
-import { cacheFolder, makeCacheFolder } from './cache-folder.js'
+import { findCacheFolder, makeCacheFolder } from './cache-folder.js'
 
 /** Defined by the bundler: the file in `lib/` to begin with, and a hash of all files there. */
 declare const BRIDLE_ENTRY: string
@@ -32,7 +32,7 @@ function load(name: string): unknown {
   const module: Module = { exports: {} }
   modules.set(name, module)
   const filename = join(library, name)
-  const cachedData = cachedCode(name)
+  const cachedData = readCachedCode(name)
   // The bundler writes ASCII only.
   const script = new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData === null ? {} : { cachedData }) })
   if (cachedData === null || script.cachedDataRejected === true) {
@@ -48,16 +48,16 @@ function requireInside(specifier: string): unknown {
   return specifier.startsWith('./') ? load(specifier.slice(2)) : require(specifier)
 }
 
-function cacheFolders(): readonly string[] {
-  const folder = cacheFolder(process.env)
+function listCacheFolders(): readonly string[] {
+  const folder = findCacheFolder(process.env)
   if (folder === null) return []
   const name = `${BRIDLE_BUILD}-${process.version}-${process.arch}`
   if ((process.env['BRIDLE_COMPILE_CACHE'] ?? '') !== '') return [join(folder, name)]
   return [join(__dirname, 'compiled', name), join(folder, 'compiled', name)]
 }
 
-function cachedCode(name: string): Buffer | null {
-  for (const folder of cacheFolders()) {
+function readCachedCode(name: string): Buffer | null {
+  for (const folder of listCacheFolders()) {
     try {
       return readFileSync(join(folder, `${name}.bin`))
     } catch {
@@ -73,7 +73,7 @@ function isPlainProcess(): boolean {
 }
 
 function writeCache(): void {
-  for (const folder of cacheFolders()) {
+  for (const folder of listCacheFolders()) {
     try {
       makeCacheFolder(folder)
       for (const { name, script } of compiled) {

@@ -3,31 +3,31 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError, unreadable } from './errors.js'
+import { UsageError, makeUnreadableError } from './errors.js'
 
 /** Sorted and each once. */
-export function scriptsAt(paths: readonly string[]): readonly string[] {
-  return [...new Set(paths.flatMap(scriptsBelow))].sort()
+export function listScripts(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.flatMap(listScriptsBelow))].sort()
 }
 
-function scriptsBelow(path: string): string[] {
+function listScriptsBelow(path: string): string[] {
   if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
   const found = statSync(path)
   if (found.isFile()) return [path]
   // Reading from a pipe waits for ever, and a device may have no end.
   if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
-  return entriesOf(path).flatMap((entry) => {
+  return readEntries(path).flatMap((entry) => {
     const below = join(path, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : scriptsBelow(below)
+    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : listScriptsBelow(below)
     return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
   })
 }
 
-export function entriesOf(folder: string): readonly Dirent[] {
+export function readEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (cause) {
-    throw unreadable(folder, cause)
+    throw makeUnreadableError(folder, cause)
   }
 }
 
@@ -36,6 +36,6 @@ export function readTarget(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw unreadable(path, cause)
+    throw makeUnreadableError(path, cause)
   }
 }

@@ -77,11 +77,11 @@ class Agent {
     return result as { readonly [key: string]: unknown }
   }
 
-  prompt(sessionId: string, text: string): Promise<Message> {
+  sendPrompt(sessionId: string, text: string): Promise<Message> {
     return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
   }
 
-  updates(sessionId: string): readonly string[] {
+  listUpdates(sessionId: string): readonly string[] {
     return this.heard.flatMap((message) => {
       const params = message['params'] as {
         readonly sessionId?: string
@@ -98,7 +98,7 @@ class Agent {
   }
 }
 
-async function opened(args: readonly string[] = []): Promise<{ readonly agent: Agent; readonly id: string }> {
+async function openSession(args: readonly string[] = []): Promise<{ readonly agent: Agent; readonly id: string }> {
   const agent = new Agent(args)
   await agent.request('initialize', { protocolVersion: 1 })
   const { sessionId } = await agent.ask('session/new', { cwd: folder })
@@ -108,9 +108,9 @@ async function opened(args: readonly string[] = []): Promise<{ readonly agent: A
 describe('sessions that outlive the process', () => {
   test('are loaded with their conversation, listed, forked and gone on with', { timeout: 60_000 }, async () => {
     const kept = join(folder, 'sessions')
-    const first = await opened(['--sessions', kept])
-    expect(await first.agent.prompt(first.id, 'one')).toMatchObject({ result: { stopReason: 'completed' } })
-    expect(await first.agent.prompt(first.id, 'fail')).toMatchObject({ error: { code: -32000 } })
+    const first = await openSession(['--sessions', kept])
+    expect(await first.agent.sendPrompt(first.id, 'one')).toMatchObject({ result: { stopReason: 'completed' } })
+    expect(await first.agent.sendPrompt(first.id, 'fail')).toMatchObject({ error: { code: -32000 } })
     const fork = await first.agent.ask('session/fork', { sessionId: first.id, keep_first: 1, branch_name: 'short' })
     expect(await first.agent.close()).toBe(0)
     if (process.platform !== 'win32') {
@@ -129,7 +129,7 @@ describe('sessions that outlive the process', () => {
       title: 'short',
       _meta: { state: 'forked', parent_id: first.id, branched_at: 1, branch_name: 'short' },
     })
-    expect(await second.prompt(first.id, 'x')).toMatchObject({ error: { message: `Unknown session: ${first.id}` } })
+    expect(await second.sendPrompt(first.id, 'x')).toMatchObject({ error: { message: `Unknown session: ${first.id}` } })
     const loaded = await second.ask('session/load', { sessionId: first.id, cwd: folder })
     expect(loaded).toMatchObject({ sessionId: first.id, session: { cwd: folder } })
     const told = [
@@ -138,19 +138,19 @@ describe('sessions that outlive the process', () => {
       'user_message_chunk: fail',
       'agent_message_chunk: Error: Thrown: no\n',
     ]
-    expect(second.updates(first.id)).toEqual(told)
-    expect(await second.prompt(first.id, 'two')).toMatchObject({ result: { stopReason: 'completed' } })
+    expect(second.listUpdates(first.id)).toEqual(told)
+    expect(await second.sendPrompt(first.id, 'two')).toMatchObject({ result: { stopReason: 'completed' } })
     await second.request('session/load', { sessionId: fork['sessionId'] })
-    expect(second.updates(fork['sessionId'] as string)).toEqual(told.slice(0, 2))
+    expect(second.listUpdates(fork['sessionId'] as string)).toEqual(told.slice(0, 2))
     // A process that is killed in the middle of a turn has written down that it began.
-    void second.prompt(first.id, 'hang')
+    void second.sendPrompt(first.id, 'hang')
     await expect.poll(() => readFileSync(join(kept, `${first.id}.json`), 'utf8')).toContain('"prompt":"hang"')
     second.child.kill('SIGKILL')
     await second.ended
 
     const third = new Agent(['--sessions', kept])
     await third.request('session/load', { sessionId: first.id })
-    expect(third.updates(first.id)).toEqual([
+    expect(third.listUpdates(first.id)).toEqual([
       ...told,
       'user_message_chunk: two',
       'agent_message_chunk: heard two\n',
@@ -165,7 +165,7 @@ describe('sessions that outlive the process', () => {
       join(folder, 'secret.json'),
       '{"id": "../secret", "cwd": "/", "parent": null, "branchedAt": null, "title": null, "turns": []}',
     )
-    const { agent, id } = await opened(['--sessions', kept])
+    const { agent, id } = await openSession(['--sessions', kept])
     await agent.request('session/fork', { sessionId: id, id: '../../out' })
     writeFileSync(join(kept, 'broken.json'), '{"id": "broken"')
     for (const wanted of ['../secret', 'broken', '', 'x'.repeat(10_000), '\u0000'])
@@ -176,11 +176,11 @@ describe('sessions that outlive the process', () => {
   })
 
   test('are none without a folder', { timeout: 60_000 }, async () => {
-    const { agent, id } = await opened()
-    await agent.prompt(id, 'one')
+    const { agent, id } = await openSession()
+    await agent.sendPrompt(id, 'one')
     expect(await agent.ask('session/load', { sessionId: id })).toMatchObject({ replayed: [] })
     await agent.close()
-    const other = await opened()
+    const other = await openSession()
     expect(await other.agent.request('session/load', { sessionId: id })).toMatchObject({ error: { code: -32004 } })
     await other.agent.close()
   })
@@ -188,7 +188,7 @@ describe('sessions that outlive the process', () => {
 
 describe('clients that do not behave', () => {
   test('nonsense is answered or skipped, and the agent goes on', { timeout: 60_000 }, async () => {
-    const { agent, id } = await opened()
+    const { agent, id } = await openSession()
     agent.send('no JSON at all\n[1, 2]\n"text"\n{"jsonrpc": "2.0", "id": 900, "result": "for nobody"}\n{}\n\n')
     agent.send({ jsonrpc: '2.0', id: 'text', method: 'session/prompt', params: [1, 2] })
     agent.send({ jsonrpc: '2.0', id: { odd: true }, method: 'session/list', params: {} })
@@ -197,15 +197,15 @@ describe('clients that do not behave', () => {
     expect(await agent.request('session/fork', { sessionId: id, id })).toMatchObject({
       error: { message: `Session already exists: ${id}` },
     })
-    expect(await agent.prompt(id, 'still there')).toMatchObject({ result: { stopReason: 'completed' } })
+    expect(await agent.sendPrompt(id, 'still there')).toMatchObject({ result: { stopReason: 'completed' } })
     const message = 'the parameters of session/prompt are given by name'
     expect(agent.heard.find((heard) => heard['id'] === 'text')).toMatchObject({ error: { code: -32602, message } })
     expect(await agent.close()).toBe(0)
   })
 
   test('two prompts at once in one session: the second is refused', { timeout: 60_000 }, async () => {
-    const { agent, id } = await opened()
-    const both = [agent.prompt(id, 'one'), agent.prompt(id, 'two')]
+    const { agent, id } = await openSession()
+    const both = [agent.sendPrompt(id, 'one'), agent.sendPrompt(id, 'two')]
     expect((await Promise.all(both)).map(({ result, error }) => result ?? error)).toMatchObject([
       { stopReason: 'completed' },
       { code: -32602, message: `Session is busy: ${id}` },
@@ -218,10 +218,11 @@ describe('clients that do not behave', () => {
     { timeout: 60_000 },
     async () => {
       for (const end of ['stdin', 'stdout', 'cancelled', 'interrupted'] as const) {
-        const { agent, id } = await opened()
-        const answer = agent.prompt(id, 'hang')
-        const programs = (): number => agent.heard.filter((message) => message['method'] === 'host/capabilities').length
-        await expect.poll(programs).toBe(1)
+        const { agent, id } = await openSession()
+        const answer = agent.sendPrompt(id, 'hang')
+        const countCapabilityRequests = (): number =>
+          agent.heard.filter((message) => message['method'] === 'host/capabilities').length
+        await expect.poll(countCapabilityRequests).toBe(1)
         if (end === 'cancelled') {
           agent.send({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: id } })
           expect(await answer).toMatchObject({ result: { stopReason: 'cancelled' } })
@@ -236,27 +237,27 @@ describe('clients that do not behave', () => {
   )
 
   test('a client that reads slowly gets all of it', { timeout: 60_000 }, async () => {
-    const { agent, id } = await opened()
-    const answer = agent.prompt(id, 'flood')
+    const { agent, id } = await openSession()
+    const answer = agent.sendPrompt(id, 'flood')
     agent.child.stdout.pause()
     await new Promise((resolve) => setImmediate(resolve))
     agent.child.stdout.resume()
     expect(await answer).toMatchObject({ result: { stopReason: 'completed' } })
-    const lines = agent.updates(id).join('')
+    const lines = agent.listUpdates(id).join('')
     expect(lines.match(/line \d+ x/g)).toHaveLength(20_000)
     await agent.close()
   })
 
   test('a client that does not answer holds the prompt no longer than its cancellation', { timeout: 60_000 }, async () => {
-    const { agent, id } = await opened()
-    const answer = agent.prompt(id, 'wait')
+    const { agent, id } = await openSession()
+    const answer = agent.sendPrompt(id, 'wait')
     await expect.poll(() => agent.heard.some((message) => message['method'] === 'host/call')).toBe(true)
     const asked = agent.heard.find((message) => message['method'] === 'host/call')!
     agent.send({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: id } })
     expect(await answer).toMatchObject({ result: { stopReason: 'cancelled' } })
     // Too late, twice, and for somebody else.
     for (const late of [asked['id'], asked['id'], 12345]) agent.send({ jsonrpc: '2.0', id: late, result: 'late' })
-    expect(await agent.prompt(id, 'next')).toMatchObject({ result: { stopReason: 'completed' } })
+    expect(await agent.sendPrompt(id, 'next')).toMatchObject({ result: { stopReason: 'completed' } })
     await agent.close()
   })
 })

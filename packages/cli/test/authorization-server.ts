@@ -21,25 +21,30 @@ export interface Guarded {
   readonly close: () => void
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
 }
 
 async function serve(answer: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<Server> {
-  const server = createServer((request, response) => void bodyOf(request).then((body) => answer(request, response, body)))
+  const server = createServer((request, response) => void readBody(request).then((body) => answer(request, response, body)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return server
 }
 
-const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const readOrigin = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-function json(response: ServerResponse, status: number, body: unknown, headers: { readonly [name: string]: string } = {}): void {
+function writeJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: { readonly [name: string]: string } = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-export async function guardedServer(): Promise<Guarded> {
+export async function startGuardedServer(): Promise<Guarded> {
   const log: string[] = []
   const clients = new Map<string, readonly string[]>()
   const codes = new Map<string, { readonly client: string; readonly challenge: string; readonly redirect: string }>()
@@ -48,21 +53,27 @@ export async function guardedServer(): Promise<Guarded> {
   const offers = { revocation: true, status: 200 }
 
   const authorization = await serve((request, response, body) => {
-    const origin = originOf(authorization)
+    const origin = readOrigin(authorization)
     const url = new URL(request.url!, origin)
     const refuse = (error: string): void => {
       log.push(`refused ${error}`)
-      json(response, 400, { error })
+      writeJson(response, 400, { error })
     }
-    const grant = (): void => {
+    const giveTokens = (): void => {
       const [token, renewal] = [randomUUID(), randomUUID()]
       access.add(token)
       renewals.add(renewal)
-      json(response, 200, { access_token: token, token_type: 'Bearer', refresh_token: renewal, expires_in: 3600, scope: 'read' })
+      writeJson(response, 200, {
+        access_token: token,
+        token_type: 'Bearer',
+        refresh_token: renewal,
+        expires_in: 3600,
+        scope: 'read',
+      })
     }
     switch (url.pathname) {
       case '/.well-known/oauth-authorization-server':
-        return json(response, 200, {
+        return writeJson(response, 200, {
           issuer: origin,
           authorization_endpoint: `${origin}/authorize`,
           token_endpoint: `${origin}/token`,
@@ -78,7 +89,7 @@ export async function guardedServer(): Promise<Guarded> {
         const id = `client-${clients.size + 1}`
         clients.set(id, wanted.redirect_uris)
         log.push('register')
-        return json(response, 201, { ...wanted, client_id: id })
+        return writeJson(response, 201, { ...wanted, client_id: id })
       }
       case '/authorize': {
         const asked = url.searchParams
@@ -86,7 +97,7 @@ export async function guardedServer(): Promise<Guarded> {
         log.push('authorize')
         if (clients.get(client)?.includes(redirect) !== true) return refuse('invalid_redirect_uri')
         if (asked.get('code_challenge_method') !== 'S256') return refuse('invalid_request')
-        if (asked.get('resource') !== `${originOf(resource)}/mcp`) return refuse('invalid_target')
+        if (asked.get('resource') !== `${readOrigin(resource)}/mcp`) return refuse('invalid_target')
         const back = new URL(redirect)
         back.searchParams.set('state', asked.get('state') ?? '')
         if (url.searchParams.get('person') === 'no') back.searchParams.set('error', 'access_denied')
@@ -101,7 +112,7 @@ export async function guardedServer(): Promise<Guarded> {
         const form = new URLSearchParams(body)
         log.push(`token ${form.get('grant_type')}`)
         if (form.get('grant_type') === 'refresh_token')
-          return renewals.delete(form.get('refresh_token') ?? '') ? grant() : refuse('invalid_grant')
+          return renewals.delete(form.get('refresh_token') ?? '') ? giveTokens() : refuse('invalid_grant')
         const code = codes.get(form.get('code') ?? '')
         codes.delete(form.get('code') ?? '')
         const digest = createHash('sha256')
@@ -109,30 +120,30 @@ export async function guardedServer(): Promise<Guarded> {
           .digest('base64url')
         const isRight =
           code?.challenge === digest && code.client === form.get('client_id') && code.redirect === form.get('redirect_uri')
-        return isRight ? grant() : refuse('invalid_grant')
+        return isRight ? giveTokens() : refuse('invalid_grant')
       }
       case '/revoke': {
         const form = new URLSearchParams(body)
         const [kind, token] = [form.get('token_type_hint'), form.get('token') ?? '']
         log.push(`revoke ${kind}`)
-        if (!clients.has(form.get('client_id') ?? '')) return json(response, 401, { error: 'invalid_client' })
-        if (offers.status !== 200) return json(response, offers.status, { error: 'server_error' })
+        if (!clients.has(form.get('client_id') ?? '')) return writeJson(response, 401, { error: 'invalid_client' })
+        if (offers.status !== 200) return writeJson(response, offers.status, { error: 'server_error' })
         ;(kind === 'refresh_token' ? renewals : access).delete(token)
         return void response.writeHead(200).end()
       }
       default:
-        return json(response, 404, {})
+        return writeJson(response, 404, {})
     }
   })
 
   const resource = await serve((request, response, body) => {
-    const origin = originOf(resource)
+    const origin = readOrigin(resource)
     if (request.url === '/.well-known/oauth-protected-resource/mcp')
-      return json(response, 200, { resource: `${origin}/mcp`, authorization_servers: [originOf(authorization)] })
-    if (request.url !== '/mcp') return json(response, 404, {})
+      return writeJson(response, 200, { resource: `${origin}/mcp`, authorization_servers: [readOrigin(authorization)] })
+    if (request.url !== '/mcp') return writeJson(response, 404, {})
     if (!access.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
       const at = `${origin}/.well-known/oauth-protected-resource/mcp`
-      return json(response, 401, {}, { 'www-authenticate': `Bearer resource_metadata="${at}"` })
+      return writeJson(response, 401, {}, { 'www-authenticate': `Bearer resource_metadata="${at}"` })
     }
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method } = JSON.parse(body) as { readonly id?: number; readonly method: string }
@@ -142,11 +153,11 @@ export async function guardedServer(): Promise<Guarded> {
       'tools/list': { tools: [{ name: 'open', inputSchema: { type: 'object' } }] },
       'tools/call': { content: [{ type: 'text', text: 'opened' }] },
     }
-    json(response, 200, { jsonrpc: '2.0', id, result: results[method] ?? {} })
+    writeJson(response, 200, { jsonrpc: '2.0', id, result: results[method] ?? {} })
   })
 
   return {
-    url: `${originOf(resource)}/mcp`,
+    url: `${readOrigin(resource)}/mcp`,
     log,
     offers,
     valid: () => [access.size, renewals.size],

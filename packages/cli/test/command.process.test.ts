@@ -27,7 +27,7 @@ interface Ended {
   readonly stderr: string
 }
 
-function bridle(
+function runBridle(
   words: readonly string[],
   options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {},
 ): Promise<Ended> {
@@ -48,7 +48,7 @@ function bridle(
   })
 }
 
-function file(name: string, text: string): string {
+function writeScript(name: string, text: string): string {
   const path = join(folder, name)
   writeFileSync(path, text)
   return path
@@ -56,11 +56,11 @@ function file(name: string, text: string): string {
 
 describe.concurrent('bridle run', () => {
   test('output, arguments and input', async () => {
-    const script = file(
+    const script = writeScript(
       'args.harn',
       'import { runtime_pipeline_input } from "std/runtime"\nprintln(argv)\nprintln(runtime_pipeline_input())\n',
     )
-    expect(await bridle(['run', script, '--input', '{"a": [1, 2.5]}', '--', '-x', 'two words'])).toEqual({
+    expect(await runBridle(['run', script, '--input', '{"a": [1, 2.5]}', '--', '-x', 'two words'])).toEqual({
       code: 0,
       stdout: '[-x, two words]\n{a: [1, 2.5]}\n',
       stderr: '',
@@ -68,7 +68,7 @@ describe.concurrent('bridle run', () => {
   })
 
   test('a time limit that no timer can hold is none', async () => {
-    expect(await bridle(['run', '-e', 'sleep(20ms)\nprintln("awake")', '--timeout', '99999999999'])).toEqual({
+    expect(await runBridle(['run', '-e', 'sleep(20ms)\nprintln("awake")', '--timeout', '99999999999'])).toEqual({
       code: 0,
       stdout: 'awake\n',
       stderr: '',
@@ -76,12 +76,12 @@ describe.concurrent('bridle run', () => {
   })
 
   test('a script from standard input; its int is the exit code', async () => {
-    const ended = await bridle(['run', '-'], { stdin: 'pipeline default() {\n  println("x")\n  return 300\n}\n' })
+    const ended = await runBridle(['run', '-'], { stdin: 'pipeline default() {\n  println("x")\n  return 300\n}\n' })
     expect(ended).toEqual({ code: 255, stdout: 'x\n', stderr: '' })
   })
 
   test('Result.Err is shown and fails', async () => {
-    expect(await bridle(['run', '-e', 'pipeline default() { return Err("not today") }'])).toEqual({
+    expect(await runBridle(['run', '-e', 'pipeline default() { return Err("not today") }'])).toEqual({
       code: 1,
       stdout: '',
       stderr: 'not today\n',
@@ -89,8 +89,11 @@ describe.concurrent('bridle run', () => {
   })
 
   test('an uncaught error is reported with its place, behind the output', async () => {
-    const script = file('fails.harn', 'println("before")\nfn inner(x) {\n  return x.foo\n}\nlet r = inner(json_parse("5"))\n')
-    const ended = await bridle(['run', script])
+    const script = writeScript(
+      'fails.harn',
+      'println("before")\nfn inner(x) {\n  return x.foo\n}\nlet r = inner(json_parse("5"))\n',
+    )
+    const ended = await runBridle(['run', script])
     expect(ended.code).toBe(1)
     expect(ended.stdout).toBe('before\n')
     expect(ended.stderr).toBe(`error: Type error: cannot access property \`foo\` on int (line 3)
@@ -103,21 +106,21 @@ describe.concurrent('bridle run', () => {
   })
 
   test('a syntax error is shown with what was expected', async () => {
-    const ended = await bridle(['run', '-e', 'let x = )'])
+    const ended = await runBridle(['run', '-e', 'let x = )'])
     expect(ended).toMatchObject({ code: 1, stdout: '' })
     expect(ended.stderr).toContain('<code>:1:9')
     expect(ended.stderr).toContain('^')
   })
 
   test('an endless loop ends with the fuel', async () => {
-    const ended = await bridle(['run', '--fuel', '10000', '-e', 'while true { }'])
+    const ended = await runBridle(['run', '--fuel', '10000', '-e', 'while true { }'])
     expect(ended).toMatchObject({ code: 1, stdout: '' })
     expect(ended.stderr).toContain('fuel')
   })
 
   test('a dry run lists what it did not do', async () => {
     const target = join(folder, 'never.txt')
-    const ended = await bridle([
+    const ended = await runBridle([
       'run',
       '--dry-run',
       '-e',
@@ -130,7 +133,7 @@ describe.concurrent('bridle run', () => {
   })
 
   test('--json gives one document', async () => {
-    const ended = await bridle(['run', '--json', '-e', 'pipeline default() {\n  println("x")\n  return {a: 1.5, b: [nil]}\n}'])
+    const ended = await runBridle(['run', '--json', '-e', 'pipeline default() {\n  println("x")\n  return {a: 1.5, b: [nil]}\n}'])
     expect(JSON.parse(ended.stdout)).toEqual({
       status: 'done',
       exit_code: 0,
@@ -143,17 +146,17 @@ describe.concurrent('bridle run', () => {
   test('a replay ends as the recorded run did, with the status that the script returned', async () => {
     const recording = join(folder, 'status.json')
     const script = 'pipeline main() {\n  println(random_int(1, 5) > 0)\n  return 7\n}'
-    expect((await bridle(['run', '--record', recording, '-e', script])).code).toBe(7)
-    expect(await bridle(['replay', recording, '-e', script])).toEqual({ code: 7, stdout: 'true\n', stderr: '' })
+    expect((await runBridle(['run', '--record', recording, '-e', script])).code).toBe(7)
+    expect(await runBridle(['replay', recording, '-e', script])).toEqual({ code: 7, stdout: 'true\n', stderr: '' })
   })
 
   test('a recorded run replays, a changed one is caught', async () => {
     const recording = join(folder, 'run.jsonl')
-    const first = await bridle(['run', '--record', recording, '-e', 'println(random())'])
+    const first = await runBridle(['run', '--record', recording, '-e', 'println(random())'])
     expect(readFileSync(recording, 'utf8')).toContain('random.bytes')
     const [again, changed] = await Promise.all([
-      bridle(['replay', recording, '-e', 'println(random())']),
-      bridle(['replay', recording, '-e', 'println(timestamp())']),
+      runBridle(['replay', recording, '-e', 'println(random())']),
+      runBridle(['replay', recording, '-e', 'println(timestamp())']),
     ])
     expect(again).toEqual(first)
     expect(changed.code).toBe(1)
@@ -161,7 +164,7 @@ describe.concurrent('bridle run', () => {
   })
 
   test('SIGINT ends the run and what it waits for', async () => {
-    const ended = await bridle(['run', '-e', 'println("ready")\nexec("sleep", "600")\nprintln("never")'], {
+    const ended = await runBridle(['run', '-e', 'println("ready")\nexec("sleep", "600")\nprintln("never")'], {
       onOutput: (text, kill) => {
         if (text === 'ready\n') kill('SIGINT')
       },
@@ -179,14 +182,14 @@ describe.concurrent('refusals', () => {
     [['frobnicate'], /unknown command/],
     [['conformance', 'no-such-folder'], /does not exist/],
   ])('%j exits with 2', async (words, message) => {
-    const ended = await bridle(words)
+    const ended = await runBridle(words)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(message)
   })
 })
 
 test('bridle fmt --stdin', async () => {
-  expect(await bridle(['fmt', '--stdin', '--line-width', '8'], { stdin: 'f(aaa,bbb)' })).toEqual({
+  expect(await runBridle(['fmt', '--stdin', '--line-width', '8'], { stdin: 'f(aaa,bbb)' })).toEqual({
     code: 0,
     stdout: 'f(\n  aaa,\n  bbb,\n)\n',
     stderr: '',
@@ -195,18 +198,18 @@ test('bridle fmt --stdin', async () => {
 
 describe.concurrent('bridle conformance', () => {
   test('counts, reasons and exit code, in every mode', async () => {
-    file('good.harn', 'for i in 1 to 3 { println(i) }\n')
-    file('good.expected', '1\n2\n3\n')
-    file('bad.harn', 'println("actual")\n')
-    file('bad.expected', 'expected\n')
-    file('throws.harn', 'throw "x"\n')
-    file('throws.error', 'Thrown: x\n')
-    file('endless.harn', 'while true { }\n')
-    file('endless.expected', '\n')
-    file('parked.harn', '')
-    file('parked.expected', '')
-    file('parked.conformance-skip', 'not now\n')
-    const ended = await bridle([
+    writeScript('good.harn', 'for i in 1 to 3 { println(i) }\n')
+    writeScript('good.expected', '1\n2\n3\n')
+    writeScript('bad.harn', 'println("actual")\n')
+    writeScript('bad.expected', 'expected\n')
+    writeScript('throws.harn', 'throw "x"\n')
+    writeScript('throws.error', 'Thrown: x\n')
+    writeScript('endless.harn', 'while true { }\n')
+    writeScript('endless.expected', '\n')
+    writeScript('parked.harn', '')
+    writeScript('parked.expected', '')
+    writeScript('parked.conformance-skip', 'not now\n')
+    const ended = await runBridle([
       'conformance',
       folder,
       '--mode',
@@ -230,12 +233,12 @@ describe.concurrent('bridle conformance', () => {
 
   test('an interrupt reports what was judged, and leaves no process behind', async () => {
     const pid = join(folder, 'child.pid')
-    file('stopped_first.harn', 'println("actual")\n')
-    file('stopped_first.expected', 'expected\n')
-    file('stopped_slow.harn', `shell("echo $$ > '${pid}'; sleep 600")\n`)
-    file('stopped_slow.expected', '\n')
+    writeScript('stopped_first.harn', 'println("actual")\n')
+    writeScript('stopped_first.expected', 'expected\n')
+    writeScript('stopped_slow.harn', `shell("echo $$ > '${pid}'; sleep 600")\n`)
+    writeScript('stopped_slow.expected', '\n')
     let polling: NodeJS.Timeout | null = null
-    const ended = await bridle(['conformance', folder, '--jobs', '1', '--filter', 'stopped_*'], {
+    const ended = await runBridle(['conformance', folder, '--jobs', '1', '--filter', 'stopped_*'], {
       onOutput: (_, kill) => {
         polling ??= setInterval(() => {
           if (!existsSync(pid)) return
@@ -259,16 +262,16 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   const url = `http://127.0.0.1:${port}/mcp`
   gone.close()
   await once(gone, 'close')
-  const script = file('remote.harn', `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {})\n`)
-  const ended = await bridle(['run', '--root', folder, script])
+  const script = writeScript('remote.harn', `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {})\n`)
+  const ended = await runBridle(['run', '--root', folder, script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`egress blocked: ${url} (private_address)`)
   // One that whoever runs it names is reached.
-  const named = await bridle(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
+  const named = await runBridle(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
   expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
   // A host without a port stands for the port of the scheme, here as in every grant.
   for (const domain of ['*.example.com', '127.0.0.1']) {
-    const other = await bridle(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
+    const other = await runBridle(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
     expect(other.stderr).toContain(
       `Error [egress_blocked]: policy violation for 'Remote': domain '${domain}' does not allow '${url}'`,
     )
@@ -277,17 +280,17 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
 
 test('a server that a grant does not name is out of reach, whatever the arguments of the call are called', async () => {
   const url = 'http://127.0.0.1:1/mcp'
-  const script = file(
+  const script = writeScript(
     'named.harn',
     `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {url: "https://a.example.com/"})\n`,
   )
-  const ended = await bridle(['run', '--grant', 'mcp:domain=*.example.com', script])
+  const ended = await runBridle(['run', '--grant', 'mcp:domain=*.example.com', script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`domain '*.example.com' does not allow '${url}'`)
 })
 
 test('tools that a server lists and nobody can use are told of on standard error, once', async () => {
-  const server = file(
+  const server = writeScript(
     'doubled.mjs',
     `import { createInterface } from 'node:readline'
      const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
@@ -297,7 +300,7 @@ test('tools that a server lists and nobody can use are told of on standard error
        else if (id !== undefined) send({ id, result: { tools: [{ name: 'a' }, { name: 'a' }] } })
      })\n`,
   )
-  const script = file(
+  const script = writeScript(
     'doubled.harn',
     `let c = mcp_connect(${JSON.stringify(process.execPath)}, [${JSON.stringify(server)}])
 println(len(mcp_list_tools(c)))
@@ -305,35 +308,35 @@ println(len(mcp_list_tools(c)))
 mcp_disconnect(c)
 `,
   )
-  const ended = await bridle(['run', script])
+  const ended = await runBridle(['run', script])
   expect(ended).toMatchObject({ code: 0, stdout: '1\n1\n' })
   expect(ended.stderr).toMatch(/^warning: MCP server '[^']*': tool "a" is listed twice; the tool is left out\n$/)
 })
 
 test('skills of a folder that is named come first, and one that is not there is told', async () => {
   mkdirSync(join(folder, 'named', 'tea'), { recursive: true })
-  file('named/tea/SKILL.md', '---\nshort: how to brew\n---\nBrew $ARGUMENTS\n')
-  const script = file('skills.harn', 'for s in skill_list(skills) { println("${s.name}: ${s.short} (${s.source})") }\n')
-  const ended = await bridle(['run', '--skill-dir', join(folder, 'named'), '--skill-dir', 'nowhere', script])
+  writeScript('named/tea/SKILL.md', '---\nshort: how to brew\n---\nBrew $ARGUMENTS\n')
+  const script = writeScript('skills.harn', 'for s in skill_list(skills) { println("${s.name}: ${s.short} (${s.source})") }\n')
+  const ended = await runBridle(['run', '--skill-dir', join(folder, 'named'), '--skill-dir', 'nowhere', script])
   expect(ended).toMatchObject({ code: 0, stderr: 'warning: skills: there is no folder nowhere\n' })
   expect(ended.stdout).toContain('tea: how to brew (cli)')
 })
 
 describe.concurrent('bridle tools', () => {
   test('a standard tool is described with what it touches and calls that show it', async () => {
-    const { stdout } = await bridle(['tools', 'describe', 'json.set'])
+    const { stdout } = await runBridle(['tools', 'describe', 'json.set'])
     expect(stdout).toContain('effect: none (side effect none, safe)')
     expect(stdout).toContain('example: {"json":{"a":1},"path":"b.c","value":2} -> {"a":1,"b":{"c":2}}')
-    expect((await bridle(['tools', 'describe', 'process.exec'])).stdout).toContain(
+    expect((await runBridle(['tools', 'describe', 'process.exec'])).stdout).toContain(
       'effect: process (side effect process_exec, privileged)',
     )
   })
 
   test('what cannot be done is said, with a code that tells', async () => {
     const [fails, broken, script] = [
-      file('fails.harn', 'throw "no"\n'),
-      file('broken.harn', 'let x =\n'),
-      file('one.harn', 'tool one() { 1 }\n'),
+      writeScript('fails.harn', 'throw "no"\n'),
+      writeScript('broken.harn', 'let x =\n'),
+      writeScript('one.harn', 'tool one() { 1 }\n'),
     ]
     const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
       [['list', fails], 1, /^error: .*fails\.harn failed without powers, after defining 0 tools: Thrown: no\n/],
@@ -349,18 +352,18 @@ describe.concurrent('bridle tools', () => {
       [['describe', 'two', script], 1, /^error: there is no tool two; /],
     ]
     for (const [args, code, message] of cases)
-      expect(await bridle(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
+      expect(await runBridle(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
   })
 
   test('a call has its result alone on standard output', async () => {
-    const script = file(
+    const script = writeScript(
       'chatty.harn',
       'println("loading")\ntool twice(n: int) -> dict {\n  log("twice")\n  return {n: 2 * n}\n}\n',
     )
     const called = { code: 0, stderr: 'loading\n[harn] twice\n' }
-    expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
-    expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
-    const wrong = await bridle(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
+    expect(await runBridle(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
+    expect(await runBridle(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
+    const wrong = await runBridle(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
     expect(JSON.parse(wrong.stdout)).toEqual({
       error: { code: 'invalid_args', message: expect.stringContaining('Missing required parameter: n') as unknown },
     })
@@ -368,14 +371,14 @@ describe.concurrent('bridle tools', () => {
   })
 
   test('a locked run says which tool is otherwise now, and what to do', async () => {
-    const lock = file('drift.lock.json', '')
+    const lock = writeScript('drift.lock.json', '')
     const source =
       'import { tool_call } from "std/tools"\ntool add(a: int) -> int {\n  return a\n}\nprintln(tool_call(add, {a: 1}))\n'
-    const script = file('drifting.harn', source)
-    await bridle(['tools', 'lock', script, '--lock-file', lock])
-    expect(await bridle(['run', '--locked', '--lock-file', lock, script])).toMatchObject({ code: 0, stdout: '1\n' })
-    file('drifting.harn', source.replace('a: int) -> int', 'a: float) -> float'))
-    const { code, stderr } = await bridle(['run', '--locked', '--lock-file', lock, script])
+    const script = writeScript('drifting.harn', source)
+    await runBridle(['tools', 'lock', script, '--lock-file', lock])
+    expect(await runBridle(['run', '--locked', '--lock-file', lock, script])).toMatchObject({ code: 0, stdout: '1\n' })
+    writeScript('drifting.harn', source.replace('a: int) -> int', 'a: float) -> float'))
+    const { code, stderr } = await runBridle(['run', '--locked', '--lock-file', lock, script])
     expect(code).toBe(1)
     expect(stderr).toContain(
       "error: Error [schema_drift]: Tool 'add' (script:add) has changed since it was locked: its schemas\n",
@@ -383,18 +386,18 @@ describe.concurrent('bridle tools', () => {
     expect(stderr).toMatch(
       /= note: locked as (blake3:\w{64}\+blake3:\w{64})\n *= note: it is now (?!\1)blake3:\w{64}\+blake3:\w{64}\n *= help: `bridle tools diff` says/,
     )
-    file('drifting.harn', source.replaceAll('add', 'sum'))
-    const unknown = await bridle(['run', '--locked', '--lock-file', lock, script])
+    writeScript('drifting.harn', source.replaceAll('add', 'sum'))
+    const unknown = await runBridle(['run', '--locked', '--lock-file', lock, script])
     expect(unknown.stderr).toContain("Tool 'sum' (script:sum) is not in the lock file\n")
     expect(unknown.stderr).toContain('= help: `bridle tools lock` writes down')
   })
 
   test('those of the script come first, and a call that fails says why', async () => {
-    const script = file('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
-    const listed = await bridle(['tools', 'list', script])
+    const script = writeScript('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
+    const listed = await runBridle(['tools', 'list', script])
     expect(listed.stdout).toMatch(/^script +add\nbridle +/)
-    expect(await bridle(['tools', 'call', 'add', script, '--args', '{"a": 2}'])).toMatchObject({ code: 0, stdout: '3\n' })
-    expect(await bridle(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
+    expect(await runBridle(['tools', 'call', 'add', script, '--args', '{"a": 2}'])).toMatchObject({ code: 0, stdout: '3\n' })
+    expect(await runBridle(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
       code: 1,
       stdout: '',
       stderr: "error: Error [invalid_args]: Invalid type for parameter 'a': expected type integer, got string\n",
@@ -404,8 +407,8 @@ describe.concurrent('bridle tools', () => {
 
 describe.concurrent('bridle serve', () => {
   test('a script may do what the flags leave it', async () => {
-    const script = file('served.harn', 'mcp_resource({uri: "a:1", name: "A", text: shell("echo secret").stdout})\n')
-    const refused = await bridle(['serve', 'mcp', '--sandbox', script])
+    const script = writeScript('served.harn', 'mcp_resource({uri: "a:1", name: "A", text: shell("echo secret").stdout})\n')
+    const refused = await runBridle(['serve', 'mcp', '--sandbox', script])
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain('process.exec is not granted to this run')
     const asked = [
@@ -413,14 +416,14 @@ describe.concurrent('bridle serve', () => {
       { jsonrpc: '2.0', id: 2, method: 'resources/read', params: { uri: 'a:1' } },
     ]
     const stdin = asked.map((message) => `${JSON.stringify(message)}\n`).join('')
-    const granted = await bridle(['serve', 'mcp', '--grant', 'process', script], { stdin })
+    const granted = await runBridle(['serve', 'mcp', '--grant', 'process', script], { stdin })
     expect(granted.stdout).toContain('"text":"secret\\n"')
   })
 })
 
 describe.concurrent('bridle test', () => {
   test('runs each test pipeline by itself, judges and reports', async () => {
-    const script = file(
+    const script = writeScript(
       'own_test.harn',
       [
         'let base = 1',
@@ -433,7 +436,7 @@ describe.concurrent('bridle test', () => {
         'pipeline default(task) { throw "never run" }',
       ].join('\n'),
     )
-    const ended = await bridle(['test', script, '--json', '--timeout', '300'])
+    const ended = await runBridle(['test', script, '--json', '--timeout', '300'])
     expect(ended).toMatchObject({ code: 1, stderr: '' })
     const report = JSON.parse(ended.stdout)
     expect(report).toMatchObject({ passed: 1, failed: 3, total: 4 })
@@ -446,12 +449,12 @@ describe.concurrent('bridle test', () => {
   })
 
   test('the report for people, a filter, a file that does not compile, nothing to run', async () => {
-    const good = file('good_test.harn', 'pipeline test_one(task) { }\npipeline test_two(task) { throw "no" }\n')
-    const broken = file('broken_test.harn', 'pipeline test_x( {\n')
+    const good = writeScript('good_test.harn', 'pipeline test_one(task) { }\npipeline test_two(task) { throw "no" }\n')
+    const broken = writeScript('broken_test.harn', 'pipeline test_x( {\n')
     const [one, bad, none] = await Promise.all([
-      bridle(['test', good, '--filter', 'one']),
-      bridle(['test', broken]),
-      bridle(['test', good, '--filter', 'absent']),
+      runBridle(['test', good, '--filter', 'one']),
+      runBridle(['test', broken]),
+      runBridle(['test', good, '--filter', 'absent']),
     ])
     expect(one).toMatchObject({ code: 0, stderr: '' })
     expect(one.stdout.replaceAll(/\d+ ms/g, 'N ms')).toBe(
@@ -469,9 +472,9 @@ describe.concurrent('bridle test', () => {
 
 test('help and version everywhere', async () => {
   const [help, version, ofCommand] = await Promise.all([
-    bridle(['--help']),
-    bridle(['run', '--version']),
-    bridle(['conformance', '--help']),
+    runBridle(['--help']),
+    runBridle(['run', '--version']),
+    runBridle(['conformance', '--help']),
   ])
   expect(help).toMatchObject({ code: 0, stderr: '' })
   expect(help.stdout).toContain('conformance')
@@ -483,11 +486,11 @@ describe.concurrent('bridle repl', () => {
   test('reads entries from standard input', async () => {
     const stdin =
       'let xs = [1,\n  2]\nfn twice(n) {\n  return n * 2\n}\nxs.map(twice)\n:type twice(1)\n:type 1 + 1\n"a"\n:quit\nnever\n'
-    expect(await bridle(['repl'], { stdin })).toEqual({ code: 0, stdout: '[2, 4]\nunknown\nint\n"a"\n', stderr: '' })
+    expect(await runBridle(['repl'], { stdin })).toEqual({ code: 0, stdout: '[2, 4]\nunknown\nint\n"a"\n', stderr: '' })
   })
 
   test('an entry that fails is reported, and decides the exit code', async () => {
-    const ended = await bridle(['repl'], { stdin: 'nope(1)\n:nothing\n2\n' })
+    const ended = await runBridle(['repl'], { stdin: 'nope(1)\n:nothing\n2\n' })
     expect(ended).toMatchObject({ code: 1, stdout: '2\n' })
     expect(ended.stderr).toContain('call target `nope` is not defined or imported')
     expect(ended.stderr).toContain('there is no command :nothing')

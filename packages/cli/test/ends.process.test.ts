@@ -42,7 +42,7 @@ interface How {
   readonly goesAway?: boolean
 }
 
-function bridle(words: string, { input, interruptAt, goesAway = false }: How = {}): Promise<Ended> {
+function runBridle(words: string, { input, interruptAt, goesAway = false }: How = {}): Promise<Ended> {
   const child = spawn(process.execPath, [command.path, ...words.split(' ')], {
     cwd: work,
     env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary },
@@ -76,7 +76,7 @@ describe('a reader that goes away', () => {
     'lint .',
     '--help',
   ])('%s', async (words) => {
-    const { code, err } = await bridle(words, { goesAway: true })
+    const { code, err } = await runBridle(words, { goesAway: true })
     expect(err).not.toMatch(STACK)
     expect(err).not.toContain('EPIPE')
     expect([0, 1]).toContain(code)
@@ -91,7 +91,7 @@ describe('no standard input', () => {
     ['lsp', 1],
     ['fmt --stdin', 0],
   ])('%s', async (words, code) => {
-    const ended = await bridle(words)
+    const ended = await runBridle(words)
     expect(ended.err).not.toMatch(STACK)
     expect(ended.code).toBe(code)
   })
@@ -106,7 +106,7 @@ describe('the interrupt key', () => {
     ['test slow_test.harn', 130, { interruptAt: 'Running 1 test' }],
     ['serve acp long.harn', 0, { interruptAt: 'protocolVersion', input: HELLO }],
   ])('%s', async (words, code, how) => {
-    const ended = await bridle(words, how)
+    const ended = await runBridle(words, how)
     expect(ended.err).not.toMatch(STACK)
     expect(ended.code).toBe(code)
   })
@@ -114,8 +114,8 @@ describe('the interrupt key', () => {
   test('what it wrote is whole', async () => {
     const lines = readFileSync(join(work, 'run.jsonl'), 'utf8').trimEnd().split('\n')
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow()
-    expect(await bridle('replay --list run.jsonl')).toMatchObject({ code: 0 })
-    expect((await bridle('resume run.snap --timeout 1')).code).toBe(124)
+    expect(await runBridle('replay --list run.jsonl')).toMatchObject({ code: 0 })
+    expect((await runBridle('resume run.snap --timeout 1')).code).toBe(124)
   })
 })
 

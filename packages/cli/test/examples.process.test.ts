@@ -21,7 +21,7 @@ function start(...words: string[]): ChildProcess {
 }
 
 /** What it prints until it ends, or until `isEnough`. */
-async function printed(child: ChildProcess, isEnough: (text: string) => boolean = () => false): Promise<string> {
+async function readPrinted(child: ChildProcess, isEnough: (text: string) => boolean = () => false): Promise<string> {
   let text = ''
   for await (const chunk of child.stdout!) {
     text += String(chunk)
@@ -31,13 +31,13 @@ async function printed(child: ChildProcess, isEnough: (text: string) => boolean 
 }
 
 test('embed.mjs freezes a run and goes on from the bytes', async () => {
-  expect(await printed(start(join('examples', 'embed.mjs')))).toBe(
+  expect(await readPrinted(start(join('examples', 'embed.mjs')))).toBe(
     'frozen while it waits: low on coffee\nlow on coffee\ncoffee: ordered\ndone: 1\n',
   )
 })
 
 test('script-server.mjs runs foreign scripts within its grants and limits', async () => {
-  const text = await printed(start(join('examples', 'script-server.mjs'), '0'), (so) => so.includes('\n'))
+  const text = await readPrinted(start(join('examples', 'script-server.mjs'), '0'), (so) => so.includes('\n'))
   const url = /http:\S+/.exec(text)![0]
   const run = async (script: unknown, input?: unknown): Promise<unknown> => {
     const response = await fetch(url, { method: 'POST', body: JSON.stringify({ script, input }) })

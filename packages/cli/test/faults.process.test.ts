@@ -31,7 +31,7 @@ interface Ended {
 }
 
 /** `limit`: of the shell, as `ulimit` has it. `output`: the file that standard output goes to. */
-function bridle(words: readonly string[], limit = '-n', output?: string): Ended {
+function runBridle(words: readonly string[], limit = '-n', output?: string): Ended {
   const own = [process.execPath, command.path, ...words]
   const line = `ulimit ${limit} > /dev/null; exec "$@"${output === undefined ? '' : ` > ${output}`}`
   const isPlain = limit === '-n' && output === undefined
@@ -43,7 +43,7 @@ function bridle(words: readonly string[], limit = '-n', output?: string): Ended 
 const fails = (stderr: string): Ended => ({ code: 1, stdout: '', stderr: `error: ${stderr}\n` })
 
 /** A file of the command line that cannot be read is a wrong call. */
-const misses = (stderr: string): Ended => ({ ...fails(stderr), code: 2 })
+const makeMisses = (stderr: string): Ended => ({ ...fails(stderr), code: 2 })
 
 const onLinux = test.skipIf(process.platform !== 'linux')
 
@@ -66,14 +66,14 @@ onLinux.each<readonly [words: string, ended: Ended]>([
       stderr: 'bridle: cannot write loop: too many symbolic links encountered; the trace ends there\n',
     },
   ],
-  ['run dir', misses('cannot read dir: it is a folder')],
-  ['run file/x', misses('cannot read file/x: not a directory')],
-  ['run loop', misses('cannot read loop: too many symbolic links encountered')],
+  ['run dir', makeMisses('cannot read dir: it is a folder')],
+  ['run file/x', makeMisses('cannot read file/x: not a directory')],
+  ['run loop', makeMisses('cannot read loop: too many symbolic links encountered')],
   ['tools lock --no-servers --lock-file dir main.harn', fails('cannot write dir: it is a folder')],
   ['tools lock --no-servers --lock-file /dev/full main.harn', fails('cannot write /dev/full: no space left on device')],
   ['tools lock --no-servers --lock-file file/x main.harn', fails('cannot write file/x: not a directory')],
 ])('%s', (words, ended) => {
-  expect(bridle(words.split(' '))).toEqual(ended)
+  expect(runBridle(words.split(' '))).toEqual(ended)
 })
 
 onLinux('a disk that fills up in the middle of a write leaves what was there', () => {
@@ -90,31 +90,31 @@ store_set("k", "new")
 println(unwrap_err(try { checkpoint("k", "z" * 5000) }))
 `,
   )
-  const said = (what: string): string => `${what}: File too large (os error 27)`
-  const path = (name: string): string => join(folder, name)
+  const makeSaid = (what: string): string => `${what}: File too large (os error 27)`
+  const makePath = (name: string): string => join(folder, name)
   // Blocks of 512 bytes, or of 1024: less than what is written, more than what was there.
-  expect(bridle(['run', 'main.harn'], '-f 2')).toEqual({
+  expect(runBridle(['run', 'main.harn'], '-f 2')).toEqual({
     code: 0,
     stdout: [
-      said(`Failed to write file ${path('o.txt')}`),
-      said(`Failed to open file ${path('o.txt')}`),
+      makeSaid(`Failed to write file ${makePath('o.txt')}`),
+      makeSaid(`Failed to open file ${makePath('o.txt')}`),
       'old',
-      said(`store: failed to write ${path('.harn/store.json')}`),
+      makeSaid(`store: failed to write ${makePath('.harn/store.json')}`),
       'old',
-      said(`checkpoint: failed to write ${path('.harn/checkpoints/main.json')}`),
+      makeSaid(`checkpoint: failed to write ${makePath('.harn/checkpoints/main.json')}`),
       '',
     ].join('\n'),
     stderr: '',
   })
-  expect(JSON.parse(readFileSync(path('.harn/store.json'), 'utf8'))).toEqual({ k: 'new' })
-  expect(readdirSync(path('.harn')).sort()).toEqual(['checkpoints', 'store.json'])
-  expect(readdirSync(path('.harn/checkpoints'))).toEqual([])
+  expect(JSON.parse(readFileSync(makePath('.harn/store.json'), 'utf8'))).toEqual({ k: 'new' })
+  expect(readdirSync(makePath('.harn')).sort()).toEqual(['checkpoints', 'store.json'])
+  expect(readdirSync(makePath('.harn/checkpoints'))).toEqual([])
 })
 
 onLinux('a source that is formatted or repaired on a full disk stays whole', () => {
   const source = `${'let   x = 1\n'.repeat(400)}`
   writeFileSync(join(folder, 'main.harn'), source)
-  expect(bridle(['fmt', 'main.harn'], '-f 1')).toMatchObject({ code: 1 })
+  expect(runBridle(['fmt', 'main.harn'], '-f 1')).toMatchObject({ code: 1 })
   expect(readFileSync(join(folder, 'main.harn'), 'utf8')).toBe(source)
   expect(readdirSync(folder).sort()).toEqual(['dir', 'file', 'loop', 'main.harn'])
 })
@@ -122,7 +122,7 @@ onLinux('a source that is formatted or repaired on a full disk stays whole', () 
 onLinux('too few open files', () => {
   writeFileSync(join(folder, 'main.harn'), 'println(try { write_file("o.txt", "x") })\nprintln(try { list_dir("dir") })\n')
   for (const limit of ['-n 20', '-n 24', '-n 40']) {
-    const { code, stderr } = bridle(['run', 'main.harn'], limit)
+    const { code, stderr } = runBridle(['run', 'main.harn'], limit)
     // Node itself needs some; where it starts, nothing is a bug of ours.
     expect(stderr).not.toContain('this is a bug')
     if (code === 0) expect(stderr).toBe('')
@@ -131,9 +131,9 @@ onLinux('too few open files', () => {
 
 onLinux('output to a full disk is an error, in words', () => {
   const full = fails('cannot write the output: no space left on device')
-  expect(bridle(['run', 'main.harn'], undefined, '/dev/full')).toEqual(full)
+  expect(runBridle(['run', 'main.harn'], undefined, '/dev/full')).toEqual(full)
   const tooLong = fails('cannot write the output: file too large')
   writeFileSync(join(folder, 'main.harn'), 'for i in 0 to 2000 { println("line ${i}") }\n')
-  expect(bridle(['run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
-  expect(bridle(['run', '--dry-run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
+  expect(runBridle(['run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
+  expect(runBridle(['run', '--dry-run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
 })

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folders = ['conformance', 'packages/stdlib-tools/src/std', 'bench/scripts', 'examples']
 
-function scriptsBelow(folder: string): string[] {
+function listScripts(folder: string): string[] {
   try {
     return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
@@ -21,13 +21,13 @@ function scriptsBelow(folder: string): string[] {
 }
 
 /** Letters of the comments, whose marks and breaks the formatter may change. */
-function commentLetters(text: string): string {
+function listCommentLetters(text: string): string {
   const letters = lex(text).comments.flatMap(({ start, end }) => [...text.slice(start, end).replace(/[/*\s-]/g, '')])
   return letters.sort().join('')
 }
 
 test.each(folders)('%s', (folder) => {
-  for (const path of scriptsBelow(folder)) {
+  for (const path of listScripts(folder)) {
     const text = readFileSync(path, 'utf8')
     const { program } = parse(new SourceFile(path, text))
     if (program === null) continue
@@ -37,6 +37,6 @@ test.each(folders)('%s', (folder) => {
     expect(again.diagnostics, path).toEqual([])
     expect(again.program !== null && isSameProgram(program, again.program), `${path}\n${result.text}`).toBe(true)
     expect(format(new SourceFile(path, result.text)), path).toEqual(result)
-    expect(commentLetters(result.text), path).toBe(commentLetters(text))
+    expect(listCommentLetters(result.text), path).toBe(listCommentLetters(text))
   }
 })

@@ -22,7 +22,7 @@ interface Example {
 
 const BLOCKS = /^```(harn|output|error)(?: file=(\S+))?\n([\s\S]*?)^```$/gm
 
-function examplesOf(page: string): Example[] {
+function listExamples(page: string): Example[] {
   const text = readFileSync(join(docs, page), 'utf8')
   const modules: Record<string, string> = {}
   const found: Example[] = []
@@ -49,11 +49,11 @@ const examples = folders.flatMap((folder) =>
   readdirSync(join(docs, folder))
     .filter((name) => name.endsWith('.md'))
     .sort()
-    .flatMap((name) => examplesOf(`${folder}/${name}`)),
+    .flatMap((name) => listExamples(`${folder}/${name}`)),
 )
 
 /** KEEP WITH: the TypeScript of docs/language/host.md. */
-function guideRuntime(modules: Readonly<Record<string, string>>): Runtime {
+function makeGuideRuntime(modules: Readonly<Record<string, string>>): Runtime {
   return createRuntime({
     clock: new VirtualClock(1_700_000_000_000),
     resolve: memoryModules(modules),
@@ -75,8 +75,8 @@ function guideRuntime(modules: Readonly<Record<string, string>>): Runtime {
   })
 }
 
-async function outcomeOf({ source, modules }: Pick<Example, 'source' | 'modules'>): Promise<{ kind: string; text: string }> {
-  const runtime = guideRuntime(modules)
+async function runExample({ source, modules }: Pick<Example, 'source' | 'modules'>): Promise<{ kind: string; text: string }> {
+  const runtime = makeGuideRuntime(modules)
   try {
     const result = await runtime.start(runtime.compile(source, { file: 'example.harn' })).result
     if (result.status === 'failed') return { kind: 'error', text: `${result.error.message}\n` }
@@ -93,5 +93,5 @@ test('the guide has examples', () => {
 })
 
 test.each(examples.map((example) => [example.name, example] as const))('%s', async (_, example) => {
-  expect(await outcomeOf(example)).toEqual({ kind: example.kind, text: example.wanted })
+  expect(await runExample(example)).toEqual({ kind: example.kind, text: example.wanted })
 })

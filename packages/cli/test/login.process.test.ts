@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
-import { guardedServer } from './authorization-server.js'
+import { startGuardedServer } from './authorization-server.js'
 import type { Guarded } from './authorization-server.js'
 
 let command: Awaited<ReturnType<typeof bundledCommand>>
@@ -21,7 +21,7 @@ beforeAll(async () => {
   command = await bundledCommand()
   folder = mkdtempSync(join(tmpdir(), 'bridle-login-'))
   tokens = join(folder, 'config', 'bridle', 'mcp-auth.json')
-  server = await guardedServer()
+  server = await startGuardedServer()
   writeFileSync(join(folder, 'harn.toml'), `[[mcp]]\nname = "vault"\nurl = "${server.url}"\nlazy = true\n`)
   writeFileSync(join(folder, 'open.harn'), 'println(mcp_call(mcp_ensure_active("vault"), "open", {}))\n')
 }, 60_000)
@@ -38,7 +38,7 @@ interface Ended {
 }
 
 /** Runs the command; `atAddress` is the person, called with the first address on standard error. */
-function bridle(
+function runBridle(
   args: readonly string[],
   atAddress?: (page: URL, child: { readonly write: (text: string) => void; readonly kill: () => void }) => void,
 ): Promise<Ended> {
@@ -68,13 +68,13 @@ async function agree(page: URL): Promise<string> {
 }
 
 test('a person agrees, runs use the tokens and renew them, and a logout ends it', { timeout: 120_000 }, async () => {
-  expect(await bridle(['run', 'open.harn'])).toMatchObject({
+  expect(await runBridle(['run', 'open.harn'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('MCP authorization required'),
   })
 
   const pages: number[] = []
-  const login = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
+  const login = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
     void (async () => {
       const back = new URL(await agree(page))
       expect(back.hostname).toBe('127.0.0.1')
@@ -95,58 +95,58 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
   }
   expect(readFileSync(tokens, 'utf8')).not.toContain('verifier')
 
-  expect(await bridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
+  expect(await runBridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
   server.revoke()
-  expect(await bridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
+  expect(await runBridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
   expect(server.log.slice(3)).toEqual(['token refresh_token'])
   // Renewals replace each other; runs that renew at the same time do not end the login.
   server.revoke()
-  const together = await Promise.all([1, 2, 3].map(() => bridle(['run', 'open.harn'])))
+  const together = await Promise.all([1, 2, 3].map(() => runBridle(['run', 'open.harn'])))
   expect(together.map(({ stdout, stderr }) => stdout + stderr)).toEqual(['opened\n', 'opened\n', 'opened\n'])
 
-  expect(await bridle(['mcp', 'login', 'vault'])).toMatchObject({
+  expect(await runBridle(['mcp', 'login', 'vault'])).toMatchObject({
     code: 0,
     stdout: `already logged in to vault at ${server.url}\n`,
   })
 
-  const listed = await bridle(['mcp', 'list', '--json'])
+  const listed = await runBridle(['mcp', 'list', '--json'])
   expect(JSON.parse(listed.stdout)).toEqual([
     { server: server.url, scope: 'read', expires: expect.stringMatching(/^20.*Z$/), renewable: true },
   ])
-  expect((await bridle(['mcp', 'list'])).stdout).toContain('then renewed')
+  expect((await runBridle(['mcp', 'list'])).stdout).toContain('then renewed')
 
   server.revoke(true)
-  const stale = await bridle(['run', 'open.harn'])
+  const stale = await runBridle(['run', 'open.harn'])
   expect(stale).toMatchObject({ code: 1, stdout: '' })
   expect(stale.stderr).toContain('the login has ended; run `bridle mcp login vault`')
 
-  const again = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
+  const again = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
   expect(again).toMatchObject({ code: 0, stdout: `logged in to vault at ${server.url}\n` })
 
   expect(server.valid()).toEqual([1, 1])
-  expect(await bridle(['mcp', 'logout', server.url])).toEqual({ code: 0, stdout: `logged out of ${server.url}\n`, stderr: '' })
+  expect(await runBridle(['mcp', 'logout', server.url])).toEqual({ code: 0, stdout: `logged out of ${server.url}\n`, stderr: '' })
   expect(server.valid()).toEqual([0, 0])
   expect(server.log.slice(-2)).toEqual(['revoke refresh_token', 'revoke access_token'])
-  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 1 })
-  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+  expect(await runBridle(['mcp', 'logout', server.url])).toMatchObject({ code: 1 })
+  expect(await runBridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
 })
 
 test('the address can be pasted by hand, and a second login registers anew', { timeout: 60_000 }, async () => {
-  const login = await bridle(['mcp', 'login', server.url, '--paste', '--json'], (page, { write }) => {
+  const login = await runBridle(['mcp', 'login', server.url, '--paste', '--json'], (page, { write }) => {
     void agree(page).then((back) => write(`${back}\n`))
   })
   expect(JSON.parse(login.stdout)).toEqual({ server: server.url, name: 'vault', loggedIn: true, asked: true })
   if (process.platform === 'win32') return
   chmodSync(tokens, 0o644)
-  await bridle(['mcp', 'list'])
+  await runBridle(['mcp', 'list'])
   expect(statSync(tokens).mode & 0o777).toBe(0o600)
   // Tokens of the user are not for what a confined run reads in its folder.
-  const confined = await bridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
+  const confined = await runBridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
   expect(confined.code).toBe(1)
 })
 
 test('an id that is given for a login is kept for what follows', { timeout: 60_000 }, async () => {
-  await bridle(['mcp', 'logout', '--all'])
+  await runBridle(['mcp', 'logout', '--all'])
   const port = await freePort()
   const resource = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', server.url))
   const { authorization_servers: issuers } = (await resource.json()) as { readonly authorization_servers: readonly string[] }
@@ -156,13 +156,13 @@ test('an id that is given for a login is kept for what follows', { timeout: 60_0
   })
   const { client_id: id } = (await answer.json()) as { readonly client_id: string }
   const given = ['--client-id', id, '--port', String(port)]
-  const login = await bridle(['mcp', 'login', server.url, '--no-browser', ...given], (page) => {
+  const login = await runBridle(['mcp', 'login', server.url, '--no-browser', ...given], (page) => {
     void agree(page).then((back) => fetch(back))
   })
   expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining(`client_id=${id}`) })
   server.log.length = 0
   // Tokens are revoked by the program that they were given to.
-  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stderr: '' })
+  expect(await runBridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stderr: '' })
   expect(server.log).toEqual(['revoke refresh_token', 'revoke access_token'])
 })
 
@@ -176,46 +176,49 @@ function freePort(): Promise<number> {
 }
 
 test('a logout that the authorization server has no part in', { timeout: 60_000 }, async () => {
-  const loggedIn = async (): Promise<void> => {
-    const login = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
+  const logIn = async (): Promise<void> => {
+    const login = await runBridle(
+      ['mcp', 'login', 'vault', '--no-browser'],
+      (page) => void agree(page).then((back) => fetch(back)),
+    )
     expect(login.code).toBe(0)
     server.log.length = 0
   }
   const out = { loggedOut: [server.url], revoked: [] as string[], notRevoked: [] as object[] }
-  await bridle(['mcp', 'logout', '--all'])
-  await loggedIn()
+  await runBridle(['mcp', 'logout', '--all'])
+  await logIn()
   server.offers.status = 503
-  const refused = await bridle(['mcp', 'logout', 'vault', '--json'])
+  const refused = await runBridle(['mcp', 'logout', 'vault', '--json'])
   server.offers.status = 200
   expect(refused).toMatchObject({ code: 0, stderr: expect.stringContaining('forgotten here but could not be revoked') })
   const reason = expect.stringContaining('/revoke answered 503 (server_error)') as string
   expect(JSON.parse(refused.stdout)).toEqual({ ...out, notRevoked: [{ server: server.url, reason }] })
-  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+  expect(await runBridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
 
-  await loggedIn()
+  await logIn()
   server.offers.revocation = false
-  const without = await bridle(['mcp', 'logout', '--all', '--json'])
+  const without = await runBridle(['mcp', 'logout', '--all', '--json'])
   server.offers.revocation = true
   expect(without).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(without.stdout)).toEqual(out)
 
-  await loggedIn()
-  expect(await bridle(['mcp', 'logout', 'vault', '--local'])).toMatchObject({ code: 0, stderr: '' })
+  await logIn()
+  expect(await runBridle(['mcp', 'logout', 'vault', '--local'])).toMatchObject({ code: 0, stderr: '' })
   expect(server.log).toEqual([])
 })
 
 test('a person who refuses, gives up or does not come', { timeout: 60_000 }, async () => {
-  await bridle(['mcp', 'logout', '--all'])
-  const refused = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
+  await runBridle(['mcp', 'logout', '--all'])
+  const refused = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
     page.searchParams.set('person', 'no')
     void agree(page).then((back) => fetch(back))
   })
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('access_denied') })
-  const given = await bridle(['mcp', 'login', 'vault', '--no-browser'], (_page, { kill }) => kill())
+  const given = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (_page, { kill }) => kill())
   expect(given).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') })
-  const late = await bridle(['mcp', 'login', 'vault', '--no-browser', '--timeout', '1'])
+  const late = await runBridle(['mcp', 'login', 'vault', '--no-browser', '--timeout', '1'])
   expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining('the login took longer than 1000 ms') })
-  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+  expect(await runBridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
 })
 
 test('what cannot be done is said', { timeout: 60_000 }, async () => {
@@ -226,9 +229,12 @@ test('what cannot be done is said', { timeout: 60_000 }, async () => {
     [['mcp', 'logout'], 2, 'name a server, or give --all'],
   ]
   for (const [args, code, message] of cases)
-    expect(await bridle(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
+    expect(await runBridle(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
   writeFileSync(tokens, 'not JSON')
-  expect(await bridle(['mcp', 'list'])).toMatchObject({ code: 1, stderr: expect.stringContaining('is no store of tokens') })
-  expect(await bridle(['run', 'open.harn'])).toMatchObject({ code: 1, stderr: expect.stringContaining('is no store of tokens') })
+  expect(await runBridle(['mcp', 'list'])).toMatchObject({ code: 1, stderr: expect.stringContaining('is no store of tokens') })
+  expect(await runBridle(['run', 'open.harn'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is no store of tokens'),
+  })
   rmSync(tokens)
 })

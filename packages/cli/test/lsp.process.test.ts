@@ -59,7 +59,7 @@ afterAll(async () => {
 })
 
 /** Diagnostics of a version of a file. */
-function diagnosticsOf(uri: string, version: number): Promise<Diagnostic[]> {
+function awaitDiagnostics(uri: string, version: number): Promise<Diagnostic[]> {
   return new Promise((found) => {
     const listener = (params: PublishDiagnosticsParams): void => {
       if (params.uri !== uri || params.version !== version) return
@@ -77,7 +77,7 @@ async function open(text: string): Promise<{ uri: string; diagnostics: Diagnosti
   const path = join(folder, `script${files}.harn`)
   writeFileSync(path, text)
   const uri = pathToFileURL(path).href
-  const waiting = diagnosticsOf(uri, 1)
+  const waiting = awaitDiagnostics(uri, 1)
   await client.sendNotification('textDocument/didOpen', { textDocument: { uri, languageId: 'harn', version: 1, text } })
   return { uri, diagnostics: await waiting }
 }
@@ -103,7 +103,7 @@ println(len(orders))
 test('findings come with every version, and go with their cause', async () => {
   const { uri, diagnostics } = await open(SCRIPT)
   expect(diagnostics.map(({ message }) => message)).toEqual([])
-  const broken = diagnosticsOf(uri, 2)
+  const broken = awaitDiagnostics(uri, 2)
   await client.sendNotification('textDocument/didChange', {
     textDocument: { uri, version: 2 },
     contentChanges: [{ range: { start: { line: 8, character: 8 }, end: { line: 8, character: 13 } }, text: 'totl' }],
@@ -115,13 +115,13 @@ test('findings come with every version, and go with their cause', async () => {
     range: { start: { line: 8, character: 8 } },
     message: expect.stringContaining('did you mean `total`'),
   })
-  const unparsed = diagnosticsOf(uri, 3)
+  const unparsed = awaitDiagnostics(uri, 3)
   await client.sendNotification('textDocument/didChange', {
     textDocument: { uri, version: 3 },
     contentChanges: [{ text: 'let x = )\n' }],
   })
   expect((await unparsed)[0]).toMatchObject({ severity: 1, message: expect.stringContaining('Expected expression') })
-  const fine = diagnosticsOf(uri, 4)
+  const fine = awaitDiagnostics(uri, 4)
   await client.sendNotification('textDocument/didChange', {
     textDocument: { uri, version: 4 },
     contentChanges: [{ text: SCRIPT }],
@@ -131,29 +131,29 @@ test('findings come with every version, and go with their cause', async () => {
 
 test('hover: declarations with their comment, types of names, builtins', async () => {
   const { uri } = await open(SCRIPT)
-  const hover = async (mark: string, plus = 0): Promise<string> => {
+  const requestHover = async (mark: string, plus = 0): Promise<string> => {
     const found = await client.sendRequest<Hover | null>('textDocument/hover', {
       textDocument: { uri },
       position: place(SCRIPT, mark, plus),
     })
     return found === null ? '' : (found.contents as { value: string }).value
   }
-  expect(await hover('total(orders))')).toBe('```harn\nfn total(orders: list) -> int\n```\n\nAdds up the cents.')
-  expect(await hover('var sum', 4)).toBe('```harn\nsum: int\n```')
-  expect(await hover('len(')).toContain('len(')
-  expect(await hover('0\n')).toBe('')
+  expect(await requestHover('total(orders))')).toBe('```harn\nfn total(orders: list) -> int\n```\n\nAdds up the cents.')
+  expect(await requestHover('var sum', 4)).toBe('```harn\nsum: int\n```')
+  expect(await requestHover('len(')).toContain('len(')
+  expect(await requestHover('0\n')).toBe('')
 })
 
 test('options of builtins: hover of a key, completion of those that are not there yet', async () => {
   const text = 'println(walk_dir("a", {max_depth: 1}))\nprintln(waitpoint_wait("a", {timeout: 1s}))\n'
   const { uri } = await open(text)
-  const hover = async (mark: string): Promise<string> => {
+  const requestHover = async (mark: string): Promise<string> => {
     const at = { textDocument: { uri }, position: place(text, mark) }
     const found = await client.sendRequest<Hover | null>('textDocument/hover', at)
     return found === null ? '' : (found.contents as { value: string }).value
   }
-  expect(await hover('max_depth')).toContain('max_depth: int')
-  expect(await hover('timeout')).toContain('timeout: duration|int')
+  expect(await requestHover('max_depth')).toContain('max_depth: int')
+  expect(await requestHover('timeout')).toContain('timeout: duration|int')
   const at = { textDocument: { uri }, position: place(text, 'timeout') }
   const items = await client.sendRequest<CompletionItem[]>('textDocument/completion', at)
   expect(items.map(({ label }) => label)).toContain('wait_id')
@@ -195,14 +195,14 @@ test('definitions in imported files', async () => {
 
 test('completion: names in scope, builtins, keywords, methods', async () => {
   const { uri } = await open(SCRIPT)
-  const labels = async (position: object): Promise<string[]> => {
+  const requestLabels = async (position: object): Promise<string[]> => {
     const items = await client.sendRequest<CompletionItem[]>('textDocument/completion', { textDocument: { uri }, position })
     return items.map(({ label }) => label)
   }
-  const inside = await labels(place(SCRIPT, 'return sum', 7))
+  const inside = await requestLabels(place(SCRIPT, 'return sum', 7))
   expect(inside).toEqual(expect.arrayContaining(['sum', 'orders', 'total', 'println', 'json_parse', 'while']))
-  expect(await labels(place(SCRIPT, 'order.cents', 6))).toEqual(expect.arrayContaining(['map', 'trim', 'keys']))
-  expect(await labels(place(SCRIPT, 'let orders'))).not.toContain('sum')
+  expect(await requestLabels(place(SCRIPT, 'order.cents', 6))).toEqual(expect.arrayContaining(['map', 'trim', 'keys']))
+  expect(await requestLabels(place(SCRIPT, 'let orders'))).not.toContain('sum')
 })
 
 test('layout and repairs', async () => {

@@ -9,9 +9,9 @@ import { lintRule, STRICT_CATALOG } from '@bridle/compiler'
 import { describe, expect, test } from 'vitest'
 import { Analysis, parseTarget } from '../src/checking/analyze.js'
 import { ModuleFinder } from '../src/checking/imports.js'
-import { configFor } from '../src/config.js'
+import { loadConfig } from '../src/config.js'
 import type { Finding } from '../src/findings.js'
-import { commandRuntime } from '../src/host.js'
+import { makeCommandRuntime } from '../src/host.js'
 
 const FOLDER = resolve(import.meta.dirname, '../../../conformance/mistakes')
 
@@ -43,12 +43,12 @@ const TESTS = resolve(FOLDER, '../tests')
 /** Scripts of the suite that are wrong on purpose, since they show what a run makes of a mistake: `path<TAB>code<TAB>how often`. */
 const ON_PURPOSE = resolve(FOLDER, 'on-purpose.tsv')
 
-const runtime = commandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })
+const runtime = makeCommandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })
 
 function check(name: string, folder = FOLDER): readonly Finding[] {
   const path = join(folder, name)
   const parsed = parseTarget({ path, key: path, text: readFileSync(path, 'utf8') })
-  const config = configFor(path)
+  const config = loadConfig(path)
   return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
     config,
     strictTypes: false,

@@ -18,7 +18,7 @@ interface Program {
   readonly output: string | null
 }
 
-function programsOf(page: string): Program[] {
+function listPrograms(page: string): Program[] {
   const text = readFileSync(join(docs, page), 'utf8')
   const found: { name: string; source: string; output: string | null; end: number }[] = []
   for (const match of text.matchAll(BLOCKS)) {
@@ -35,7 +35,7 @@ const programs = ['embedding', 'tools'].flatMap((folder) =>
   readdirSync(join(docs, folder))
     .filter((name) => name.endsWith('.md'))
     .sort()
-    .flatMap((name) => programsOf(`${folder}/${name}`)),
+    .flatMap((name) => listPrograms(`${folder}/${name}`)),
 )
 
 rmSync(cache, { recursive: true, force: true })
@@ -52,7 +52,7 @@ test.each(programs.map((program) => [program.name, program] as const))('%s', asy
   const printed: string[] = []
   const log = vi
     .spyOn(console, 'log')
-    .mockImplementation((...words: unknown[]) => void printed.push(`${words.map(shown).join(' ')}\n`))
+    .mockImplementation((...words: unknown[]) => void printed.push(`${words.map(formatValue).join(' ')}\n`))
   try {
     await import(/* @vite-ignore */ file)
   } finally {
@@ -62,6 +62,6 @@ test.each(programs.map((program) => [program.name, program] as const))('%s', asy
 })
 
 /** Texts as they are, other values as JSON. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
 }

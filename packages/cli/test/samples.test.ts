@@ -24,19 +24,19 @@ interface Sample {
   wanted: string
 }
 
-function pages(): string[] {
-  const below = (at: string): string[] =>
+function listPages(): string[] {
+  const listBelow = (at: string): string[] =>
     readdirSync(join(root, at), { withFileTypes: true }).flatMap((entry) => {
-      if (entry.isDirectory()) return below(join(at, entry.name))
+      if (entry.isDirectory()) return listBelow(join(at, entry.name))
       return entry.name.endsWith('.md') ? [join(at, entry.name)] : []
     })
   const own = readdirSync(root).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
   const packaged = readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'README.md'))
   const others = ['conformance', 'fuzz', 'hostile', 'editors/vscode'].map((name) => join(name, 'README.md'))
-  return [...own, ...below('docs'), ...[...packaged, ...others].filter((name) => existsSync(join(root, name)))].sort()
+  return [...own, ...listBelow('docs'), ...[...packaged, ...others].filter((name) => existsSync(join(root, name)))].sort()
 }
 
-function samplesOf(page: string): Sample[] {
+function listSamples(page: string): Sample[] {
   const text = readFileSync(join(root, page), 'utf8')
   const found: Sample[] = []
   for (const match of text.matchAll(BLOCKS)) {
@@ -59,7 +59,7 @@ function samplesOf(page: string): Sample[] {
 
 // So that no settings of a folder above apply.
 writeFileSync(join(folder, 'harn.toml'), '')
-const samples = pages().flatMap(samplesOf)
+const samples = listPages().flatMap(listSamples)
 for (const name of readdirSync(join(root, 'examples')).filter((each) => each.endsWith('.harn'))) {
   const file = join('examples', name)
   mkdirSync(join(folder, 'examples'), { recursive: true })
@@ -68,7 +68,7 @@ for (const name of readdirSync(join(root, 'examples')).filter((each) => each.end
 }
 
 /** What a command writes. */
-async function written(stream: 'stdout' | 'stderr', command: () => number | Promise<number>): Promise<string> {
+async function captureWritten(stream: 'stdout' | 'stderr', command: () => number | Promise<number>): Promise<string> {
   let text = ''
   const spy = vi.spyOn(process[stream], 'write').mockImplementation((part) => {
     text += String(part)
@@ -83,7 +83,7 @@ async function written(stream: 'stdout' | 'stderr', command: () => number | Prom
 }
 
 /** Lines in the form of a ```findings block, by sample. */
-function linesOf(json: string): (file: string) => string {
+function groupFindings(json: string): (file: string) => string {
   const findings = JSON.parse(json) as readonly (JsonFinding & { readonly line: number; readonly column: number })[]
   return (file) =>
     findings
@@ -92,9 +92,9 @@ function linesOf(json: string): (file: string) => string {
       .join('')
 }
 
-const checked = linesOf(await written('stdout', () => checkCommand([folder], { json: true })))
-const linted = linesOf(await written('stdout', () => lintCommand([folder], { json: true })))
-const misplaced = await written('stderr', () => fmtCommand([folder], { check: true }))
+const checked = groupFindings(await captureWritten('stdout', () => checkCommand([folder], { json: true })))
+const linted = groupFindings(await captureWritten('stdout', () => lintCommand([folder], { json: true })))
+const misplaced = await captureWritten('stderr', () => fmtCommand([folder], { check: true }))
 
 test('the pages have samples', () => {
   expect(samples.length).toBeGreaterThan(100)

@@ -58,7 +58,7 @@ interface Ended {
   readonly stderr: string
 }
 
-function bridle(...words: readonly string[]): Ended {
+function runBridle(...words: readonly string[]): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, [command.path, ...words], { cwd: folder, encoding: 'utf8' })
   return { code: status, stdout, stderr }
 }
@@ -71,13 +71,13 @@ interface Document {
   readonly failures: readonly { readonly [key: string]: unknown }[]
 }
 
-function found(...words: readonly string[]): Document & { readonly code: number | null } {
-  const { code, stdout } = bridle('simulate', '--json', ...words)
+function runSimulation(...words: readonly string[]): Document & { readonly code: number | null } {
+  const { code, stdout } = runBridle('simulate', '--json', ...words)
   return { ...(JSON.parse(stdout) as Document), code }
 }
 
 test('a script that survives everything', () => {
-  const { code, stdout, stderr } = bridle('simulate', 'sound.harn', '--seeds', '3', '--', 'a', '--json')
+  const { code, stdout, stderr } = runBridle('simulate', 'sound.harn', '--seeds', '3', '--', 'a', '--json')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^No failure in \d+ runs of 3 seeds\n$/)
   // Every entry of the journal, with both faults.
@@ -85,7 +85,7 @@ test('a script that survives everything', () => {
 })
 
 test('a crash in the middle of a write is found, and the command that is shown brings it back', () => {
-  const first = bridle('simulate', 'writes.harn', '--seeds', '2')
+  const first = runBridle('simulate', 'writes.harn', '--seeds', '2')
   expect(first.code).toBe(1)
   expect(first.stdout).toContain('FAIL  same_end: seed 0, the process dies in front of entry')
   expect(first.stdout).toContain('the answer of call 2, fs.write write')
@@ -94,16 +94,16 @@ test('a crash in the middle of a write is found, and the command that is shown b
   expect(existsSync(join(folder, 'out.txt'))).toBe(false)
   const [, again] = /again: bridle (.*)/.exec(first.stdout)!
   expect(again).toMatch(/^simulate writes\.harn --seed 0 --faults crash --points \d+$/)
-  const second = bridle(...again!.split(' '))
+  const second = runBridle(...again!.split(' '))
   expect(second.code).toBe(1)
   expect(second.stdout).toContain('1 failure of 1 kind in 2 runs of 1 seed')
   // The command of the repeated failure is the same again.
   expect(second.stdout).toContain(`again: bridle ${again}\n`)
-  expect(found('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
+  expect(runSimulation('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
 })
 
 test('the document; options of the choice are replaced, all others stay, quoted where a shell needs it', () => {
-  const { code, failures, ...rest } = found(
+  const { code, failures, ...rest } = runSimulation(
     '-e',
     'let n = "it\'s"\nassert(n == argv[0])',
     '--seeds=2',
@@ -125,61 +125,61 @@ test('the document; options of the choice are replaced, all others stay, quoted 
 })
 
 test('assertions of the script: of the undisturbed run, and of disturbed ones that may end in any way', () => {
-  expect(found('fails.harn', '--seeds', '2').failures).toMatchObject([
+  expect(runSimulation('fails.harn', '--seeds', '2').failures).toMatchObject([
     { seed: 0, oracle: 'script', fault: null, message: expect.stringContaining('n is neither') as unknown },
     { seed: 1, oracle: 'script', fault: null },
   ])
-  const late = found('hurries.harn', '--seeds', '1', '--any-end')
+  const late = runSimulation('hurries.harn', '--seeds', '1', '--any-end')
   expect(late.code).toBe(1)
   expect(late.failures[0]).toMatchObject({
     oracle: 'script',
     fault: 'crash',
     message: expect.stringContaining('too late') as unknown,
   })
-  expect(found('sound.harn', '--seeds', '1', '--any-end', '--', 'x').failures).toEqual([])
+  expect(runSimulation('sound.harn', '--seeds', '1', '--any-end', '--', 'x').failures).toEqual([])
 })
 
 test('nobody outside is reached; mocks are', () => {
-  expect(found('calls.harn', '--seeds', '1').failures[0]).toMatchObject({
+  expect(runSimulation('calls.harn', '--seeds', '1').failures[0]).toMatchObject({
     oracle: 'script',
     message: expect.stringContaining('a simulated run reaches no network; answer the request with http_mock') as unknown,
   })
-  expect(found('mocked.harn', '--seeds', '1').failures).toEqual([])
-  expect(found('asks.harn', '--seeds', '1').failures[0]).toMatchObject({ oracle: 'script' })
+  expect(runSimulation('mocked.harn', '--seeds', '1').failures).toEqual([])
+  expect(runSimulation('asks.harn', '--seeds', '1').failures[0]).toMatchObject({ oracle: 'script' })
   writeFileSync(join(folder, 'replies.jsonl'), '{"text": "hello yourself"}\n')
-  expect(found('asks.harn', '--seeds', '1', '--llm-mock', 'replies.jsonl').failures).toEqual([])
-  expect(found('-e', 'println(exec("true"))', '--seeds', '1').failures[0]).toMatchObject({
+  expect(runSimulation('asks.harn', '--seeds', '1', '--llm-mock', 'replies.jsonl').failures).toEqual([])
+  expect(runSimulation('-e', 'println(exec("true"))', '--seeds', '1').failures[0]).toMatchObject({
     message: expect.stringContaining('a simulated run starts no programs') as unknown,
   })
 })
 
 test('threads find what one finds, in the same order', () => {
-  const [one, two] = [found('writes.harn', '--seeds', '4'), found('writes.harn', '--seeds', '4', '--jobs', '2')]
+  const [one, two] = [runSimulation('writes.harn', '--seeds', '4'), runSimulation('writes.harn', '--seeds', '4', '--jobs', '2')]
   expect(two).toEqual(one)
 })
 
 test('the journal of a failing run can be replayed, also behind a crash', () => {
-  expect(bridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl').code).toBe(1)
-  const { code, stderr } = bridle('replay', 'failing.jsonl')
+  expect(runBridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl').code).toBe(1)
+  const { code, stderr } = runBridle('replay', 'failing.jsonl')
   expect(code).toBe(1)
   expect(stderr).toContain('the outcome of fs.write write is unknown')
 })
 
 test('what makes no sense is said', () => {
-  const refused = (...words: readonly string[]): string => {
-    const { code, stdout, stderr } = bridle('simulate', ...words)
+  const runRefused = (...words: readonly string[]): string => {
+    const { code, stdout, stderr } = runBridle('simulate', ...words)
     expect(stdout).toBe('')
     return `${code} ${stderr}`
   }
-  expect(refused('nothing.harn')).toBe('2 error: cannot read nothing.harn: no such file\n')
-  expect(refused('broken.harn')).toContain('broken.harn:')
-  expect(refused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
-  expect(refused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')
-  expect(refused('sound.harn', '--seed', 'x')).toBe('2 error: --seed x: write a whole number, 0 or more\n')
-  expect(refused('sound.harn', '--seeds', '2', '--seed', '1')).toBe('2 error: give either --seeds or --seed\n')
-  expect(refused('sound.harn', '--faults', 'flood')).toBe('2 error: --faults flood: the faults are crash and store, or none\n')
-  expect(refused('sound.harn', '--points', '1,0')).toBe('2 error: --points 0: write a whole number, 1 or more\n')
-  expect(refused('sound.harn', '--root', '.', '--root', '..')).toBe('2 error: a simulated run has one --root at most\n')
+  expect(runRefused('nothing.harn')).toBe('2 error: cannot read nothing.harn: no such file\n')
+  expect(runRefused('broken.harn')).toContain('broken.harn:')
+  expect(runRefused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
+  expect(runRefused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')
+  expect(runRefused('sound.harn', '--seed', 'x')).toBe('2 error: --seed x: write a whole number, 0 or more\n')
+  expect(runRefused('sound.harn', '--seeds', '2', '--seed', '1')).toBe('2 error: give either --seeds or --seed\n')
+  expect(runRefused('sound.harn', '--faults', 'flood')).toBe('2 error: --faults flood: the faults are crash and store, or none\n')
+  expect(runRefused('sound.harn', '--points', '1,0')).toBe('2 error: --points 0: write a whole number, 1 or more\n')
+  expect(runRefused('sound.harn', '--root', '.', '--root', '..')).toBe('2 error: a simulated run has one --root at most\n')
 })
 
 test.each([[['--jobs', '1']], [['--jobs', '2']]])('the interrupt key keeps what was found (%j)', async (more) => {

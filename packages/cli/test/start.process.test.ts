@@ -13,12 +13,12 @@ let folder = ''
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bridle-start-'))
   mkdirSync(join(folder, 'lib'))
-  const wrapped = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
+  const wrapBody = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
   writeFileSync(
     join(folder, 'lib', 'main.js'),
-    wrapped('const { twice } = require("./part.js"); console.log(twice(21), require("node:path").basename(__filename))'),
+    wrapBody('const { twice } = require("./part.js"); console.log(twice(21), require("node:path").basename(__filename))'),
   )
-  writeFileSync(join(folder, 'lib', 'part.js'), wrapped('exports.twice = (n) => n * 2'))
+  writeFileSync(join(folder, 'lib', 'part.js'), wrapBody('exports.twice = (n) => n * 2'))
   await build({
     entryPoints: [fileURLToPath(new URL('../src/start.ts', import.meta.url))],
     outfile: join(folder, 'bridle.cjs'),
@@ -42,7 +42,7 @@ function start(cache: string, flags: readonly string[] = []): string {
 }
 
 /** Files of the cache with what they hold. */
-function cached(cache: string): Record<string, string> {
+function readCached(cache: string): Record<string, string> {
   const [name = ''] = readdirSync(cache)
   return Object.fromEntries(readdirSync(join(cache, name)).map((file) => [file, readFileSync(join(cache, name, file), 'base64')]))
 }
@@ -50,10 +50,10 @@ function cached(cache: string): Record<string, string> {
 test('the first run writes the cache, the next one uses it', () => {
   const cache = join(folder, 'cache')
   expect(start(cache)).toBe('42 main.js\n')
-  const written = cached(cache)
+  const written = readCached(cache)
   expect(Object.keys(written).sort()).toEqual(['main.js.bin', 'part.js.bin'])
   expect(start(cache)).toBe('42 main.js\n')
-  expect(cached(cache)).toEqual(written)
+  expect(readCached(cache)).toEqual(written)
 })
 
 test.skipIf(process.platform !== 'linux')('a cache folder that can neither be made nor found is given up', () => {
@@ -63,10 +63,10 @@ test.skipIf(process.platform !== 'linux')('a cache folder that can neither be ma
 })
 
 test('what is loaded later is cached too', () => {
-  const wrapped = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
+  const wrapBody = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
   writeFileSync(
     join(folder, 'lib', 'main.js'),
-    wrapped('exports.begin = async (words, build) => { await null; console.log(build, require("./part.js").twice(2)) }'),
+    wrapBody('exports.begin = async (words, build) => { await null; console.log(build, require("./part.js").twice(2)) }'),
   )
   const cache = join(folder, 'cache')
   expect(start(cache)).toBe('test 4\n')
@@ -92,7 +92,7 @@ test('a cache that is cut short or belongs to something else is not used, and ma
   truncateSync(join(cache, name, 'main.js.bin'), 40)
   writeFileSync(join(cache, name, 'part.js.bin'), 'no code')
   expect(start(cache)).toBe('42 main.js\n')
-  for (const file of Object.values(cached(cache))) expect(file.length).toBeGreaterThan(200)
+  for (const file of Object.values(readCached(cache))) expect(file.length).toBeGreaterThan(200)
 })
 
 test('other flags neither use nor replace it', () => {

@@ -28,19 +28,19 @@ function start(source: string, ...args: readonly string[]): ChildProcess {
   })
 }
 
-async function outputOf(child: ChildProcess): Promise<string> {
+async function readOutput(child: ChildProcess): Promise<string> {
   let text = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
   await new Promise((resolve) => child.once('close', resolve))
   return text.trim()
 }
 
-const stored = (): unknown => JSON.parse(readFileSync(join(folder, '.harn', 'store.json'), 'utf8'))
+const readStored = (): unknown => JSON.parse(readFileSync(join(folder, '.harn', 'store.json'), 'utf8'))
 
 test('three processes write the same store: none fails, and it is whole', async () => {
   const source = 'for i in 0 to 200 { store_set("k", "x" * (i * 37 % 5000)) }\nprintln("done")'
-  expect(await Promise.all([1, 2, 3].map(() => outputOf(start(source))))).toEqual(['done', 'done', 'done'])
-  expect(stored()).toHaveProperty('k')
+  expect(await Promise.all([1, 2, 3].map(() => readOutput(start(source))))).toEqual(['done', 'done', 'done'])
+  expect(readStored()).toHaveProperty('k')
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
 }, 60_000)
 
@@ -56,12 +56,12 @@ for i in 0 to 39 {
 }
 println("done")`
   const owners = ['a', 'b', 'c']
-  expect(await Promise.all(owners.map((each) => outputOf(start(source, each))))).toEqual(['done', 'done', 'done'])
+  expect(await Promise.all(owners.map((each) => readOutput(start(source, each))))).toEqual(['done', 'done', 'done'])
   const keys = owners.flatMap((own) => Array.from({ length: 40 }, (_, i) => `${own}-${i}`)).sort()
-  const under = (path: string): object => JSON.parse(readFileSync(join(folder, '.harn', path), 'utf8')) as object
-  expect(Object.keys(under('store.json')).sort()).toEqual(keys)
-  expect(Object.keys(under('checkpoints/main.json')).sort()).toEqual(keys)
-  const facts = (under('metadata/facts/entries.json') as { readonly entries: object }).entries
+  const readUnder = (path: string): object => JSON.parse(readFileSync(join(folder, '.harn', path), 'utf8')) as object
+  expect(Object.keys(readUnder('store.json')).sort()).toEqual(keys)
+  expect(Object.keys(readUnder('checkpoints/main.json')).sort()).toEqual(keys)
+  const facts = (readUnder('metadata/facts/entries.json') as { readonly entries: object }).entries
   expect(Object.keys(facts).sort()).toEqual(keys.map((key) => key.replace('-', '/')).sort())
   const lines = readFileSync(join(folder, '.harn', 'memory', 'm', 'events.jsonl'), 'utf8')
     .trimEnd()
@@ -78,13 +78,13 @@ test('processes that are killed while they write leave a whole store, and nobody
     await new Promise((resolve) => child.stdout!.once('data', resolve))
     const killed = new Promise((resolve) => child.once('close', resolve))
     // The other one begins while the first one writes, and goes on after its death.
-    const other = outputOf(start(`for i in 0 to 4 { store_set("other-${round}-\${i}", i) }\nprintln("done")`))
+    const other = readOutput(start(`for i in 0 to 4 { store_set("other-${round}-\${i}", i) }\nprintln("done")`))
     child.stdout!.destroy()
     child.kill('SIGKILL')
     await killed
     expect(await other).toBe('done')
   }
-  const keys = Object.keys(stored() as object).filter((key) => key.startsWith('other'))
+  const keys = Object.keys(readStored() as object).filter((key) => key.startsWith('other'))
   expect(keys).toHaveLength(30)
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
 }, 120_000)
@@ -96,5 +96,5 @@ test('a process that is killed while it writes leaves a whole store', async () =
   await new Promise((resolve) => child.stdout!.once('data', resolve))
   child.kill('SIGKILL')
   await new Promise((resolve) => child.once('close', resolve))
-  expect(stored()).toHaveProperty('n')
+  expect(readStored()).toHaveProperty('n')
 }, 60_000)

@@ -25,7 +25,7 @@ interface Ended {
 }
 
 /** `interruptAt`: the interrupt key is pressed once this was printed. */
-function bridle(words: readonly string[], interruptAt?: string): Promise<Ended> {
+function runBridle(words: readonly string[], interruptAt?: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [command.path, ...words], { cwd: folder, stdio: 'pipe' })
     let stdout = ''
@@ -46,7 +46,7 @@ function bridle(words: readonly string[], interruptAt?: string): Promise<Ended> 
   })
 }
 
-function file(name: string, text: string): string {
+function writeScript(name: string, text: string): string {
   const path = join(folder, name)
   writeFileSync(path, text)
   return path
@@ -63,15 +63,15 @@ println(exec("echo", "hello").stdout)
 `
 
   test('a replay performs nothing and is the same run, by its trace hash', async () => {
-    const script = file('same.harn', text.replace('data.txt', 'same.txt'))
-    const data = file('same.txt', 'as it was')
+    const script = writeScript('same.harn', text.replace('data.txt', 'same.txt'))
+    const data = writeScript('same.txt', 'as it was')
     const journal = join(folder, 'same.jsonl')
-    const recorded = await bridle(['run', script, '--record', journal, '--', 'x'])
+    const recorded = await runBridle(['run', script, '--record', journal, '--', 'x'])
     expect(recorded).toMatchObject({ code: 0, stderr: '' })
     // Nothing that the run touched is left, the script neither: the recording has all of it.
     rmSync(data)
     rmSync(script)
-    const [replayed, document] = await Promise.all([bridle(['replay', journal]), bridle(['replay', journal, '--json'])])
+    const [replayed, document] = await Promise.all([runBridle(['replay', journal]), runBridle(['replay', journal, '--json'])])
     expect(replayed).toEqual(recorded)
     const { trace } = JSON.parse(readFileSync(journal, 'utf8').trimEnd().split('\n').at(-1)!) as { trace: string }
     expect(trace).toMatch(/^[0-9a-f]{64}$/)
@@ -79,14 +79,14 @@ println(exec("echo", "hello").stdout)
   })
 
   test('a changed argument stops the replay at the call, with its place', async () => {
-    const script = file('changed.harn', text.replace('data.txt', 'changed.txt'))
-    file('changed.txt', 'x')
+    const script = writeScript('changed.harn', text.replace('data.txt', 'changed.txt'))
+    writeScript('changed.txt', 'x')
     const journal = join(folder, 'changed.jsonl')
-    expect(await bridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
-    file('changed.harn', text.replace('data.txt', 'other.txt'))
+    expect(await runBridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    writeScript('changed.harn', text.replace('data.txt', 'other.txt'))
     const [ended, asRecorded] = await Promise.all([
-      bridle(['replay', journal, script]),
-      bridle(['replay', journal, '--recorded']),
+      runBridle(['replay', journal, script]),
+      runBridle(['replay', journal, '--recorded']),
     ])
     expect(ended.code).toBe(1)
     expect(ended.stdout).toBe('start []\n')
@@ -99,37 +99,37 @@ println(exec("echo", "hello").stdout)
   })
 
   test('a change that touches no call is seen in what is printed', async () => {
-    const script = file('printed.harn', 'println("one")\nsleep(1)')
+    const script = writeScript('printed.harn', 'println("one")\nsleep(1)')
     const journal = join(folder, 'printed.jsonl')
-    expect(await bridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
-    file('printed.harn', 'println("two")\nsleep(1)')
-    expect((await bridle(['replay', journal])).stderr).toContain('the program printed something else')
+    expect(await runBridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    writeScript('printed.harn', 'println("two")\nsleep(1)')
+    expect((await runBridle(['replay', journal])).stderr).toContain('the program printed something else')
   })
 
   test('a replay stops in front of a call, goes on from there for real, or with another answer', async () => {
-    const script = file('until.harn', text.replace('data.txt', 'until.txt'))
-    file('until.txt', 'recorded')
+    const script = writeScript('until.harn', text.replace('data.txt', 'until.txt'))
+    writeScript('until.txt', 'recorded')
     const journal = join(folder, 'until.jsonl')
     const snapshot = join(folder, 'until.snap')
-    const recorded = await bridle(['run', script, '--record', journal])
+    const recorded = await runBridle(['run', script, '--record', journal])
     expect(recorded.code).toBe(0)
-    file('until.txt', 'not read again')
+    writeScript('until.txt', 'not read again')
     const [listed, stopped, edited, wrong] = await Promise.all([
-      bridle(['replay', journal, '--list']),
-      bridle(['replay', journal, '--until', '2', '-o', snapshot]),
-      bridle(['replay', journal, '--edit', '1={"data": "edited"}']),
-      bridle(['replay', journal, '--edit', '9=1']),
+      runBridle(['replay', journal, '--list']),
+      runBridle(['replay', journal, '--until', '2', '-o', snapshot]),
+      runBridle(['replay', journal, '--edit', '1={"data": "edited"}']),
+      runBridle(['replay', journal, '--edit', '9=1']),
     ])
     expect(listed.stdout.match(/^ +\d+ {2}\S+/gm)).toEqual(['   1  fs.read', '   2  random.bytes', '   3  process.exec'])
     expect(stopped).toMatchObject({ code: 0, stdout: recorded.stdout.replace('hello\n\n', '') })
     expect(stopped.stderr).toContain('stopped in front of call 3, process.exec')
-    expect(await bridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'hello\n\n', stderr: '' })
+    expect(await runBridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'hello\n\n', stderr: '' })
     expect(edited).toMatchObject({ code: 0, stdout: recorded.stdout.replace('recorded', 'edited') })
     expect(wrong).toMatchObject({ code: 2, stderr: 'error: --edit 9: the recording has 3 calls\n' })
   })
 
   test('what is no journal is refused', async () => {
-    const ended = await bridle(['replay', file('none.jsonl', 'hello\nworld\n')])
+    const ended = await runBridle(['replay', writeScript('none.jsonl', 'hello\nworld\n')])
     expect(ended.code).toBe(1)
     expect(ended.stderr).toContain('is not a journal')
   })
@@ -167,69 +167,69 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
 `
 
   test('a run with all kinds of state goes on in a fresh process, twice, and from there in the next', async () => {
-    const script = file('everything.harn', everything)
+    const script = writeScript('everything.harn', everything)
     const [one, two] = [join(folder, 'one.snap'), join(folder, 'two.snap')]
-    const [whole, stopped] = await Promise.all([bridle(['run', script]), bridle(['snapshot', script, '-o', one])])
+    const [whole, stopped] = await Promise.all([runBridle(['run', script]), runBridle(['snapshot', script, '-o', one])])
     expect(whole).toMatchObject({ code: 0, stderr: '' })
     expect(stopped).toMatchObject({ code: 0, stdout: 'before\n' })
     expect(stopped.stderr).toMatch(/wrote .*one\.snap, \d+ bytes; the run waits for a timer/)
     rmSync(script)
     const rest = whole.stdout.replace('before\n', '')
     const [again, onwards] = await Promise.all([
-      bridle(['resume', one]),
-      bridle(['snapshot', one, '-o', two, '--at', '1', '--json']),
+      runBridle(['resume', one]),
+      runBridle(['snapshot', one, '-o', two, '--at', '1', '--json']),
     ])
     expect(again).toEqual({ code: 0, stdout: rest, stderr: '' })
     expect(JSON.parse(onwards.stdout)).toMatchObject({ status: 'suspended', snapshot: two })
-    expect((await bridle(['resume', two])).stdout).toBe(rest.slice(rest.indexOf('sent by a task')))
+    expect((await runBridle(['resume', two])).stdout).toBe(rest.slice(rest.indexOf('sent by a task')))
   })
 
   test('--at performs nothing from that call on', async () => {
     const path = join(folder, 'written.txt')
-    const script = file('at.harn', `println("a")\nwrite_file("${path}", "x")\nprintln(read_file("${path}"))`)
+    const script = writeScript('at.harn', `println("a")\nwrite_file("${path}", "x")\nprintln(read_file("${path}"))`)
     const snapshot = join(folder, 'at.snap')
-    const stopped = await bridle(['snapshot', script, '-o', snapshot, '--at', '1'])
+    const stopped = await runBridle(['snapshot', script, '-o', snapshot, '--at', '1'])
     expect(stopped).toMatchObject({ code: 0, stdout: 'a\n' })
     expect(stopped.stderr).toContain('waits for call 1, fs.write write')
     expect(existsSync(path)).toBe(false)
-    expect(await bridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
+    expect(await runBridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
   })
 
   test('nothing is lost by the interrupt key, neither in a wait nor in a loop', async () => {
-    const waits = file('waits.harn', 'println("one")\nsleep(600)\nprintln("two")')
-    const loops = file('loops.harn', 'println("on")\nvar n = 0\nwhile n < 20000000 { n = n + 1 }\nprintln(n)')
+    const waits = writeScript('waits.harn', 'println("one")\nsleep(600)\nprintln("two")')
+    const loops = writeScript('loops.harn', 'println("on")\nvar n = 0\nwhile n < 20000000 { n = n + 1 }\nprintln(n)')
     const [one, two] = [join(folder, 'waits.snap'), join(folder, 'loops.snap')]
     const journal = join(folder, 'loops.jsonl')
     const [first, second, recorded] = await Promise.all([
-      bridle(['run', waits, '--snapshot', one], 'one'),
-      bridle(['snapshot', loops, '-o', two, '--on-interrupt'], 'on'),
-      bridle(['run', loops, '--record', journal], 'on'),
+      runBridle(['run', waits, '--snapshot', one], 'one'),
+      runBridle(['snapshot', loops, '-o', two, '--on-interrupt'], 'on'),
+      runBridle(['run', loops, '--record', journal], 'on'),
     ])
     expect(first).toMatchObject({ code: 130, stdout: 'one\n' })
     expect(second).toMatchObject({ code: 130, stdout: 'on\n' })
     expect(recorded).toMatchObject({ code: 130, stdout: 'on\n', stderr: 'error: interrupted\n' })
-    expect(await bridle(['resume', one])).toEqual({ code: 0, stdout: 'two\n', stderr: '' })
-    expect(await bridle(['resume', two])).toEqual({ code: 0, stdout: '20000000\n', stderr: '' })
-    const replayed = await bridle(['replay', journal])
+    expect(await runBridle(['resume', one])).toEqual({ code: 0, stdout: 'two\n', stderr: '' })
+    expect(await runBridle(['resume', two])).toEqual({ code: 0, stdout: '20000000\n', stderr: '' })
+    const replayed = await runBridle(['replay', journal])
     expect(replayed).toMatchObject({ code: 1, stdout: 'on\n' })
     expect(replayed.stderr).toContain('the recorded run was cancelled here: interrupted')
   })
 
   test('damaged bytes and other files are refused with the reason', async () => {
     const snapshot = join(folder, 'whole.snap')
-    await bridle(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
+    await runBridle(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
     const bytes = readFileSync(snapshot)
     bytes[bytes.length - 3]! ^= 4
     const damaged = join(folder, 'damaged.snap')
     writeFileSync(damaged, bytes)
-    expect((await bridle(['resume', damaged])).stderr).toMatch(/is refused \(damaged\)/)
-    expect((await bridle(['resume', file('text.snap', 'text')])).stderr).toMatch(/is refused \(format\)/)
-    expect((await bridle(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
+    expect((await runBridle(['resume', damaged])).stderr).toMatch(/is refused \(damaged\)/)
+    expect((await runBridle(['resume', writeScript('text.snap', 'text')])).stderr).toMatch(/is refused \(format\)/)
+    expect((await runBridle(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
   })
 
   test('a run that ends before it waits leaves no snapshot', async () => {
     const snapshot = join(folder, 'ended.snap')
-    const ended = await bridle(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
+    const ended = await runBridle(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
     expect(ended).toEqual({ code: 7, stdout: '', stderr: 'bridle: the run ended before that; no snapshot was written\n' })
     expect(existsSync(snapshot)).toBe(false)
   })

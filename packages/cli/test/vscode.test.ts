@@ -16,14 +16,14 @@ interface Rule {
 const path = fileURLToPath(new URL('../../../editors/vscode/syntaxes/harn.tmLanguage.json', import.meta.url))
 const grammar = JSON.parse(readFileSync(path, 'utf8')) as { repository: Record<string, Rule>; patterns: readonly Rule[] }
 
-function rulesIn(rule: Rule): readonly Rule[] {
-  return [rule, ...(rule.patterns ?? []).flatMap(rulesIn)]
+function listRules(rule: Rule): readonly Rule[] {
+  return [rule, ...(rule.patterns ?? []).flatMap(listRules)]
 }
 
-const all = [...Object.values(grammar.repository), ...grammar.patterns].flatMap(rulesIn)
+const all = [...Object.values(grammar.repository), ...grammar.patterns].flatMap(listRules)
 
 test('every keyword has a colour', () => {
-  const words = rulesIn(grammar.repository['keywords']!).flatMap(({ match }) =>
+  const words = listRules(grammar.repository['keywords']!).flatMap(({ match }) =>
     match === undefined ? [] : [new RegExp(match, 'u')],
   )
   const missing = KEYWORDS.filter((keyword) => !words.some((pattern) => pattern.exec(keyword)?.[0] === keyword))

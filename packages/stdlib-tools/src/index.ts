@@ -20,7 +20,7 @@ export type { RunResult, SnapshotOptions, Wait } from './host/run.js'
 export type { RunEvent } from './host/events.js'
 export { Grants } from './host/authority.js'
 export { GrantError } from './tools/policy/grant-error.js'
-export { grantsOf } from './host/run-authority.js'
+export { makeGrants } from './host/run-authority.js'
 export type { Confinement, RunAuthority } from './host/run-authority.js'
 export type { Grant } from './host/authority.js'
 export type { DryRunEntry } from './host/dry-run.js'
@@ -120,7 +120,7 @@ export {
   TRACE_FORMAT,
   buildGraph,
   diffTraces,
-  hashOfEvent,
+  hashEvent,
   looksLikeKey,
   verifyTrace,
 } from './host/trace/index.js'
@@ -162,11 +162,11 @@ export { Driver, NotSuspendedError } from './host/driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './host/driver.js'
 export type { ProgramCache } from './host/program-cache.js'
 export { JOURNAL_FORMAT } from './host/journal-format.js'
-export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry, lastAuthority } from './host/journal.js'
+export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry, findLastAuthority } from './host/journal.js'
 export type { Journal, JournalEntry } from './host/journal.js'
 export { CodecError, decodePlain, encodePlain } from './host/journal-codec.js'
 export { TraceHash } from './host/journal-trace.js'
-export { callOf, listCalls, replay } from './host/replay.js'
+export { makeCall, listCalls, replay } from './host/replay.js'
 export type { Divergence, ListedCall, RecordedCall, ReplayEnd, ReplayOptions } from './host/replay.js'
 export { describeSnapshot } from './host/snapshot.js'
 export type { SnapshotFacts } from './host/snapshot.js'
@@ -222,7 +222,7 @@ export { isSecretVariable } from './library/processes/process.js'
 export { TemplateError, parseTemplate } from './library/templates/syntax.js'
 export {
   pinText,
-  pinnedChange,
+  describePinnedChange,
   serverToolHashes,
   toolDescriptionHash,
   toolHintsHash,
@@ -231,8 +231,8 @@ export {
 export { mcpKey } from './tools/dispatch/identity.js'
 export type { DefinedTool } from './tools/definitions/pins.js'
 export { STANDARD_TOOLS } from './tools/definitions/standard-tools.js'
-export { pinnedDrift, shapeOfOutput } from './tools/dispatch/drift.js'
+export { comparePinned, readOutputShape } from './tools/dispatch/drift.js'
 export { TOOL_ERROR_CODES } from './library/tool-errors.js'
 
-export { EFFECTS, usesOf, withArguments } from './library/effects/index.js'
+export { EFFECTS, listUses, withArguments } from './library/effects/index.js'
 export type { SideEffect } from './library/effects/index.js'

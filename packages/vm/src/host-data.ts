@@ -7,7 +7,7 @@ export interface HostSlot<T> {
   readonly absent: T
 }
 
-export function hostSlot<T>(name: string, absent: T): HostSlot<T> {
+export function defineHostSlot<T>(name: string, absent: T): HostSlot<T> {
   return { name, absent }
 }
 

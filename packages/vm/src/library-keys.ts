@@ -8,10 +8,10 @@ export function isLibraryKey(key: string): boolean {
 }
 
 /** `agents/people/monitors` → `<library>/agents/people/monitors.harn`. */
-export function keyOfModule(name: string): string {
+export function makeModuleKey(name: string): string {
   return `${PREFIX}${name}${SUFFIX}`
 }
 
-export function moduleOfKey(key: string): string {
+export function parseModuleKey(key: string): string {
   return key.slice(PREFIX.length, -SUFFIX.length)
 }

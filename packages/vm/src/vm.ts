@@ -9,30 +9,30 @@ import { FewMap } from './few-map.js'
 import { CONTROL } from './builtins/builtin.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
-import { scriptPlace } from './interpreter/place.js'
+import { findScriptPlace } from './interpreter/place.js'
 import { HarnDict } from './values/dict.js'
-import { Meter, metered } from './values/meter.js'
+import { Meter, runMetered } from './values/meter.js'
 import { EdgeError } from './values/plain.js'
 import { typeName } from './values/value.js'
-import { control } from './interpreter/activations.js'
+import { carryOut } from './interpreter/activations.js'
 import { MachineContext } from './interpreter/context.js'
 import { HeapWalk } from './interpreter/heap.js'
 import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
-import { Fault, categorized } from './interpreter/fault.js'
-import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
+import { Fault, makeCategorized } from './interpreter/fault.js'
+import { findCallable, callFrom, callMethod, pipe } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeText, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { ensureModule } from './interpreter/library.js'
-import { keyOfModule } from './library-keys.js'
+import { makeModuleKey } from './library-keys.js'
 import { execute } from './interpreter/loop.js'
 import { canGenerateCode } from './compiled/from-text.js'
 import { DEFAULT_TIER, Tier } from './compiled/tier.js'
-import { rareOperation } from './interpreter/rare.js'
+import { runRareOperation } from './interpreter/rare.js'
 import { raiseFault } from './interpreter/unwind.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
 import { TaskQueue } from './scheduler/task-queue.js'
 import { Coroutine, Task } from './scheduler/task.js'
-import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
+import { makeCancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
 import { Waits } from './scheduler/waits.js'
 import type { BuiltinDef, Context, Family, LibraryCall, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
@@ -145,7 +145,7 @@ export class Machine implements MachineOfParts {
   private slotsOf: Module | null = null
   private slots: Value[] = NONE
 
-  /** Methods of structs that were called, by the place of the call: see structMethod. */
+  /** Methods of structs that were called, by the place of the call: see findStructMethod. */
   methodCache: FoundMethod[] = NONE
 
   readonly entries = new Map<LibraryCall, HarnClosure>()
@@ -206,7 +206,7 @@ export class Machine implements MachineOfParts {
     if (this.ended !== null) return this.ended
     const root = this.tasks.get(0)
     root?.current.trim()
-    return this.finish({ kind: 'failed', output: this.takeOutput(), fault: categorized('cancelled', reason) })
+    return this.finish({ kind: 'failed', output: this.takeOutput(), fault: makeCategorized('cancelled', reason) })
   }
 
   get isStopping(): boolean {
@@ -227,7 +227,7 @@ export class Machine implements MachineOfParts {
    * `perform` is asked for an effect, that is the call that asks.
    */
   get place(): ScriptPlace | null {
-    return this.tasks.size === 0 ? null : scriptPlace(this.running.current)
+    return this.tasks.size === 0 ? null : findScriptPlace(this.running.current)
   }
 
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
@@ -319,9 +319,9 @@ export class Machine implements MachineOfParts {
       const task = this.queue.first
       if (task === undefined) {
         // Each timer looks at all that wait. Nothing is runnable, so that going on later changes no order.
-        if (looked > MOST_LOOKED) return this.yielded()
+        if (looked > MOST_LOOKED) return this.makeYielded()
         looked += this.waits.size
-        if (this.nextTimer()) continue
+        if (this.fireNextTimer()) continue
         this.now = this.hostNow
         if (this.deliverAnswer()) continue
         this.settleFuel()
@@ -330,7 +330,7 @@ export class Machine implements MachineOfParts {
       this.running = task
       if (this.heapCharged > this.heapNext && !this.checkHeap()) {
         if (this.limitHit !== null) continue
-        return this.yielded()
+        return this.makeYielded()
       }
       this.measuresAtOnce = false
       this.taskFuel = this.fuel
@@ -348,16 +348,16 @@ export class Machine implements MachineOfParts {
       }
       if (this.sliceOver) {
         task.current.trim()
-        return this.yielded()
+        return this.makeYielded()
       }
       if (this.queue.first === task && task.status !== 'ready') this.queue.shift()
       else if (this.limitHit === null && this.queue.first === task) throw new Error('a task stopped without saying why')
       // Others may wait again without ever meeting a fuel point.
-      if (this.fuel <= 0 && this.queue.length > 0 && this.limitHit === null) return this.yielded()
+      if (this.fuel <= 0 && this.queue.length > 0 && this.limitHit === null) return this.makeYielded()
     }
   }
 
-  private yielded(): RunExit {
+  private makeYielded(): RunExit {
     this.settleFuel()
     this.deliverAnswer()
     return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
@@ -366,7 +366,7 @@ export class Machine implements MachineOfParts {
   /** Runs a task until it blocks, ends, its slice is used up, or the machine has to stop. */
   private advance(task: Task): void {
     try {
-      metered(this.meter, () => {
+      runMetered(this.meter, () => {
         if (deliver(this, task)) execute(this, task)
       })
     } catch (cause) {
@@ -411,7 +411,7 @@ export class Machine implements MachineOfParts {
   }
 
   /** Moves the clock to the next timer that is due by now, and fires it. False when there is none. */
-  private nextTimer(): boolean {
+  private fireNextTimer(): boolean {
     const due = this.wakeAt
     if (due === null || due > this.hostNow) return false
     this.now = Math.max(this.now, due)
@@ -464,7 +464,7 @@ export class Machine implements MachineOfParts {
         return false
       }
       if (this.limitHit !== null) return false
-      if (task.cancelRequested && this.taskFuel - this.fuel >= task.cancelFuel) return this.raise(task, cancelledFault())
+      if (task.cancelRequested && this.taskFuel - this.fuel >= task.cancelFuel) return this.raise(task, makeCancelledFault())
       if (this.fuel > 0 && this.heapCharged <= this.heapTrip) return true
     }
     this.settleFuel()
@@ -505,7 +505,7 @@ export class Machine implements MachineOfParts {
   }
 
   /** A walk over values (values/meter.ts). */
-  walked(more: number, total: number): void {
+  noteWalk(more: number, total: number): void {
     if (total > this.limits.work)
       this.stop('work', `too much work at once: an operation on ${total} values, the limit is ${this.limits.work}`)
     this.charge(more)
@@ -528,10 +528,10 @@ export class Machine implements MachineOfParts {
    */
   charge(fuel: number, heap = 0): void {
     this.spent += fuel
-    if (this.spent > this.limits.work + this.limits.sliceFuel) this.tooMuchWork(this.spent)
+    if (this.spent > this.limits.work + this.limits.sliceFuel) this.failTooMuchWork(this.spent)
     if (this.fuel >= fuel) this.fuel -= fuel
     else {
-      if (fuel > this.limits.work) this.tooMuchWork(fuel)
+      if (fuel > this.limits.work) this.failTooMuchWork(fuel)
       // The next fuel point sees an empty tank.
       const missing = fuel - this.fuel
       this.fuel = 0
@@ -554,7 +554,7 @@ export class Machine implements MachineOfParts {
     this.taskFuel -= taken + 1
   }
 
-  private tooMuchWork(units: number): never {
+  private failTooMuchWork(units: number): never {
     this.stop('work', `too much work at once: an operation takes ${units} units, the limit is ${this.limits.work}`)
   }
 
@@ -599,7 +599,7 @@ export class Machine implements MachineOfParts {
     chargeUpdate(this, x)
   }
 
-  stackOverflow(): Fault {
+  makeStackOverflow(): Fault {
     return new Fault('recursion', 'Stack overflow: too many nested calls')
   }
 
@@ -607,8 +607,8 @@ export class Machine implements MachineOfParts {
     return raiseFault(this, task, fault)
   }
 
-  rare(task: Task, instr: Instr, closure: HarnClosure): boolean {
-    return rareOperation(this, task, instr, closure)
+  runRare(task: Task, instr: Instr, closure: HarnClosure): boolean {
+    return runRareOperation(this, task, instr, closure)
   }
 
   // ---- modules
@@ -622,13 +622,13 @@ export class Machine implements MachineOfParts {
   }
 
   /** A module of the program, or an internal one. */
-  moduleOf(key: string): Module | null {
+  findModule(key: string): Module | null {
     return this.program.modules.get(key) ?? ensureModule(this, key)
   }
 
   /** Whether the own code of an internal module has run, or is running. */
   isStarted(name: string): boolean {
-    return this.modules.get(keyOfModule(name))?.started ?? false
+    return this.modules.get(makeModuleKey(name))?.started ?? false
   }
 
   exportValue(key: string, slot: number): Value {
@@ -658,8 +658,8 @@ export class Machine implements MachineOfParts {
           return def.run(this.context, a, b, argc > 2 ? regs[from + 2]! : null)
       }
     }
-    if (argc > MOST_ARGUMENTS) return this.tooManyArguments(def, argc)
-    return def.run(this.context, ...padded(def, regs, from, argc))
+    if (argc > MOST_ARGUMENTS) return this.failTooManyArguments(def, argc)
+    return def.run(this.context, ...padArguments(def, regs, from, argc))
   }
 
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
@@ -674,16 +674,16 @@ export class Machine implements MachineOfParts {
           ? def.run(this.context, self, a)
           : def.run(this.context, self, a, argc > 1 ? regs[from + 2]! : null)
     }
-    if (argc > MOST_ARGUMENTS) return this.tooManyArguments(def, argc)
-    return def.run(this.context, regs[from]!, ...padded(def, regs, from + 1, argc))
+    if (argc > MOST_ARGUMENTS) return this.failTooManyArguments(def, argc)
+    return def.run(this.context, regs[from]!, ...padArguments(def, regs, from + 1, argc))
   }
 
-  private tooManyArguments(def: BuiltinDef, argc: number): Result {
+  private failTooManyArguments(def: BuiltinDef, argc: number): Result {
     return this.context.runtime(`${def.name}: too many arguments (${argc}; at most ${MOST_ARGUMENTS})`)
   }
 
   /** The builtin method a call site means for this receiver, null for everything that is not one. */
-  methodFor(site: Instr, receiver: Value): BuiltinDef | null {
+  findMethod(site: Instr, receiver: Value): BuiltinDef | null {
     if (receiver === null || receiver instanceof HarnStruct) return null
     const kind = typeof receiver === 'object' ? receiver.constructor : typeof receiver
     if (site.seen === kind) return site.cache as BuiltinDef | null
@@ -717,13 +717,13 @@ export class Machine implements MachineOfParts {
     return pipe(this, task, from, tail)
   }
 
-  callableNamed(task: Task, name: string): Value {
-    return callableNamed(this, task, name)
+  findCallable(task: Task, name: string): Value {
+    return findCallable(this, task, name)
   }
 
   /** The result of a builtin that was run for the instruction `co` stands at. */
   settleCall(task: Task, result: Result): boolean {
-    if (result === CONTROL) return control(this, task)
+    if (result === CONTROL) return carryOut(this, task)
     this.give(task.current, result as Value)
     return true
   }
@@ -736,7 +736,7 @@ export class Machine implements MachineOfParts {
     const co = task.current
     if (boundary) {
       if (co.fp >= this.limits.frames) return this.hitLimit('frames', `too many frames: the limit is ${this.limits.frames}`)
-    } else if (co.fp + 1 >= co.limit) return this.raise(task, this.stackOverflow())
+    } else if (co.fp + 1 >= co.limit) return this.raise(task, this.makeStackOverflow())
     if (this.fuel > 0) this.fuel--
     else this.charge(1)
     const { code } = callee
@@ -763,7 +763,7 @@ export class Machine implements MachineOfParts {
   }
 }
 
-function padded(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Value[] {
+function padArguments(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Value[] {
   const count = def.rest ? Math.max(argc, def.arity) : def.arity
   const args: Value[] = []
   for (let at = 0; at < count; at++) args.push(at < argc ? regs[from + at]! : null)

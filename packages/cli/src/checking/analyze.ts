@@ -7,8 +7,8 @@ import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
-import { preflight } from '../preflight/preflight.js'
-import { importedModules, type ModuleFinder, selectiveImports } from './imports.js'
+import { runPreflight } from '../preflight/preflight.js'
+import { listImportedModules, type ModuleFinder, listSelectiveImports } from './imports.js'
 
 export interface Target {
   /** As people are shown it. */
@@ -44,7 +44,7 @@ export class Analysis {
 
   constructor(finder: ModuleFinder, files: readonly Parsed[]) {
     this.finder = finder
-    this.importedNames = selectiveImports(
+    this.importedNames = listSelectiveImports(
       files.map(({ target, program }) => ({ key: target.key, program })),
       finder,
     )
@@ -56,7 +56,7 @@ export class Analysis {
       file,
       disabled: settings.disabled,
       skipsText: settings.skipsText ?? false,
-      imports: this.finder.importsOf(target.key),
+      imports: this.finder.makeImportLookup(target.key),
       importedElsewhere: this.importedNames.get(target.key) ?? new Set(),
       requireFileHeader: settings.requireFileHeader ?? false,
       ...(settings.complexityThreshold === undefined ? {} : { complexityThreshold: settings.complexityThreshold }),
@@ -69,7 +69,7 @@ export class Analysis {
     const { target, file, program } = parsed
     const compiled = compileFindings(runtime, parsed, settings.strictTypes)
     if (program === null) return compiled
-    const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
+    const broken = listImportedModules({ key: target.key, program }, this.finder).flatMap((module) =>
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
     const hasStyle = settings.isLenient === true || settings.style === true
@@ -81,7 +81,7 @@ export class Analysis {
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
     const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
     const promises = settings.invariants ? checkInvariants(program, file).map(({ diagnostic }) => ({ diagnostic, file })) : []
-    const all = [...own, ...lint, ...broken, ...preflight({ key: target.key, file, program }, options), ...promises]
+    const all = [...own, ...lint, ...broken, ...runPreflight({ key: target.key, file, program }, options), ...promises]
     return settings.isLenient === true ? all : withMistakes(all, this.mistakes(parsed))
   }
 
@@ -90,7 +90,7 @@ export class Analysis {
     if (program === null) return []
     const found = [
       ...findBrokenInterpolations(file),
-      ...findMistakes(program, { file, imports: this.finder.importsOf(target.key) }),
+      ...findMistakes(program, { file, imports: this.finder.makeImportLookup(target.key) }),
     ]
     return found.map((diagnostic) => ({ diagnostic, file }))
   }
@@ -101,14 +101,14 @@ export class Analysis {
  * a member of a value whose type is known, the checker does.
  */
 function withMistakes(found: readonly Finding[], all: readonly Finding[]): readonly Finding[] {
-  const typed = new Set(found.filter(({ diagnostic }) => MEMBER_CODES.has(diagnostic.code)).map(positionKey))
-  const mistakes = all.filter((finding) => finding.diagnostic.code !== 'M021' || !typed.has(positionKey(finding)))
-  const named = new Set(mistakes.filter(({ diagnostic }) => diagnostic.severity === 'error').map(positionKey))
-  const reached = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N020').map(positionKey))
+  const typed = new Set(found.filter(({ diagnostic }) => MEMBER_CODES.has(diagnostic.code)).map(makePositionKey))
+  const mistakes = all.filter((finding) => finding.diagnostic.code !== 'M021' || !typed.has(makePositionKey(finding)))
+  const named = new Set(mistakes.filter(({ diagnostic }) => diagnostic.severity === 'error').map(makePositionKey))
+  const reached = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N020').map(makePositionKey))
   const kept = found.filter((finding) => {
     const { code } = finding.diagnostic
-    if (code === 'L021') return !reached.has(positionKey(finding))
-    return !/^[NTL]/.test(code) || !named.has(positionKey(finding))
+    if (code === 'L021') return !reached.has(makePositionKey(finding))
+    return !/^[NTL]/.test(code) || !named.has(makePositionKey(finding))
   })
   const last = kept.findLastIndex(({ file }) => file === mistakes[0]?.file)
   return [...kept.slice(0, last + 1), ...mistakes, ...kept.slice(last + 1)]
@@ -116,7 +116,7 @@ function withMistakes(found: readonly Finding[], all: readonly Finding[]): reado
 
 const MEMBER_CODES: ReadonlySet<string> = new Set(['T080', 'T081'])
 
-function positionKey({ diagnostic, file }: Finding): string {
+function makePositionKey({ diagnostic, file }: Finding): string {
   return `${file.name} ${diagnostic.span.start}`
 }
 

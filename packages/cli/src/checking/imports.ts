@@ -70,23 +70,23 @@ export class ModuleFinder {
   }
 
   /** For a file of the given key: path → what an import of it brings; null for what cannot be found or does not parse. */
-  importsOf(from: string): (path: string) => ImportedInterface | null {
+  makeImportLookup(from: string): (path: string) => ImportedInterface | null {
     return (path) => {
-      const compiled = this.compiled(path, from)
+      const compiled = this.findCompiled(path, from)
       if (compiled !== null) return compiled
       const module = this.find(path, from)
       if (module === null || module.program === null) return null
       const known = this.interfaces.get(module.key)
       if (known !== undefined) return known
       this.interfaces.set(module.key, null) // for a module that imports itself by a detour
-      const made = readInterface(module.program, this.importsOf(module.key))
+      const made = readInterface(module.program, this.makeImportLookup(module.key))
       this.interfaces.set(module.key, made)
       return made
     }
   }
 
   /** The interface of a module that was compiled before; its text is not looked at. */
-  private compiled(path: string, from: string): ImportedInterface | null {
+  private findCompiled(path: string, from: string): ImportedInterface | null {
     const found = this.resolve(path, from)
     return found.kind === 'error' ? null : (found.compiled?.()?.interface ?? null)
   }
@@ -102,7 +102,7 @@ export class ModuleFinder {
 }
 
 /** Modules of files that a program imports, by whatever detour, each once and without the program itself. */
-export function importedModules(
+export function listImportedModules(
   root: { readonly key: string; readonly program: Program },
   finder: ModuleFinder,
 ): readonly ResolvedModule[] {
@@ -121,7 +121,7 @@ export function importedModules(
 }
 
 /** Names that files import by name from each other, by the key of the module they come from. */
-export function selectiveImports(
+export function listSelectiveImports(
   files: readonly { readonly key: string; readonly program: Program | null }[],
   finder: ModuleFinder,
 ): ReadonlyMap<string, ReadonlySet<string>> {
@@ -140,6 +140,6 @@ export function selectiveImports(
 }
 
 /** Folder that relative paths in a module are meant from. */
-export function folderOf(key: string): string {
+export function findFolder(key: string): string {
   return key.startsWith('<') ? process.cwd() : dirname(resolvePath(key))
 }

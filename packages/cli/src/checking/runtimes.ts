@@ -6,8 +6,8 @@ import { ToolTypes } from '@bridle/compiler'
 import { DefinitionError, declareTools, readToolDeclarations, toolsOfDeclarations } from '@bridle/stdlib-tools'
 import type { Runtime, ToolDeclaration } from '@bridle/stdlib-tools'
 import type { Config } from '../config.js'
-import { CommandError, reasonOf } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { CommandError, readReason } from '../errors.js'
+import { makeCommandRuntime } from '../host.js'
 
 /** Raises CommandError. */
 export function readToolsFile(path: string): readonly ToolDeclaration[] {
@@ -16,7 +16,7 @@ export function readToolsFile(path: string): readonly ToolDeclaration[] {
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new CommandError(`${path} is no JSON: ${cause.message}`)
     if (cause instanceof DefinitionError) throw new CommandError(`${path}: ${cause.message}`)
-    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot read ${path}: ${readReason(cause)}`)
   }
 }
 
@@ -32,12 +32,12 @@ export class CheckingRuntimes {
   }
 
   /** For files of these settings. Raises CommandError. */
-  runtimeFor(config: Config): Runtime {
+  getRuntime(config: Config): Runtime {
     return this.find(config).runtime
   }
 
   /** What calls of tools are held to. Raises CommandError. */
-  typesFor(config: Config): ToolTypes {
+  getTypes(config: Config): ToolTypes {
     return this.find(config).types
   }
 
@@ -55,11 +55,11 @@ export class CheckingRuntimes {
 
   private make(file: string | null): Runtime {
     const { script } = this
-    return commandRuntime({
+    return makeCommandRuntime({
       terminal: false,
       args: [],
       ...(script === undefined ? {} : { script }),
-      ...(file === null ? {} : { runtime: { tools: declaredTools(file) } }),
+      ...(file === null ? {} : { runtime: { tools: readDeclaredTools(file) } }),
     })
   }
 }
@@ -71,7 +71,7 @@ interface Made {
   readonly changed: number
 }
 
-function declaredTools(file: string): ReturnType<typeof toolsOfDeclarations> {
+function readDeclaredTools(file: string): ReturnType<typeof toolsOfDeclarations> {
   const declarations = readToolsFile(file)
   try {
     return toolsOfDeclarations(declarations)

@@ -8,7 +8,7 @@ import { TextDocument } from 'vscode-languageserver-textdocument'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { checkCommand } from '../commands/check.js'
 import { toolsTypesCommand } from '../commands/tools.js'
-import { completions, hover, signatureHelp } from '../lsp/answers.js'
+import { listCompletions, makeHover, makeSignatureHelp } from '../lsp/answers.js'
 import { OpenDocument } from '../lsp/document.js'
 import { CheckingRuntimes } from './runtimes.js'
 
@@ -143,14 +143,14 @@ describe('an editor', () => {
   const parsed = open(`${IMPORT}println(price({article: "x"}))\n`)
 
   test('shows the declaration of a tool', () => {
-    const { contents } = hover(parsed, registry, parsed.text.getText().lastIndexOf('price') + 1)!
+    const { contents } = makeHover(parsed, registry, parsed.text.getText().lastIndexOf('price') + 1)!
     expect((contents as { readonly value: string }).value).toContain('fn price(args: {article: string')
     expect((contents as { readonly value: string }).value).toContain('Price of an article.')
   })
 
   test('shows one that a whole module brought', () => {
     const whole = open('import "host/shop"\n\nprintln(price({article: "x"}))\n')
-    const { contents } = hover(whole, registry, whole.text.getText().lastIndexOf('price') + 1)!
+    const { contents } = makeHover(whole, registry, whole.text.getText().lastIndexOf('price') + 1)!
     expect((contents as { readonly value: string }).value).toContain('fn price')
   })
 
@@ -161,19 +161,19 @@ describe('an editor', () => {
     ['host_tool_call("shop.price", {', ['article', 'size', 'to']],
   ])('completes the names of arguments: %s', (typed, names) => {
     const document = open(`${IMPORT}${typed}`)
-    const items = completions(document, parsed, registry, document.text.getText().length)
+    const items = listCompletions(document, parsed, registry, document.text.getText().length)
     expect(items.map(({ label }) => label)).toEqual(names)
   })
 
   test('completes no names where a value is expected', () => {
     const document = open(`${IMPORT}println(price({article: `)
-    const items = completions(document, parsed, registry, document.text.getText().length)
+    const items = listCompletions(document, parsed, registry, document.text.getText().length)
     expect(items.map(({ label }) => label)).toContain('price')
   })
 
   test('helps with the signature', () => {
     const document = open(`${IMPORT}println(price({article: "x", size: `)
-    const help = signatureHelp(document, parsed, registry, document.text.getText().length)
+    const help = makeSignatureHelp(document, parsed, registry, document.text.getText().length)
     expect(help?.signatures[0]?.label).toBe(
       'shop.price({article: string, size?: "small" | "large", to?: {city: string}}) -> {cents: int}',
     )

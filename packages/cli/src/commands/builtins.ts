@@ -4,7 +4,7 @@ import { MISSING_BUILTINS } from '@bridle/compiler'
 import { readShape } from '@bridle/vm'
 import type { BuiltinDef, OptionRow } from '@bridle/vm'
 import { CommandError } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { tell, tellJson } from '../printable.js'
 
 interface BuiltinsFlags {
@@ -20,17 +20,17 @@ export async function builtinsCommand(name: string | undefined, options: Builtin
     else if (missing.length > 0) tell(`${missing.join('\n')}\n`)
     return 0
   }
-  const { registry } = commandRuntime({ terminal: false })
+  const { registry } = makeCommandRuntime({ terminal: false })
   const methods = [...registry.methods.values()].flatMap((table) => [...table.values()])
-  const all = [...registry.builtins.values(), ...methods].filter((def) => !def.name.startsWith('__')).sort(byName)
-  const shown = name === undefined ? all : all.filter((def) => def.name === name || fullName(def) === name)
+  const all = [...registry.builtins.values(), ...methods].filter((def) => !def.name.startsWith('__')).sort(compareByName)
+  const shown = name === undefined ? all : all.filter((def) => def.name === name || formatFullName(def) === name)
   if (shown.length === 0) throw new CommandError(`there is no builtin named ${name}`)
   if (options.json === true) {
     tell(
       `${JSON.stringify(
         shown.map((def) => {
           const { signature, receiver, doc, effects } = def
-          return { signature, receiver, doc, effects, options: optionsOf(def) }
+          return { signature, receiver, doc, effects, options: listOptions(def) }
         }),
         null,
         2,
@@ -39,18 +39,20 @@ export async function builtinsCommand(name: string | undefined, options: Builtin
     return 0
   }
   const lines = shown.map((def) =>
-    name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}${optionLines(def)}`,
+    name === undefined
+      ? formatHeading(def)
+      : `${formatHeading(def)}\n    ${def.doc}\n    effects: ${formatEffects(def)}${formatOptions(def)}`,
   )
   tell(`${lines.join('\n')}\n`)
   return 0
 }
 
-function optionsOf({ shapes }: BuiltinDef): { readonly [param: string]: readonly OptionRow[] } {
+function listOptions({ shapes }: BuiltinDef): { readonly [param: string]: readonly OptionRow[] } {
   return Object.fromEntries(Object.entries(shapes ?? {}).map(([param, shape]) => [param, readShape(shape)]))
 }
 
-function optionLines(def: BuiltinDef): string {
-  return Object.entries(optionsOf(def))
+function formatOptions(def: BuiltinDef): string {
+  return Object.entries(listOptions(def))
     .map(([param, rows]) => {
       const lines = rows.map(({ name, type, unit, default: otherwise, doc }) => {
         const unitText = unit === null ? '' : ` (${unit})`
@@ -61,19 +63,19 @@ function optionLines(def: BuiltinDef): string {
     .join('')
 }
 
-function heading(def: BuiltinDef): string {
+function formatHeading(def: BuiltinDef): string {
   return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
 }
 
-function fullName(def: BuiltinDef): string {
+function formatFullName(def: BuiltinDef): string {
   return def.receiver === null ? def.name : `${def.receiver}.${def.name}`
 }
 
-function effectsOf({ effects }: BuiltinDef): string {
+function formatEffects({ effects }: BuiltinDef): string {
   return typeof effects === 'string' ? effects : effects.join(', ')
 }
 
-function byName(a: BuiltinDef, b: BuiltinDef): number {
-  const [left, right] = [fullName(a), fullName(b)]
+function compareByName(a: BuiltinDef, b: BuiltinDef): number {
+  const [left, right] = [formatFullName(a), formatFullName(b)]
   return left < right ? -1 : left > right ? 1 : 0
 }

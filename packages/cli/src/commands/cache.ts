@@ -3,8 +3,8 @@
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from '../cache-folder.js'
-import { CommandError, reasonOf } from '../errors.js'
+import { findCacheFolder } from '../cache-folder.js'
+import { CommandError, readReason } from '../errors.js'
 import { tell, tellJson } from '../printable.js'
 
 export interface CacheFlags {
@@ -13,15 +13,15 @@ export interface CacheFlags {
 
 /** Throws CommandError. */
 export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv = process.env): number {
-  const folder = cacheFolder(env)
+  const folder = findCacheFolder(env)
   const removed = { files: 0, bytes: 0 }
-  for (const name of folder === null ? [] : namesIn(folder).filter(isOurs)) {
+  for (const name of folder === null ? [] : listNames(folder).filter(isOurs)) {
     const path = join(folder!, name) // there are names in a folder only
     measure(path, removed)
     try {
       rmSync(path, { recursive: true, force: true })
     } catch (cause) {
-      throw new CommandError(`cannot remove ${path}: ${reasonOf(cause)}`)
+      throw new CommandError(`cannot remove ${path}: ${readReason(cause)}`)
     }
   }
   if (json === true) tellJson({ folder, ...removed })
@@ -36,12 +36,12 @@ function isOurs(name: string): boolean {
   return name === 'scripts' || name === 'compiled' || /^[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+$/.test(name)
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new CommandError(`cannot read ${folder}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot read ${folder}: ${readReason(cause)}`)
   }
 }
 
@@ -50,7 +50,7 @@ function measure(path: string, sum: { files: number; bytes: number }): void {
   // Another process may be writing here.
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return
-  if (stat.isDirectory()) return namesIn(path).forEach((name) => measure(join(path, name), sum))
+  if (stat.isDirectory()) return listNames(path).forEach((name) => measure(join(path, name), sum))
   sum.files++
   sum.bytes += stat.size
 }

@@ -7,10 +7,10 @@ import type { Runtime } from '@bridle/stdlib-tools'
 import { Analysis, type Parsed, parseTarget } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
 import { CheckingRuntimes } from '../checking/runtimes.js'
-import { type Config, configCache, configFor, type PreflightSeverity } from '../config.js'
+import { type Config, makeConfigCache, loadConfig, type PreflightSeverity } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
-import { fixed, readTargets } from './lint.js'
+import { applyAndWriteFixes, readTargets } from './lint.js'
 import { tell, tellJson } from '../printable.js'
 
 export interface CheckFlags {
@@ -29,27 +29,27 @@ export interface CheckFlags {
 }
 
 export function checkCommand(paths: readonly string[], flags: CheckFlags): number {
-  const files = readTargets(targetsOf(paths, flags)).map(parseTarget)
-  const configOf = configCache()
+  const files = readTargets(listTargets(paths, flags)).map(parseTarget)
+  const configOf = makeConfigCache()
   const runtimes = new CheckingRuntimes({ flag: flags.tools, script: resolve(files[0]!.target.path) })
-  const runtimeOf = (path: string): Runtime => runtimes.runtimeFor(configOf(path))
-  const finder = new ModuleFinder({ moduleSource: (name, from) => runtimeOf(from).host.moduleSource(name) })
+  const getRuntime = (path: string): Runtime => runtimes.getRuntime(configOf(path))
+  const finder = new ModuleFinder({ moduleSource: (name, from) => getRuntime(from).host.moduleSource(name) })
   const analysis = new Analysis(finder, files)
   const check = (parsed: Parsed): readonly Finding[] => {
     const config = configOf(parsed.target.path)
-    return analysis.check(runtimes.runtimeFor(config), parsed, {
+    return analysis.check(runtimes.getRuntime(config), parsed, {
       config,
       strictTypes: flags.strict ?? flags.strictTypes ?? config.check.strict_types,
       preflight: flags.preflight ?? config.check.preflight_severity,
-      bundleRoot: bundleRootOf(flags, config),
-      hostCapabilities: capabilitiesOf(flags, config),
+      bundleRoot: findBundleRoot(flags, config),
+      hostCapabilities: findCapabilitiesFile(flags, config),
       invariants: flags.invariants ?? false,
     })
   }
   const all: Finding[] = []
   let failed = false
   for (const parsed of files) {
-    const found = flags.fix === true ? fixed(parsed, check, flags.json === true) : check(parsed)
+    const found = flags.fix === true ? applyAndWriteFixes(parsed, check, flags.json === true) : check(parsed)
     all.push(...found)
     const warningsFail = flags.strict ?? configOf(parsed.target.path).check.strict
     failed ||= found.some(isError) || (warningsFail && found.some(({ diagnostic }) => diagnostic.severity === 'warning'))
@@ -62,12 +62,12 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags): numbe
 }
 
 /** The paths that were named, and with `--workspace` those of the manifest. */
-function targetsOf(paths: readonly string[], flags: CheckFlags): readonly string[] {
+function listTargets(paths: readonly string[], flags: CheckFlags): readonly string[] {
   if (flags.workspace !== true) {
     if (paths.length > 0) return paths
     throw new UsageError('`bridle check` requires at least one target path, or `--workspace` with `[workspace].pipelines`')
   }
-  const config: Config = configFor(paths[0] ?? '.')
+  const config: Config = loadConfig(paths[0] ?? '.')
   if (config.path === null) throw new UsageError('--workspace could not find a harn.toml walking up from the target(s)')
   const { pipelines } = config.workspace
   if (pipelines.length === 0) throw new UsageError('--workspace requires `[workspace].pipelines` in the nearest harn.toml')
@@ -76,16 +76,16 @@ function targetsOf(paths: readonly string[], flags: CheckFlags): readonly string
 }
 
 /** Flags are relative to the working folder, what a manifest says to its own. */
-function bundleRootOf(flags: CheckFlags, config: Config): string | null {
+function findBundleRoot(flags: CheckFlags, config: Config): string | null {
   if (flags.bundleRoot !== undefined) return resolve(flags.bundleRoot)
-  return beside(config, config.check.bundle_root)
+  return resolveBeside(config, config.check.bundle_root)
 }
 
-function capabilitiesOf(flags: CheckFlags, config: Config): string | null {
+function findCapabilitiesFile(flags: CheckFlags, config: Config): string | null {
   if (flags.hostCapabilities !== undefined) return resolve(flags.hostCapabilities)
-  return beside(config, config.check.host_capabilities_path ?? config.check.host_capabilities_file)
+  return resolveBeside(config, config.check.host_capabilities_path ?? config.check.host_capabilities_file)
 }
 
-function beside(config: Config, path: string | undefined): string | null {
+function resolveBeside(config: Config, path: string | undefined): string | null {
   return path === undefined || config.path === null ? null : resolve(dirname(config.path), path)
 }

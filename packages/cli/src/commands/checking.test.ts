@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bridle-check-'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function file(name: string, text: string): string {
+function writeScript(name: string, text: string): string {
   const path = join(folder, name)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
@@ -29,7 +29,7 @@ interface Ended {
 }
 
 /** What a command would print and end with, were it a process. */
-async function ended(command: () => number | Promise<number>): Promise<Ended> {
+async function runToEnd(command: () => number | Promise<number>): Promise<Ended> {
   const text = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((part) => {
@@ -48,29 +48,29 @@ async function ended(command: () => number | Promise<number>): Promise<Ended> {
   }
 }
 
-const fmt = (flags: FmtFlags, ...paths: string[]): Promise<Ended> => ended(() => fmtCommand(paths, flags))
-const lint = (flags: LintFlags, ...paths: string[]): Promise<Ended> => ended(() => lintCommand(paths, flags))
-const check = (flags: CheckFlags, ...paths: string[]): Promise<Ended> => ended(() => checkCommand(paths, flags))
+const runFmt = (flags: FmtFlags, ...paths: string[]): Promise<Ended> => runToEnd(() => fmtCommand(paths, flags))
+const lint = (flags: LintFlags, ...paths: string[]): Promise<Ended> => runToEnd(() => lintCommand(paths, flags))
+const check = (flags: CheckFlags, ...paths: string[]): Promise<Ended> => runToEnd(() => checkCommand(paths, flags))
 const explain = (invariant: string, handler: string, path: string): Promise<Ended> =>
-  ended(() => explainInvariant(invariant, handler, path))
+  runToEnd(() => explainInvariant(invariant, handler, path))
 
 describe('bridle fmt', () => {
   test('writes what changes, names it, leaves the rest alone', async () => {
-    const path = file('fmt/a.harn', 'let a=1\n')
-    file('fmt/b.harn', 'let b = 1\n')
-    expect(await fmt({}, join(folder, 'fmt'))).toEqual({ code: 0, stdout: `formatted ${path}\n`, stderr: '' })
+    const path = writeScript('fmt/a.harn', 'let a=1\n')
+    writeScript('fmt/b.harn', 'let b = 1\n')
+    expect(await runFmt({}, join(folder, 'fmt'))).toEqual({ code: 0, stdout: `formatted ${path}\n`, stderr: '' })
     expect(readFileSync(path, 'utf8')).toBe('let a = 1\n')
   })
 
   test('--check writes nothing, and fails', async () => {
-    const path = file('fmt_check.harn', 'let a=1\n')
-    expect(await fmt({ check: true }, path)).toEqual({ code: 1, stdout: '', stderr: `${path}: would be reformatted\n` })
+    const path = writeScript('fmt_check.harn', 'let a=1\n')
+    expect(await runFmt({ check: true }, path)).toEqual({ code: 1, stdout: '', stderr: `${path}: would be reformatted\n` })
     expect(readFileSync(path, 'utf8')).toBe('let a=1\n')
   })
 
   test('what does not parse is reported and left alone', async () => {
-    const path = file('fmt_broken.harn', 'let = 1\n')
-    const { code, stderr } = await fmt({}, path)
+    const path = writeScript('fmt_broken.harn', 'let = 1\n')
+    const { code, stderr } = await runFmt({}, path)
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `${path}: Expected variable name or destructuring pattern, got = at 1:5\n`,
@@ -78,35 +78,35 @@ describe('bridle fmt', () => {
   })
 
   test('widths from flags and from harn.toml', async () => {
-    file('narrow/harn.toml', '[fmt]\nline-width = 8\n')
-    const path = file('narrow/a.harn', 'f(aaa, bbb)\n')
-    expect((await fmt({ check: true }, path)).code).toBe(1)
-    expect((await fmt({ check: true, lineWidth: 80 }, path)).code).toBe(0)
+    writeScript('narrow/harn.toml', '[fmt]\nline-width = 8\n')
+    const path = writeScript('narrow/a.harn', 'f(aaa, bbb)\n')
+    expect((await runFmt({ check: true }, path)).code).toBe(1)
+    expect((await runFmt({ check: true, lineWidth: 80 }, path)).code).toBe(0)
   })
 
   test('nothing to format', async () => {
     mkdirSync(join(folder, 'empty'), { recursive: true })
-    expect(await fmt({}, join(folder, 'empty'))).toEqual({ code: 1, stdout: '', stderr: 'No .harn files found\n' })
-    expect((await fmt({})).code).toBe(2)
+    expect(await runFmt({}, join(folder, 'empty'))).toEqual({ code: 1, stdout: '', stderr: 'No .harn files found\n' })
+    expect((await runFmt({})).code).toBe(2)
   })
 })
 
 describe('bridle lint', () => {
   test('names clean files on standard output', async () => {
-    const path = file('clean.harn', 'println(1)\n')
+    const path = writeScript('clean.harn', 'println(1)\n')
     expect(await lint({}, path)).toEqual({ code: 0, stdout: `${path}: no issues found\n`, stderr: '' })
   })
 
   test('warnings do not fail, errors do', async () => {
-    const warned = await lint({}, file('warned.harn', 'let a = 1\n'))
+    const warned = await lint({}, writeScript('warned.harn', 'let a = 1\n'))
     expect(warned).toMatchObject({ code: 0, stdout: '' })
     expect(warned.stderr).toContain('variable `a` is declared but never used')
     expect(warned.stderr).toContain('^^^^^^^^^ lint[unused-variable]')
-    expect((await lint({}, file('failed.harn', 'break\n'))).code).toBe(1)
+    expect((await lint({}, writeScript('failed.harn', 'break\n'))).code).toBe(1)
   })
 
   test('--fix writes, counts, and shows what is left', async () => {
-    const path = file('fix.harn', 'fn f() {\n  println("a" + true)\n  println("n: " + 1)\n}\n')
+    const path = writeScript('fix.harn', 'fn f() {\n  println("a" + true)\n  println("n: " + 1)\n}\n')
     const { code, stdout, stderr } = await lint({ fix: true }, path)
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${path}: applied 2 fix(es)\n` })
     expect(stderr).toContain('function `f` is declared but never used')
@@ -114,9 +114,9 @@ describe('bridle lint', () => {
   })
 
   test('settings of the project; names that another file imports are used', async () => {
-    file('project/harn.toml', '[lint]\ndisabled = ["unused-variable"]\n')
-    file('project/a.harn', 'let a = 1\n\nfn shared() { return 1 }\n')
-    file('project/b.harn', 'import { shared } from "./a"\n\nprintln(shared())\n')
+    writeScript('project/harn.toml', '[lint]\ndisabled = ["unused-variable"]\n')
+    writeScript('project/a.harn', 'let a = 1\n\nfn shared() { return 1 }\n')
+    writeScript('project/b.harn', 'import { shared } from "./a"\n\nprintln(shared())\n')
     const { code, stdout } = await lint({ json: true }, join(folder, 'project'))
     expect({ code, found: JSON.parse(stdout) as unknown }).toEqual({ code: 0, found: [] })
   })
@@ -124,7 +124,7 @@ describe('bridle lint', () => {
 
 describe('bridle check', () => {
   test('a clean file, and a folder without scripts', async () => {
-    const path = file('ok.harn', 'println(1)\n')
+    const path = writeScript('ok.harn', 'println(1)\n')
     expect(await check({}, path)).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' })
     mkdirSync(join(folder, 'none'), { recursive: true })
     const { code, stderr } = await check({}, join(folder, 'none'))
@@ -132,7 +132,7 @@ describe('bridle check', () => {
   })
 
   test('JSON has places, hints and repairs', async () => {
-    const path = file('json.harn', 'println("n: " + 1)\n')
+    const path = writeScript('json.harn', 'println("n: " + 1)\n')
     const { code, stdout } = await check({ json: true }, path)
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toEqual([
@@ -157,7 +157,7 @@ describe('bridle check', () => {
   })
 
   test('--fix repairs and says so', async () => {
-    const path = file('check_fix.harn', 'println("n: " + 1)\n')
+    const path = writeScript('check_fix.harn', 'println("n: " + 1)\n')
     expect(await check({ fix: true }, path)).toEqual({
       code: 0,
       stdout: `${path}: applied 1 fix(es)\n${path}: ok\n`,
@@ -166,7 +166,7 @@ describe('bridle check', () => {
   })
 
   test('--strict fails for warnings and asks for validated values', async () => {
-    const path = file('strict.harn', 'fn _f() {\n  let data = json_parse("{}")\n  println(data.a)\n}\n')
+    const path = writeScript('strict.harn', 'fn _f() {\n  let data = json_parse("{}")\n  println(data.a)\n}\n')
     expect((await check({}, path)).code).toBe(0)
     const { code, stderr } = await check({ strict: true }, path)
     expect(code).toBe(1)
@@ -174,17 +174,17 @@ describe('bridle check', () => {
   })
 
   test('preflight can be a warning or off', async () => {
-    const path = file('pre.harn', 'host_call("no.such", {})\n')
+    const path = writeScript('pre.harn', 'host_call("no.such", {})\n')
     expect((await check({}, path)).code).toBe(1)
     expect((await check({ preflight: 'warning' }, path)).code).toBe(0)
     expect(await check({ preflight: 'off' }, path)).toMatchObject({ code: 0, stderr: '' })
-    const capabilities = file('host.json', '{"capabilities": {"no": {"operations": ["such"]}}}')
+    const capabilities = writeScript('host.json', '{"capabilities": {"no": {"operations": ["such"]}}}')
     expect(await check({ hostCapabilities: capabilities }, path)).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('a module that does not parse is reported in its own file', async () => {
-    const broken = file('broken/lib.harn', 'fn broken( {\n')
-    const path = file('broken/main.harn', 'import "./lib"\n')
+    const broken = writeScript('broken/lib.harn', 'fn broken( {\n')
+    const path = writeScript('broken/main.harn', 'import "./lib"\n')
     const { code, stderr } = await check({ preflight: 'off' }, path)
     expect(code).toBe(1)
     expect(stderr).toContain('expected parameter name, found {')
@@ -192,26 +192,28 @@ describe('bridle check', () => {
   })
 
   test('what a module re-exports twice is named with the modules, wherever it comes from', async () => {
-    const one = file('twice/one.harn', 'pub fn q() { return 1 }\n\npub struct T {\n  a: int\n}\n')
-    const two = file('twice/two.harn', 'pub import "./one"\n')
-    const conflicts = async (name: string, text: string): Promise<readonly string[]> => {
-      const { stderr } = await check({}, file(`twice/${name}.harn`, text))
+    const one = writeScript('twice/one.harn', 'pub fn q() { return 1 }\n\npub struct T {\n  a: int\n}\n')
+    const two = writeScript('twice/two.harn', 'pub import "./one"\n')
+    const listConflicts = async (name: string, text: string): Promise<readonly string[]> => {
+      const { stderr } = await check({}, writeScript(`twice/${name}.harn`, text))
       return stderr.split('\n').filter((line) => line.includes('re-export conflict'))
     }
-    const conflict = (name: string, ...sources: string[]): string =>
+    const formatConflict = (name: string, ...sources: string[]): string =>
       `error: preflight: re-export conflict — '${name}' is re-exported (or locally defined) by multiple sources: ${sources.join(', ')}`
-    expect(await conflicts('both', 'pub import "./one"\npub import "./two"\n')).toEqual([
-      conflict('T', one, two),
-      conflict('q', one, two),
+    expect(await listConflicts('both', 'pub import "./one"\npub import "./two"\n')).toEqual([
+      formatConflict('T', one, two),
+      formatConflict('q', one, two),
     ])
     const own = join(folder, 'twice/own.harn')
-    expect(await conflicts('own', 'pub import { q } from "./one"\n\nfn q() { return 2 }\n')).toEqual([conflict('q', one, own)])
-    expect(await conflicts('same', 'pub import { q } from "./one"\npub import { q } from "../twice/one"\n')).toEqual([])
+    expect(await listConflicts('own', 'pub import { q } from "./one"\n\nfn q() { return 2 }\n')).toEqual([
+      formatConflict('q', one, own),
+    ])
+    expect(await listConflicts('same', 'pub import { q } from "./one"\npub import { q } from "../twice/one"\n')).toEqual([])
   })
 
   test('--workspace', async () => {
-    file('space/harn.toml', '[workspace]\npipelines = ["flows"]\n')
-    file('space/flows/a.harn', 'println(1)\n')
+    writeScript('space/harn.toml', '[workspace]\npipelines = ["flows"]\n')
+    writeScript('space/flows/a.harn', 'println(1)\n')
     const { code, stdout } = await check({ workspace: true }, join(folder, 'space'))
     expect({ code, stdout }).toMatchObject({ code: 0 })
     expect(stdout).toContain('a.harn: ok\n')
@@ -224,7 +226,7 @@ describe('bridle explain --invariant', () => {
   const text = '@invariant("fs.writes", "out/**")\nfn save(path) {\n  if path { return 1 }\n  write_file("a", "b")\n}\n'
 
   test('prints the steps', async () => {
-    const path = file('promise.harn', text)
+    const path = writeScript('promise.harn', text)
     expect((await explain('writes', 'save', path)).stdout).toBe(
       [
         'fs.writes: write path `a` is outside the allowed glob(s): out/** (save)',
@@ -239,7 +241,7 @@ describe('bridle explain --invariant', () => {
   })
 
   test('kept promises, unknown handlers, undeclared invariants', async () => {
-    const path = file('kept.harn', text.replace('"a"', '"out/a"'))
+    const path = writeScript('kept.harn', text.replace('"a"', '"out/a"'))
     expect((await explain('fs.writes', 'save', path)).stdout).toBe(`No \`fs.writes\` violations found for \`save\` in ${path}.\n`)
     expect((await explain('fs.writes', 'nobody', path)).stderr).toContain('handler `nobody` was not found')
     expect((await explain('budget', 'save', path)).stderr).toContain('does not declare `@invariant("budget")`')

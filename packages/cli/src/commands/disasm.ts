@@ -2,13 +2,13 @@
 
 import { disassemble } from '@bridle/compiler'
 import { EXIT_FAILURE } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { tell } from '../printable.js'
 
 export async function disasmCommand(file: string): Promise<number> {
   const script = await readScript(file, undefined)
-  const module = compileScript(commandRuntime({ script: script.key, terminal: false, args: [] }), script)
+  const module = compileScript(makeCommandRuntime({ script: script.key, terminal: false, args: [] }), script)
   if (module === null) return EXIT_FAILURE
   const { modules, main } = module.program
   // The script itself comes first; what it imports follows in the order of loading.

@@ -5,17 +5,17 @@ import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { EffectManifest, FunctionEffects, GrantReport, ToolUse } from '@bridle/compiler'
 import { EXIT_FAILURE } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { readScript } from '../load.js'
 import { renderFinding, tell, tellJson } from '../printable.js'
 
 /** Paths are files. Exit 1 when one of them has an error. */
 export async function effectsCommand(files: readonly string[], options: { readonly json?: boolean }): Promise<number> {
-  const runtime = commandRuntime({ terminal: false, args: [] })
+  const runtime = makeCommandRuntime({ terminal: false, args: [] })
   const reports: { readonly path: string; readonly manifest: EffectManifest }[] = []
   let failed = false
   for (const path of files) {
-    const read = await manifestOf(runtime, path)
+    const read = await loadManifest(runtime, path)
     failed ||= read.failed
     if (read.manifest !== null) reports.push({ path, manifest: read.manifest })
   }
@@ -26,7 +26,7 @@ export async function effectsCommand(files: readonly string[], options: { readon
   return failed ? EXIT_FAILURE : 0
 }
 
-async function manifestOf(
+async function loadManifest(
   runtime: Runtime,
   path: string,
 ): Promise<{ readonly manifest: EffectManifest | null; readonly failed: boolean }> {
@@ -57,13 +57,13 @@ export function renderManifest(path: string, { functions, script }: EffectManife
     path,
     '  the whole script',
     `    effects  ${list(script.effects)}`,
-    `    tools    ${list(script.tools.map(toolName))}`,
+    `    tools    ${list(script.tools.map(formatToolName))}`,
     `    powers   ${list(script.kinds)}`,
-    ...script.grants.map((grant) => `    grant    ${grantText(grant)}${grant.within === null ? '' : `, in ${grant.within}`}`),
+    ...script.grants.map((grant) => `    grant    ${formatGrant(grant)}${grant.within === null ? '' : `, in ${grant.within}`}`),
   ]
   const names = functions.map(({ kind, name, line }) => `${WORDS[kind]} ${name} (line ${line})`)
   const width = Math.max(0, ...names.map((name) => name.length))
-  functions.forEach((fn, at) => lines.push(`  ${names[at]!.padEnd(width)}  ${functionText(fn)}`))
+  functions.forEach((fn, at) => lines.push(`  ${names[at]!.padEnd(width)}  ${formatFunction(fn)}`))
   return `${lines.join('\n')}\n`
 }
 
@@ -75,13 +75,13 @@ const WORDS: Readonly<Record<FunctionEffects['kind'], string>> = {
   closure: 'let',
 }
 
-function functionText(fn: FunctionEffects): string {
+function formatFunction(fn: FunctionEffects): string {
   const parts = [list(fn.effects)]
   if (fn.unknown) parts.push('and whatever it finds at run time')
   if (fn.callsParameters.length > 0) parts.push(`and what it is given as ${fn.callsParameters.join(', ')}`)
   if (fn.declared !== null) parts.push(`row: ${list(fn.declared)}`)
-  if (fn.tools.length > 0) parts.push(`tools: ${list(fn.tools.map(toolName))}`)
-  for (const grant of fn.grants) parts.push(`grant: ${grantText(grant)}`)
+  if (fn.tools.length > 0) parts.push(`tools: ${list(fn.tools.map(formatToolName))}`)
+  for (const grant of fn.grants) parts.push(`grant: ${formatGrant(grant)}`)
   return parts.join('; ')
 }
 
@@ -89,7 +89,7 @@ function list(words: readonly string[]): string {
   return words.length === 0 ? 'none' : words.join(', ')
 }
 
-function toolName({ via, name, alias }: ToolUse): string {
+function formatToolName({ via, name, alias }: ToolUse): string {
   const plain = name === '*' ? 'any' : name
   const shown = alias === undefined ? plain : `${alias} = ${plain}`
   switch (via) {
@@ -104,13 +104,13 @@ function toolName({ via, name, alias }: ToolUse): string {
   }
 }
 
-function grantText({ tool, constraints, effects }: GrantReport): string {
-  const entries = Object.entries(constraints).map(([key, value]) => `${key} ${text(value)}`)
+function formatGrant({ tool, constraints, effects }: GrantReport): string {
+  const entries = Object.entries(constraints).map(([key, value]) => `${key} ${formatValue(value)}`)
   return [tool, ...entries, ...(effects === null ? [] : [`effects ${list(effects)}`])].join(' ')
 }
 
-function text(value: unknown): string {
-  if (Array.isArray(value)) return value.map(text).join('|')
+function formatValue(value: unknown): string {
+  if (Array.isArray(value)) return value.map(formatValue).join('|')
   if (typeof value === 'object' && value !== null && 'float' in value) return String(value.float)
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

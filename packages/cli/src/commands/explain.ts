@@ -5,7 +5,7 @@ import { canonicalInvariant, checkInvariants, listInvariants, listHandlers } fro
 import { parse, SourceFile } from '@bridle/parser'
 import { ERROR_CODES } from '../error-codes.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
-import { FINDING_CODES, findingCode } from '../finding-codes.js'
+import { FINDING_CODES, resolveFindingCode } from '../finding-codes.js'
 import { readScript } from '../load.js'
 import { renderFinding, tell } from '../printable.js'
 
@@ -46,9 +46,9 @@ export async function explainCommand(code: string | undefined): Promise<number> 
     tell(`${[...findings, '', ...errors].join('\n')}\n`)
     return 0
   }
-  const found = findingCode(code)
+  const found = resolveFindingCode(code)
   if (found !== null) {
-    const { severity, title, doc, rule } = FINDING_CODES[found]! // findingCode names a row
+    const { severity, title, doc, rule } = FINDING_CODES[found]! // resolveFindingCode names a row
     const about = rule === undefined ? severity : `${severity}, lint rule ${rule}`
     tell(`${found} (${about}): ${title}\n\n${doc}\n`)
     return 0

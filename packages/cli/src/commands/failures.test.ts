@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { begin } from '../begin.js'
-import { oneLine, printable } from '../printable.js'
+import { toOneLine, toPrintable } from '../printable.js'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-failures-')))
-const file = (name: string, text: string): string => {
+const writeScript = (name: string, text: string): string => {
   const path = join(folder, name)
   writeFileSync(path, text)
   return path
 }
 beforeAll(() => {
-  file('broken.harn', 'let x = \n')
-  file('fine.harn', 'println(1)\n')
-  file('fine_test.harn', 'pipeline test_addition(task) { }\npipeline test_reading(task) { read_file("/etc/hosts") }\n')
-  file('noise.jsonl', 'noise\nnoise\n')
-  file('unknown-name.harn', 'nope_at_all(1)\n')
+  writeScript('broken.harn', 'let x = \n')
+  writeScript('fine.harn', 'println(1)\n')
+  writeScript('fine_test.harn', 'pipeline test_addition(task) { }\npipeline test_reading(task) { read_file("/etc/hosts") }\n')
+  writeScript('noise.jsonl', 'noise\nnoise\n')
+  writeScript('unknown-name.harn', 'nope_at_all(1)\n')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -28,7 +28,7 @@ interface Said {
   readonly err: string
 }
 
-async function bridle(...words: readonly string[]): Promise<Said> {
+async function runBridle(...words: readonly string[]): Promise<Said> {
   let [out, err] = ['', '']
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true))
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((err += String(chunk)), true))
@@ -76,18 +76,22 @@ describe('--json is one document, also of a failure', () => {
     ['trace show, no file', ['trace', 'show', '$/no.jsonl'], 2, { code: 'unreadable_file' }],
     ['an unknown command', ['frobnicate'], 2, { code: 'usage' }],
   ])('%s', async (_, words, code, error) => {
-    const own = (text: string): string => text.replaceAll('$', folder)
-    const ended = await bridle(...words.map(own), '--json')
+    const replaceOwn = (text: string): string => text.replaceAll('$', folder)
+    const ended = await runBridle(...words.map(replaceOwn), '--json')
     const document = JSON.parse(ended.out) as { readonly error: object; readonly errors: readonly object[] }
     expect(ended.code).toBe(code)
-    expect(document).toMatchObject({ status: 'failed', exit_code: code, error: JSON.parse(own(JSON.stringify(error))) as object })
+    expect(document).toMatchObject({
+      status: 'failed',
+      exit_code: code,
+      error: JSON.parse(replaceOwn(JSON.stringify(error))) as object,
+    })
     expect(document.error).toMatchObject({ message: expect.stringMatching(/\S/) as string })
     expect(document.errors.length).toBeGreaterThan(0)
     expect(ended.err).toBe('')
   })
 
   test('words behind -- are those of the script', async () => {
-    expect(await bridle('run', '$/no.harn', '--', '--json')).toMatchObject({ code: 2, out: '' })
+    expect(await runBridle('run', '$/no.harn', '--', '--json')).toMatchObject({ code: 2, out: '' })
   })
 })
 
@@ -104,7 +108,7 @@ describe('a misspelt name is no grant and no denial', () => {
     [['--grant', '*:max_cals=1'], /"max_cals"; did you mean max_calls\?/],
     [['--grant', 'fs:path'], /not of the form key=value/],
   ])('%j', async (flags, message) => {
-    const ended = await bridle('run', ...flags, join(folder, 'fine.harn'))
+    const ended = await runBridle('run', ...flags, join(folder, 'fine.harn'))
     expect(ended).toMatchObject({ code: 2, out: '' })
     expect(ended.err).toMatch(message)
   })
@@ -118,7 +122,7 @@ describe('a misspelt name is no grant and no denial', () => {
       [['--allow', name], /no builtin of that name/],
       [['--deny', name], /no builtin of that name/],
     ])('run %j', async (flags, message) => {
-      const ended = await bridle('run', ...flags, join(folder, 'fine.harn'))
+      const ended = await runBridle('run', ...flags, join(folder, 'fine.harn'))
       expect(ended).toMatchObject({ code: 2, out: '' })
       expect(ended.err).toMatch(message)
     })
@@ -137,7 +141,7 @@ describe('a misspelt name is no grant and no denial', () => {
       [`serve ${name}`, 2, /unknown command/],
       [`run --trace-detail ${name} $/fine.harn`, 2, /unknown option|Allowed choices|invalid/],
     ])('%s', async (words, code, message) => {
-      const ended = await bridle(...words.split(' ').map((word) => word.replace('$', folder)))
+      const ended = await runBridle(...words.split(' ').map((word) => word.replace('$', folder)))
       expect(ended.err).toMatch(message)
       expect(ended.code).toBe(code)
     })
@@ -153,7 +157,7 @@ describe('a misspelt name is no grant and no denial', () => {
     ['--grant', 'llm.chat:model=x,max_tokens=10'],
     ['--grant', 'approval'],
   ])('%s %s is known', async (option, value) => {
-    expect(await bridle('run', option, value, join(folder, 'fine.harn'))).toMatchObject({ code: 0, out: '1\n' })
+    expect(await runBridle('run', option, value, join(folder, 'fine.harn'))).toMatchObject({ code: 0, out: '1\n' })
   })
 })
 
@@ -175,20 +179,20 @@ describe('every command that runs scripts takes the flags', () => {
     ['tools', 'diff'],
   ]
   test.each(COMMANDS.map((words) => [words.join(' '), words] as const))('%s', async (_, words) => {
-    const { out } = await bridle(...words, '--help')
+    const { out } = await runBridle(...words, '--help')
     for (const flag of ['--allow', '--deny', '--grant', '--root', '--sandbox']) expect(out).toContain(flag)
   })
 
   test('test pipelines are held to them', async () => {
     const path = join(folder, 'fine_test.harn')
-    expect(await bridle('test', path)).toMatchObject({ code: 0 })
-    const held = await bridle('test', '--sandbox', path)
+    expect(await runBridle('test', path)).toMatchObject({ code: 0 })
+    const held = await runBridle('test', '--sandbox', path)
     expect(held.code).toBe(1)
     expect(held.out).toContain('fs.read is not granted')
   })
 
   test('a filter that selects nothing says how many there are, and what is near', async () => {
-    const { err } = await bridle('test', join(folder, 'fine_test.harn'), '--filter', 'test_adition')
+    const { err } = await runBridle('test', join(folder, 'fine_test.harn'), '--filter', 'test_adition')
     expect(err).toBe(
       'error: --filter test_adition does not select any of the 2 tests that were found; did you mean test_addition?\n',
     )
@@ -228,14 +232,14 @@ describe('programs that a manifest names', () => {
     ['tools call', ['tools', 'call', '--sandbox', 'evil.x', script]],
     ['test', ['test', '--sandbox', project]],
   ])('%s starts none of them', async (_, words) => {
-    await bridle(...words)
+    await runBridle(...words)
     const isStarted = existsSync(proof)
     rmSync(proof, { force: true })
     expect(isStarted).toBe(false)
   })
 
   test('they are started where that was granted', async () => {
-    await bridle('tools', 'list', '--root', project, '--grant', 'mcp', script)
+    await runBridle('tools', 'list', '--root', project, '--grant', 'mcp', script)
     expect(existsSync(proof)).toBe(true)
     rmSync(proof)
   })
@@ -249,12 +253,12 @@ describe('text from outside', () => {
     ['abc\u202etxt.exe\u2066', 'abc\ufffdtxt.exe\ufffd'],
     ['ñandú 日本 👍', 'ñandú 日本 👍'],
   ])('%j is shown as %j', (text, shown) => {
-    expect(printable(text)).toBe(shown)
-    expect(printable(text)).toHaveLength(text.length)
+    expect(toPrintable(text)).toBe(shown)
+    expect(toPrintable(text)).toHaveLength(text.length)
   })
 
   test('what stays on its line has no line breaks', () => {
-    expect(oneLine('a\r\nb')).toBe('a␍␊b')
+    expect(toOneLine('a\r\nb')).toBe('a␍␊b')
   })
 
   test.each<[string, string]>([
@@ -263,7 +267,7 @@ describe('text from outside', () => {
     ['in the excerpt of a fault', 'let x = nil // \u001b[31m\nx.y.z() // \u001b[31m'],
     ['of a Result.Err', 'pipeline main() { return Err("\u001b[31mred") }'],
   ])('an error has no control characters: %s', async (_, text) => {
-    const { code, err } = await bridle('run', '-e', text)
+    const { code, err } = await runBridle('run', '-e', text)
     expect(code).toBe(1)
     expect(err).toContain('␛')
     // eslint-disable-next-line no-control-regex
@@ -271,7 +275,7 @@ describe('text from outside', () => {
   })
 
   test('tools have them neither in names nor in descriptions', async () => {
-    const path = file(
+    const path = writeScript(
       'names.harn',
       'tool_define(tool_registry(), "x\u001b[2Jy", "d\u001b[31m\u009b31m", {parameters: {}, handler: { a -> 1 }})\n',
     )
@@ -279,7 +283,7 @@ describe('text from outside', () => {
       ['list', path],
       ['list', path, '--json'],
     ]) {
-      const { out } = await bridle('tools', ...words)
+      const { out } = await runBridle('tools', ...words)
       expect(out).toContain('2Jy')
       // eslint-disable-next-line no-control-regex
       expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
@@ -287,7 +291,7 @@ describe('text from outside', () => {
   })
 
   test('what a script prints stays as it is', async () => {
-    expect((await bridle('run', '-e', 'print("\u001b[31mred")', '--fuel', '1000', '--deny', 'exec')).out).toBe('\u001b[31mred')
+    expect((await runBridle('run', '-e', 'print("\u001b[31mred")', '--fuel', '1000', '--deny', 'exec')).out).toBe('\u001b[31mred')
   })
 })
 
@@ -304,7 +308,7 @@ describe('--limit', () => {
     ['tools', 'call', 'x', 'fine.harn', '{}'],
   ])('holds for the compiling of `%s %s`', async (...words) => {
     const named = words.map((word) => (word.endsWith('.harn') ? folderOf(word) : word))
-    const { code, out, err } = await bridle(...named, '--limit', 'compile.tokens=2')
+    const { code, out, err } = await runBridle(...named, '--limit', 'compile.tokens=2')
     expect(`${out}${err}`).toContain('the limit is 2')
     expect(code).not.toBe(0)
   })
@@ -313,9 +317,9 @@ describe('--limit', () => {
     'a name that is none is refused by `%s`',
     async (...words) => {
       const journal = folderOf('limits.jsonl')
-      await bridle('run', folderOf('fine.harn'), '--record', journal)
+      await runBridle('run', folderOf('fine.harn'), '--record', journal)
       const given = words[0] === 'repl' ? [] : [words[0] === 'replay' ? journal : folderOf('fine.harn')]
-      const { code, err } = await bridle(...words, ...given, '--limit', 'compile.token=2')
+      const { code, err } = await runBridle(...words, ...given, '--limit', 'compile.token=2')
       expect(err).toContain('did you mean compile.tokens?')
       expect(code).toBe(2)
     },

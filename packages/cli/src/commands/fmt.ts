@@ -3,11 +3,11 @@
 
 import { type FormatOptions, format, isSameProgram, parse, SourceFile } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
-import { configFor } from '../config.js'
+import { loadConfig } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { readAll } from '../load.js'
 import { complain, tell } from '../printable.js'
-import { readTarget, scriptsAt } from '../targets.js'
+import { readTarget, listScripts } from '../targets.js'
 
 export interface FmtFlags {
   readonly check?: boolean
@@ -20,16 +20,16 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
   if (flags.stdin === true) return await formatStdin(paths, flags)
   const [first] = paths
   if (first === undefined) throw new UsageError('name scripts or folders to format, or give --stdin')
-  const files = scriptsAt(paths)
+  const files = listScripts(paths)
   if (files.length === 0) {
     complain('No .harn files found\n')
     return EXIT_FAILURE
   }
-  const options = optionsFrom(first, flags)
+  const options = readOptions(first, flags)
   let failed = false
   for (const path of files) {
     const text = readTarget(path)
-    const result = formatted(path, text, options)
+    const result = formatText(path, text, options)
     if (result.kind === 'failed') {
       complain(`${path}: ${result.message}\n`)
       failed = true
@@ -48,7 +48,7 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
 async function formatStdin(paths: readonly string[], flags: FmtFlags): Promise<number> {
   if (paths.length > 0) throw new UsageError('--stdin takes no paths')
   const text = await readAll(process.stdin)
-  const result = formatted('<stdin>', text, optionsFrom('.', flags))
+  const result = formatText('<stdin>', text, readOptions('.', flags))
   if (result.kind === 'failed') {
     complain(`<stdin>: ${result.message}\n`)
     return EXIT_FAILURE
@@ -62,8 +62,8 @@ async function formatStdin(paths: readonly string[], flags: FmtFlags): Promise<n
 }
 
 /** Flags win over the manifest, which is the one of the first path. */
-function optionsFrom(path: string, flags: FmtFlags): FormatOptions {
-  const { fmt } = configFor(path)
+function readOptions(path: string, flags: FmtFlags): FormatOptions {
+  const { fmt } = loadConfig(path)
   const lineWidth = flags.lineWidth ?? fmt.line_width
   const separatorWidth = flags.separatorWidth ?? fmt.separator_width
   return { ...(lineWidth === undefined ? {} : { lineWidth }), ...(separatorWidth === undefined ? {} : { separatorWidth }) }
@@ -71,7 +71,7 @@ function optionsFrom(path: string, flags: FmtFlags): FormatOptions {
 
 type Formatted = { readonly kind: 'formatted'; readonly text: string } | { readonly kind: 'failed'; readonly message: string }
 
-function formatted(name: string, text: string, options: FormatOptions): Formatted {
+function formatText(name: string, text: string, options: FormatOptions): Formatted {
   const source = new SourceFile(name, text)
   const result = format(source, options)
   if (result.kind === 'failed') return { kind: 'failed', message: result.diagnostics[0]?.message ?? 'does not parse' }

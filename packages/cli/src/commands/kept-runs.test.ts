@@ -32,9 +32,9 @@ async function run(file: string | undefined, more: { readonly eval?: string } = 
   }
 }
 
-const kept = (): readonly string[] => (existsSync(cache) ? readdirSync(join(cache, 'scripts', 'test')) : [])
+const listKept = (): readonly string[] => (existsSync(cache) ? readdirSync(join(cache, 'scripts', 'test')) : [])
 
-function script(text: string): string {
+function writeScript(text: string): string {
   const path = join(folder, 'script.harn')
   writeFileSync(path, text)
   return path
@@ -46,42 +46,42 @@ test.each([
   ['an effect', `pipeline main() {\n  println(file_exists("/nowhere"))\n}\n`],
   ['a standard module', 'import { clear_host_mocks } from "std/testing"\npipeline main() {\n  clear_host_mocks()\n}\n'],
 ])('%s is the same from the kept script', async (_, text) => {
-  const path = script(text)
+  const path = writeScript(text)
   const first = await run(path)
-  expect(kept()).toHaveLength(1)
+  expect(listKept()).toHaveLength(1)
   expect(await run(path)).toBe(first)
 })
 
 test('a changed script runs as it is now', async () => {
-  expect(await run(script('println(1)'))).toBe('1\n0')
-  expect(await run(script('println(2)'))).toBe('2\n0')
-  expect(kept()).toHaveLength(1)
+  expect(await run(writeScript('println(1)'))).toBe('1\n0')
+  expect(await run(writeScript('println(2)'))).toBe('2\n0')
+  expect(listKept()).toHaveLength(1)
 })
 
 test('warnings are shown at every run', async () => {
-  const path = script('fn f(a) { return a }\npipeline main() { println(f(1, 2)) }\n')
+  const path = writeScript('fn f(a) { return a }\npipeline main() { println(f(1, 2)) }\n')
   const first = await run(path)
   expect(first).toContain('expects 1 argument')
   expect(await run(path)).toBe(first)
-  expect(kept()).toEqual([])
+  expect(listKept()).toEqual([])
 })
 
 test('nothing is kept of text that is no file, or where it is off', async () => {
   await run(undefined, { eval: 'println(1)' })
   vi.stubEnv('BRIDLE_COMPILE_CACHE', 'off')
-  expect(await run(script('println(1)'))).toBe('1\n0')
+  expect(await run(writeScript('println(1)'))).toBe('1\n0')
   expect(existsSync(cache)).toBe(false)
 })
 
 test('a manifest that adds modules to the script is heeded the next time', async () => {
-  const path = script('println(1)')
+  const path = writeScript('println(1)')
   await run(path)
   writeFileSync(join(folder, 'harn.toml'), '[[hooks]]\nevent = "nonsense"\nhandler = "x"\n')
   await expect(run(path)).rejects.toThrow('hooks')
 })
 
 test('`bridle cache clear` removes what is kept, and nothing else of a folder that has more', async () => {
-  await run(script('println(1)'))
+  await run(writeScript('println(1)'))
   const code = join(cache, '0123456789abcdef-v20.1.0-x64')
   mkdirSync(code)
   for (const path of [join(code, 'core.js.bin'), join(cache, 'scripts.txt')]) writeFileSync(path, '12345')

@@ -6,11 +6,11 @@ import { applyFixes } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { Analysis, compileFindings, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
-import { configCache } from '../config.js'
+import { makeConfigCache } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
-import { commandRuntime } from '../host.js'
-import { readTarget, scriptsAt } from '../targets.js'
+import { makeCommandRuntime } from '../host.js'
+import { readTarget, listScripts } from '../targets.js'
 import { tell, tellJson } from '../printable.js'
 
 export interface LintFlags {
@@ -21,7 +21,7 @@ export interface LintFlags {
 
 export function lintCommand(paths: readonly string[], flags: LintFlags): number {
   const files = readTargets(paths).map(parseTarget)
-  const configOf = configCache()
+  const configOf = makeConfigCache()
   const finder = new ModuleFinder()
   const analysis = new Analysis(finder, files)
   const lint = (parsed: Parsed): readonly Finding[] => {
@@ -33,11 +33,11 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
     })
   }
   // What the type checker can repair is repaired too, though lint does not report it.
-  const typeFixes = (parsed: Parsed): readonly Finding[] =>
-    compileFindings(commandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, false)
+  const listTypeFixes = (parsed: Parsed): readonly Finding[] =>
+    compileFindings(makeCommandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, false)
   const all: Finding[] = []
   for (const parsed of files) {
-    const found = flags.fix === true ? fixed(parsed, lint, flags.json === true, typeFixes) : lint(parsed)
+    const found = flags.fix === true ? applyAndWriteFixes(parsed, lint, flags.json === true, listTypeFixes) : lint(parsed)
     all.push(...found)
     if (flags.json === true) continue
     if (found.length === 0) tell(`${parsed.target.path}: no issues found\n`)
@@ -49,7 +49,7 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
 }
 
 /** Applies what can be repaired, writes the file, and gives what is left. */
-export function fixed(
+export function applyAndWriteFixes(
   parsed: Parsed,
   analyse: (parsed: Parsed) => readonly Finding[],
   quiet: boolean,
@@ -70,7 +70,7 @@ export function fixed(
 }
 
 export function readTargets(paths: readonly string[]): readonly Target[] {
-  const files = scriptsAt(paths)
+  const files = listScripts(paths)
   if (files.length === 0) throw new UsageError('no .harn files found under the given target(s)')
   return files.map((path) => ({ path, key: realpathSync(path), text: readTarget(path) }))
 }

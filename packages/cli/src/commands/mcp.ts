@@ -9,7 +9,7 @@ import type { FileAuthStore } from '@bridle/stdlib-tools/node'
 import { McpConnection, McpFailure, loopbackRedirect, revokeTokens } from '@bridle/stdlib-tools/mcp'
 import type { McpAuth } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
-import { manifestOf } from '../host.js'
+import { loadManifest } from '../host.js'
 import { LONGEST_MS, Stop } from '../stop.js'
 import { complain } from '../printable.js'
 
@@ -31,8 +31,8 @@ export interface McpLoginFlags extends McpFlags {
 const DEFAULT_TIMEOUT_S = 300
 
 export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Promise<number> {
-  const { url, auth: declared } = serverOf(server)
-  const store = userStore()
+  const { url, auth: declared } = findServer(server)
+  const store = openUserStore()
   const { clientSecretEnv: variable } = flags
   const secret = variable !== undefined && Object.hasOwn(process.env, variable) ? process.env[variable] : undefined
   if (flags.clientSecretEnv !== undefined && (secret ?? '') === '')
@@ -57,7 +57,7 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
   }
   try {
     const name = (await greetWithTokens(store, url, auth, stop.signal)) ?? (await greet(url, auth, stop.signal))
-    const has = entriesOf(store).get(url.href)?.['tokens'] !== undefined
+    const has = readEntries(store).get(url.href)?.['tokens'] !== undefined
     // Whoever renews or revokes the tokens later is not told the id again. A secret stays where it is.
     if (has && flags.clientId !== undefined && secret === undefined && declared?.clientId === undefined)
       await store.set(`${url.href} client`, JSON.stringify({ client_id: flags.clientId, redirect_uris: [redirect.redirectUrl] }))
@@ -80,7 +80,7 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
 
 /** With the tokens of an earlier login; when they are of no use they are forgotten, and the registration, which has another way back. */
 async function greetWithTokens(store: FileAuthStore, url: URL, auth: McpAuth, signal: AbortSignal): Promise<string | null> {
-  if (entriesOf(store).get(url.href)?.['tokens'] !== undefined) {
+  if (readEntries(store).get(url.href)?.['tokens'] !== undefined) {
     let wantsPerson = false
     const alone: McpAuth = {
       ...auth,
@@ -166,9 +166,9 @@ const REVOKE_MS = 10_000
 /** Tokens are forgotten in any case; that a server would not take them back is said, since they may be of use until they run out. */
 export async function mcpLogoutCommand(server: string | undefined, flags: McpLogoutFlags): Promise<number> {
   if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all, not both')
-  const store = userStore()
-  const known = entriesOf(store)
-  const named = server === undefined ? null : serverOf(server)
+  const store = openUserStore()
+  const known = readEntries(store)
+  const named = server === undefined ? null : findServer(server)
   const urls = named === null ? [...known.keys()] : [named.url.href]
   const gone = urls.filter((url) => known.has(url))
   const revoked: string[] = []
@@ -179,7 +179,7 @@ export async function mcpLogoutCommand(server: string | undefined, flags: McpLog
       if (flags.local !== true && (await revokeTokens(new URL(url), auth, AbortSignal.timeout(REVOKE_MS))) === 'revoked')
         revoked.push(url)
     } catch (cause) {
-      failed.push({ server: url, reason: reasonOf(cause) })
+      failed.push({ server: url, reason: readReason(cause) })
     }
     forget(store, url)
   }
@@ -191,13 +191,13 @@ export async function mcpLogoutCommand(server: string | undefined, flags: McpLog
 }
 
 /** fetch wraps the reason into "fetch failed". */
-function reasonOf(cause: unknown): string {
+function readReason(cause: unknown): string {
   const { cause: inner, message } = cause as Error
   return inner instanceof Error && inner.message !== '' ? inner.message : message
 }
 
 export function mcpListCommand(flags: McpFlags): number {
-  const rows = [...entriesOf(userStore())].flatMap(([server, { ['tokens']: tokens }]) =>
+  const rows = [...readEntries(openUserStore())].flatMap(([server, { ['tokens']: tokens }]) =>
     tokens === undefined
       ? []
       : [
@@ -221,7 +221,7 @@ export function mcpListCommand(flags: McpFlags): number {
 type Kept = { readonly [what: string]: { readonly [key: string]: unknown } | undefined }
 
 /** What is kept, by server. */
-function entriesOf(store: FileAuthStore): ReadonlyMap<string, Kept> {
+function readEntries(store: FileAuthStore): ReadonlyMap<string, Kept> {
   const byServer = new Map<string, { [what: string]: { readonly [key: string]: unknown } }>()
   try {
     for (const [key, text] of store.entries()) {
@@ -237,18 +237,18 @@ function entriesOf(store: FileAuthStore): ReadonlyMap<string, Kept> {
   return byServer
 }
 
-function userStore(): FileAuthStore {
+function openUserStore(): FileAuthStore {
   return fileAuthStore(userAuthFile(process.env))
 }
 
 /** A URL, or the name of a server in the harn.toml of this folder. */
-function serverOf(server: string): { readonly url: URL; readonly auth: McpAuth } {
+function findServer(server: string): { readonly url: URL; readonly auth: McpAuth } {
   if (/^https?:\/\//.test(server)) {
     const url = parseUrl(server)
     if (url === null) throw new UsageError(`${server} is no URL`)
     return { url, auth: {} }
   }
-  const declared = manifestOf('<login>')?.mcpServers ?? {}
+  const declared = loadManifest('<login>')?.mcpServers ?? {}
   const found = Object.hasOwn(declared, server) ? declared[server] : undefined
   if (found === undefined) {
     const names = Object.keys(declared)

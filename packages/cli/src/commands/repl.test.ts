@@ -2,8 +2,8 @@
 
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { authorityOf } from '../authority.js'
-import { commandRuntime } from '../host.js'
+import { makeAuthority } from '../authority.js'
+import { makeCommandRuntime } from '../host.js'
 import { Memory } from '../repl/memory.js'
 import { Session } from '../repl/session.js'
 import { Prompt } from './repl.js'
@@ -11,9 +11,9 @@ import { Prompt } from './repl.js'
 const INTERRUPT = '\u0003'
 
 /** Types all keys at once and gives what the entries said, without what readline draws. */
-async function typed(keys: string): Promise<string> {
+async function typeKeys(keys: string): Promise<string> {
   const memory = new Memory()
-  const runtime = commandRuntime({ terminal: false, memory, authority: authorityOf({}) })
+  const runtime = makeCommandRuntime({ terminal: false, memory, authority: makeAuthority({}) })
   let said = ''
   const hear = (text: string): void => void (said += text)
   const session = new Session({ runtime, memory, print: hear, complain: hear })
@@ -32,5 +32,5 @@ test.each([
   ['and the lines of its entry', `let x = [1,\r2,${INTERRUPT}7 * 6\r:quit\r`, '42\n'],
   ['twice', `abc${INTERRUPT}${INTERRUPT}def${INTERRUPT}7 * 6\r:quit\r`, '42\n'],
 ])('after Ctrl-C %s', async (_, keys, expected) => {
-  expect(await typed(keys)).toBe(expected)
+  expect(await typeKeys(keys)).toBe(expected)
 })

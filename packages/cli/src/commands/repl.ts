@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
 import { makeFolders, writeWholeFile } from '@bridle/stdlib-tools/node'
-import { authorityOf, withLock } from '../authority.js'
+import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE } from '../errors.js'
-import { commandRuntime } from '../host.js'
-import { printable } from '../printable.js'
+import { makeCommandRuntime } from '../host.js'
+import { toPrintable } from '../printable.js'
 import { Memory } from '../repl/memory.js'
 import { Session } from '../repl/session.js'
 import { VERSION } from '../version.js'
@@ -40,10 +40,10 @@ const MOST_HISTORY = 1000
 
 export async function replCommand(flags: AuthorityFlags & SizeFlags): Promise<number> {
   const memory = new Memory()
-  const runtime = commandRuntime({
+  const runtime = makeCommandRuntime({
     terminal: true,
     memory,
-    authority: await withLock(authorityOf(flags), flags, '<repl>', 'many'),
+    authority: await withLock(makeAuthority(flags), flags, '<repl>', 'many'),
     ...readSizes(flags),
   })
   const streams: PromptStreams = {
@@ -61,7 +61,7 @@ export async function replCommand(flags: AuthorityFlags & SizeFlags): Promise<nu
   })
   const builtins = [...runtime.registry.builtins.keys()].filter((name) => !name.startsWith('__'))
   const methods = [...new Set([...runtime.registry.methods.values()].flatMap((table) => [...table.keys()]))]
-  const complete = (line: string): [string[], string] => completions(line, { session, builtins, methods })
+  const complete = (line: string): [string[], string] => listCompletions(line, { session, builtins, methods })
   return new Prompt(session, complete, streams).run()
 }
 
@@ -156,13 +156,13 @@ export class Prompt {
 
   /** False: the prompt is left. */
   private async take(line: string): Promise<boolean> {
-    if (this.entry.length === 0 && /^\s*:/.test(line)) return this.command(line.trim())
+    if (this.entry.length === 0 && /^\s*:/.test(line)) return this.executeCommand(line.trim())
     if (line.trim() === '') {
       if (this.entry.length > 0) await this.finish()
       return true
     }
     this.entry.push(line)
-    if (this.session.standing(this.entry.join('\n')) !== 'incomplete') await this.finish()
+    if (this.session.judgeEntry(this.entry.join('\n')) !== 'incomplete') await this.finish()
     return true
   }
 
@@ -181,7 +181,7 @@ export class Prompt {
     }
   }
 
-  private async command(line: string): Promise<boolean> {
+  private async executeCommand(line: string): Promise<boolean> {
     const [name, ...words] = line.split(/\s+/)
     const rest = line.slice(name!.length).trim()
     const { session } = this
@@ -197,13 +197,13 @@ export class Prompt {
         session.reset()
         return true
       case ':type': {
-        const type = session.typeOf(rest)
-        return this.printed(type === null ? null : `${type}\n`)
+        const type = session.inferType(rest)
+        return this.printText(type === null ? null : `${type}\n`)
       }
       case ':effects':
-        return this.printed(session.effects(rest))
+        return this.printText(session.renderEffects(rest))
       case ':disasm':
-        return this.printed(session.disassembly(rest))
+        return this.printText(session.disassembleEntry(rest))
       case ':load':
         if (words.length === 0 || !existsSync(rest)) this.complain(`error: there is no file ${rest}\n`)
         else await this.execute(readFileSync(rest, 'utf8').trimEnd())
@@ -214,19 +214,19 @@ export class Prompt {
     }
   }
 
-  private printed(text: string | null): boolean {
+  private printText(text: string | null): boolean {
     if (text === null) this.failed = true
     else this.print(text)
     return true
   }
 
   private print(text: string): void {
-    this.streams.output.write(printable(text))
+    this.streams.output.write(toPrintable(text))
   }
 
   private complain(text: string): void {
     this.failed = true
-    this.streams.errors.write(printable(text))
+    this.streams.errors.write(toPrintable(text))
   }
 }
 
@@ -237,12 +237,12 @@ export interface CompletionSources {
 }
 
 /** What the word at the end of the line could become, and that word. */
-export function completions(line: string, { session, builtins, methods }: CompletionSources): [string[], string] {
+export function listCompletions(line: string, { session, builtins, methods }: CompletionSources): [string[], string] {
   if (/^\s*:\w*$/.test(line)) {
     const typed = line.trim()
     return [COMMANDS.filter((name) => name.startsWith(typed)), typed]
   }
-  const word = /^\d*([A-Za-z_]\w*)$/.exec(lastWord(line))?.[1] ?? ''
+  const word = /^\d*([A-Za-z_]\w*)$/.exec(readLastWord(line))?.[1] ?? ''
   const isMember = line.slice(0, line.length - word.length).endsWith('.')
   if (word === '' && !isMember) return [[], '']
   const known = isMember ? methods : [...session.names(), ...KEYWORDS, ...builtins]
@@ -250,7 +250,7 @@ export function completions(line: string, { session, builtins, methods }: Comple
 }
 
 /** What of word characters the line ends in. */
-function lastWord(line: string): string {
+function readLastWord(line: string): string {
   let start = line.length
   while (start > 0 && /\w/.test(line[start - 1]!)) start--
   return line.slice(start)
@@ -258,14 +258,14 @@ function lastWord(line: string): string {
 
 // ---- history ----------------------------------------------------------------------------------------------------------
 
-function historyFile(): string {
+function findHistoryFile(): string {
   return join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'bridle', 'repl_history')
 }
 
 /** Newest first, as readline has it. */
 function readHistory(): string[] {
   try {
-    return readFileSync(historyFile(), 'utf8')
+    return readFileSync(findHistoryFile(), 'utf8')
       .split('\n')
       .filter((line) => line !== '')
   } catch {
@@ -275,8 +275,8 @@ function readHistory(): string[] {
 
 function writeHistory(history: readonly string[]): void {
   try {
-    makeFolders(dirname(historyFile()), 0o700)
-    writeWholeFile(historyFile(), `${history.join('\n')}\n`, { mode: 0o600 })
+    makeFolders(dirname(findHistoryFile()), 0o700)
+    writeWholeFile(findHistoryFile(), `${history.join('\n')}\n`, { mode: 0o600 })
   } catch {
     // A history that cannot be kept is no reason to stop.
   }

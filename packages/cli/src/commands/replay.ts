@@ -8,16 +8,16 @@ import type { Divergence, JournalEntry, ListedCall, Module, RecordedCall, Replay
 import { readJournal } from '@bridle/stdlib-tools/node'
 import type { EffectOutcome, ScriptPlace } from '@bridle/vm'
 import type { AuthorityFlags } from '../authority.js'
-import { CommandError, EXIT_FAILURE, UsageError, unreadable } from '../errors.js'
+import { CommandError, EXIT_FAILURE, UsageError, makeUnreadableError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
 import type { SourceLookup } from '../fault-report.js'
-import { commandRuntime } from '../host.js'
-import { compileScript, readScript, sourcesOf } from '../load.js'
+import { makeCommandRuntime } from '../host.js'
+import { compileScript, readScript, makeSourceLookup } from '../load.js'
 import type { Script } from '../script.js'
 import { writeWhole } from '../perform.js'
-import { resumingAuthority, tellWidened } from '../resuming.js'
-import { statusOf } from '../run-report.js'
-import { identifierWidth, renderExcerpt } from '../source-excerpt.js'
+import { makeResumingAuthority, tellWidened } from '../resuming.js'
+import { toStatus } from '../run-report.js'
+import { measureIdentifier, renderExcerpt } from '../source-excerpt.js'
 import { complain, tell, tellJson } from '../printable.js'
 import { readFurtherLimits } from '../further-limits.js'
 import type { LimitFlags } from '../further-limits.js'
@@ -37,7 +37,7 @@ export async function replayCommand(recording: string, file: string | undefined,
   const entries = readRecording(recording)
   if (options.list === true) return list(listCalls(entries), options.json === true)
   if (options.out !== undefined && options.until === undefined) throw new UsageError('--out needs --until: a place to stop at')
-  const edits = editsOf(options.edit ?? [], listCalls(entries))
+  const edits = parseEdits(options.edit ?? [], listCalls(entries))
   const opened = await openProgram(recording, entries, file, options)
   if (opened === null) return EXIT_FAILURE
   const { runtime, module, script, isWidening } = opened
@@ -50,13 +50,13 @@ export async function replayCommand(recording: string, file: string | undefined,
     ...(options.until === undefined ? {} : { until: options.until }),
     ...(options.json === true ? {} : { output: (text) => void process.stdout.write(text) }),
   })
-  const sources = sourcesOf(module, script)
+  const sources = makeSourceLookup(module, script)
   const ending = judge(result, { sources, isEdited: edits.size > 0 })
   if (result.kind === 'stopped' && options.out !== undefined) {
     if (result.snapshot === null) throw new CommandError('the run ended without waiting for that call; there is nothing to write')
     writeWhole(options.out, result.snapshot())
   }
-  if (options.json === true) tellJson(documentOf(result, ending.code, options.out))
+  if (options.json === true) tellJson(makeDocument(result, ending.code, options.out))
   else complain(ending.text)
   if (options.out !== undefined && result.kind !== 'stopped')
     complain('bridle: the replay ended before that; no snapshot was written\n')
@@ -84,9 +84,15 @@ async function openProgram(
   const before = first.authority ?? null
   // Only a snapshot goes on; nothing else here performs anything.
   const isKept = options.out !== undefined
-  const runtimeFor = async (key: string): Promise<{ readonly runtime: Runtime; readonly isWidening: boolean }> => {
-    const { authority, isWidening } = await resumingAuthority(options, { before, script: key, isAsked: isKept })
-    const made = commandRuntime({ script: key, terminal: false, args: [], authority, furtherLimits: readFurtherLimits(options) })
+  const makeRuntime = async (key: string): Promise<{ readonly runtime: Runtime; readonly isWidening: boolean }> => {
+    const { authority, isWidening } = await makeResumingAuthority(options, { before, script: key, isAsked: isKept })
+    const made = makeCommandRuntime({
+      script: key,
+      terminal: false,
+      args: [],
+      authority,
+      furtherLimits: readFurtherLimits(options),
+    })
     if (isKept && isWidening && before !== null) tellWidened(made, before, authority)
     return { runtime: made, isWidening }
   }
@@ -94,11 +100,11 @@ async function openProgram(
   if (asRecorded) {
     if (first.sources === undefined) throw new CommandError(`${recording} has no sources; name the script that was recorded`)
     const { key, text } = first.sources.entry
-    const { runtime, isWidening } = await runtimeFor(key)
+    const { runtime, isWidening } = await makeRuntime(key)
     return { runtime, module: runtime.moduleOfRecording(entries), script: { key, shown: key, text }, isWidening }
   }
   const script = await readScript(named, options.eval)
-  const { runtime, isWidening } = await runtimeFor(script.key)
+  const { runtime, isWidening } = await makeRuntime(script.key)
   const module = compileScript(runtime, script, options)
   if (module === null) return null
   if (first.program !== module.hash) complain(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
@@ -111,12 +117,12 @@ export function readRecording(path: string): JournalEntry[] {
     return readJournal(path)
   } catch (cause) {
     if (cause instanceof JournalFormatError) throw new CommandError(`${path} is not a journal: ${cause.message}`)
-    throw unreadable(path, cause)
+    throw makeUnreadableError(path, cause)
   }
 }
 
 /** `N=JSON`, in the tagged JSON of journals. */
-function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<number, EffectOutcome> {
+function parseEdits(texts: readonly string[], calls: readonly ListedCall[]): Map<number, EffectOutcome> {
   const edits = new Map<number, EffectOutcome>()
   for (const text of texts) {
     const match = /^(\d+)=(.*)$/s.exec(text)
@@ -128,10 +134,10 @@ function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<nu
     try {
       const value = decodePlain(match[2]!)
       edits.set(id, { ok: true, value })
-      const recorded = answerOf(call.outcome)
-      if (shapeOf(recorded) !== shapeOf(value))
+      const recorded = readAnswer(call.outcome)
+      if (describeShape(recorded) !== describeShape(value))
         complain(
-          `warning: --edit ${id}: the recorded answer is ${shapeOf(recorded)}: ${short(JSON.stringify(recorded, jsonValue))}\n`,
+          `warning: --edit ${id}: the recorded answer is ${describeShape(recorded)}: ${shortenText(JSON.stringify(recorded, toJsonValue))}\n`,
         )
     } catch (cause) {
       throw new UsageError(`--edit ${id}: ${cause instanceof Error ? cause.message : String(cause)}`)
@@ -150,12 +156,12 @@ function judge(
     case 'diverged':
       return { code: EXIT_FAILURE, text: renderDivergence(result.divergence, sources, isEdited) }
     case 'stopped':
-      return { code: 0, text: `bridle: stopped in front of ${shown(result.next)}\n${renderPlace(result.place, sources)}` }
+      return { code: 0, text: `bridle: stopped in front of ${formatCall(result.next)}\n${renderPlace(result.place, sources)}` }
     case 'ended': {
       const { end } = result
       switch (end.kind) {
         case 'done': {
-          const { code, complaint } = statusOf(end.value)
+          const { code, complaint } = toStatus(end.value)
           return { code, text: complaint }
         }
         case 'exit':
@@ -177,7 +183,7 @@ function renderDivergence(
   isEdited: boolean,
 ): string {
   const lines = [`error: ${code}: ${message}`, renderPlace(place, sources).trimEnd()].filter((line) => line !== '')
-  if (expected !== null || actual !== null) lines.push(`  recorded: ${shown(expected)}`, `       now: ${shown(actual)}`)
+  if (expected !== null || actual !== null) lines.push(`  recorded: ${formatCall(expected)}`, `       now: ${formatCall(actual)}`)
   if (isEdited) lines.push('  = note: answers were edited; from here the run goes its own way')
   return `${lines.join('\n')}\n`
 }
@@ -186,11 +192,11 @@ function renderPlace(place: ScriptPlace | null, sources: SourceLookup): string {
   if (place === null) return ''
   const { file, line, column } = place
   const text = sources.text(file)?.split(/\r?\n/)[line - 1] ?? null
-  const width = text === null ? 0 : identifierWidth(text, column)
+  const width = text === null ? 0 : measureIdentifier(text, column)
   return `${renderExcerpt({ file: sources.show(file), line, column, text, width }).lines.join('\n')}\n`
 }
 
-function shown(call: RecordedCall | null): string {
+function formatCall(call: RecordedCall | null): string {
   return call === null ? 'nothing' : `call ${call.id}, ${call.name} ${call.args}`
 }
 
@@ -199,20 +205,20 @@ function list(calls: readonly ListedCall[], json: boolean): number {
     const answers = calls.map(({ outcome, ...call }) => ({
       ...call,
       args: JSON.parse(call.args) as unknown,
-      answer: answerOf(outcome),
+      answer: readAnswer(outcome),
     }))
-    tellJson({ calls: answers }, jsonValue)
+    tellJson({ calls: answers }, toJsonValue)
     return 0
   }
   for (const call of calls) {
-    const answer = JSON.stringify(answerOf(call.outcome), jsonValue)
-    tell(`${String(call.id).padStart(4)}  ${call.name} ${short(call.args)}\n      ${short(answer)}\n`)
+    const answer = JSON.stringify(readAnswer(call.outcome), toJsonValue)
+    tell(`${String(call.id).padStart(4)}  ${call.name} ${shortenText(call.args)}\n      ${shortenText(answer)}\n`)
   }
   return 0
 }
 
 /** What the builtin behind a call looks for in its answer. */
-function shapeOf(answer: unknown): string {
+function describeShape(answer: unknown): string {
   if (answer === null) return 'nil'
   if (Array.isArray(answer)) return 'a list'
   if (answer instanceof Uint8Array) return 'bytes'
@@ -221,22 +227,22 @@ function shapeOf(answer: unknown): string {
   return `a record of ${Object.keys(answer).toSorted().join(', ')}`
 }
 
-function answerOf(outcome: EffectOutcome | null): unknown {
+function readAnswer(outcome: EffectOutcome | null): unknown {
   if (outcome === null) return { unanswered: true }
   return outcome.ok ? outcome.value : { error: outcome.error.message }
 }
 
-function jsonValue(_key: string, value: unknown): unknown {
+function toJsonValue(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }
 
 const LONGEST_SHOWN = 200
 
-function short(text: string): string {
+function shortenText(text: string): string {
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`
 }
 
-function documentOf(result: ReplayResult, code: number, out: string | undefined): Readonly<Record<string, unknown>> {
+function makeDocument(result: ReplayResult, code: number, out: string | undefined): Readonly<Record<string, unknown>> {
   const common = { exit_code: code, output: result.output }
   switch (result.kind) {
     case 'diverged':

@@ -2,20 +2,20 @@
 // again, with the same idempotency key; what was printed before is not printed again.
 
 import { readFileSync } from 'node:fs'
-import { CompileError, SnapshotError, describeSnapshot, lastAuthority } from '@bridle/stdlib-tools'
+import { CompileError, SnapshotError, describeSnapshot, findLastAuthority } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
-import { CommandError, UsageError, unreadable } from '../errors.js'
+import { CommandError, UsageError, makeUnreadableError } from '../errors.js'
 import { readSizes } from '../further-limits.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import type { Script } from '../script.js'
 import { perform } from '../perform.js'
 import type { PeopleFlags } from '../people/answers.js'
 import type { RunFlags } from '../run-flags.js'
-import { resumingAuthority, tellWidened } from '../resuming.js'
+import { makeResumingAuthority, tellWidened } from '../resuming.js'
 import type { ResumingFlags } from '../resuming.js'
 import { readRecording } from './replay.js'
-import { continuedFile } from './run-options.js'
+import { openContinuedFile } from './run-options.js'
 
 export interface ResumeFlags
   extends ResumingFlags, PeopleFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
@@ -31,7 +31,7 @@ export async function resumeCommand(file: string, options: ResumeFlags): Promise
   return perform({
     module,
     script,
-    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module, widen })),
+    launch: ({ dryRun: _, ...start }) => withRefusals(file, () => runtime.resume(bytes, { ...start, module, widen })),
     json: options.json === true,
     dryRun: false,
     timeoutMs: options.timeout ?? null,
@@ -57,9 +57,9 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   if (head.sources === undefined)
     throw new UsageError(`${file} has no sources; it can be gone on with by a program only`, { file })
   const { key, text } = head.sources.entry
-  const before = lastAuthority(entries)
-  const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
-  const runtime = commandRuntime({
+  const before = findLastAuthority(entries)
+  const { authority, isWidening: widen } = await makeResumingAuthority(options, { before, script: key })
+  const runtime = makeCommandRuntime({
     script: key,
     terminal: true,
     people: options,
@@ -68,16 +68,16 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
     authority,
   })
   if (widen && before !== null) tellWidened(runtime, before, authority)
-  const module = refusing(file, () => runtime.moduleOfRecording(entries))
+  const module = withRefusals(file, () => runtime.moduleOfRecording(entries))
   return perform({
     module,
     script: { key, shown: key, text },
     launch: ({ dryRun: _, ...start }) => {
-      const found = refusing(file, () =>
+      const found = withRefusals(file, () =>
         runtime.continueRecording(entries, {
           ...start,
           widen,
-          journal: continuedFile(file),
+          journal: openContinuedFile(file),
           onUnknownOutcome: () => options.unknown ?? 'fail',
         }),
       )
@@ -107,10 +107,10 @@ export async function openSnapshot(
   options: ResumingFlags & PeopleFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>,
 ): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
-  const { file: key, authority: before } = refusing(file, () => describeSnapshot(bytes))
+  const { file: key, authority: before } = withRefusals(file, () => describeSnapshot(bytes))
   if (key === null) throw new UsageError(`${file} was taken without its sources; it can be resumed by a program only`)
-  const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
-  const runtime = commandRuntime({
+  const { authority, isWidening: widen } = await makeResumingAuthority(options, { before, script: key })
+  const runtime = makeCommandRuntime({
     script: key,
     terminal: true,
     people: options,
@@ -119,7 +119,7 @@ export async function openSnapshot(
     authority,
   })
   if (widen && before !== null) tellWidened(runtime, before, authority)
-  const module = refusing(file, () => runtime.moduleOfSnapshot(bytes))
+  const module = withRefusals(file, () => runtime.moduleOfSnapshot(bytes))
   const text = module.files.get(key)?.text ?? ''
   return { bytes, runtime, module, script: { key, shown: key, text }, widen }
 }
@@ -128,11 +128,11 @@ export function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw unreadable(file, cause)
+    throw makeUnreadableError(file, cause)
   }
 }
 
-export function refusing<T>(file: string, work: () => T): T {
+export function withRefusals<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {

@@ -12,7 +12,7 @@ import { begin } from '../begin.js'
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-resuming-')))
 const inside = join(folder, 'inside')
 const secret = join(folder, 'secret.txt')
-const snapshot = (name: string): string => join(folder, `${name}.snap`)
+const makeSnapshotPath = (name: string): string => join(folder, `${name}.snap`)
 
 beforeAll(() => {
   mkdirSync(inside)
@@ -29,7 +29,7 @@ interface Said {
   readonly err: string
 }
 
-async function bridle(...words: readonly string[]): Promise<Said> {
+async function runBridle(...words: readonly string[]): Promise<Said> {
   let [out, err] = ['', '']
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true))
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((err += String(chunk)), true))
@@ -44,13 +44,13 @@ async function bridle(...words: readonly string[]): Promise<Said> {
   }
 }
 
-const reading = (...paths: readonly string[]): string =>
+const makeReadingScript = (...paths: readonly string[]): string =>
   `sleep(1ms)\n${paths.map((path) => `println(try { read_file("${path}") } catch (e) { "refused" })`).join('\n')}\n`
 
 /** A snapshot of a run that was started with `flags` and waits in front of its reads. */
-async function taken(name: string, flags: readonly string[], code: string): Promise<string> {
-  expect(await bridle('snapshot', ...flags, '-o', snapshot(name), '-e', code)).toMatchObject({ code: 0, out: '' })
-  return snapshot(name)
+async function takeSnapshot(name: string, flags: readonly string[], code: string): Promise<string> {
+  expect(await runBridle('snapshot', ...flags, '-o', makeSnapshotPath(name), '-e', code)).toMatchObject({ code: 0, out: '' })
+  return makeSnapshotPath(name)
 }
 
 const everything = [secret, join(inside, 'a.txt'), join(inside, 'deep', 'b.txt')]
@@ -73,16 +73,18 @@ describe('a snapshot carries what the run may do', () => {
     ['unless it is widened', ['--sandbox'], ['--widen'], 'the secret\nin a\nin b\n'],
     ['to what the flags say', ['--sandbox'], ['--widen', '--root', inside], 'refused\nin a\nin b\n'],
   ])('%s', async (name, then, now, expected) => {
-    const file = await taken(name.replaceAll(/\W/g, '_'), then, reading(...everything))
-    expect(await bridle('resume', ...now, file)).toMatchObject({ code: 0, out: expected })
+    const file = await takeSnapshot(name.replaceAll(/\W/g, '_'), then, makeReadingScript(...everything))
+    expect(await runBridle('resume', ...now, file)).toMatchObject({ code: 0, out: expected })
   })
 
   test('through a snapshot of a snapshot, too', async () => {
-    const first = await taken('first', ['--root', inside], reading(...everything))
-    const second = snapshot('second')
-    expect(await bridle('snapshot', '--at', '1', '--root', join(inside, 'deep'), '-o', second, first)).toMatchObject({ code: 0 })
-    expect(await bridle('resume', second)).toMatchObject({ out: 'refused\nrefused\nin b\n' })
-    expect(await bridle('resume', first)).toMatchObject({ out: 'refused\nin a\nin b\n' })
+    const first = await takeSnapshot('first', ['--root', inside], makeReadingScript(...everything))
+    const second = makeSnapshotPath('second')
+    expect(await runBridle('snapshot', '--at', '1', '--root', join(inside, 'deep'), '-o', second, first)).toMatchObject({
+      code: 0,
+    })
+    expect(await runBridle('resume', second)).toMatchObject({ out: 'refused\nrefused\nin b\n' })
+    expect(await runBridle('resume', first)).toMatchObject({ out: 'refused\nin a\nin b\n' })
   })
 
   test.each<[string, readonly string[], readonly string[], number]>([
@@ -92,28 +94,30 @@ describe('a snapshot carries what the run may do', () => {
     ['more when it is widened', ['--fuel', '2000'], ['--widen'], 0],
   ])('a run has %s of its limits', async (name, then, now, code) => {
     const long = 'sleep(1ms)\nvar n = 0\nfor i in 1 to 20000 { n = n + i }\n'
-    const file = await taken(`limits_${name.replaceAll(/\W/g, '_')}`, then, long)
-    const ended = await bridle('resume', ...now, file)
+    const file = await takeSnapshot(`limits_${name.replaceAll(/\W/g, '_')}`, then, long)
+    const ended = await runBridle('resume', ...now, file)
     expect(ended.code).toBe(code)
     expect(ended.err).toContain(code === 0 ? 'limit of fuel: 1000000000000, before 2000' : 'out of fuel')
   })
 
   test('what is widened is told', async () => {
-    const file = await taken('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
-    const { err } = await bridle('resume', '--widen', file)
+    const file = await takeSnapshot('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
+    const { err } = await runBridle('resume', '--widen', file)
     expect(err).toContain('bridle: widened:\n  powers: mcp.connect, process.exec')
     expect(err).toContain('builtins no longer denied: exec')
     expect(err).toContain(`files: anywhere, before: ${inside}`)
-    expect((await bridle('resume', '--widen', '--root', inside, '--deny', 'exec', file)).err).toContain('gives the run nothing')
+    expect((await runBridle('resume', '--widen', '--root', inside, '--deny', 'exec', file)).err).toContain(
+      'gives the run nothing',
+    )
   })
 
   test('a root is where it was, when a link to it points elsewhere', async () => {
     const link = join(folder, 'link')
     symlinkSync(inside, link)
-    const file = await taken('link', ['--root', link], reading(...everything, join(link, 'a.txt')))
+    const file = await takeSnapshot('link', ['--root', link], makeReadingScript(...everything, join(link, 'a.txt')))
     rmSync(link)
     symlinkSync('/', link)
-    expect(await bridle('resume', file)).toMatchObject({ out: 'refused\nin a\nin b\nrefused\n' })
+    expect(await runBridle('resume', file)).toMatchObject({ out: 'refused\nin a\nin b\nrefused\n' })
   })
 
   test('locked tools stay locked', async () => {
@@ -123,9 +127,9 @@ describe('a snapshot carries what the run may do', () => {
       'import { tool_call } from "std/tools"\n' +
       'tool_bind(tool_define(tool_registry(), "one", "d", {parameters: {}, handler: { a -> "called" }}))\nsleep(1ms)\n' +
       'println(try { tool_call("one", {}) } catch (e) { "refused" })\n'
-    const file = await taken('locked', ['--locked', '--lock-file', lock], code)
-    const open = await taken('open', [], code)
-    const [held, free] = [await bridle('resume', file), await bridle('resume', open)]
+    const file = await takeSnapshot('locked', ['--locked', '--lock-file', lock], code)
+    const open = await takeSnapshot('open', [], code)
+    const [held, free] = [await runBridle('resume', file), await runBridle('resume', open)]
     expect([free.out, held.out]).toEqual(['called\n', 'refused\n'])
   })
 })
@@ -133,7 +137,7 @@ describe('a snapshot carries what the run may do', () => {
 describe('what a file says about authority only takes away', () => {
   type Document = unknown[]
   const AUTHORITY = 11
-  const rewritten = (file: string, change: (document: Document) => Document, version = 3): string => {
+  const rewriteDocument = (file: string, change: (document: Document) => Document, version = 3): string => {
     const document = readDocument(readFileSync(file), 3) as Document
     const out = `${file}.changed`
     writeFileSync(out, writeDocument(change(document), version))
@@ -141,10 +145,10 @@ describe('what a file says about authority only takes away', () => {
   }
 
   test('a claim to everything is held to the flags', async () => {
-    const file = await taken('claims', ['--sandbox'], reading(...everything))
-    const claims = rewritten(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, null]))
-    expect(await bridle('resume', '--root', inside, claims)).toMatchObject({ out: 'refused\nin a\nin b\n' })
-    expect(await bridle('resume', '--sandbox', claims)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
+    const file = await takeSnapshot('claims', ['--sandbox'], makeReadingScript(...everything))
+    const claims = rewriteDocument(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, null]))
+    expect(await runBridle('resume', '--root', inside, claims)).toMatchObject({ out: 'refused\nin a\nin b\n' })
+    expect(await runBridle('resume', '--sandbox', claims)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
   })
 
   test.each<[string, unknown]>([
@@ -156,9 +160,9 @@ describe('what a file says about authority only takes away', () => {
     ['builtins that are none', [[['*']], [], [{}], null, false, null]],
     ['text', 'everything'],
   ])('%s is refused', async (name, authority) => {
-    const file = await taken(`bad_${name.replaceAll(/\W/g, '_')}`, [], reading(secret))
-    const changed = rewritten(file, (document) => document.with(AUTHORITY, authority))
-    const ended = await bridle('resume', changed)
+    const file = await takeSnapshot(`bad_${name.replaceAll(/\W/g, '_')}`, [], makeReadingScript(secret))
+    const changed = rewriteDocument(file, (document) => document.with(AUTHORITY, authority))
+    const ended = await runBridle('resume', changed)
     expect(ended).toMatchObject({ code: 1, out: '' })
     expect(ended.err).toContain('refused (damaged)')
   })
@@ -169,67 +173,75 @@ describe('what a file says about authority only takes away', () => {
     ['without its parts', {}],
     ['roots that are no paths', { roots: [1, 'relative'], privateHosts: 3, mcpHosts: 'x', mcpPrograms: 'yes' }],
   ])('a confinement that cannot be read confines most: %s', async (name, confinement) => {
-    const file = await taken(`confined_${name.replaceAll(/\W/g, '_')}`, [], reading(...everything))
-    const changed = rewritten(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, confinement]))
-    expect(await bridle('resume', changed)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
+    const file = await takeSnapshot(`confined_${name.replaceAll(/\W/g, '_')}`, [], makeReadingScript(...everything))
+    const changed = rewriteDocument(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, confinement]))
+    expect(await runBridle('resume', changed)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
   })
 
   test('one of a version that said nothing needs flags that do', async () => {
-    const file = await taken('old', [], reading(...everything))
-    const old = rewritten(file, (document) => document.slice(0, AUTHORITY), 2)
-    expect(await bridle('resume', old)).toEqual({
+    const file = await takeSnapshot('old', [], makeReadingScript(...everything))
+    const old = rewriteDocument(file, (document) => document.slice(0, AUTHORITY), 2)
+    expect(await runBridle('resume', old)).toEqual({
       code: 2,
       out: '',
       err: expect.stringMatching(/version that did not write down what the run may do[^]*--widen/) as string,
     })
-    expect(await bridle('resume', '--root', inside, old)).toMatchObject({ code: 0, out: 'refused\nin a\nin b\n' })
-    expect(await bridle('resume', '--widen', old)).toMatchObject({ code: 0, out: 'the secret\nin a\nin b\n' })
+    expect(await runBridle('resume', '--root', inside, old)).toMatchObject({ code: 0, out: 'refused\nin a\nin b\n' })
+    expect(await runBridle('resume', '--widen', old)).toMatchObject({ code: 0, out: 'the secret\nin a\nin b\n' })
   })
 })
 
 describe('a recording carries it, too', () => {
-  const code = reading(...everything)
-  const recorded = async (name: string, flags: readonly string[]): Promise<string> => {
+  const code = makeReadingScript(...everything)
+  const recordRun = async (name: string, flags: readonly string[]): Promise<string> => {
     const journal = join(folder, `${name}.jsonl`)
-    expect(await bridle('run', ...flags, '--record', journal, '-e', code)).toMatchObject({ code: 0 })
+    expect(await runBridle('run', ...flags, '--record', journal, '-e', code)).toMatchObject({ code: 0 })
     return journal
   }
 
   test('a replay refuses again what was refused', async () => {
-    const journal = await recorded('again', ['--sandbox', '--deny', 'read_file'])
-    expect(await bridle('replay', journal)).toMatchObject({ code: 0, err: '' })
+    const journal = await recordRun('again', ['--sandbox', '--deny', 'read_file'])
+    expect(await runBridle('replay', journal)).toMatchObject({ code: 0, err: '' })
   })
 
   test('a run that goes on from a replay has what the recorded one had', async () => {
-    const journal = await recorded('on', ['--root', inside])
-    const out = snapshot('replayed')
-    expect(await bridle('replay', journal, '--until', '0', '-o', out)).toMatchObject({ code: 0 })
-    expect((await bridle('resume', out)).out).toContain('refused\nin a\nin b\n')
-    expect(await bridle('replay', journal, '--sandbox', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
-    expect((await bridle('resume', out)).out).toContain('refused\nrefused\nrefused\n')
-    expect(await bridle('replay', journal, '--widen', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
-    expect((await bridle('resume', out)).out).toContain('the secret\nin a\nin b\n')
+    const journal = await recordRun('on', ['--root', inside])
+    const out = makeSnapshotPath('replayed')
+    expect(await runBridle('replay', journal, '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await runBridle('resume', out)).out).toContain('refused\nin a\nin b\n')
+    expect(await runBridle('replay', journal, '--sandbox', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await runBridle('resume', out)).out).toContain('refused\nrefused\nrefused\n')
+    expect(await runBridle('replay', journal, '--widen', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await runBridle('resume', out)).out).toContain('the secret\nin a\nin b\n')
   })
 
   test('one of a version that said nothing needs flags to go on, and none to be replayed', async () => {
-    const journal = await recorded('silent', [])
+    const journal = await recordRun('silent', [])
     const [first, ...rest] = readFileSync(journal, 'utf8').split('\n')
     const head = JSON.parse(first!) as Record<string, unknown>
     delete head['authority']
     writeFileSync(journal, [JSON.stringify(head), ...rest].join('\n'))
-    expect(await bridle('replay', journal)).toMatchObject({ code: 0 })
-    expect(await bridle('replay', journal, '--until', '0', '-o', snapshot('silent'))).toMatchObject({ code: 2 })
-    expect(await bridle('replay', journal, '--root', inside, '--until', '0', '-o', snapshot('silent'))).toMatchObject({ code: 0 })
-    expect((await bridle('resume', snapshot('silent'))).out).toContain('refused\nin a\nin b\n')
+    expect(await runBridle('replay', journal)).toMatchObject({ code: 0 })
+    expect(await runBridle('replay', journal, '--until', '0', '-o', makeSnapshotPath('silent'))).toMatchObject({ code: 2 })
+    expect(await runBridle('replay', journal, '--root', inside, '--until', '0', '-o', makeSnapshotPath('silent'))).toMatchObject({
+      code: 0,
+    })
+    expect((await runBridle('resume', makeSnapshotPath('silent'))).out).toContain('refused\nin a\nin b\n')
   })
 
   test('--edit takes one value, and FILE may follow', async () => {
     const script = join(folder, 'edited.harn')
     writeFileSync(script, 'println(read_file("a.txt"))\n')
-    const journal = join(folder, 'edited.jsonl')
-    expect(await bridle('run', '--root', inside, '--record', journal, script)).toMatchObject({ out: 'in a\n' })
-    expect(await bridle('replay', journal, '--edit', '1={"data": "edited"}', script)).toMatchObject({ code: 0, out: 'edited\n' })
-    expect(await bridle('replay', '--edit', '1={"data": "edited"}', journal, script)).toMatchObject({ code: 0, out: 'edited\n' })
+    const writeJournal = join(folder, 'edited.jsonl')
+    expect(await runBridle('run', '--root', inside, '--record', writeJournal, script)).toMatchObject({ out: 'in a\n' })
+    expect(await runBridle('replay', writeJournal, '--edit', '1={"data": "edited"}', script)).toMatchObject({
+      code: 0,
+      out: 'edited\n',
+    })
+    expect(await runBridle('replay', '--edit', '1={"data": "edited"}', writeJournal, script)).toMatchObject({
+      code: 0,
+      out: 'edited\n',
+    })
   })
 })
 
@@ -247,10 +259,10 @@ println(argv)
     readonly status: string
     readonly output: string
   }
-  const recorded = async (name: string, ...flags: readonly string[]): Promise<readonly string[]> => {
+  const recordRun = async (name: string, ...flags: readonly string[]): Promise<readonly string[]> => {
     rmSync(written, { force: true })
     const journal = join(folder, `${name}.jsonl`)
-    expect(await bridle('run', ...flags, '--record', journal, '-e', code, '--', 'word')).toMatchObject({ code: 0 })
+    expect(await runBridle('run', ...flags, '--record', journal, '-e', code, '--', 'word')).toMatchObject({ code: 0 })
     return readFileSync(journal, 'utf8').trimEnd().split('\n')
   }
   const cut = (name: string, text: string): string => {
@@ -260,30 +272,33 @@ println(argv)
   }
 
   test('wherever it was cut off, also in the middle of a line', async () => {
-    const lines = await recorded('cuts')
+    const lines = await recordRun('cuts')
     for (let at = 2; at < lines.length - 1; at++) {
       const whole = `${lines.slice(0, at).join('\n')}\n`
       for (const rest of ['', lines[at]!.slice(0, 20), lines[at]!.slice(0, -1)]) {
-        const journal = cut('cuts', whole + rest)
-        const { out } = await bridle('resume', '--unknown', 'retry', '--json', journal)
+        const writeJournal = cut('cuts', whole + rest)
+        const { out } = await runBridle('resume', '--unknown', 'retry', '--json', writeJournal)
         const ended = JSON.parse(out) as Ended
         expect(ended).toMatchObject({ status: 'done', output: expect.stringMatching(/^one\nin a\n\d+\n\[word\]\n$/) as string })
         // The journal is whole again: it replays, and there is nothing to go on with.
-        expect(await bridle('replay', journal)).toMatchObject({ code: 0, out: ended.output, err: '' })
-        expect(await bridle('resume', journal)).toMatchObject({ code: 1, err: expect.stringContaining('has ended') as string })
+        expect(await runBridle('replay', writeJournal)).toMatchObject({ code: 0, out: ended.output, err: '' })
+        expect(await runBridle('resume', writeJournal)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('has ended') as string,
+        })
       }
     }
   })
 
   test('what was printed is not printed again, and what may have happened is not done again', async () => {
-    const lines = await recorded('unknown')
+    const lines = await recordRun('unknown')
     const intent = lines.findIndex((line) => line.includes('"fs.write"'))
-    const journal = (): string => cut('unknown', `${lines.slice(0, intent + 1).join('\n')}\n`)
+    const writeJournal = (): string => cut('unknown', `${lines.slice(0, intent + 1).join('\n')}\n`)
     rmSync(written)
-    const failed = await bridle('resume', journal())
+    const failed = await runBridle('resume', writeJournal())
     expect(failed).toMatchObject({ code: 1, out: '' })
     expect(failed.err).toContain('the outcome of fs.write')
-    expect(await bridle('resume', '--unknown', 'retry', journal())).toMatchObject({
+    expect(await runBridle('resume', '--unknown', 'retry', writeJournal())).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^\d+\n\[word\]\n$/) as string,
     })
@@ -291,37 +306,37 @@ println(argv)
   })
 
   test('under the authority of then and the flags of now, each time', async () => {
-    const lines = await recorded('held', '--root', folder)
+    const lines = await recordRun('held', '--root', folder)
     const begun = `${lines.slice(0, 2).join('\n')}\n`
     const held = cut('held', begun)
     // Narrowed once, it stays so: the process that went on is cut off, too.
-    expect(await bridle('resume', '--deny', 'append_file', held)).toMatchObject({
+    expect(await runBridle('resume', '--deny', 'append_file', held)).toMatchObject({
       code: 1,
       err: expect.stringContaining('not permitted') as string,
     })
     const again = readFileSync(held, 'utf8').trimEnd().split('\n')
     const restore = again.findIndex((line) => line.includes('"restore"'))
     const twice = cut('twice', `${again.slice(0, restore + 2).join('\n')}\n`)
-    expect(await bridle('resume', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
-    expect(await bridle('replay', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
+    expect(await runBridle('resume', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
+    expect(await runBridle('replay', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
     const outside = cut('outside', begun)
-    expect(await bridle('resume', '--root', join(inside, 'deep'), outside)).toMatchObject({
+    expect(await runBridle('resume', '--root', join(inside, 'deep'), outside)).toMatchObject({
       code: 1,
       err: expect.stringContaining('outside the allowed roots') as string,
     })
   })
 
   test('a dry run goes on as one', async () => {
-    const lines = await recorded('dry', '--dry-run')
+    const lines = await recordRun('dry', '--dry-run')
     const begun = cut('dry', `${lines.slice(0, 2).join('\n')}\n`)
     rmSync(written, { force: true })
-    expect(await bridle('resume', begun)).toMatchObject({
+    expect(await runBridle('resume', begun)).toMatchObject({
       code: 0,
       out: expect.stringContaining('this would have happened') as string,
     })
-    const out = snapshot('dry')
-    expect(await bridle('replay', cut('dry', lines.join('\n')), '--until', '1', '-o', out)).toMatchObject({ code: 0 })
-    await bridle('resume', out)
+    const out = makeSnapshotPath('dry')
+    expect(await runBridle('replay', cut('dry', lines.join('\n')), '--until', '1', '-o', out)).toMatchObject({ code: 0 })
+    await runBridle('resume', out)
     expect(existsSync(written)).toBe(false)
   })
 

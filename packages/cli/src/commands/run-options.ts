@@ -10,11 +10,11 @@ import { continuedJournal, fileJournal, fileTrace } from '@bridle/stdlib-tools/n
 import { parseJson, toPlain } from '@bridle/vm'
 import { isSecretVariable, modelFixtures } from '@bridle/stdlib-tools'
 import type { Plain } from '@bridle/vm'
-import { CommandError, UsageError, reasonOf, unreadable } from '../errors.js'
+import { CommandError, UsageError, readReason, makeUnreadableError } from '../errors.js'
 import { complain } from '../printable.js'
 
 /** Extensions by name. Throws UsageError. */
-export function extensionsOf(names: readonly string[] | undefined): readonly 'grants'[] {
+export function readExtensions(names: readonly string[] | undefined): readonly 'grants'[] {
   return (names ?? []).map((name) => {
     if (name !== 'grants') throw new UsageError(`--extension ${name}: the only extension is grants`)
     return name
@@ -22,56 +22,56 @@ export function extensionsOf(names: readonly string[] | undefined): readonly 'gr
 }
 
 /** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
-export function tracingOf(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
+export function makeTracing(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
   const secrets = Object.entries(process.env).flatMap(([name, value]) =>
     // Secrets that the host lends (--secret) are known by value. Beside them only what looks like a key: a path, an address or a word
     // that happens to stand in a variable such as KEYBOARD is taken out of no trace.
     isSecretVariable(name) && value !== undefined && looksLikeKey(value) ? [value] : [],
   )
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
-  const runId = uuidv7()
+  const runId = makeUuidv7()
   const file = isFolder ? join(path, `${runId}.jsonl`) : path
   try {
     if (isFolder) complain(`trace: ${runId}\n`)
     return {
       runId,
-      tracing: { sinks: [outspoken(fileTrace(file), file)], redact: { secrets }, ...(isRequired ? { required: true } : {}) },
+      tracing: { sinks: [withComplaints(fileTrace(file), file)], redact: { secrets }, ...(isRequired ? { required: true } : {}) },
     }
   } catch (cause) {
-    throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot write ${file}: ${readReason(cause)}`)
   }
 }
 
 /** Of runs that a command begins later. Throws UsageError where many runs would share one file. */
-export function tracesIn(
+export function makeTracings(
   path: string,
   { isRequired, runs }: { readonly isRequired: boolean; readonly runs: 'one' | 'many' },
 ): (runId: string) => TraceOptions {
-  if (runs === 'one') return () => tracingOf(path, isRequired).tracing
+  if (runs === 'one') return () => makeTracing(path, isRequired).tracing
   if (existsSync(path) && !statSync(path).isDirectory())
     throw new UsageError(`--trace ${path}: each run writes a file of its own; name a folder`)
-  return () => tracingOf(path.endsWith('/') ? path : `${path}/`, isRequired).tracing
+  return () => makeTracing(path.endsWith('/') ? path : `${path}/`, isRequired).tracing
 }
 
 /** Says what it cannot write; the run goes on without it. */
-function outspoken(sink: TraceSink, file: string): TraceSink {
-  const saying = (work: () => void): void => {
+function withComplaints(sink: TraceSink, file: string): TraceSink {
+  const complainOnFailure = (work: () => void): void => {
     try {
       work()
     } catch (cause) {
-      complain(`bridle: cannot write ${file}: ${reasonOf(cause)}; the trace ends there\n`)
+      complain(`bridle: cannot write ${file}: ${readReason(cause)}; the trace ends there\n`)
       throw cause
     }
   }
   return {
     ...sink,
-    append: (event) => saying(() => sink.append(event)),
-    blob: (hash, text) => saying(() => sink.blob?.(hash, text)),
+    append: (event) => complainOnFailure(() => sink.append(event)),
+    blob: (hash, text) => complainOnFailure(() => sink.blob?.(hash, text)),
   }
 }
 
 /** Sorts by time of making (RFC 9562). */
-function uuidv7(): string {
+function makeUuidv7(): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
@@ -86,7 +86,7 @@ export function readInput(text: string): Plain {
     try {
       json = readFileSync(text.slice(1), 'utf8')
     } catch (cause) {
-      throw unreadable(text.slice(1), cause)
+      throw makeUnreadableError(text.slice(1), cause)
     }
   }
   return readJson(json, '--input is not JSON')
@@ -104,16 +104,17 @@ export function readJson(text: string, problem: string): Plain {
 }
 
 export function openJournal(path: string): Journal {
-  return outspokenJournal(path, fileJournal)
+  return openReportingJournal(path, fileJournal)
 }
 
 /** The same behind what is there. */
-export function continuedFile(path: string): Journal {
-  return outspokenJournal(path, continuedJournal)
+export function openContinuedFile(path: string): Journal {
+  return openReportingJournal(path, continuedJournal)
 }
 
-function outspokenJournal(path: string, open: (path: string) => Journal): Journal {
-  const refused = (cause: unknown): CommandError => new CommandError(`cannot write ${path}: ${reasonOf(cause)}`, { file: path })
+function openReportingJournal(path: string, open: (path: string) => Journal): Journal {
+  const makeRefusal = (cause: unknown): CommandError =>
+    new CommandError(`cannot write ${path}: ${readReason(cause)}`, { file: path })
   try {
     const journal = open(path)
     return {
@@ -122,12 +123,12 @@ function outspokenJournal(path: string, open: (path: string) => Journal): Journa
         try {
           journal.append(entry)
         } catch (cause) {
-          throw new ToolError('store_unavailable', refused(cause).message, { cause })
+          throw new ToolError('store_unavailable', makeRefusal(cause).message, { cause })
         }
       },
     }
   } catch (cause) {
-    throw refused(cause)
+    throw makeRefusal(cause)
   }
 }
 
@@ -137,7 +138,7 @@ export function readFixtures(path: string): string {
   try {
     lines = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw unreadable(path, cause)
+    throw makeUnreadableError(path, cause)
   }
   try {
     modelFixtures(lines)

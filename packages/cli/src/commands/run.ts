@@ -2,12 +2,12 @@
 
 import { fromPlain } from '@bridle/vm'
 import { EXIT_FAILURE } from '../errors.js'
-import { authorityOf, withLock } from '../authority.js'
+import { makeAuthority, withLock } from '../authority.js'
 import { readSizes } from '../further-limits.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
-import { extensionsOf, openJournal, readFixtures, readInput, tracingOf } from './run-options.js'
+import { readExtensions, openJournal, readFixtures, readInput, makeTracing } from './run-options.js'
 import type { RunFlags } from '../run-flags.js'
 
 export interface RunCommandOptions extends RunFlags {
@@ -21,16 +21,16 @@ export interface RunCommandOptions extends RunFlags {
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
   const input = options.input === undefined ? null : readInput(options.input)
   const script = await readScript(file, options.eval)
-  const runtime = commandRuntime({
+  const runtime = makeCommandRuntime({
     script: script.key,
     ...(script.key.startsWith('<') ? {} : { build: options.build }),
     terminal: true,
     people: options,
     args: options.scriptArguments,
     ...readSizes(options),
-    authority: await withLock(authorityOf(options), options, script.key),
+    authority: await withLock(makeAuthority(options), options, script.key),
     runtime: {
-      ...(options.extension === undefined ? {} : { extensions: extensionsOf(options.extension) }),
+      ...(options.extension === undefined ? {} : { extensions: readExtensions(options.extension) }),
       ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
     },
   })
@@ -47,7 +47,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
         ...start,
         input,
         globals: { argv: fromPlain([...options.scriptArguments]) },
-        ...(options.trace === undefined ? {} : tracingOf(options.trace, options.traceRequired)),
+        ...(options.trace === undefined ? {} : makeTracing(options.trace, options.traceRequired)),
         ...(options.record === undefined ? {} : { journal: openJournal(options.record) }),
       }),
     json: options.json === true,

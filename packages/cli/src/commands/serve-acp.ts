@@ -6,11 +6,11 @@ import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Module } from '@bridle/stdlib-tools'
 import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
 import { fileSessions, nodeProviders } from '@bridle/stdlib-tools/node'
-import { servingAuthority, withLock } from '../authority.js'
+import { makeServingAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
-import { commandRuntime, manifestOf } from '../host.js'
-import { reachableServers } from '../host-parts.js'
+import { makeCommandRuntime, loadManifest } from '../host.js'
+import { pickReachableServers } from '../host-parts.js'
 import { compileScript, readScript } from '../load.js'
 import { readSizes } from '../further-limits.js'
 import type { SizeFlags } from '../further-limits.js'
@@ -25,8 +25,8 @@ export interface AcpFlags extends AuthorityFlags, SizeFlags {
 export async function serveAcpCommand(file: string | undefined, flags: AcpFlags): Promise<number> {
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
-  const authority = await withLock(servingAuthority(flags), flags, key, 'many')
-  const runtime = commandRuntime({
+  const authority = await withLock(makeServingAuthority(flags), flags, key, 'many')
+  const runtime = makeCommandRuntime({
     script: key,
     terminal: false,
     standIns: 'none',
@@ -34,7 +34,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
     authority,
     ...readSizes(flags),
   })
-  const manifest = manifestOf(key)
+  const manifest = loadManifest(key)
   const module = script === null ? null : compileScript(runtime, script)
   if (script !== null && module === null) return EXIT_FAILURE
   const compilePrompt = (prompt: string): Module => {
@@ -48,7 +48,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
     {
       runtime,
       module: (prompt) => module ?? compilePrompt(prompt),
-      mcp: mcpGlobal(manifest === null ? {} : reachableServers(manifest, authority)),
+      mcp: mcpGlobal(manifest === null ? {} : pickReachableServers(manifest, authority)),
       callTimeoutMs: callTimeoutMs(),
       ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
       start: ({ cwd }) => ({

@@ -12,16 +12,16 @@ import {
   RegisteredBackend,
   ServeError,
   StreamTransport,
-  exportedFunctionsOf,
+  parseExportedFunctions,
   serveHttp,
 } from '@bridle/stdlib-tools/mcp'
 import type { HttpServerOptions, Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
-import { servingAuthority, withLock } from '../authority.js'
+import { makeServingAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
-import { CommandError, EXIT_FAILURE, UsageError, reasonOf, unreadable } from '../errors.js'
+import { CommandError, EXIT_FAILURE, UsageError, readReason, makeUnreadableError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
-import { commandRuntime } from '../host.js'
-import { compileScript, readScript, sourcesOf } from '../load.js'
+import { makeCommandRuntime } from '../host.js'
+import { compileScript, readScript, makeSourceLookup } from '../load.js'
 import type { Script } from '../script.js'
 import { Stop } from '../stop.js'
 import { VERSION } from '../version.js'
@@ -41,11 +41,11 @@ export interface ServeFlags extends AuthorityFlags, SizeFlags {
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
-  const authority = await withLock(servingAuthority(options), options, script.key, 'many')
-  const runtime = commandRuntime({ script: script.key, terminal: false, standIns: 'none', authority, ...readSizes(options) })
+  const authority = await withLock(makeServingAuthority(options), options, script.key, 'many')
+  const runtime = makeCommandRuntime({ script: script.key, terminal: false, standIns: 'none', authority, ...readSizes(options) })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
-  const backend = await backendOf(runtime, script, stop.signal)
+  const backend = await makeBackend(runtime, script, stop.signal)
   if (backend === null) {
     stop.end()
     return stop.signal.aborted ? stop.code : EXIT_FAILURE
@@ -70,9 +70,9 @@ const toStderr = (text: string): void => {
 }
 
 /** null when the script does not compile or fails before it serves; the reason is on stderr then. */
-async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal): Promise<McpBackend | null> {
+async function makeBackend(runtime: Runtime, script: Script, signal: AbortSignal): Promise<McpBackend | null> {
   const desk = new ApprovalDesk()
-  if (exportedFunctionsOf(script.text).length > 0) {
+  if (parseExportedFunctions(script.text).length > 0) {
     try {
       return new ExportedBackend(runtime, script.key, script.text, { desk, onOutput: toStderr })
     } catch (cause) {
@@ -93,7 +93,7 @@ async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal):
   } catch (cause) {
     if (!(cause instanceof ServeError)) throw cause
     const { result } = cause
-    if (result.status === 'failed') complain(renderFault(result.error.fault, sourcesOf(module, script)))
+    if (result.status === 'failed') complain(renderFault(result.error.fault, makeSourceLookup(module, script)))
     else complain(`error: ${cause.message}\n`)
     return null
   }
@@ -107,7 +107,7 @@ async function serveOverStdio(backend: McpBackend, identity: ServerIdentity, sto
   )
   await connection.start()
   complain(`bridle: serving ${identity.name} as an MCP server on standard input and output\n`)
-  await Promise.race([connection.ended, stop, ...endOf(backend)])
+  await Promise.race([connection.ended, stop, ...listEnds(backend)])
   await connection.close()
   // An open standard input would keep the process alive.
   process.stdin.destroy()
@@ -127,19 +127,19 @@ async function serveOverHttp(
     ...http,
     ...(pollAfter === undefined ? {} : { pollAfterMs: pollAfter }),
   }).catch((cause: unknown) => {
-    throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot listen on ${options.bind}: ${readReason(cause)}`)
   })
   if (!['localhost', '127.0.0.1', '::1'].includes(host) && http.apiKeys?.length === 0)
     complain(
       `bridle: warning: ${options.bind} can be reached from other machines, and nobody needs a key: use --api-key, or bind 127.0.0.1\n`,
     )
   complain(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
-  await Promise.race([stop, ...endOf(backend)])
+  await Promise.race([stop, ...listEnds(backend)])
   await server.close()
 }
 
 /** A script that ends (by exit, or a limit) ends its server. */
-function endOf(backend: McpBackend): Promise<unknown>[] {
+function listEnds(backend: McpBackend): Promise<unknown>[] {
   return backend instanceof RegisteredBackend ? [backend.result] : []
 }
 
@@ -157,7 +157,7 @@ function readCard(given: string): Json {
     try {
       text = readFileSync(given, 'utf8')
     } catch (cause) {
-      throw unreadable(given, cause)
+      throw makeUnreadableError(given, cause)
     }
   }
   try {

@@ -7,10 +7,10 @@ import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { readSizes } from '../further-limits.js'
 import type { SizeFlags } from '../further-limits.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { writeWhole } from '../perform.js'
-import { hostOf, simulateJob } from '../simulation/job.js'
+import { makeHostOptions, simulateJob } from '../simulation/job.js'
 import type { SimulationJob } from '../simulation/job.js'
 import { simulateInWorkers } from '../simulation/pool.js'
 import { Progress } from '../simulation/progress.js'
@@ -44,33 +44,34 @@ const DEFAULT_SEEDS = 16
 
 /** Throws UsageError and CommandError. */
 export async function simulateCommand(file: string | undefined, options: SimulateCommandOptions): Promise<number> {
-  const seeds = seedsOf(options)
+  const seeds = readSeeds(options)
   if ((options.root?.length ?? 0) > 1) throw new UsageError('a simulated run has one --root at most')
   const job: SimulationJob = {
     script: await readScript(file, options.eval),
     args: options.words.script,
     input: options.input === undefined ? null : readInput(options.input),
-    authority: authorityIn(options),
+    authority: pickAuthority(options),
     ...readSizes(options),
     modelFixtures: options.llmMock === undefined ? null : readFixtures(options.llmMock),
-    faults: faultsOf(options.faults),
-    points: options.points === undefined ? null : options.points.split(',').map((text) => numberOf('--points', text, 1)),
+    faults: parseFaults(options.faults),
+    points: options.points === undefined ? null : options.points.split(',').map((text) => parseNumber('--points', text, 1)),
     pointsPerSeed: options.pointsPerSeed ?? null,
     unknown: options.unknown,
     sameEnd: options.anyEnd !== true,
   }
   // What does not compile is said once, as `run` says it.
-  if (compileScript(commandRuntime({ ...hostOf(job), args: job.args }), job.script, options) === null) return EXIT_FAILURE
+  if (compileScript(makeCommandRuntime({ ...makeHostOptions(job), args: job.args }), job.script, options) === null)
+    return EXIT_FAILURE
   const stop = new Stop(options.timeout ?? null)
   const progress = new Progress(seeds.length)
   const failures: SimulationFailure[] = []
   const shown = new Shown()
-  const again = (failure: SimulationFailure): string => commandFor(failure, options.words)
+  const reproduce = (failure: SimulationFailure): string => formatCommand(failure, options.words)
   let runs = 0
   const note = (found: readonly SimulationFailure[]): void => {
     runs++
     failures.push(...found)
-    const text = options.json === true ? '' : found.map((failure) => shown.show(failure, again(failure))).join('')
+    const text = options.json === true ? '' : found.map((failure) => shown.show(failure, reproduce(failure))).join('')
     if (text !== '') progress.clear()
     tell(text)
     progress.show(runs, failures.length)
@@ -103,13 +104,13 @@ export async function simulateCommand(file: string | undefined, options: Simulat
         at: failure.fault?.at ?? null,
         entry: failure.entry,
         message: failure.message,
-        command: again(failure),
+        command: reproduce(failure),
       })),
     }
     tellJson(document)
     return code
   }
-  tell(shown.summary(failures.length, `${counted(runs, 'run')} of ${counted(seeds.length, 'seed')}`))
+  tell(shown.formatSummary(failures.length, `${formatCount(runs, 'run')} of ${formatCount(seeds.length, 'seed')}`))
   if (failures.some(({ message }) => message.includes(UNKNOWN))) tell(UNKNOWN_HINT)
   if (stop.isCancelled) complain(stop.complaint)
   return code
@@ -133,25 +134,25 @@ class Shown {
     if (this.kinds.has(kind)) return ''
     this.kinds.add(kind)
     if (this.kinds.size > MOST_KINDS) return ''
-    const message = twoLines(failure.message)
-    return `FAIL  ${failure.oracle}: ${placeOf(failure)}\n${message.replace(/^/gm, '      ')}\n      again: ${command}\n\n`
+    const message = splitInTwo(failure.message)
+    return `FAIL  ${failure.oracle}: ${formatPlace(failure)}\n${message.replace(/^/gm, '      ')}\n      again: ${command}\n\n`
   }
 
-  summary(failures: number, about: string): string {
+  formatSummary(failures: number, about: string): string {
     if (failures === 0) return `No failure in ${about}\n`
     const { size } = this.kinds
     const hidden = size <= MOST_KINDS ? '' : `; the first ${MOST_KINDS} kinds are shown, --json has all`
-    return `${counted(failures, 'failure')} of ${counted(size, 'kind')} in ${about}${hidden}\n`
+    return `${formatCount(failures, 'failure')} of ${formatCount(size, 'kind')} in ${about}${hidden}\n`
   }
 }
 
-function placeOf({ seed, fault, entry }: SimulationFailure): string {
+function formatPlace({ seed, fault, entry }: SimulationFailure): string {
   if (fault === null) return `seed ${seed}, undisturbed`
   const place = entry === null ? `entry ${fault.at}` : `entry ${fault.at}, ${entry}`
   return `seed ${seed}, ${fault.kind === 'crash' ? 'the process dies' : 'the store fails'} in front of ${place}`
 }
 
-function counted(count: number, what: string): string {
+function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
@@ -168,20 +169,21 @@ async function record(file: string, job: SimulationJob, failure: SimulationFailu
 
 // ---- options -------------------------------------------------------------------------------------------------------------
 
-function seedsOf({ seeds, seed }: SimulateFlags): readonly number[] {
+function readSeeds({ seeds, seed }: SimulateFlags): readonly number[] {
   if (seeds !== undefined && seed !== undefined) throw new UsageError('give either --seeds or --seed')
-  if (seed !== undefined) return [...new Set(seed.flatMap((text) => text.split(',')).map((text) => numberOf('--seed', text, 0)))]
+  if (seed !== undefined)
+    return [...new Set(seed.flatMap((text) => text.split(',')).map((text) => parseNumber('--seed', text, 0)))]
   return Array.from({ length: seeds ?? DEFAULT_SEEDS }, (_, at) => at)
 }
 
-function numberOf(option: string, text: string, minimum: number): number {
+function parseNumber(option: string, text: string, minimum: number): number {
   const number = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < minimum)
     throw new UsageError(`${option} ${text}: write a whole number, ${minimum} or more`)
   return number
 }
 
-function faultsOf(text: string): readonly SimulatedFault[] {
+function parseFaults(text: string): readonly SimulatedFault[] {
   if (text === 'none') return []
   return [...new Set(text.split(','))].map((name) => {
     if (name !== 'crash' && name !== 'store') throw new UsageError(`--faults ${name}: the faults are crash and store, or none`)
@@ -190,7 +192,7 @@ function faultsOf(text: string): readonly SimulatedFault[] {
 }
 
 /** Plain data: threads are handed it. */
-function authorityIn({ allow, deny, grant, root, sandbox, skillDir }: SimulateFlags): AuthorityFlags {
+function pickAuthority({ allow, deny, grant, root, sandbox, skillDir }: SimulateFlags): AuthorityFlags {
   return {
     ...(allow === undefined ? {} : { allow }),
     ...(deny === undefined ? {} : { deny }),
@@ -205,7 +207,7 @@ function authorityIn({ allow, deny, grant, root, sandbox, skillDir }: SimulateFl
 const CHOICES = new Set(['--seeds', '--seed', '--faults', '--points', '--points-per-seed', '--jobs', '--record', '--timeout'])
 
 /** The command line as it was, for the seed and the entry of a failure. */
-function commandFor(
+function formatCommand(
   { reproduce: { seeds, faults = [], points = [] } }: SimulationFailure,
   { own, script }: SimulateCommandOptions['words'],
 ): string {
@@ -218,16 +220,16 @@ function commandFor(
   const chosen = ['--seed', seeds.join(','), '--faults', faults.length === 0 ? 'none' : faults.join(',')]
   const where = points.length === 0 ? [] : ['--points', points.join(',')]
   const behind = script.length === 0 ? [] : ['--', ...script]
-  return ['bridle', ...kept, ...chosen, ...where, ...behind].map(quoted).join(' ')
+  return ['bridle', ...kept, ...chosen, ...where, ...behind].map(quoteWord).join(' ')
 }
 
 /** As shells of POSIX read it. */
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /** `undisturbed A, now {B}` as two lines. */
-function twoLines(message: string): string {
+function splitInTwo(message: string): string {
   const now = message.lastIndexOf(', now {')
   if (now < 0 || !message.startsWith('undisturbed ')) return message
   return `undisturbed: ${message.slice('undisturbed '.length, now)}\n        now: ${message.slice(now + ', now '.length)}`

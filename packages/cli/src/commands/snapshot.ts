@@ -2,17 +2,17 @@
 // `bridle resume` goes on from the file, as often as wanted.
 
 import { fromPlain } from '@bridle/vm'
-import { authorityOf, withLock } from '../authority.js'
+import { makeAuthority, withLock } from '../authority.js'
 import { readSizes } from '../further-limits.js'
 import { EXIT_FAILURE } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
-import { performUntil, savedLine } from '../perform.js'
+import { performUntil, formatSaved } from '../perform.js'
 import type { Performance } from '../perform.js'
 import type { PeopleFlags } from '../people/answers.js'
 import type { RunFlags } from '../run-flags.js'
 import type { ResumingFlags } from '../resuming.js'
-import { SNAPSHOT_MARK, openSnapshot, readBytes, refusing } from './resume.js'
+import { SNAPSHOT_MARK, openSnapshot, readBytes, withRefusals } from './resume.js'
 import { readInput } from './run-options.js'
 import { complain, tellJson } from '../printable.js'
 
@@ -26,7 +26,7 @@ export interface SnapshotFlags
 }
 
 export async function snapshotCommand(file: string | undefined, options: SnapshotFlags): Promise<number> {
-  const begun = isSnapshot(file) ? await continued(file!, options) : await fresh(file, options)
+  const begun = isSnapshot(file) ? await beginContinued(file!, options) : await beginFresh(file, options)
   if (begun === null) return EXIT_FAILURE
   const { code, saved } = await performUntil(
     { ...begun, dryRun: false, json: options.json === true, timeoutMs: options.timeout ?? null, snapshotFile: options.out },
@@ -45,18 +45,18 @@ export async function snapshotCommand(file: string | undefined, options: Snapsho
       calls: saved.calls,
     }
     tellJson(document)
-  } else complain(savedLine(options.out, saved))
+  } else complain(formatSaved(options.out, saved))
   return code
 }
 
 type Begun = Pick<Performance, 'module' | 'script' | 'launch'>
 
-async function fresh(file: string | undefined, options: SnapshotFlags): Promise<Begun | null> {
+async function beginFresh(file: string | undefined, options: SnapshotFlags): Promise<Begun | null> {
   const input = options.input === undefined ? null : readInput(options.input)
   const script = await readScript(file, options.eval)
   const { scriptArguments } = options
-  const authority = await withLock(authorityOf(options), options, script.key)
-  const runtime = commandRuntime({
+  const authority = await withLock(makeAuthority(options), options, script.key)
+  const runtime = makeCommandRuntime({
     script: script.key,
     terminal: true,
     people: options,
@@ -70,12 +70,12 @@ async function fresh(file: string | undefined, options: SnapshotFlags): Promise<
   return { module, script, launch: (start) => runtime.start(module, { ...start, input, globals }) }
 }
 
-async function continued(file: string, options: SnapshotFlags): Promise<Begun> {
+async function beginContinued(file: string, options: SnapshotFlags): Promise<Begun> {
   const { bytes, runtime, module, script, widen } = await openSnapshot(file, options)
   return {
     module,
     script,
-    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module, widen })),
+    launch: ({ dryRun: _, ...start }) => withRefusals(file, () => runtime.resume(bytes, { ...start, module, widen })),
   }
 }
 

@@ -4,14 +4,14 @@
 import { findClosest } from '@bridle/parser'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
-import { authorityOf, withLock } from '../authority.js'
+import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import { discoverTests } from '../testing/discover.js'
 import type { TestFile } from '../testing/discover.js'
 import { runTests } from '../testing/runner.js'
 import type { TestResult } from '../testing/runner.js'
-import { oneLine, printable, tell, tellJson } from '../printable.js'
+import { toOneLine, toPrintable, tell, tellJson } from '../printable.js'
 import { readSizes } from '../further-limits.js'
 import type { SizeFlags } from '../further-limits.js'
 
@@ -32,8 +32,8 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   const files = discovered
     .map((file) => ({ ...file, tests: file.tests.filter((name) => isSelected(file, name)) }))
     .filter((file) => file.tests.length > 0 || file.problem !== null)
-  if (files.length === 0 && flags.filter !== undefined) throw noneSelected(flags.filter, discovered)
-  const authority = await withLock(authorityOf(flags), flags, files[0]?.key ?? '<none>', 'many')
+  if (files.length === 0 && flags.filter !== undefined) throw makeNoneSelectedError(flags.filter, discovered)
+  const authority = await withLock(makeAuthority(flags), flags, files[0]?.key ?? '<none>', 'many')
   if (files.length === 0 && !json) {
     tell('No test pipelines found\n')
     return 0
@@ -43,9 +43,9 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   process.once('SIGINT', onInterrupt)
   const startedAt = performance.now()
   try {
-    if (!json) tell(`Running ${counted(files)}...\n\n`)
+    if (!json) tell(`Running ${formatCounts(files)}...\n\n`)
     const results = await runTests({
-      runtime: commandRuntime({ terminal: false, standIns: 'script', authority, ...sizes }),
+      runtime: makeCommandRuntime({ terminal: false, standIns: 'script', authority, ...sizes }),
       files,
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,
@@ -55,7 +55,7 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
       },
     })
     const ms = Math.round(performance.now() - startedAt)
-    if (json) tellJson(documentOf(results, ms))
+    if (json) tellJson(makeDocument(results, ms))
     else process.stdout.write(renderSummary(results, ms))
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return results.every((result) => result.status === 'passed') ? 0 : EXIT_FAILURE
@@ -64,45 +64,45 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   }
 }
 
-function counted(files: readonly TestFile[]): string {
+function formatCounts(files: readonly TestFile[]): string {
   const tests = files.reduce((sum, file) => sum + Math.max(1, file.tests.length), 0)
-  const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
-  return `${some(tests, 'test')} from ${some(files.length, 'file')}`
+  const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+  return `${formatCount(tests, 'test')} from ${formatCount(files.length, 'file')}`
 }
 
 const inColor = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined
 
-function painted(text: string, passed: boolean): string {
+function paintText(text: string, passed: boolean): string {
   return inColor ? `\u001b[${passed ? 32 : 31}m${text}\u001b[0m` : text
 }
 
 function renderResult(result: TestResult, verbose: boolean): string {
   const passed = result.status === 'passed'
-  const place = oneLine(`${result.name ?? '<file error>'} [${result.file}]`)
-  const title = `  ${painted(passed ? 'PASS' : 'FAIL', passed)}  ${place}${passed ? ` (${result.ms} ms)` : ''}\n`
+  const place = toOneLine(`${result.name ?? '<file error>'} [${result.file}]`)
+  const title = `  ${paintText(passed ? 'PASS' : 'FAIL', passed)}  ${place}${passed ? ` (${result.ms} ms)` : ''}\n`
   const output = result.output === '' || (passed && !verbose) ? '' : `${indent('output:', 8)}${indent(result.output, 10)}`
   // What the test printed stays as it was printed.
-  return title + indent(printable(result.report), 8) + output
+  return title + indent(toPrintable(result.report), 8) + output
 }
 
 function indent(text: string, width: number): string {
   return text === '' ? '' : `${text.trimEnd().replace(/^(?=.)/gm, ' '.repeat(width))}\n`
 }
 
-function counts(results: readonly TestResult[]): { readonly passed: number; readonly failed: number } {
+function countResults(results: readonly TestResult[]): { readonly passed: number; readonly failed: number } {
   const passed = results.filter((result) => result.status === 'passed').length
   return { passed, failed: results.length - passed }
 }
 
 function renderSummary(results: readonly TestResult[], ms: number): string {
-  const { passed, failed } = counts(results)
+  const { passed, failed } = countResults(results)
   const text = `${passed} passed${failed === 0 ? '' : `, ${failed} failed`}, ${results.length} total (${ms} ms)`
-  return `\n${painted(text, failed === 0)}\n`
+  return `\n${paintText(text, failed === 0)}\n`
 }
 
-function documentOf(results: readonly TestResult[], ms: number): unknown {
+function makeDocument(results: readonly TestResult[], ms: number): unknown {
   return {
-    ...counts(results),
+    ...countResults(results),
     total: results.length,
     duration_ms: ms,
     results: results.map(({ file, name, status, ms: duration, error, output }) => ({
@@ -117,7 +117,7 @@ function documentOf(results: readonly TestResult[], ms: number): unknown {
 }
 
 /** A filter that selects nothing is misspelt: a green run without a test would say that all is well. */
-function noneSelected(filter: string, files: readonly TestFile[]): UsageError {
+function makeNoneSelectedError(filter: string, files: readonly TestFile[]): UsageError {
   const names = files.flatMap(({ tests }) => tests)
   const near = findClosest(filter, names)
   const among = names.length === 1 ? 'the 1 test' : `any of the ${names.length} tests`

@@ -6,18 +6,18 @@ import { CompileError } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
 import { HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
 import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
-import { authorityOf, withLock } from '../authority.js'
+import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { readJson } from './run-options.js'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
-import { commandRuntime, manifestOf } from '../host.js'
+import { makeCommandRuntime, loadManifest } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import type { Script } from '../script.js'
-import { LOCK_FILE, collectTools, compareLock, lockOf, readLock, writeLock } from '../lock.js'
+import { LOCK_FILE, collectTools, compareLock, makeLock, readLock, writeLock } from '../lock.js'
 import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
 import { findClosest } from '@bridle/parser'
-import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
+import { complain, toOneLine, toPrintable, tell, tellJson } from '../printable.js'
 import { EFFECTS, harnTypes, tsTypes } from '@bridle/stdlib-tools'
 import type { ToolDeclaration } from '@bridle/stdlib-tools'
 import { readToolsFile } from '../checking/runtimes.js'
@@ -39,18 +39,18 @@ export interface ToolsFlags extends AuthorityFlags, SizeFlags {
 const SOURCES: readonly KnownTool['source'][] = ['script', 'mcp', 'bridle']
 
 export async function toolsListCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const found = await collected(file, flags)
+  const found = await collectSources(file, flags)
   // Whoever asks about a script means its own tools first.
   const tools = SOURCES.flatMap((source) => found.tools.filter((tool) => tool.source === source))
   if (flags.json === true) {
     print(tools.map(({ key, source, name, description, hash }) => ({ key, source, name, description, hash })))
-    return codeOf(found)
+    return chooseExitCode(found)
   }
   const width = Math.max(...tools.map(({ name }) => name.length))
   for (const { source, name, description } of tools) {
-    tell(`${`${source.padEnd(7)} ${oneLine(name).padEnd(width)}  ${oneLine(description.split('\n', 1)[0]!)}`.trimEnd()}\n`)
+    tell(`${`${source.padEnd(7)} ${toOneLine(name).padEnd(width)}  ${toOneLine(description.split('\n', 1)[0]!)}`.trimEnd()}\n`)
   }
-  return codeOf(found)
+  return chooseExitCode(found)
 }
 
 /** Declarations of the tools, in one of four forms. */
@@ -59,14 +59,14 @@ export async function toolsTypesCommand(file: string | undefined, flags: ToolsFl
   if (forms.length > 1) throw new UsageError('--json, --short and --ts are different forms: choose one')
   if (flags.tools !== undefined && file !== undefined)
     throw new UsageError('the tools of a script or those of --tools: choose one')
-  const found = flags.tools === undefined ? await collected(file, flags) : null
-  const declarations = found === null ? readToolsFile(flags.tools!) : found.tools.map(declarationOf)
+  const found = flags.tools === undefined ? await collectSources(file, flags) : null
+  const declarations = found === null ? readToolsFile(flags.tools!) : found.tools.map(makeDeclaration)
   if (flags.json === true) print(declarations)
   else tell(flags.ts === true ? tsTypes(declarations) : harnTypes(declarations, { short: flags.short ?? false }))
-  return found === null ? 0 : codeOf(found)
+  return found === null ? 0 : chooseExitCode(found)
 }
 
-function declarationOf({ name, description, input, output, about }: KnownTool): ToolDeclaration {
+function makeDeclaration({ name, description, input, output, about }: KnownTool): ToolDeclaration {
   const isSchema = (value: Plain): value is { readonly [key: string]: Plain } =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
   return {
@@ -79,17 +79,17 @@ function declarationOf({ name, description, input, output, about }: KnownTool): 
 }
 
 /** A list that lacks what could not be asked is no success. */
-const codeOf = ({ problems }: Collected): number => (problems.length > 0 ? EXIT_FAILURE : 0)
+const chooseExitCode = ({ problems }: Collected): number => (problems.length > 0 ? EXIT_FAILURE : 0)
 
 export async function toolsDescribeCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const tool = find(name, await collected(file, flags))
+  const tool = find(name, await collectSources(file, flags))
   if (flags.json === true) {
     print(tool)
     return 0
   }
   const { about } = tool
   const lines = [
-    oneLine(`${tool.name} (${tool.key})`),
+    toOneLine(`${tool.name} (${tool.key})`),
     tool.description,
     ...(about === undefined ? [] : [`effect: ${about.effect ?? 'none'} (side effect ${about.sideEffect}, ${about.security})`]),
     ...(about?.examples ?? []).map(({ args, result }) => {
@@ -105,10 +105,10 @@ export async function toolsDescribeCommand(name: string, file: string | undefine
 }
 
 export async function toolsLockCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const found = await collected(file, flags)
+  const found = await collectSources(file, flags)
   if (found.problems.length > 0) return EXIT_FAILURE
   const path = flags.lockFile ?? LOCK_FILE
-  writeLock(path, lockOf(found.tools), flags.signKey)
+  writeLock(path, makeLock(found.tools), flags.signKey)
   tell(`${path}: ${found.tools.length} tools\n`)
   return 0
 }
@@ -116,7 +116,7 @@ export async function toolsLockCommand(file: string | undefined, flags: ToolsFla
 /** Exit 1 when a pinned tool changed or is gone; new ones are shown and do no harm. */
 export async function toolsDiffCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
   const lock = readLock(flags.lockFile ?? LOCK_FILE, flags.verifyKey)
-  const found = await collected(file, flags)
+  const found = await collectSources(file, flags)
   const differences = compareLock(lock, found, { servers: flags.servers !== false })
   if (flags.json === true) print(differences)
   else if (differences.length === 0 && found.problems.length === 0)
@@ -125,7 +125,7 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
     for (const { key, change, what, drifts = [] } of differences)
       tell(
         [
-          `${change.padEnd(8)} ${oneLine(key)}${what === undefined ? '' : `: its ${what}`}`,
+          `${change.padEnd(8)} ${toOneLine(key)}${what === undefined ? '' : `: its ${what}`}`,
           ...drifts.map((line) => `         ${line}`),
           '',
         ].join('\n'),
@@ -146,14 +146,14 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
   if (texts.length + (flags.args === undefined ? 0 : 1) > 1) throw new UsageError('the arguments are given twice')
   const [file] = files
   const args = readArguments(flags.args ?? texts[0])
-  const script = await scriptOf(file)
-  const server = serverOf(name, script.key)
-  const runtime = commandRuntime({
+  const script = await loadScript(file)
+  const server = findServer(name, script.key)
+  const runtime = makeCommandRuntime({
     ...readSizes(flags),
     script: script.key,
     terminal: true,
     args: [],
-    authority: await withLock(authorityOf(flags), flags, script.key),
+    authority: await withLock(makeAuthority(flags), flags, script.key),
     runtime: {
       onTool: () => {},
       families: [callFamily(name.replace(/^(script|bridle|mcp):/, ''), server, args, flags.json === true)],
@@ -177,7 +177,7 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     // Programs get the result as it is; a terminal would obey what is in it.
     onDone: (value) => {
       const text = `${display(value)}\n`
-      process.stdout.write(process.stdout.isTTY === true ? printable(text) : text)
+      process.stdout.write(process.stdout.isTTY === true ? toPrintable(text) : text)
     },
     // The code is null for what is no error of a tool, such as a text that the script throws.
     onFailed: ({ fault }) => {
@@ -189,9 +189,9 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
 }
 
 /** `SERVER.TOOL` of a server that the manifest declares. */
-function serverOf(name: string, scriptKey: string): { readonly server: string; readonly tool: string } | null {
+function findServer(name: string, scriptKey: string): { readonly server: string; readonly tool: string } | null {
   const plain = name.replace(/^mcp:/, '')
-  const servers = Object.keys(manifestOf(scriptKey)?.mcpServers ?? {})
+  const servers = Object.keys(loadManifest(scriptKey)?.mcpServers ?? {})
   const server = servers.find((each) => plain.startsWith(`${each}.`))
   return server === undefined ? null : { server, tool: plain.slice(server.length + 1) }
 }
@@ -255,15 +255,15 @@ function readArguments(text: string | undefined): Plain {
 
 // ---- common --------------------------------------------------------------------------------------------------------------
 
-async function scriptOf(file: string | undefined): Promise<Script> {
+async function loadScript(file: string | undefined): Promise<Script> {
   return file === undefined ? { key: '<none>', shown: '<none>', text: '' } : readScript(file, undefined)
 }
 
-async function collected(file: string | undefined, flags: ToolsFlags): Promise<Collected> {
+async function collectSources(file: string | undefined, flags: ToolsFlags): Promise<Collected> {
   const script = file === undefined ? null : await readScript(file, undefined)
   let found: Collected
   try {
-    found = await collectTools(script, { servers: flags.servers !== false, authority: authorityOf(flags) })
+    found = await collectTools(script, { servers: flags.servers !== false, authority: makeAuthority(flags) })
   } catch (cause) {
     if (cause instanceof CompileError)
       throw new CommandError(

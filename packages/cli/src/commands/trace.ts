@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buildGraph, diffTraces, verifyTrace } from '@bridle/stdlib-tools'
 import type { TraceEvent, TraceJson } from '@bridle/stdlib-tools'
 import { TraceFormatError, readTrace, readTraceBlob } from '@bridle/stdlib-tools/node'
-import { CommandError, EXIT_FAILURE, UsageError, unreadable } from '../errors.js'
+import { CommandError, EXIT_FAILURE, UsageError, makeUnreadableError } from '../errors.js'
 import { complain, tell, tellJson } from '../printable.js'
 
 export interface TraceFlags {
@@ -25,7 +25,7 @@ export async function traceListCommand(flags: TraceFlags): Promise<number> {
   const rows = runsIn(dir).flatMap((run) => {
     let events: readonly TraceEvent[]
     try {
-      events = eventsOf(join(dir, `${run}.jsonl`))
+      events = readEvents(join(dir, `${run}.jsonl`))
     } catch (cause) {
       // The others are there all the same.
       if (!(cause instanceof CommandError)) throw cause
@@ -63,8 +63,8 @@ function runsIn(dir: string): readonly string[] {
 }
 
 export async function traceShowCommand(run: string, flags: TraceFlags): Promise<number> {
-  const path = pathOf(run, flags)
-  const all = eventsOf(path)
+  const path = findPath(run, flags)
+  const all = readEvents(path)
   const events =
     flags.tool === undefined
       ? all
@@ -77,21 +77,21 @@ export async function traceShowCommand(run: string, flags: TraceFlags): Promise<
       for (const event of events) tell(`${replayLine(event)}\n`)
       break
     case 'pretty':
-      for (const event of events) tell(`${prettyLine(path, event)}\n`)
+      for (const event of events) tell(`${formatLine(path, event)}\n`)
       break
     default:
       throw new UsageError(`--format ${flags.format}: pretty, replay or json`)
   }
-  return flags.verify === true ? verdict(path, all, false) : 0
+  return flags.verify === true ? reportVerdict(path, all, false) : 0
 }
 
 export async function traceVerifyCommand(run: string, flags: TraceFlags): Promise<number> {
-  const path = pathOf(run, flags)
-  return verdict(path, eventsOf(path), flags.json === true)
+  const path = findPath(run, flags)
+  return reportVerdict(path, readEvents(path), flags.json === true)
 }
 
 export async function traceDiffCommand(before: string, after: string, flags: TraceFlags): Promise<number> {
-  const difference = diffTraces(eventsOf(pathOf(before, flags)), eventsOf(pathOf(after, flags)))
+  const difference = diffTraces(readEvents(findPath(before, flags)), readEvents(findPath(after, flags)))
   if (flags.json === true) print(difference)
   else {
     switch (difference.kind) {
@@ -109,14 +109,14 @@ export async function traceDiffCommand(before: string, after: string, flags: Tra
       case 'event':
         tell(`event ${difference.seq} differs\n`)
         for (const { path, before: left, after: right } of difference.fields)
-          tell(`  ${path}: ${shown(left)} → ${shown(right)}\n`)
+          tell(`  ${path}: ${formatJson(left)} → ${formatJson(right)}\n`)
     }
   }
   return difference.kind === 'equal' ? 0 : EXIT_FAILURE
 }
 
 export async function traceDagCommand(run: string, flags: TraceFlags): Promise<number> {
-  const graph = buildGraph(eventsOf(pathOf(run, flags)))
+  const graph = buildGraph(readEvents(findPath(run, flags)))
   switch (flags.json === true ? 'json' : (flags.format ?? 'mermaid')) {
     case 'mermaid':
       tell(graph.toMermaid())
@@ -137,10 +137,10 @@ export async function traceDagCommand(run: string, flags: TraceFlags): Promise<n
 
 // ---- common --------------------------------------------------------------------------------------------------------------
 
-function pathOf(run: string, flags: TraceFlags): string {
+function findPath(run: string, flags: TraceFlags): string {
   if (existsSync(run) && statSync(run).isFile()) return run
   const { dir } = flags
-  if (!existsSync(dir)) throw missing(run, `no such file, and no folder ${dir} (--dir) to look for a run in`)
+  if (!existsSync(dir)) throw makeMissingError(run, `no such file, and no folder ${dir} (--dir) to look for a run in`)
   const runs = runsIn(dir)
   const id = run.endsWith('.jsonl') ? run.slice(0, -'.jsonl'.length) : run
   // The beginning of an id is enough, as long as no other run begins so.
@@ -149,24 +149,24 @@ function pathOf(run: string, flags: TraceFlags): string {
   if (only !== undefined && other === undefined) return join(dir, `${only}.jsonl`)
   if (only !== undefined)
     throw new CommandError(`${run} is the beginning of ${meant.length} runs in ${dir}: ${meant.slice(0, 5).join(', ')}`)
-  throw missing(run, `neither a file nor a run in ${dir}; \`bridle trace list --dir ${dir}\` names them`)
+  throw makeMissingError(run, `neither a file nor a run in ${dir}; \`bridle trace list --dir ${dir}\` names them`)
 }
 
-function missing(run: string, why: string): UsageError {
+function makeMissingError(run: string, why: string): UsageError {
   return new UsageError(`there is no trace ${run}: ${why}`, { code: 'unreadable_file', file: run })
 }
 
-function eventsOf(path: string): readonly TraceEvent[] {
+function readEvents(path: string): readonly TraceEvent[] {
   try {
     const events = readTrace(path)
     if (events.length === 0) throw new TraceFormatError(`${path} has no events; it is empty, or its first line was cut off`)
     return events
   } catch (cause) {
-    throw cause instanceof TraceFormatError ? new CommandError(cause.message) : unreadable(path, cause)
+    throw cause instanceof TraceFormatError ? new CommandError(cause.message) : makeUnreadableError(path, cause)
   }
 }
 
-function verdict(path: string, events: readonly TraceEvent[], json: boolean): number {
+function reportVerdict(path: string, events: readonly TraceEvent[], json: boolean): number {
   const found = verifyTrace(events)
   if (json) print(found)
   else if (!found.ok) tell(`${path}: ${found.message}\n`)
@@ -189,7 +189,7 @@ function replayLine(event: TraceEvent): string {
   return [...parts, `hash=${event.hash}`].join(' ')
 }
 
-function prettyLine(path: string, event: TraceEvent): string {
+function formatLine(path: string, event: TraceEvent): string {
   const time = event.timestamp.slice(11, 23)
   const details = event.details ?? {}
   const number = String(event.seq).padStart(5)
@@ -199,13 +199,13 @@ function prettyLine(path: string, event: TraceEvent): string {
       const error = details['error'] as { readonly code: string; readonly message: string } | undefined
       const outcome =
         error === undefined
-          ? shown(unblobbed(path, details['output']))
+          ? formatJson(loadBlob(path, details['output']))
           : `${details['denied'] === true ? 'denied' : 'failed'}: ${error.code}: ${error.message}`
       const indent = typeof details['parent'] === 'string' ? '  ' : ''
-      return `${number} ${time} ${indent}${name} ${shown(unblobbed(path, details['args']))} → ${outcome} (${event.latency_ms ?? 0} ms)`
+      return `${number} ${time} ${indent}${name} ${formatJson(loadBlob(path, details['args']))} → ${outcome} (${event.latency_ms ?? 0} ms)`
     }
     case 'call_intent':
-      return `${number} ${time} intent ${String(details['kind'])} ${shown(unblobbed(path, details['args']))}`
+      return `${number} ${time} intent ${String(details['kind'])} ${formatJson(loadBlob(path, details['args']))}`
     case 'run_start':
       return `${number} ${time} run ${event.run_id ?? ''} of ${String(details['file'] ?? '')}`
     case 'run_end':
@@ -215,7 +215,7 @@ function prettyLine(path: string, event: TraceEvent): string {
   }
 }
 
-function unblobbed(path: string, value: TraceJson | undefined): TraceJson | undefined {
+function loadBlob(path: string, value: TraceJson | undefined): TraceJson | undefined {
   const hash = (value as { readonly $blob?: unknown } | null | undefined)?.$blob
   if (typeof hash !== 'string') return value
   const text = readTraceBlob(path, hash)
@@ -225,13 +225,13 @@ function unblobbed(path: string, value: TraceJson | undefined): TraceJson | unde
 function withBlobs(path: string, event: TraceEvent): TraceEvent {
   const { details } = event
   if (details === undefined) return event
-  const entries = Object.entries(details).map(([key, value]) => [key, unblobbed(path, value) ?? null] as const)
+  const entries = Object.entries(details).map(([key, value]) => [key, loadBlob(path, value) ?? null] as const)
   return { ...event, details: Object.fromEntries(entries) }
 }
 
 const MAX_SHOWN = 120
 
-function shown(value: TraceJson | undefined): string {
+function formatJson(value: TraceJson | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { discover } from './discover.js'
-import { readGaps, staleGaps } from './gaps.js'
+import { readGaps, listStaleGaps } from './gaps.js'
 
 const folders: string[] = []
 
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-function tree(files: Readonly<Record<string, string>>): string {
+function makeTree(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-suite-'))
   folders.push(folder)
   for (const [name, text] of Object.entries(files)) {
@@ -24,7 +24,7 @@ function tree(files: Readonly<Record<string, string>>): string {
 
 describe('discover', () => {
   test('pairs scripts with their siblings, walks in order, ignores helpers', () => {
-    const folder = tree({
+    const folder = makeTree({
       'b/two.harn': '',
       'b/two.error': 'boom',
       'a/one.harn': '',
@@ -42,43 +42,49 @@ describe('discover', () => {
   })
 
   test('.expected wins over .error', () => {
-    expect(discover(tree({ 'x.harn': '', 'x.expected': 'e', 'x.error': 'r' }))[0]).toMatchObject({
+    expect(discover(makeTree({ 'x.harn': '', 'x.expected': 'e', 'x.error': 'r' }))[0]).toMatchObject({
       kind: 'positive',
       wanted: 'e',
     })
   })
 
   test('a parked test is named with its reason, but runs when named outright', () => {
-    const folder = tree({ 'x.harn': '', 'x.expected': '', 'x.conformance-skip': 'needs a network\n' })
+    const folder = makeTree({ 'x.harn': '', 'x.expected': '', 'x.conformance-skip': 'needs a network\n' })
     expect(discover(folder)[0]?.parked).toBe('needs a network')
     expect(discover(join(folder, 'x.harn'))[0]?.parked).toBe(null)
   })
 
   test('a model fixture comes with its test', () => {
-    const folder = tree({ 'x.harn': '', 'x.expected': '', 'x.llm-mock.jsonl': '{"text":"hi"}\n', 'y.harn': '', 'y.expected': '' })
+    const folder = makeTree({
+      'x.harn': '',
+      'x.expected': '',
+      'x.llm-mock.jsonl': '{"text":"hi"}\n',
+      'y.harn': '',
+      'y.expected': '',
+    })
     expect(discover(folder).map((found) => found.llmMock)).toEqual(['{"text":"hi"}\n', null])
   })
 
   test('one file is a suite of one', () => {
-    const folder = tree({ 'deep/x.harn': '', 'deep/x.error': 'no' })
+    const folder = makeTree({ 'deep/x.harn': '', 'deep/x.error': 'no' })
     expect(discover(join(folder, 'deep', 'x.harn')).map((found) => found.name)).toEqual(['x'])
   })
 })
 
 describe('known gaps', () => {
   test('the nearest list above a path governs it', () => {
-    const folder = tree({ 'known-gaps.tsv': '# why\ntests/a/x\tneeds tokens\n', 'tests/a/x.harn': '' })
+    const folder = makeTree({ 'known-gaps.tsv': '# why\ntests/a/x\tneeds tokens\n', 'tests/a/x.harn': '' })
     const gaps = readGaps(join(folder, 'tests', 'a'))
     expect([...gaps]).toEqual([[join(folder, 'tests', 'a', 'x.harn'), 'needs tokens']])
-    expect(staleGaps(gaps, folder)).toEqual([])
+    expect(listStaleGaps(gaps, folder)).toEqual([])
   })
 
   test('a line without a reason is refused', () => {
-    expect(() => readGaps(tree({ 'known-gaps.tsv': 'tests/x\n' }))).toThrow(/known-gaps\.tsv:1/)
+    expect(() => readGaps(makeTree({ 'known-gaps.tsv': 'tests/x\n' }))).toThrow(/known-gaps\.tsv:1/)
   })
 
   test('a listed script that is gone is reported', () => {
-    const folder = tree({ 'known-gaps.tsv': 'x\tgone\n' })
-    expect(staleGaps(readGaps(folder), folder)).toEqual(['x.harn'])
+    const folder = makeTree({ 'known-gaps.tsv': 'x\tgone\n' })
+    expect(listStaleGaps(readGaps(folder), folder)).toEqual(['x.harn'])
   })
 })

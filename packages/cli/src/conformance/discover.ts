@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { entriesOf, readTarget } from '../targets.js'
+import { readEntries, readTarget } from '../targets.js'
 
 export interface ConformanceTest {
   /** Path below the suite, forward slashes, without `.harn`. */
@@ -36,29 +36,29 @@ export interface StaticViews {
 /** The tests below `path`, a folder or one file, in the order in which they are judged and reported. */
 export function discover(path: string): ConformanceTest[] {
   // A script that is named outright runs even when it is parked: parking hides it from walks.
-  if (statSync(path).isFile()) return [readTest(path, stem(basename(path)), false)].filter((test) => test !== null)
-  return scriptsBelow(path).flatMap((file) => readTest(file, stem(relative(path, file).split(sep).join('/')), true) ?? [])
+  if (statSync(path).isFile()) return [readTest(path, cutExtension(basename(path)), false)].filter((test) => test !== null)
+  return listScripts(path).flatMap((file) => readTest(file, cutExtension(relative(path, file).split(sep).join('/')), true) ?? [])
 }
 
-function scriptsBelow(folder: string): string[] {
-  const entries = entriesOf(folder).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+function listScripts(folder: string): string[] {
+  const entries = readEntries(folder).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name)
     // A link to a folder is not followed, so that a loop of links cannot hold the walk up.
-    if (entry.isDirectory()) return scriptsBelow(path)
+    if (entry.isDirectory()) return listScripts(path)
     return entry.name.endsWith('.harn') && isFile(path) ? [path] : []
   })
 }
 
 function readTest(file: string, name: string, walked: boolean): ConformanceTest | null {
-  const base = join(dirname(file), stem(basename(file)))
+  const base = join(dirname(file), cutExtension(basename(file)))
   const views: StaticViews = {
-    findings: textIn(`${base}.findings`),
-    fixed: textIn(`${base}.fixed`),
-    formatted: textIn(`${base}.formatted`),
+    findings: readTextIfAny(`${base}.findings`),
+    fixed: readTextIfAny(`${base}.fixed`),
+    formatted: readTextIfAny(`${base}.formatted`),
   }
   const isViewed = Object.values(views).some((text) => text !== null)
-  const wanted = textIn(`${base}.expected`) ?? textIn(`${base}.error`)
+  const wanted = readTextIfAny(`${base}.expected`) ?? readTextIfAny(`${base}.error`)
   if (wanted === null && !isViewed) return null
   const kind = existsSync(`${base}.expected`) ? 'positive' : wanted === null ? 'static' : 'negative'
   const skip = `${base}.conformance-skip`
@@ -69,12 +69,13 @@ function readTest(file: string, name: string, walked: boolean): ConformanceTest 
     kind,
     wanted: wanted ?? '',
     views,
-    llmMock: textIn(mock),
-    parked: walked && existsSync(skip) ? firstLine(readFileSync(skip, 'utf8')) || 'parked by its .conformance-skip file' : null,
+    llmMock: readTextIfAny(mock),
+    parked:
+      walked && existsSync(skip) ? readFirstLine(readFileSync(skip, 'utf8')) || 'parked by its .conformance-skip file' : null,
   }
 }
 
-function textIn(path: string): string | null {
+function readTextIfAny(path: string): string | null {
   return existsSync(path) ? readTarget(path) : null
 }
 
@@ -82,10 +83,10 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
-function stem(path: string): string {
+function cutExtension(path: string): string {
   return path.endsWith('.harn') ? path.slice(0, -'.harn'.length) : path
 }
 
-function firstLine(text: string): string {
+function readFirstLine(text: string): string {
   return text.trim().split('\n')[0] ?? ''
 }

@@ -10,21 +10,21 @@ export type Filter = (name: string) => boolean
 export function parseFilter(text: string): Filter {
   if (text.startsWith('re:')) {
     const pattern = RE2JS.compile(text.slice(3).trim())
-    return either((path) => pattern.matcher(path).find())
+    return matchEither((path) => pattern.matcher(path).find())
   }
   if (/[*?]/.test(text)) {
-    const globs = text.split('|').map(globOf)
-    return either((path) => globs.some((glob) => glob(path)))
+    const globs = text.split('|').map(compileGlob)
+    return matchEither((path) => globs.some((glob) => glob(path)))
   }
   const parts = text.split('|').filter((part) => part !== '')
-  return either((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
+  return matchEither((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
 }
 
-function either(matches: (path: string) => boolean): Filter {
+function matchEither(matches: (path: string) => boolean): Filter {
   return (name) => matches(`${name}.harn`) || matches(name)
 }
 
 /** `*` stands for any text, slashes too, `?` for one character; the whole path must match. */
-function globOf(glob: string): (path: string) => boolean {
+function compileGlob(glob: string): (path: string) => boolean {
   return compileWildcards(glob, { separator: null, one: true })
 }

@@ -12,7 +12,7 @@ export type KnownGaps = ReadonlyMap<string, string>
 /** The list that governs `path`: the nearest one in its folder or above, within four levels. */
 export function readGaps(path: string): KnownGaps {
   const gaps = new Map<string, string>()
-  const file = nearestList(resolve(path))
+  const file = findNearestList(resolve(path))
   if (file === null) return gaps
   for (const [index, line] of readFileSync(file, 'utf8').split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue
@@ -26,14 +26,14 @@ export function readGaps(path: string): KnownGaps {
 }
 
 /** Listed scripts below `path` that do not exist: the list must not outlive them. */
-export function staleGaps(gaps: KnownGaps, path: string): string[] {
+export function listStaleGaps(gaps: KnownGaps, path: string): string[] {
   const top = resolve(path)
   return [...gaps.keys()]
     .filter((file) => (file === top || file.startsWith(top + sep)) && !existsSync(file))
     .map((file) => relative(top, file))
 }
 
-function nearestList(path: string): string | null {
+function findNearestList(path: string): string | null {
   let folder = statSync(path).isDirectory() ? path : dirname(path)
   for (let level = 0; level < 4; level++) {
     const file = join(folder, GAPS_FILE)

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { parseFilter } from './filter.js'
 import { judge, normalise } from './judge.js'
 
-const finished = (output: string) => ({ kind: 'finished', output }) as const
-const failed = (error: string) => ({ kind: 'failed', output: 'x\n', error }) as const
+const makeFinished = (output: string) => ({ kind: 'finished', output }) as const
+const makeFailed = (error: string) => ({ kind: 'failed', output: 'x\n', error }) as const
 
 describe('a positive test', () => {
   test.each([
@@ -17,15 +17,15 @@ describe('a positive test', () => {
     ['a missing line', 'a\nb', 'a', false],
     ['nothing at all', '', '\n', true],
   ])('%s', (_name, wanted, output, passes) => {
-    expect(judge('positive', wanted, finished(output)) === null).toBe(passes)
+    expect(judge('positive', wanted, makeFinished(output)) === null).toBe(passes)
   })
 
   test('an error fails it and is shown with the output', () => {
-    expect(judge('positive', 'x', failed('Thrown: no'))).toBe('the program failed: Thrown: no\noutput before it:\n  x')
+    expect(judge('positive', 'x', makeFailed('Thrown: no'))).toBe('the program failed: Thrown: no\noutput before it:\n  x')
   })
 
   test('the difference names the line', () => {
-    expect(judge('positive', 'a\nb\nc', finished('a\nB\nc'))).toContain('>    2 | b')
+    expect(judge('positive', 'a\nb\nc', makeFinished('a\nB\nc'))).toContain('>    2 | b')
   })
 })
 
@@ -40,11 +40,11 @@ describe('a negative test', () => {
     ['an empty file matches every error', '', 'anything', true],
     ['a broken expression does not match', 're:(', 'anything (', false],
   ])('%s', (_name, wanted, error, passes) => {
-    expect(judge('negative', wanted, failed(error)) === null).toBe(passes)
+    expect(judge('negative', wanted, makeFailed(error)) === null).toBe(passes)
   })
 
   test('finishing fails it', () => {
-    expect(judge('negative', 'x', finished('done'))).toContain('the program finished')
+    expect(judge('negative', 'x', makeFinished('done'))).toContain('the program finished')
   })
 })
 

@@ -21,7 +21,7 @@ function judgePositive(wanted: string, outcome: Outcome): Verdict {
     const before = actual === '' ? '' : `\noutput before it:\n${indent(actual)}`
     return `the program failed: ${outcome.error}${before}`
   }
-  return expected === actual ? null : `output differs\n${difference(expected, actual)}`
+  return expected === actual ? null : `output differs\n${describeDifference(expected, actual)}`
 }
 
 function judgeNegative(wanted: string, outcome: Outcome): Verdict {
@@ -71,11 +71,11 @@ function trimEnd(text: string): string {
 }
 
 /** The first line that differs, with the lines around it, wanted text first. */
-function difference(expected: string, actual: string): string {
+function describeDifference(expected: string, actual: string): string {
   const [wanted, got] = [expected.split('\n'), actual.split('\n')]
   let at = 0
   while (at < wanted.length && at < got.length && wanted[at] === got[at]) at++
-  const shown = (lines: readonly string[]) => {
+  const formatLines = (lines: readonly string[]) => {
     const part = lines.slice(Math.max(0, at - 2), at + 6).map((line, index) => {
       const number = Math.max(0, at - 2) + index
       return `${number === at ? '>' : ' '} ${String(number + 1).padStart(4)} | ${line}`
@@ -84,7 +84,7 @@ function difference(expected: string, actual: string): string {
     if (lines.length <= at) part.push(`> ${String(at + 1).padStart(4)} (the text ends here)`)
     return part.join('\n')
   }
-  return `expected:\n${shown(wanted)}\nactual:\n${shown(got)}`
+  return `expected:\n${formatLines(wanted)}\nactual:\n${formatLines(got)}`
 }
 
 function indent(text: string): string {

@@ -14,10 +14,10 @@ import type { Context } from '@bridle/vm'
 import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
-import { canGenerateCode, compilerFault, LinkError } from '@bridle/vm'
+import { canGenerateCode, findCompilerFault, LinkError } from '@bridle/vm'
 import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/vm'
 import { CommandError } from '../errors.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 import { viewTest } from './static.js'
@@ -47,7 +47,7 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
   let module: Module
   try {
     const enforceManifest = process.env['BRIDLE_ENFORCE_MANIFEST'] === '1'
-    runtime = commandRuntime({
+    runtime = makeCommandRuntime({
       terminal: false,
       script: realpathSync(test.file),
       enforceManifest,
@@ -90,7 +90,7 @@ interface Script {
 }
 
 const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>> = {
-  base: async (script) => verdictOn(script, await perform(script, { tier: null })),
+  base: async (script) => judgeOutcome(script, await perform(script, { tier: null })),
 
   compiled: async (script) => {
     if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
@@ -103,9 +103,9 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
     })
     const one = compiled as Machine | null
     script.onEntered(one?.tier?.entered ?? 0)
-    const broken = one === null ? null : compilerFault(one.program)
+    const broken = one === null ? null : findCompilerFault(one.program)
     if (broken !== null) return `bug in the compiler: ${broken instanceof Error ? broken.stack : String(broken)}`
-    const verdict = verdictOn(script, outcome)
+    const verdict = judgeOutcome(script, outcome)
     if (verdict !== null) return verdict
     let base: Machine | null = null
     const replayed = replayOnce(script, journal.entries, { tier: null, machine: (makers) => (base = makers.fresh()) })
@@ -115,19 +115,19 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
 
   mixed: async (script) => {
     if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
-    return verdictOn(
+    return judgeOutcome(
       script,
       await perform(script, { tier: AFTER_ONE_CALL, machine: (makers) => new RestoredMachine(makers, true, script.onEntered) }),
     )
   },
 
   snapshot: async (script) => {
-    const whole = verdictOn(
+    const whole = judgeOutcome(
       script,
       await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, false) }),
     )
     if (whole !== null) return whole
-    const stress = verdictOn(
+    const stress = judgeOutcome(
       script,
       await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, true) }),
     )
@@ -137,7 +137,7 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
   replay: async (script) => {
     const journal = new MemoryJournal()
     const recorded = await perform(script, { journal })
-    const verdict = verdictOn(script, recorded)
+    const verdict = judgeOutcome(script, recorded)
     if (verdict !== null) return verdict
     // Through its written form, so that what cannot be written down is found.
     const entries = journal.entries.map((entry) => decodeEntry(encodeEntry(entry)))
@@ -145,7 +145,7 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
   },
 }
 
-function verdictOn({ test }: Script, outcome: Outcome): string | null {
+function judgeOutcome({ test }: Script, outcome: Outcome): string | null {
   return judge(test.kind === 'positive' ? 'positive' : 'negative', test.wanted, outcome)
 }
 
@@ -157,24 +157,24 @@ interface PerformOptions {
 
 async function perform(script: Script, options: PerformOptions = {}): Promise<Outcome> {
   const result = await script.runtime.start(script.module, { ...options, rawResult: true, signal: script.signal }).result
-  return outcomeOf(endOf(result), script.warnings + result.output)
+  return toOutcome(toDriveEnd(result), script.warnings + result.output)
 }
 
 function replayOnce(script: Script, entries: readonly JournalEntry[], options: Omit<PerformOptions, 'journal'> = {}): Outcome {
   const result = script.runtime.replay(script.module, entries, options)
   const output = script.warnings + result.output
-  if (result.kind === 'ended') return outcomeOf(result.end, output)
+  if (result.kind === 'ended') return toOutcome(result.end, output)
   if (result.kind === 'stopped') throw new Error('the replay stopped without being told to')
   const { code, message, at, expected, actual } = result.divergence
-  const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.name} ${call.args}`)
+  const formatCall = (call: typeof expected): string => (call === null ? 'nothing' : `${call.name} ${call.args}`)
   return {
     kind: 'failed',
     output,
-    error: `${code} at entry ${at}: ${message}; recorded ${shown(expected)}, now ${shown(actual)}`,
+    error: `${code} at entry ${at}: ${message}; recorded ${formatCall(expected)}, now ${formatCall(actual)}`,
   }
 }
 
-function endOf(result: RunResult): DriveEnd {
+function toDriveEnd(result: RunResult): DriveEnd {
   switch (result.status) {
     case 'done':
       return { kind: 'done', value: result.raw }
@@ -189,7 +189,7 @@ function endOf(result: RunResult): DriveEnd {
   }
 }
 
-function outcomeOf(end: DriveEnd, output: string): Outcome {
+function toOutcome(end: DriveEnd, output: string): Outcome {
   switch (end.kind) {
     case 'done':
       return { kind: 'finished', output }
@@ -251,7 +251,7 @@ class RestoredMachine implements DrivenMachine {
   }
 
   start(input: Value, now: number): RunExit {
-    return this.noted(this.machine.start(input, now), now)
+    return this.noteExit(this.machine.start(input, now), now)
   }
 
   resume(answer: Parameters<DrivenMachine['resume']>[0], now: number): RunExit {
@@ -260,10 +260,10 @@ class RestoredMachine implements DrivenMachine {
     // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock stands still
     // between slices, unless so many go by that it may be waiting for time to pass.
     const seen = this.yields > 0 && this.yields < PATIENT_SLICES ? this.now : now
-    return this.noted(this.machine.resume(answer, seen), seen)
+    return this.noteExit(this.machine.resume(answer, seen), seen)
   }
 
-  private noted(exit: RunExit, now: number): RunExit {
+  private noteExit(exit: RunExit, now: number): RunExit {
     this.now = now
     this.yields = exit.kind === 'yielded' ? this.yields + 1 : 0
     return exit

@@ -41,7 +41,7 @@ export async function runInWorkers(tests: readonly ConformanceTest[], options: P
   const isOver = (): boolean => options.signal?.aborted === true
   const results: (TestResult | undefined)[] = Array.from({ length: tests.length })
   let next = 0
-  const lane = async (): Promise<void> => {
+  const runLane = async (): Promise<void> => {
     const thread = new Thread(options)
     try {
       for (let at = next++; at < tests.length && !isOver(); at = next++) {
@@ -56,7 +56,7 @@ export async function runInWorkers(tests: readonly ConformanceTest[], options: P
       await thread.end()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(options.jobs, tests.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(options.jobs, tests.length) }, runLane))
   return results
 }
 
@@ -131,7 +131,7 @@ class Thread {
   }
 }
 
-function workerOptions(): WorkerOptions {
+function makeWorkerOptions(): WorkerOptions {
   return {
     env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
     // The parser may need a deep stack for what scripts nest; the default of a thread is small.
@@ -141,12 +141,13 @@ function workerOptions(): WorkerOptions {
 
 /** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./conformance-worker.js', import.meta.url), workerOptions())
+  if (!import.meta.url.endsWith('.ts'))
+    return new Worker(new URL('./conformance-worker.js', import.meta.url), makeWorkerOptions())
   const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) =>
     JSON.stringify(url),
   )
   return new Worker(`import(${tsx}).then(({ register }) => { register(); return import(${worker}) })`, {
-    ...workerOptions(),
+    ...makeWorkerOptions(),
     eval: true,
   })
 }

@@ -6,9 +6,9 @@ import { applyFixes, format, SourceFile } from '@bridle/parser'
 import { lintRule } from '@bridle/compiler'
 import { Analysis, type Parsed, parseTarget } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
-import { configFor } from '../config.js'
+import { loadConfig } from '../config.js'
 import type { Finding } from '../findings.js'
-import { commandRuntime } from '../host.js'
+import { makeCommandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 
@@ -17,9 +17,9 @@ export function viewTest(test: ConformanceTest): string | null {
   const text = readFileSync(test.file, 'utf8')
   const parsed = parseTarget({ path: test.file, key: realpathSync(test.file), text })
   const { findings, fixed, formatted } = test.views
-  const found = findings === null && fixed === null ? [] : findingsOf(parsed)
+  const found = findings === null && fixed === null ? [] : listFindings(parsed)
   return (
-    compare('findings', findings, () => found.map((one) => findingLine(one, dirname(parsed.target.key))).join('\n')) ??
+    compare('findings', findings, () => found.map((one) => formatFinding(one, dirname(parsed.target.key))).join('\n')) ??
     compare(
       'fixed text',
       fixed,
@@ -29,8 +29,8 @@ export function viewTest(test: ConformanceTest): string | null {
           found.filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic),
         ).text,
     ) ??
-    compare('formatted text', formatted, () => formattedText(text)) ??
-    compare('formatted text, formatted again', formatted, () => formattedText(formatted ?? ''))
+    compare('formatted text', formatted, () => formatText(text)) ??
+    compare('formatted text, formatted again', formatted, () => formatText(formatted ?? ''))
   )
 }
 
@@ -40,9 +40,9 @@ function compare(what: string, wanted: string | null, made: () => string): strin
   return verdict === null ? null : `${what}: ${verdict}`
 }
 
-function findingsOf(parsed: Parsed): readonly Finding[] {
-  const config = configFor(parsed.target.path)
-  const runtime = commandRuntime({ terminal: false })
+function listFindings(parsed: Parsed): readonly Finding[] {
+  const config = loadConfig(parsed.target.path)
+  const runtime = makeCommandRuntime({ terminal: false })
   return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
     config,
     isLenient: true,
@@ -55,14 +55,14 @@ function findingsOf(parsed: Parsed): readonly Finding[] {
 }
 
 /** `3:1 warning[unused-variable] message`: the rule for lint, the code for everything else. The script's folder is `.`. */
-function findingLine({ diagnostic, file }: Finding, folder: string): string {
+function formatFinding({ diagnostic, file }: Finding, folder: string): string {
   const { line, column } = file.position(diagnostic.span.start)
   const name = lintRule(diagnostic.code) ?? diagnostic.code
   const message = diagnostic.message.replaceAll(folder, '.')
   return `${line}:${column} ${diagnostic.severity}[${name}] ${message}`
 }
 
-function formattedText(text: string): string {
+function formatText(text: string): string {
   const result = format(new SourceFile('script', text))
   return result.kind === 'formatted' ? result.text : `does not parse: ${result.diagnostics[0]?.message ?? ''}`
 }

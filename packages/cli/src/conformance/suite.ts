@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { discover } from './discover.js'
 import type { ConformanceTest } from './discover.js'
 import type { Filter } from './filter.js'
-import { readGaps, staleGaps } from './gaps.js'
+import { readGaps, listStaleGaps } from './gaps.js'
 import type { Mode } from './modes.js'
 import { runInWorkers } from './pool.js'
 import { summarise } from './report.js'
@@ -37,7 +37,7 @@ export async function runSuite(options: SuiteOptions): Promise<Report> {
     tests.push(...discover(path))
     const known = readGaps(path)
     for (const [file, reason] of known) gaps.set(file, reason)
-    stale.push(...staleGaps(known, path))
+    stale.push(...listStaleGaps(known, path))
   }
   if (stale.length > 0) throw new SuiteError(`known gaps name scripts that do not exist: ${stale.join(', ')}`)
   const selected = tests.filter((test) => options.filter(test.name))
@@ -52,14 +52,14 @@ export async function runSuite(options: SuiteOptions): Promise<Report> {
     onResult?.(result)
   }
   const toRun = selected.filter((test) => test.parked === null)
-  const gapOf = (test: ConformanceTest): string | undefined => gaps.get(resolve(test.file))
+  const findGap = (test: ConformanceTest): string | undefined => gaps.get(resolve(test.file))
   const ran = await runInWorkers(toRun, {
     jobs: options.jobs,
     modes: options.modes,
     timeLimitMs: options.timeLimitMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     onResult: (result) => onResult?.(result),
-    reconsider: (test, result) => excuse(result, gapOf(test)),
+    reconsider: (test, result) => excuse(result, findGap(test)),
   })
   for (const [at, test] of toRun.entries()) {
     const result = ran[at]

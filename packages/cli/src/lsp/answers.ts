@@ -7,7 +7,7 @@ import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@
 import { listParameters, showType } from '@bridle/compiler'
 import type { ToolType } from '@bridle/compiler'
 import { findOptionShapes, harnTypes } from '@bridle/stdlib-tools'
-import { type OptionRow, paramNames, readShape } from '@bridle/vm/families'
+import { type OptionRow, listParamNames, readShape } from '@bridle/vm/families'
 import type { BuiltinDef, Registry } from '@bridle/vm'
 import {
   CodeActionKind,
@@ -32,13 +32,13 @@ import type {
 import type { TextDocument } from 'vscode-languageserver-textdocument'
 import type { Finding } from '../findings.js'
 import type { OpenDocument } from './document.js'
-import { pathOf } from './document.js'
-import { symbolsOf } from './symbols.js'
+import { toPath } from './document.js'
+import { collectSymbols } from './symbols.js'
 import type { FileSymbol, SymbolKind } from './symbols.js'
 import { findOpenCall, findTool } from './tool-calls.js'
 import type { OpenCall } from './tool-calls.js'
 
-export function rangeOf(text: TextDocument, { start, end }: Span): Range {
+export function toRange(text: TextDocument, { start, end }: Span): Range {
   return { start: text.positionAt(start), end: text.positionAt(end) }
 }
 
@@ -53,10 +53,10 @@ const SEVERITIES = {
 /** Findings that say that something is there for nothing: editors show them faded. */
 const UNUSED = new Set(['L050', 'L051', 'L052', 'L053', 'L055', 'L056', 'L021'])
 
-export function diagnosticOf(text: TextDocument, { diagnostic }: Finding): Diagnostic {
+export function toDiagnostic(text: TextDocument, { diagnostic }: Finding): Diagnostic {
   const { span, severity, code, message, hint, related } = diagnostic
   return {
-    range: rangeOf(text, span),
+    range: toRange(text, span),
     severity: SEVERITIES[severity],
     code,
     source: 'bridle',
@@ -66,7 +66,7 @@ export function diagnosticOf(text: TextDocument, { diagnostic }: Finding): Diagn
       ? {}
       : {
           relatedInformation: related.map((each) => ({
-            location: { uri: text.uri, range: rangeOf(text, each.span) },
+            location: { uri: text.uri, range: toRange(text, each.span) },
             message: each.message,
           })),
         }),
@@ -77,7 +77,7 @@ export function diagnosticOf(text: TextDocument, { diagnostic }: Finding): Diagn
 const MOST_FINDINGS = 1000
 
 /** The diagnostics of a file, errors first; of too many the last one says how many were left out. `problem` is one of its settings. */
-export function diagnosticsOf(text: TextDocument, findings: readonly Finding[], problem: string | null): Diagnostic[] {
+export function toDiagnostics(text: TextDocument, findings: readonly Finding[], problem: string | null): Diagnostic[] {
   const ranks = { error: 0, warning: 1, info: 2 }
   const isTooMany = findings.length > MOST_FINDINGS
   const shown = isTooMany
@@ -87,13 +87,13 @@ export function diagnosticsOf(text: TextDocument, findings: readonly Finding[], 
   const say = (severity: DiagnosticSeverity, message: string): Diagnostic => ({ range: top, severity, source: 'bridle', message })
   return [
     ...(problem === null ? [] : [say(DiagnosticSeverity.Error, problem)]),
-    ...shown.map((finding) => diagnosticOf(text, finding)),
+    ...shown.map((finding) => toDiagnostic(text, finding)),
     ...(isTooMany ? [say(DiagnosticSeverity.Information, `${findings.length - MOST_FINDINGS} more findings are not shown`)] : []),
   ]
 }
 
 /** Repairs of the findings that touch a range. */
-export function codeActions(document: OpenDocument, findings: readonly Finding[], range: Range): CodeAction[] {
+export function listCodeActions(document: OpenDocument, findings: readonly Finding[], range: Range): CodeAction[] {
   const { text } = document
   const from = text.offsetAt(range.start)
   const to = text.offsetAt(range.end)
@@ -101,13 +101,13 @@ export function codeActions(document: OpenDocument, findings: readonly Finding[]
   return touched.slice(0, MOST_FINDINGS).flatMap((finding) => {
     const { fix } = finding.diagnostic
     if (fix === null) return []
-    const edits = fix.edits.map((edit) => ({ range: rangeOf(text, edit.span), newText: edit.text }))
+    const edits = fix.edits.map((edit) => ({ range: toRange(text, edit.span), newText: edit.text }))
     return [
       {
         title: fix.title,
         kind: CodeActionKind.QuickFix,
         isPreferred: true,
-        diagnostics: [diagnosticOf(text, finding)],
+        diagnostics: [toDiagnostic(text, finding)],
         edit: { changes: { [text.uri]: edits } },
       },
     ]
@@ -116,30 +116,30 @@ export function codeActions(document: OpenDocument, findings: readonly Finding[]
 
 // ------------------------------------------------------------------------------------------------------------------ hover
 
-export function hover(document: OpenDocument, registry: Registry, offset: number): Hover | null {
+export function makeHover(document: OpenDocument, registry: Registry, offset: number): Hover | null {
   const { symbols, text } = document
   if (symbols === null) return null
   const symbol = symbols.at(offset)
   if (symbol !== null) {
     const here = [symbol.span, ...symbol.references].find((span) => span.start <= offset && offset <= span.end) ?? symbol.span
-    const own = symbol.importPath?.startsWith('host/') === true ? hostHover(document, symbol.importPath, symbol.name) : null
-    if (own !== null) return { contents: { kind: MarkupKind.Markdown, value: own }, range: rangeOf(text, here) }
-    const shown = [code(headingOf(document, symbol, here))]
+    const own = symbol.importPath?.startsWith('host/') === true ? makeHostHover(document, symbol.importPath, symbol.name) : null
+    if (own !== null) return { contents: { kind: MarkupKind.Markdown, value: own }, range: toRange(text, here) }
+    const shown = [formatCode(formatHeading(document, symbol, here))]
     if (symbol.doc !== null) shown.push(symbol.doc)
     if (symbol.importPath !== null) shown.push(`from \`${symbol.importPath}\``)
-    return { contents: { kind: MarkupKind.Markdown, value: shown.join('\n\n') }, range: rangeOf(text, here) }
+    return { contents: { kind: MarkupKind.Markdown, value: shown.join('\n\n') }, range: toRange(text, here) }
   }
-  const word = wordAt(text.getText(), offset)
+  const word = findWordAt(text.getText(), offset)
   if (word === null) return null
   const option = optionHover(text.getText(), registry, word)
-  if (option !== null) return { contents: { kind: MarkupKind.Markdown, value: option }, range: rangeOf(text, word.span) }
-  const path = word.afterDot ? null : document.importPath(word.text)
-  const wild = path?.startsWith('host/') === true ? hostHover(document, path, word.text) : null
-  if (wild !== null) return { contents: { kind: MarkupKind.Markdown, value: wild }, range: rangeOf(text, word.span) }
-  const defs = builtinsNamed(registry, word.text, word.afterDot)
+  if (option !== null) return { contents: { kind: MarkupKind.Markdown, value: option }, range: toRange(text, word.span) }
+  const path = word.afterDot ? null : document.findImportPath(word.text)
+  const wild = path?.startsWith('host/') === true ? makeHostHover(document, path, word.text) : null
+  if (wild !== null) return { contents: { kind: MarkupKind.Markdown, value: wild }, range: toRange(text, word.span) }
+  const defs = findBuiltins(registry, word.text, word.afterDot)
   if (defs.length === 0) return null
-  const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}${optionsOf(def)}`).join('\n\n---\n\n')
-  return { contents: { kind: MarkupKind.Markdown, value }, range: rangeOf(text, word.span) }
+  const value = defs.map((def) => `${formatCode(formatSignature(def))}\n\n${def.doc}${formatOptions(def)}`).join('\n\n---\n\n')
+  return { contents: { kind: MarkupKind.Markdown, value }, range: toRange(text, word.span) }
 }
 
 /** The key of an option, where a builtin is called. */
@@ -148,21 +148,21 @@ function optionHover(text: string, registry: Registry, { text: name, span }: Wor
   const call = findOpenCall(text, span.start)
   if (call?.path?.length !== 0 || call.key !== null) return null
   const row = optionRows(registry.builtins.get(call.callee), call.argument)?.find((each) => each.name === name)
-  return row === undefined ? null : `${code(optionText(row))}\n\n${row.doc}`
+  return row === undefined ? null : `${formatCode(optionText(row))}\n\n${row.doc}`
 }
 
 /** The declaration of a tool of the host. */
-function hostHover(document: OpenDocument, path: string, name: string): string | null {
+function makeHostHover(document: OpenDocument, path: string, name: string): string | null {
   const tool = document.tools.ofModule(path.slice(5), name)
-  return tool === null ? null : code(harnTypes([tool.declaration]).trimEnd())
+  return tool === null ? null : formatCode(harnTypes([tool.declaration]).trimEnd())
 }
 
-function code(text: string): string {
+function formatCode(text: string): string {
   return `\`\`\`harn\n${text}\n\`\`\``
 }
 
 /** The declaration's first line, or the name with its type. */
-function headingOf(document: OpenDocument, symbol: FileSymbol, here: Span): string {
+function formatHeading(document: OpenDocument, symbol: FileSymbol, here: Span): string {
   const { declaration } = symbol
   if (declaration !== null) {
     const source = document.text.getText().slice(declaration.span.start, declaration.span.end)
@@ -170,7 +170,7 @@ function headingOf(document: OpenDocument, symbol: FileSymbol, here: Span): stri
     const isWhole = declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || end < 0
     return isWhole ? source : source.slice(0, end).trimEnd()
   }
-  const type = document.typeAt(here) ?? document.typeAt(symbol.span)
+  const type = document.findTypeAt(here) ?? document.findTypeAt(symbol.span)
   return type === null ? symbol.name : `${symbol.name}: ${type}`
 }
 
@@ -180,7 +180,7 @@ interface Word {
   readonly afterDot: boolean
 }
 
-function wordAt(text: string, offset: number): Word | null {
+function findWordAt(text: string, offset: number): Word | null {
   let start = offset
   let end = offset
   while (start > 0 && /[\p{L}\p{N}_]/u.test(text[start - 1]!)) start--
@@ -189,59 +189,59 @@ function wordAt(text: string, offset: number): Word | null {
   return { text: text.slice(start, end), span: { start, end }, afterDot: text[start - 1] === '.' }
 }
 
-function builtinsNamed(registry: Registry, name: string, method: boolean): readonly BuiltinDef[] {
+function findBuiltins(registry: Registry, name: string, method: boolean): readonly BuiltinDef[] {
   if (method) return [...registry.methods.values()].flatMap((table) => table.get(name) ?? [])
   const found = registry.builtins.get(name)
   return found === undefined ? [] : [found]
 }
 
 /** The options of a builtin as a list, behind its description. */
-function optionsOf(def: BuiltinDef): string {
+function formatOptions(def: BuiltinDef): string {
   const rows = [...new Set(Object.values(findOptionShapes(def) ?? {}))].flatMap((shape) => readShape(shape))
   if (rows.length === 0) return ''
   const lines = rows.map((row) => `- \`${optionText(row)}\` ${row.doc}`)
   return `\n\n${lines.join('\n')}`
 }
 
-function signatureOf(def: BuiltinDef): string {
+function formatSignature(def: BuiltinDef): string {
   return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
 }
 
 // ------------------------------------------------------------------------------------------------------------- navigation
 
-export function definition(document: OpenDocument, offset: number): Location | null {
+export function findDefinition(document: OpenDocument, offset: number): Location | null {
   const { symbols, text } = document
   if (symbols === null) return null
   const symbol = symbols.at(offset)
-  if (symbol !== null && symbol.importPath === null) return { uri: text.uri, range: rangeOf(text, symbol.span) }
+  if (symbol !== null && symbol.importPath === null) return { uri: text.uri, range: toRange(text, symbol.span) }
   const name = symbol?.name ?? symbols.nameAt(offset)?.text
   if (name === undefined) return null
   const paths = symbol?.importPath == null ? symbols.wildcards : [symbol.importPath]
   for (const path of paths) {
-    const found = importedDefinition(document, path, name)
+    const found = findImportedDefinition(document, path, name)
     if (found !== null) return found
   }
   return null
 }
 
-function importedDefinition(document: OpenDocument, path: string, name: string): Location | null {
+function findImportedDefinition(document: OpenDocument, path: string, name: string): Location | null {
   const module = document.finder.find(path, document.parsed.target.key)
   if (module === null || module.program === null || !existsSync(module.key)) return null
-  const found = symbolsOf(module.program).topLevel.find((each) => each.name === name)
+  const found = collectSymbols(module.program).topLevel.find((each) => each.name === name)
   if (found === undefined) return null
-  const at = (offset: number): { line: number; character: number } => {
+  const toPosition = (offset: number): { line: number; character: number } => {
     const line = module.file.lineAt(offset)
     const start = offset - (module.file.text.lastIndexOf('\n', offset - 1) + 1)
     return { line: line - 1, character: start }
   }
-  return { uri: pathToFileURL(module.key).href, range: { start: at(found.span.start), end: at(found.span.end) } }
+  return { uri: pathToFileURL(module.key).href, range: { start: toPosition(found.span.start), end: toPosition(found.span.end) } }
 }
 
-export function references(document: OpenDocument, offset: number, withDeclaration: boolean): Location[] {
+export function findReferences(document: OpenDocument, offset: number, withDeclaration: boolean): Location[] {
   const symbol = document.symbols?.at(offset) ?? null
   if (symbol === null) return []
   const spans = withDeclaration ? [symbol.span, ...symbol.references] : symbol.references
-  return spans.map((span) => ({ uri: document.text.uri, range: rangeOf(document.text, span) }))
+  return spans.map((span) => ({ uri: document.text.uri, range: toRange(document.text, span) }))
 }
 
 /** A text says why the name cannot be changed. */
@@ -252,7 +252,7 @@ export function rename(document: OpenDocument, offset: number, name: string): Wo
   if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) || KEYWORDS.includes(name)) return `\`${name}\` cannot be a name`
   const clash = document.symbols!.visibleAt(symbol.span.start).find((each) => each.name === name)
   if (clash !== undefined) return `\`${name}\` is already a ${clash.kind} here`
-  const edits = [symbol.span, ...symbol.references].map((span) => ({ range: rangeOf(document.text, span), newText: name }))
+  const edits = [symbol.span, ...symbol.references].map((span) => ({ range: toRange(document.text, span), newText: name }))
   return { changes: { [document.text.uri]: edits } }
 }
 
@@ -270,12 +270,12 @@ const OUTLINE_KINDS: Readonly<Record<SymbolKind, LspSymbolKind>> = {
   constant: LspSymbolKind.Constant,
 }
 
-export function outline(document: OpenDocument): DocumentSymbol[] {
+export function makeOutline(document: OpenDocument): DocumentSymbol[] {
   return (document.symbols?.topLevel ?? []).map((symbol) => ({
     name: symbol.name,
     kind: OUTLINE_KINDS[symbol.kind],
-    range: rangeOf(document.text, symbol.whole),
-    selectionRange: rangeOf(document.text, symbol.span),
+    range: toRange(document.text, symbol.whole),
+    selectionRange: toRange(document.text, symbol.span),
   }))
 }
 
@@ -296,17 +296,17 @@ const ITEM_KINDS: Readonly<Record<SymbolKind, CompletionItemKind>> = {
 }
 
 /** `last` is the newest version of the document that parsed: while a name is being typed the text often does not. */
-export function completions(
+export function listCompletions(
   document: OpenDocument,
   last: OpenDocument | null,
   registry: Registry,
   offset: number,
 ): CompletionItem[] {
   const text = document.text.getText()
-  const word = wordAt(text, offset)
+  const word = findWordAt(text, offset)
   const start = word?.span.start ?? offset
-  if (text[start - 1] === '.') return memberItems(registry, last)
-  const keys = argumentItems(document, last, registry, start)
+  if (text[start - 1] === '.') return listMemberItems(registry, last)
+  const keys = listArgumentItems(document, last, registry, start)
   if (keys !== null) return keys
   const items = new Map<string, CompletionItem>()
   const add = (item: CompletionItem): void => {
@@ -331,7 +331,7 @@ export function completions(
 }
 
 /** Names of the arguments of a tool or of the options of a builtin, where one is expected; null elsewhere. */
-function argumentItems(
+function listArgumentItems(
   document: OpenDocument,
   last: OpenDocument | null,
   registry: Registry,
@@ -339,7 +339,7 @@ function argumentItems(
 ): CompletionItem[] | null {
   const call = findOpenCall(document.text.getText(), offset)
   if (call?.path == null || call.key !== null) return null
-  const tool = findTool(call, document.tools, (name) => last?.importPath(name) ?? null)
+  const tool = findTool(call, document.tools, (name) => last?.findImportPath(name) ?? null)
   if (tool === null) return optionItems(call, registry)
   const items = listParameters(tool, call.path).filter(({ name }) => !call.given.includes(name))
   return items.map(({ name, type, isRequired, description }) => ({
@@ -369,7 +369,7 @@ function optionItems(call: OpenCall, registry: Registry): CompletionItem[] | nul
 /** The options that an argument of a builtin takes; null when it takes none. */
 function optionRows(def: BuiltinDef | undefined, argument: number): readonly OptionRow[] | null {
   if (def === undefined) return null
-  const param = paramNames(def.signature)[argument]
+  const param = listParamNames(def.signature)[argument]
   const shape = param === undefined ? undefined : findOptionShapes(def)?.[param]
   return shape === undefined ? null : readShape(shape)
 }
@@ -379,7 +379,7 @@ function optionText({ name, type, unit, default: otherwise }: OptionRow): string
 }
 
 /** The parameters of the tool or builtin that is being called. */
-export function signatureHelp(
+export function makeSignatureHelp(
   document: OpenDocument,
   last: OpenDocument | null,
   registry: Registry,
@@ -387,16 +387,16 @@ export function signatureHelp(
 ): SignatureHelp | null {
   const call = findOpenCall(document.text.getText(), offset)
   if (call === null) return null
-  const tool = findTool(call, document.tools, (name) => last?.importPath(name) ?? null)
-  if (tool !== null) return toolSignature(tool, call)
+  const tool = findTool(call, document.tools, (name) => last?.findImportPath(name) ?? null)
+  if (tool !== null) return makeToolSignature(tool, call)
   const def = registry.builtins.get(call.callee)
   if (def === undefined || call.callee.startsWith('__')) return null
-  const parameters = paramNames(def.signature).map((label) => ({ label }))
+  const parameters = listParamNames(def.signature).map((label) => ({ label }))
   const signature = { label: def.signature, documentation: def.doc, parameters }
   return { signatures: [signature], activeSignature: 0, activeParameter: call.argument }
 }
 
-function toolSignature(tool: ToolType, { path, key, given }: OpenCall): SignatureHelp {
+function makeToolSignature(tool: ToolType, { path, key, given }: OpenCall): SignatureHelp {
   const rows = listParameters(tool)
   const fields = rows.map(({ name, type, isRequired }) => `${name}${isRequired ? '' : '?'}: ${type}`)
   const result = tool.result === null ? '' : ` -> ${showType(tool.result)}`
@@ -420,7 +420,7 @@ function toolSignature(tool: ToolType, { path, key, given }: OpenCall): Signatur
 }
 
 /** Methods of all kinds of value, and fields and variants of what the file declares. */
-function memberItems(registry: Registry, last: OpenDocument | null): CompletionItem[] {
+function listMemberItems(registry: Registry, last: OpenDocument | null): CompletionItem[] {
   const items = new Map<string, CompletionItem>()
   for (const symbol of last?.symbols?.all ?? []) {
     const { declaration } = symbol
@@ -450,8 +450,8 @@ function memberItems(registry: Registry, last: OpenDocument | null): CompletionI
 // ------------------------------------------------------------------------------------------------------------- formatting
 
 /** One edit that replaces the text by its layout; none when nothing changes or it does not parse. */
-export function formatting({ text, settings: { fmt } }: OpenDocument): TextEdit[] {
-  const path = pathOf(text.uri)
+export function formatDocument({ text, settings: { fmt } }: OpenDocument): TextEdit[] {
+  const path = toPath(text.uri)
   const source = new SourceFile(path, text.getText())
   const result = format(source, {
     ...(fmt.line_width === undefined ? {} : { lineWidth: fmt.line_width }),
@@ -461,5 +461,5 @@ export function formatting({ text, settings: { fmt } }: OpenDocument): TextEdit[
   const before = parse(source).program
   const after = parse(new SourceFile(path, result.text)).program
   if (before === null || after === null || !isSameProgram(before, after)) return []
-  return [{ range: rangeOf(text, { start: 0, end: source.text.length }), newText: result.text }]
+  return [{ range: toRange(text, { start: 0, end: source.text.length }), newText: result.text }]
 }

@@ -51,23 +51,23 @@ class Editor {
     this.ended = serveLanguage(this.input, output)
   }
 
-  raw(text: string | Buffer): void {
+  writeRaw(text: string | Buffer): void {
     this.input.write(text)
   }
 
-  frame(text: string): void {
-    this.raw(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  writeFrame(text: string): void {
+    this.writeRaw(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
   }
 
   send(message: object): void {
-    this.frame(JSON.stringify(message))
+    this.writeFrame(JSON.stringify(message))
   }
 
   notify(method: string, params?: unknown): void {
     this.send({ jsonrpc: '2.0', method, params })
   }
 
-  async until(accepts: (message: Message) => boolean): Promise<Message> {
+  async waitUntil(accepts: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const found = this.heard.find(accepts)
       if (found !== undefined) return found
@@ -78,16 +78,16 @@ class Editor {
   request(method: string, params?: unknown): Promise<Message> {
     const id = `request ${++this.asked}`
     this.send({ jsonrpc: '2.0', id, method, params })
-    return this.until((message) => message.id === id && message.method === undefined)
+    return this.waitUntil((message) => message.id === id && message.method === undefined)
   }
 
   open(uri: string, text: string, version = 1): Promise<Published> {
     this.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'harn', version, text } })
-    return this.published(uri, version)
+    return this.awaitPublished(uri, version)
   }
 
-  async published(uri: string, version: number): Promise<Published> {
-    const { params } = await this.until(
+  async awaitPublished(uri: string, version: number): Promise<Published> {
+    const { params } = await this.waitUntil(
       ({ method, params: of }) =>
         method === 'textDocument/publishDiagnostics' && of?.['uri'] === uri && of['version'] === version,
     )
@@ -130,7 +130,7 @@ afterEach(async () => {
 const REQUEST = '{"jsonrpc":"2.0","id":5,"method":"textDocument/nothing"}'
 
 describe('frames', () => {
-  const framed = (text: string): string => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  const frameText = (text: string): string => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
   test.each<[string, string]>([
     ['a length that is no number', 'Content-Length: abc\r\n\r\n{}'],
     ['a negative length', 'Content-Length: -5\r\n\r\n{}'],
@@ -140,20 +140,20 @@ describe('frames', () => {
     ['an endless header', `X: ${'a'.repeat(100_000)}`],
     ['an endless header that ends', `X: ${'a'.repeat(100_000)}\r\n\r\n`],
     ['another charset', 'Content-Length: 2\r\nContent-Type: x; charset=utf-7\r\n\r\n{}'],
-    ['no JSON', framed('{nope')],
-    ['nothing', framed('')],
+    ['no JSON', frameText('{nope')],
+    ['nothing', frameText('')],
   ])('%s is answered with a parse error, and the next message is read', async (_, bytes) => {
-    editor.raw(bytes)
-    editor.frame(REQUEST)
-    expect(await editor.until(({ id }) => id === 5)).toMatchObject({ error: { code: -32_601 } })
+    editor.writeRaw(bytes)
+    editor.writeFrame(REQUEST)
+    expect(await editor.waitUntil(({ id }) => id === 5)).toMatchObject({ error: { code: -32_601 } })
     expect(editor.complaints).toEqual([-32_700])
   })
 
   test('a message comes in single bytes, two come in one piece', async () => {
-    for (const byte of Buffer.from(framed(REQUEST))) editor.raw(Buffer.from([byte]))
-    await editor.until(({ id }) => id === 5)
-    editor.raw(framed(REQUEST.replace('5', '6')) + framed(REQUEST.replace('5', '7')))
-    await editor.until(({ id }) => id === 7)
+    for (const byte of Buffer.from(frameText(REQUEST))) editor.writeRaw(Buffer.from([byte]))
+    await editor.waitUntil(({ id }) => id === 5)
+    editor.writeRaw(frameText(REQUEST.replace('5', '6')) + frameText(REQUEST.replace('5', '7')))
+    await editor.waitUntil(({ id }) => id === 7)
     expect(editor.complaints).toEqual([])
   })
 
@@ -163,7 +163,7 @@ describe('frames', () => {
     const mega = Buffer.alloc(1 << 20, 'a')
     cutter.push(Buffer.from(`Content-Length: ${300 << 20}\r\n\r\n`))
     for (let at = 0; at < 300; at++) cutter.push(mega)
-    cutter.push(Buffer.from(framed('{}')))
+    cutter.push(Buffer.from(frameText('{}')))
     expect(heard).toEqual(['damage: a message of 314572800 bytes was left out; 67108864 is the limit', '{}'])
   })
 })
@@ -181,7 +181,7 @@ describe('messages', () => {
     ['an endless id', '{"jsonrpc":"2.0","id":1e999,"method":"shutdown"}'],
     ['an answer without an id', '{"jsonrpc":"2.0","result":1}'],
   ])('%s is an invalid request', async (_, text) => {
-    editor.frame(text)
+    editor.writeFrame(text)
     await editor.request('textDocument/nothing')
     expect(editor.complaints).toEqual([-32_600])
   })
@@ -200,8 +200,8 @@ describe('messages', () => {
     // The last of keys that are doubled holds, as for every reader of JSON.
     ['keys twice', '{"jsonrpc":"2.0","id":4,"id":5,"method":"shutdown","method":"textDocument/nothing"}', -32_601],
   ])('%s', async (_, text, code) => {
-    editor.frame(text)
-    expect(await editor.until(({ id }) => id === 5)).toMatchObject({ error: { code } })
+    editor.writeFrame(text)
+    expect(await editor.waitUntil(({ id }) => id === 5)).toMatchObject({ error: { code } })
   })
 
   test('an id that waits for its answer', async () => {
@@ -272,7 +272,7 @@ describe('documents', () => {
       [{}],
       [{ text: {} }],
       [{ text: 'z', range: {} }],
-      [{ text: 'z', range: { start: at(0.5), end: at(1) } }],
+      [{ text: 'z', range: { start: makePosition(0.5), end: makePosition(1) } }],
     ])
       change({ textDocument, contentChanges })
     change({ textDocument: { uri: OK }, contentChanges: [{ text: 'z' }] })
@@ -283,7 +283,7 @@ describe('documents', () => {
     expect(result).toMatchObject([{ name: 'x' }])
     expect(editor.logged).toContain('textDocument/didChange: params.contentChanges')
 
-    function at(line: number): object {
+    function makePosition(line: number): object {
       return { line, character: 0 }
     }
   })
@@ -296,7 +296,7 @@ describe('documents', () => {
         { text: '\nlet y = x\n', range: { start: { line: 99, character: 9 }, end: { line: 999, character: 0 } } },
       ],
     })
-    const { diagnostics } = await editor.published(OK, 2)
+    const { diagnostics } = await editor.awaitPublished(OK, 2)
     expect(diagnostics.map(({ message }) => message.split('\n')[0])).toContain('variable `y` is declared but never used')
     editor.notify('textDocument/didChange', { textDocument: { uri: OK, version: 3 }, contentChanges: [{ text: 'let x = 1\n' }] })
   })
@@ -377,7 +377,7 @@ describe('documents', () => {
         textDocument: { uri: `${OK}`, version },
         contentChanges: [{ text: `let x = 1\nprintln(x)\n${'// a\n'.repeat(version)}` }],
       })
-    await editor.published(OK, 101)
+    await editor.awaitPublished(OK, 101)
     const versions = editor.heard.flatMap(({ params, method }) =>
       method === 'textDocument/publishDiagnostics' ? [params?.['version'] as number] : [],
     )

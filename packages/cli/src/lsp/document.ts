@@ -10,16 +10,16 @@ import type { TextDocument } from 'vscode-languageserver-textdocument'
 import { Analysis, parseTarget } from '../checking/analyze.js'
 import type { Parsed } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
-import { NO_CONFIG, configFor } from '../config.js'
+import { NO_CONFIG, loadConfig } from '../config.js'
 import type { Config } from '../config.js'
 import { CommandError } from '../errors.js'
 import type { CheckingRuntimes } from '../checking/runtimes.js'
 import type { Finding } from '../findings.js'
-import { symbolsOf } from './symbols.js'
+import { collectSymbols } from './symbols.js'
 import type { FileSymbols } from './symbols.js'
 
 /** The file's path; texts that are in no file, or in one that no path of this machine names, have their address for one. */
-export function pathOf(uri: string): string {
+export function toPath(uri: string): string {
   if (!uri.startsWith('file:')) return uri
   try {
     const path = fileURLToPath(uri)
@@ -48,19 +48,19 @@ export class OpenDocument {
   }
 
   get runtime(): Runtime {
-    return this.runtimes.runtimeFor(this.usable)
+    return this.runtimes.getRuntime(this.usable)
   }
 
   /** What the declarations say that the settings name. */
   get tools(): ToolTypes {
-    return this.runtimes.typesFor(this.usable)
+    return this.runtimes.getTypes(this.usable)
   }
 
   /** The settings, without a file of declarations that cannot be read. */
   private get usable(): Config {
     const { settings } = this
     try {
-      this.runtimes.runtimeFor(settings)
+      this.runtimes.getRuntime(settings)
       return settings
     } catch (cause) {
       if (!(cause instanceof CommandError)) throw cause
@@ -70,7 +70,7 @@ export class OpenDocument {
   }
 
   /** The path that a name is imported from; null when it is not. */
-  importPath(name: string): string | null {
+  findImportPath(name: string): string | null {
     const symbol = this.symbols?.topLevel.find((each) => each.name === name)
     if (symbol !== undefined) return symbol.importPath
     for (const path of this.symbols?.wildcards ?? []) {
@@ -80,7 +80,7 @@ export class OpenDocument {
   }
 
   get parsed(): Parsed {
-    const path = pathOf(this.text.uri)
+    const path = toPath(this.text.uri)
     this.parsedMade ??= parseTarget({ path, key: path, text: this.text.getText() })
     return this.parsedMade
   }
@@ -98,7 +98,7 @@ export class OpenDocument {
   /** A manifest that cannot be used is told of in each file below it, and they are looked at as if there were none. */
   private readSettings(): Config {
     try {
-      return configFor(pathOf(this.text.uri))
+      return loadConfig(toPath(this.text.uri))
     } catch (cause) {
       this.settingsProblem = cause instanceof Error ? cause.message : String(cause)
       return NO_CONFIG
@@ -109,11 +109,11 @@ export class OpenDocument {
   get symbols(): FileSymbols | null {
     const { program } = this.parsed
     if (program === null) return null
-    this.symbolsMade ??= symbolsOf(program)
+    this.symbolsMade ??= collectSymbols(program)
     return this.symbolsMade
   }
 
-  get findings(): readonly Finding[] {
+  get listFindings(): readonly Finding[] {
     if (this.found !== null) return this.found
     const config = this.settings
     const analysis = new Analysis(this.finder, [this.parsed])
@@ -130,23 +130,23 @@ export class OpenDocument {
   }
 
   /** The type of a name where it stands, as types are written; null when nothing is known. */
-  typeAt(span: Span): string | null {
-    this.typesMade ??= this.types()
-    return this.typesMade.get(keyOf(span)) ?? null
+  findTypeAt(span: Span): string | null {
+    this.typesMade ??= this.inferTypes()
+    return this.typesMade.get(makeKey(span)) ?? null
   }
 
-  private types(): Map<string, string> {
+  private inferTypes(): Map<string, string> {
     const { program, file, target } = this.parsed
     const types = new Map<string, string>()
     if (program === null) return types
     checkProgram(program, {
       file,
-      imports: this.finder.importsOf(target.key),
+      imports: this.finder.makeImportLookup(target.key),
       tools: this.tools,
-      observe: (span, type) => types.set(keyOf(span), type),
+      observe: (span, type) => types.set(makeKey(span), type),
     })
     return types
   }
 }
 
-const keyOf = ({ start, end }: Span): string => `${start}:${end}`
+const makeKey = ({ start, end }: Span): string => `${start}:${end}`

@@ -72,14 +72,14 @@ export class FrameCutter {
     const fields = text.toLowerCase()
     const name = 'content-length:'
     const at = fields.lastIndexOf(name)
-    const length = at < 0 ? '' : lineFrom(fields, at + name.length)
+    const length = at < 0 ? '' : readLine(fields, at + name.length)
     if (!/^\d{1,10}$/.test(length) || Number(length) > MOST_SKIPPED)
       return this.handlers.onDamage(
         `a header without a usable Content-Length was left out: ${JSON.stringify(length.slice(0, 40))}`,
       )
     this.missing = Number(length)
     const charsetAt = fields.lastIndexOf('charset=')
-    const charset = charsetAt < 0 ? 'utf-8' : lineFrom(fields, charsetAt + 'charset='.length)
+    const charset = charsetAt < 0 ? 'utf-8' : readLine(fields, charsetAt + 'charset='.length)
     if (this.missing > MOST_BYTES) this.skip(`a message of ${length} bytes was left out; ${MOST_BYTES} is the limit`)
     else if (charset !== 'utf-8' && charset !== 'utf8')
       this.skip(`a message in ${JSON.stringify(charset.slice(0, 40))} was left out; send UTF-8`)
@@ -92,7 +92,7 @@ export class FrameCutter {
   }
 }
 
-function lineFrom(text: string, start: number): string {
+function readLine(text: string, start: number): string {
   const end = text.indexOf('\r\n', start)
   return text.slice(start, end < 0 ? undefined : end).trim()
 }

@@ -77,7 +77,7 @@ export class MessageGate {
   }
 
   /** Nothing could be read as a message. */
-  damage(why: string): null {
+  refuseDamaged(why: string): null {
     return this.refuse(null, PARSE_ERROR, why)
   }
 
@@ -87,7 +87,7 @@ export class MessageGate {
     try {
       message = JSON.parse(text)
     } catch {
-      return this.damage('the message is not JSON')
+      return this.refuseDamaged('the message is not JSON')
     }
     if (!isRecord(message)) return this.refuse(null, INVALID_REQUEST, 'a message is a JSON object; the protocol has no batches')
     return message['method'] === undefined ? this.judgeResponse(message) : this.judgeCall(message)
@@ -106,9 +106,9 @@ export class MessageGate {
     const to = isRequest ? (id as Id) : undefined
     if (typeof method !== 'string') return this.refuse(to, INVALID_REQUEST, 'the method is not a string')
     if (jsonrpc !== '2.0') return this.refuse(to, INVALID_REQUEST, '"jsonrpc" is not "2.0"')
-    const misplaced = this.misplacement(method, isRequest)
+    const misplaced = this.findMisplacement(method, isRequest)
     if (misplaced !== null) return this.refuse(to, misplaced.code, misplaced.why)
-    const problem = problemOf(method, params)
+    const problem = findProblem(method, params)
     if (problem !== null) return this.refuse(to, INVALID_PARAMS, problem)
     if (to !== undefined) {
       if (this.open.has(to)) return this.refuse(to, INVALID_REQUEST, 'an earlier request with this id has no answer yet')
@@ -122,7 +122,7 @@ export class MessageGate {
     return rest
   }
 
-  private misplacement(method: string, isRequest: boolean): { readonly code: number; readonly why: string } | null {
+  private findMisplacement(method: string, isRequest: boolean): { readonly code: number; readonly why: string } | null {
     if (method === 'exit') return null
     if (this.state === 'new' && method !== 'initialize') return { code: NOT_INITIALIZED, why: `${method} came before initialize` }
     if (this.state !== 'new' && method === 'initialize') return { code: INVALID_REQUEST, why: 'initialize came twice' }
@@ -139,7 +139,7 @@ export class MessageGate {
 }
 
 /** Why a method cannot take these parameters; null when it can. */
-function problemOf(method: string, params: unknown): string | null {
+function findProblem(method: string, params: unknown): string | null {
   const schema = PARAMS.get(method)
   if (schema === undefined) {
     const isAbsent = params === undefined || params === null

@@ -8,19 +8,19 @@ import { CheckingRuntimes } from '../checking/runtimes.js'
 import { NO_CONFIG } from '../config.js'
 import { VERSION } from '../version.js'
 import {
-  codeActions,
-  completions,
-  definition,
-  diagnosticsOf,
-  formatting,
-  hover,
-  outline,
-  references,
+  listCodeActions,
+  listCompletions,
+  findDefinition,
+  toDiagnostics,
+  formatDocument,
+  makeHover,
+  makeOutline,
+  findReferences,
   rename,
-  signatureHelp,
+  makeSignatureHelp,
 } from './answers.js'
-import { OpenDocument, pathOf } from './document.js'
-import { editorStreams } from './streams.js'
+import { OpenDocument, toPath } from './document.js'
+import { openEditorStreams } from './streams.js'
 
 /** JSON-RPC: the request cannot be carried out, with a reason for the person (LSP, `RequestFailed`). */
 const REQUEST_FAILED = -32_803
@@ -40,7 +40,7 @@ export async function serveLanguage(
   output: NodeJS.WritableStream,
   tools?: string,
 ): Promise<number> {
-  const { reader, writer, gate } = editorStreams(input, output)
+  const { reader, writer, gate } = openEditorStreams(input, output)
   const connection = createConnection(ProposedFeatures.all, reader, writer)
   const server = new LanguageServer(connection, new CheckingRuntimes({ flag: tools }))
   server.listen()
@@ -107,52 +107,52 @@ class LanguageServer {
 
   private answer(): void {
     const { connection } = this
-    const { registry } = this.runtimes.runtimeFor(NO_CONFIG)
+    const { registry } = this.runtimes.getRuntime(NO_CONFIG)
     connection.onHover(({ textDocument, position }) => {
-      const found = this.parsed(textDocument.uri)
-      return found === null ? null : hover(found, registry, found.text.offsetAt(position))
+      const found = this.findParsed(textDocument.uri)
+      return found === null ? null : makeHover(found, registry, found.text.offsetAt(position))
     })
     connection.onCompletion(({ textDocument, position }) => {
       const open = this.open.get(textDocument.uri)
       if (open === undefined) return []
       const last = open.document.symbols === null ? open.before : open.document
-      return completions(open.document, last, registry, open.document.text.offsetAt(position))
+      return listCompletions(open.document, last, registry, open.document.text.offsetAt(position))
     })
     connection.onSignatureHelp(({ textDocument, position }) => {
       const open = this.open.get(textDocument.uri)
       if (open === undefined) return null
       const last = open.document.symbols === null ? open.before : open.document
-      return signatureHelp(open.document, last, registry, open.document.text.offsetAt(position))
+      return makeSignatureHelp(open.document, last, registry, open.document.text.offsetAt(position))
     })
     connection.onDefinition(({ textDocument, position }) => {
-      const found = this.parsed(textDocument.uri)
-      return found === null ? null : definition(found, found.text.offsetAt(position))
+      const found = this.findParsed(textDocument.uri)
+      return found === null ? null : findDefinition(found, found.text.offsetAt(position))
     })
     connection.onReferences(({ textDocument, position, context }) => {
-      const found = this.parsed(textDocument.uri)
-      return found === null ? [] : references(found, found.text.offsetAt(position), context.includeDeclaration)
+      const found = this.findParsed(textDocument.uri)
+      return found === null ? [] : findReferences(found, found.text.offsetAt(position), context.includeDeclaration)
     })
     connection.onRenameRequest(({ textDocument, position, newName }) => {
-      const found = this.parsed(textDocument.uri)
+      const found = this.findParsed(textDocument.uri)
       const edit = found === null ? 'the file does not parse' : rename(found, found.text.offsetAt(position), newName)
       return typeof edit === 'string' ? new ResponseError(REQUEST_FAILED, edit) : edit
     })
     connection.onDocumentSymbol(({ textDocument }) => {
-      const found = this.parsed(textDocument.uri)
-      return found === null ? [] : outline(found)
+      const found = this.findParsed(textDocument.uri)
+      return found === null ? [] : makeOutline(found)
     })
     connection.onDocumentFormatting(({ textDocument }) => {
-      const found = this.parsed(textDocument.uri)
-      return found === null ? [] : formatting(found)
+      const found = this.findParsed(textDocument.uri)
+      return found === null ? [] : formatDocument(found)
     })
     connection.onCodeAction(({ textDocument, range }) => {
       const open = this.open.get(textDocument.uri)
-      return open === undefined ? [] : codeActions(open.document, open.document.findings, range)
+      return open === undefined ? [] : listCodeActions(open.document, open.document.listFindings, range)
     })
   }
 
   /** The document, when its text parses. */
-  private parsed(uri: string): OpenDocument | null {
+  private findParsed(uri: string): OpenDocument | null {
     const open = this.open.get(uri)
     return open === undefined || open.document.symbols === null ? null : open.document
   }
@@ -176,11 +176,11 @@ class LanguageServer {
     if (open === undefined) return
     const { text } = open.document
     try {
-      const findings = open.document.findings
-      const diagnostics = diagnosticsOf(text, findings, open.document.settingsProblem)
+      const findings = open.document.listFindings
+      const diagnostics = toDiagnostics(text, findings, open.document.settingsProblem)
       void this.connection.sendDiagnostics({ uri, version: text.version, diagnostics })
     } catch (cause) {
-      this.connection.console.error(`${pathOf(uri)}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+      this.connection.console.error(`${toPath(uri)}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
     }
   }
 }

@@ -12,7 +12,7 @@ export interface EditorStreams {
   readonly gate: MessageGate
 }
 
-export function editorStreams(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): EditorStreams {
+export function openEditorStreams(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): EditorStreams {
   const send = (message: object): void => {
     // Whoever does not read misses it; the end of the connection is seen elsewhere.
     writer.write(message as Message).catch(() => {})
@@ -39,7 +39,7 @@ class GatedReader extends AbstractMessageReader {
         const message = this.gate.judge(text)
         if (message !== null) callback(message as unknown as Message)
       },
-      onDamage: (why) => this.gate.damage(why),
+      onDamage: (why) => this.gate.refuseDamaged(why),
     })
     const take = (chunk: Buffer | string): void => cutter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
     const fail = (cause: Error): void => this.fireError(cause)

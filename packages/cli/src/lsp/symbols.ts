@@ -50,21 +50,22 @@ export interface FileSymbols {
   visibleAt(offset: number): readonly FileSymbol[]
 }
 
-export function symbolsOf(program: Program): FileSymbols {
+export function collectSymbols(program: Program): FileSymbols {
   const walk = new Walk(program)
-  walk.file(program)
+  walk.visitFile(program)
   const { all, topLevel, unresolved, wildcards } = walk
-  const within = (span: Span, offset: number): boolean => span.start <= offset && offset <= span.end
+  const isWithin = (span: Span, offset: number): boolean => span.start <= offset && offset <= span.end
   return {
     all,
     topLevel,
     unresolved,
     wildcards,
-    at: (offset) => all.find((each) => within(each.span, offset) || each.references.some((span) => within(span, offset))) ?? null,
-    nameAt: (offset) => unresolved.find((name) => within(name.span, offset)) ?? null,
+    at: (offset) =>
+      all.find((each) => isWithin(each.span, offset) || each.references.some((span) => isWithin(span, offset))) ?? null,
+    nameAt: (offset) => unresolved.find((name) => isWithin(name.span, offset)) ?? null,
     visibleAt: (offset) =>
       all
-        .filter((each) => within(each.scope, offset))
+        .filter((each) => isWithin(each.scope, offset))
         .sort((a, b) => a.scope.end - a.scope.start - (b.scope.end - b.scope.start)),
   }
 }
@@ -98,11 +99,11 @@ class Walk {
     this.program = program
   }
 
-  file(program: Program): void {
-    this.within(this.program.span, () => this.statements(program.items))
+  visitFile(program: Program): void {
+    this.visitWithin(this.program.span, () => this.visitStatements(program.items))
   }
 
-  private within(span: Span, visit: () => void): void {
+  private visitWithin(span: Span, visit: () => void): void {
     this.scopes.push({ span, names: new Map() })
     visit()
     this.scopes.pop()
@@ -140,10 +141,10 @@ class Walk {
 
   // ---- statements -------------------------------------------------------------------------------------------------------
 
-  private statements(body: readonly Stmt[]): void {
+  private visitStatements(body: readonly Stmt[]): void {
     // Callables and types are known in the whole block.
     for (const stmt of body) this.hoist(stmt)
-    for (const stmt of body) this.statement(stmt)
+    for (const stmt of body) this.visitStatement(stmt)
   }
 
   private hoist(stmt: Stmt): void {
@@ -158,96 +159,96 @@ class Walk {
     this.declare(declaration.name, kind, declaration.span, { declaration, doc: declaration.doc })
   }
 
-  private statement(stmt: Stmt): void {
+  private visitStatement(stmt: Stmt): void {
     switch (stmt.kind) {
       case 'Let':
-        this.expression(stmt.value)
-        this.binding(stmt.binding, 'variable', stmt.span)
+        this.visitExpression(stmt.value)
+        this.declareBinding(stmt.binding, 'variable', stmt.span)
         return
       case 'For':
-        this.expression(stmt.iterable)
-        this.within(stmt.span, () => {
-          this.binding(stmt.binding, 'variable', stmt.span)
-          this.block(stmt.body)
+        this.visitExpression(stmt.iterable)
+        this.visitWithin(stmt.span, () => {
+          this.declareBinding(stmt.binding, 'variable', stmt.span)
+          this.visitBlock(stmt.body)
         })
         return
       case 'Select':
         for (const arm of stmt.arms) {
-          if (arm.kind === 'receive') this.expression(arm.channel)
-          if (arm.kind === 'timeout') this.expression(arm.duration)
-          this.within(arm.span, () => {
+          if (arm.kind === 'receive') this.visitExpression(arm.channel)
+          if (arm.kind === 'timeout') this.visitExpression(arm.duration)
+          this.visitWithin(arm.span, () => {
             if (arm.kind === 'receive') this.declare(arm.variable, 'variable', arm.span)
-            this.block(arm.body)
+            this.visitBlock(arm.body)
           })
         }
         return
       case 'FnDecl':
       case 'ToolDecl':
-        return this.callable(stmt.params, stmt.body, stmt.span, stmt.returns)
+        return this.visitCallable(stmt.params, stmt.body, stmt.span, stmt.returns)
       case 'PipelineDecl':
       case 'OverrideDecl':
         if (stmt.kind === 'PipelineDecl') {
-          this.type(stmt.returns)
+          this.visitType(stmt.returns)
           if (stmt.parent !== null) this.mention(stmt.parent)
         }
-        this.within(stmt.span, () => this.statements(stmt.body.body))
+        this.visitWithin(stmt.span, () => this.visitStatements(stmt.body.body))
         return
       case 'ImplDecl':
         this.mention(stmt.name)
-        for (const method of stmt.methods) this.callable(method.params, method.body, method.span, method.returns)
+        for (const method of stmt.methods) this.visitCallable(method.params, method.body, method.span, method.returns)
         return
       case 'SkillDecl':
-        for (const field of stmt.fields) this.expression(field.value)
+        for (const field of stmt.fields) this.visitExpression(field.value)
         return
       case 'EvalPackDecl':
-        this.within(stmt.span, () => {
+        this.visitWithin(stmt.span, () => {
           for (const field of stmt.fields) {
-            this.expression(field.value)
+            this.visitExpression(field.value)
             this.declare(field.name, 'variable', field.name.span)
           }
-          this.statements(stmt.body)
-          if (stmt.summarize !== null) this.block(stmt.summarize)
+          this.visitStatements(stmt.body)
+          if (stmt.summarize !== null) this.visitBlock(stmt.summarize)
         })
         return
       case 'StructDecl':
-        for (const field of stmt.fields) this.type(field.type)
+        for (const field of stmt.fields) this.visitType(field.type)
         return
       case 'TypeDecl':
-        return this.type(stmt.type)
+        return this.visitType(stmt.type)
       default:
-        forEachChild(stmt, (child) => this.node(child))
+        forEachChild(stmt, (child) => this.visitNode(child))
     }
   }
 
-  private callable(params: readonly Param[], body: Block, span: Span, returns: TypeExpr | null): void {
-    this.type(returns)
-    this.within(span, () => {
+  private visitCallable(params: readonly Param[], body: Block, span: Span, returns: TypeExpr | null): void {
+    this.visitType(returns)
+    this.visitWithin(span, () => {
       for (const param of params) {
-        this.type(param.type)
-        if (param.defaultValue !== null) this.expression(param.defaultValue)
+        this.visitType(param.type)
+        if (param.defaultValue !== null) this.visitExpression(param.defaultValue)
         this.declare(param.name, 'parameter', param.span)
       }
-      this.statements(body.body)
+      this.visitStatements(body.body)
     })
   }
 
-  private binding(binding: Binding, kind: SymbolKind, whole: Span): void {
+  private declareBinding(binding: Binding, kind: SymbolKind, whole: Span): void {
     const declare = (name: Name | null): void => {
       if (name !== null) this.declare(name, kind, whole)
     }
     switch (binding.kind) {
       case 'NameBinding':
-        this.type(binding.type)
+        this.visitType(binding.type)
         return declare(binding.name)
       case 'DictBinding':
         for (const field of binding.fields) {
-          if (field.defaultValue !== null) this.expression(field.defaultValue)
+          if (field.defaultValue !== null) this.visitExpression(field.defaultValue)
           declare(field.alias ?? field.key)
         }
         return declare(binding.rest)
       case 'ListBinding':
         for (const item of binding.items) {
-          if (item.defaultValue !== null) this.expression(item.defaultValue)
+          if (item.defaultValue !== null) this.visitExpression(item.defaultValue)
           declare(item.name)
         }
         return declare(binding.rest)
@@ -257,74 +258,74 @@ class Walk {
     }
   }
 
-  private block(block: Block): void {
-    this.within(block.span, () => this.statements(block.body))
+  private visitBlock(block: Block): void {
+    this.visitWithin(block.span, () => this.visitStatements(block.body))
   }
 
   // ---- expressions ------------------------------------------------------------------------------------------------------
 
-  private node(node: Node): void {
-    if (node.kind === 'Block') this.block(node)
-    else if (node.kind !== 'Program') this.statementOrExpression(node)
+  private visitNode(node: Node): void {
+    if (node.kind === 'Block') this.visitBlock(node)
+    else if (node.kind !== 'Program') this.visitStatementOrExpression(node)
   }
 
-  private statementOrExpression(node: Stmt | Expr): void {
-    if (isStatement(node)) this.statement(node)
-    else this.expression(node as Expr)
+  private visitStatementOrExpression(node: Stmt | Expr): void {
+    if (isStatement(node)) this.visitStatement(node)
+    else this.visitExpression(node as Expr)
   }
 
-  private expression(expr: Expr): void {
+  private visitExpression(expr: Expr): void {
     switch (expr.kind) {
       case 'Identifier':
         return this.mention({ text: expr.name, span: expr.span })
       case 'Call':
         this.mention(expr.callee)
-        for (const arg of expr.typeArgs) this.type(arg)
+        for (const arg of expr.typeArgs) this.visitType(arg)
         break
       case 'StructLiteral':
         this.mention(expr.name)
         break
       case 'Closure':
-        return this.callable(expr.params, expr.body, expr.span, null)
+        return this.visitCallable(expr.params, expr.body, expr.span, null)
       case 'Parallel':
-        this.expression(expr.subject)
-        if (expr.maxConcurrent !== null) this.expression(expr.maxConcurrent)
-        this.within(expr.span, () => {
+        this.visitExpression(expr.subject)
+        if (expr.maxConcurrent !== null) this.visitExpression(expr.maxConcurrent)
+        this.visitWithin(expr.span, () => {
           if (expr.variable !== null) this.declare(expr.variable, 'parameter', expr.span)
-          this.statements(expr.body.body)
+          this.visitStatements(expr.body.body)
         })
         return
       case 'Try':
-        this.block(expr.body)
+        this.visitBlock(expr.body)
         if (expr.handler !== null) {
           const { handler } = expr
-          this.type(handler.type)
-          this.within(handler.span, () => {
+          this.visitType(handler.type)
+          this.visitWithin(handler.span, () => {
             if (handler.variable !== null) this.declare(handler.variable, 'variable', handler.span)
-            this.block(handler.body)
+            this.visitBlock(handler.body)
           })
         }
-        if (expr.finalizer !== null) this.block(expr.finalizer)
+        if (expr.finalizer !== null) this.visitBlock(expr.finalizer)
         return
       case 'Match':
-        this.expression(expr.subject)
+        this.visitExpression(expr.subject)
         for (const arm of expr.arms) {
-          this.within(arm.span, () => {
-            for (const pattern of arm.patterns) this.pattern(pattern)
-            if (arm.guard !== null) this.expression(arm.guard)
-            this.block(arm.body)
+          this.visitWithin(arm.span, () => {
+            for (const pattern of arm.patterns) this.visitPattern(pattern)
+            if (arm.guard !== null) this.visitExpression(arm.guard)
+            this.visitBlock(arm.body)
           })
         }
         return
     }
-    forEachChild(expr, (child) => this.node(child))
+    forEachChild(expr, (child) => this.visitNode(child))
   }
 
   /** Bare names of a pattern bind, at its top and in its lists, dicts and variants. */
-  private pattern(pattern: Expr): void {
+  private visitPattern(pattern: Expr): void {
     const bindOr = (inner: Expr): void => {
       if (inner.kind === 'Identifier') this.declare({ text: inner.name, span: inner.span }, 'variable', inner.span)
-      else this.expression(inner)
+      else this.visitExpression(inner)
     }
     switch (pattern.kind) {
       case 'Identifier':
@@ -336,15 +337,15 @@ class Walk {
         for (const entry of pattern.entries) bindOr(entry.value)
         return
       case 'MethodCall':
-        this.expression(pattern.object)
+        this.visitExpression(pattern.object)
         for (const arg of pattern.args) bindOr(arg.value)
         return
       default:
-        this.expression(pattern)
+        this.visitExpression(pattern)
     }
   }
 
-  private type(type: TypeExpr | null): void {
+  private visitType(type: TypeExpr | null): void {
     forEachTypeName(type, (name) => {
       if (this.isDeclared(name.text)) this.mention(name)
     })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { matchStars } from '@bridle/compiler/grants'
 import { z } from 'zod'
-import { CommandError, unreadable } from '../errors.js'
+import { CommandError, makeUnreadableError } from '../errors.js'
 import type { PersonRequest } from './requests.js'
 
 export interface PeopleFlags {
@@ -40,7 +40,7 @@ export function readAnswers(path: string): AnswerRow[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw unreadable(path, cause)
+    throw makeUnreadableError(path, cause)
   }
   let json: unknown
   try {

@@ -2,7 +2,7 @@
 
 import { approvalProvider, categorizedError } from '@bridle/stdlib-tools'
 import type { EffectCall, Provider } from '@bridle/stdlib-tools'
-import { complain, oneLine } from '../printable.js'
+import { complain, toOneLine } from '../printable.js'
 import { currentUser, GivenAnswers } from './answers.js'
 import type { PeopleFlags, Response } from './answers.js'
 import { readRequest } from './requests.js'
@@ -67,7 +67,7 @@ class Dialogue {
   async ask(): Promise<Response | null> {
     const { kind, subject } = this.request
     const isQuestion = kind === 'question'
-    this.show(`${TITLES[kind]}: ${isQuestion ? subject : oneLine(subject)}\n${this.request.describe(false)}`)
+    this.show(`${TITLES[kind]}: ${isQuestion ? subject : toOneLine(subject)}\n${this.request.describe(false)}`)
     return isQuestion ? this.askQuestion() : this.askApproval()
   }
 

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import type { Config } from '../config.js'
-import { reasonOf } from '../errors.js'
+import { readReason } from '../errors.js'
 
 export type AssetPlaces =
   | { readonly kind: 'places'; readonly candidates: readonly string[] }
@@ -12,30 +12,30 @@ export type AssetPlaces =
   | { readonly kind: 'problem'; readonly problem: string }
 
 /** The files that `path` may mean in a script of `folder`. */
-export function assetPlaces(path: string, folder: string, config: Config, bundleRoot: string | null): AssetPlaces {
+export function listAssetPlaces(path: string, folder: string, config: Config, bundleRoot: string | null): AssetPlaces {
   const match = /^@([^/]*)\/(.*)$/.exec(path)
   if (match === null) {
     const own = isAbsolute(path) ? path : `${folder}/${path}`
     return { kind: 'places', candidates: bundleRoot === null || isAbsolute(path) ? [own] : [own, join(bundleRoot, path)] }
   }
   const [, alias = '', rest = ''] = match
-  const problem = (text: string): AssetPlaces => ({ kind: 'problem', problem: text })
+  const makeProblem = (text: string): AssetPlaces => ({ kind: 'problem', problem: text })
   if (config.path === null) {
-    return problem(`package-root prompt path '${path}' has no project root: no harn.toml found above ${folder}`)
+    return makeProblem(`package-root prompt path '${path}' has no project root: no harn.toml found above ${folder}`)
   }
   const root = dirname(config.path)
   if (alias === '') {
-    if (!isSafe(rest)) return problem(`invalid project-root asset path '@/${rest}'`)
+    if (!isSafe(rest)) return makeProblem(`invalid project-root asset path '@/${rest}'`)
     return { kind: 'places', candidates: [join(root, rest)] }
   }
   const target = Object.hasOwn(config.asset_roots, alias) ? config.asset_roots[alias] : undefined
-  if (target === undefined) return problem(`asset alias '${alias}' is not defined in [asset_roots] of ${config.path}`)
+  if (target === undefined) return makeProblem(`asset alias '${alias}' is not defined in [asset_roots] of ${config.path}`)
   if (!isSafe(target)) {
-    return problem(
+    return makeProblem(
       `asset alias '${alias}' resolves to an unsafe path '${target}' (must be a project-relative directory without \`..\` segments)`,
     )
   }
-  if (!isSafe(rest)) return problem(`invalid asset path '@${alias}/${rest}'`)
+  if (!isSafe(rest)) return makeProblem(`invalid asset path '@${alias}/${rest}'`)
   return { kind: 'places', candidates: [join(root, target, rest)] }
 }
 
@@ -57,7 +57,7 @@ export function readTemplate(path: string): { readonly text: string } | { readon
     if (size > MOST_TEMPLATE_BYTES) return { problem: `has ${size} bytes, and a check reads ${MOST_TEMPLATE_BYTES} at most` }
     return { text: readFileSync(path, 'utf8') }
   } catch (cause) {
-    return { problem: `cannot be read: ${reasonOf(cause)}` }
+    return { problem: `cannot be read: ${readReason(cause)}` }
   }
 }
 
@@ -78,12 +78,12 @@ const SKIPPED: ReadonlySet<string> = new Set(['target', 'node_modules', 'dist', 
 const DEEPEST = 8
 
 /** `did you mean 'x'? …` when the project holds just one file of that name, elsewhere; '' otherwise. */
-export function foundElsewhere(path: string, folder: string, config: Config): string {
+export function suggestElsewhere(path: string, folder: string, config: Config): string {
   if (config.path === null) return ''
   const wanted = basename(path)
   const found: string[] = []
   const search = (at: string, depth: number): void => {
-    for (const entry of entriesOf(at)) {
+    for (const entry of readEntries(at)) {
       if (entry.isFile() && entry.name === wanted) found.push(join(at, entry.name))
       else if (entry.isDirectory() && depth < DEEPEST && !entry.name.startsWith('.') && !SKIPPED.has(entry.name)) {
         search(join(at, entry.name), depth + 1)
@@ -97,7 +97,7 @@ export function foundElsewhere(path: string, folder: string, config: Config): st
 }
 
 /** None for a folder that cannot be read: this is for a hint only. */
-function entriesOf(folder: string): readonly Dirent[] {
+function readEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
-import { CommandError, reasonOf } from '../errors.js'
+import { CommandError, readReason } from '../errors.js'
 
 /** Capability → operations. */
 export type Capabilities = ReadonlyMap<string, ReadonlySet<string>>
@@ -23,7 +23,7 @@ const USUAL: Readonly<Record<string, string>> = {
   learning: 'get_learned_rules report_correction',
 }
 
-export function capabilities(
+export function makeCapabilities(
   ...added: readonly (readonly (readonly [capability: string, operations: readonly string[]])[])[]
 ): Capabilities {
   const table = new Map(Object.entries(USUAL).map(([name, operations]) => [name, new Set(operations.split(' '))]))
@@ -45,18 +45,18 @@ export function readCapabilities(path: string): readonly (readonly [string, read
     const text = readFileSync(path, 'utf8')
     data = path.endsWith('.toml') ? parseToml(text) : (JSON.parse(text) as unknown)
   } catch (cause) {
-    throw new CommandError(`cannot read host capabilities from ${path}: ${reasonOf(cause)}`)
+    throw new CommandError(`cannot read host capabilities from ${path}: ${readReason(cause)}`)
   }
   const table = isTable(data) && isTable(data['capabilities']) ? data['capabilities'] : data
   if (!isTable(table)) throw new CommandError(`${path}: expected a table of capabilities`)
-  return Object.entries(table).map(([name, value]) => [name, operationsOf(value)])
+  return Object.entries(table).map(([name, value]) => [name, readOperations(value)])
 }
 
-function operationsOf(value: unknown): readonly string[] {
+function readOperations(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.filter((one) => typeof one === 'string')
   if (!isTable(value)) return []
   const listed = value['operations'] ?? value['ops']
-  if (Array.isArray(listed)) return operationsOf(listed)
+  if (Array.isArray(listed)) return readOperations(listed)
   return Object.entries(value).flatMap(([name, on]) => (on === true ? [name] : []))
 }
 

@@ -4,7 +4,7 @@
 import { resolve as resolvePath } from 'node:path'
 import { readInterface } from '@bridle/compiler'
 import type { Declaration, Program } from '@bridle/parser'
-import { folderOf, type ModuleFinder } from '../checking/imports.js'
+import { findFolder, type ModuleFinder } from '../checking/imports.js'
 import { isFile } from './assets.js'
 import type { Preflight, PreflightModule } from './preflight.js'
 
@@ -12,14 +12,14 @@ type ImportDecl = Extract<Declaration, { kind: 'ImportDecl' }>
 
 export function checkCollisions(root: PreflightModule, finder: ModuleFinder, run: Preflight): void {
   const first = new Map<string, string>()
-  for (const decl of importsOf(root.program)) {
+  for (const decl of listImports(root.program)) {
     if (decl.path.startsWith('std/')) continue
     const wildcard = decl.names === null
-    const names = decl.names?.map((name) => name.text) ?? exportedFunctions(decl.path, root.key, finder, new Set())
+    const names = decl.names?.map((name) => name.text) ?? listExportedFunctions(decl.path, root.key, finder, new Set())
     for (const name of [...names].sort()) {
       const before = first.get(name)
-      if (before === undefined) first.set(name, resolvedPath(decl.path, root.key))
-      else if (before !== resolvedPath(decl.path, root.key)) {
+      if (before === undefined) first.set(name, resolveImportPath(decl.path, root.key))
+      else if (before !== resolveImportPath(decl.path, root.key)) {
         run.report(root.file, 'H014', decl.span, { name, first: before, second: decl.path, wildcard })
       }
     }
@@ -27,22 +27,22 @@ export function checkCollisions(root: PreflightModule, finder: ModuleFinder, run
 }
 
 /** Where the import leads, as the message shows it: the path as written below the folder of the importing file. */
-function resolvedPath(path: string, from: string): string {
-  const direct = `${folderOf(from)}/${path}`
+function resolveImportPath(path: string, from: string): string {
+  const direct = `${findFolder(from)}/${path}`
   return isFile(direct) ? direct : `${direct}.harn`
 }
 
 /** Functions that a wildcard import of the path brings: public ones where there are any, else all; re-exports always. */
-function exportedFunctions(path: string, from: string, finder: ModuleFinder, seen: Set<string>): ReadonlySet<string> {
+function listExportedFunctions(path: string, from: string, finder: ModuleFinder, seen: Set<string>): ReadonlySet<string> {
   const module = finder.find(path, from)
   if (module === null || module.program === null || seen.has(module.key)) return new Set()
   seen.add(module.key)
   const own = module.program.items.filter((item) => item.kind === 'FnDecl')
   const anyPublic = own.some((item) => item.isPublic)
   const names = new Set(own.filter((item) => item.isPublic || !anyPublic).map((item) => item.name.text))
-  for (const decl of importsOf(module.program)) {
+  for (const decl of listImports(module.program)) {
     if (!decl.isPublic) continue
-    const reexported = decl.names?.map((name) => name.text) ?? exportedFunctions(decl.path, module.key, finder, seen)
+    const reexported = decl.names?.map((name) => name.text) ?? listExportedFunctions(decl.path, module.key, finder, seen)
     for (const name of reexported) names.add(name)
   }
   return names
@@ -54,7 +54,7 @@ function exportedFunctions(path: string, from: string, finder: ModuleFinder, see
  */
 export function checkReexports(root: PreflightModule, finder: ModuleFinder, run: Preflight): void {
   const [firstItem] = root.program.items
-  const reexports = importsOf(root.program).filter((decl) => decl.isPublic)
+  const reexports = listImports(root.program).filter((decl) => decl.isPublic)
   if (firstItem === undefined || reexports.length === 0) return
   const sources = new Map<string, Set<string>>()
   const add = (name: string, source: string): void => {
@@ -63,13 +63,13 @@ export function checkReexports(root: PreflightModule, finder: ModuleFinder, run:
     else known.add(source)
   }
   const own = root.program.items.filter((item) => item.kind !== 'ImportDecl')
-  for (const name of readInterface({ ...root.program, items: own }).exports) add(name, shownModule(root.key))
-  const imports = finder.importsOf(root.key)
+  for (const name of readInterface({ ...root.program, items: own }).exports) add(name, formatModule(root.key))
+  const imports = finder.makeImportLookup(root.key)
   const places = new Map<string, ImportDecl>()
   for (const decl of reexports) {
     const module = finder.find(decl.path, root.key)
     if (module === null) continue
-    const source = shownModule(module.key)
+    const source = formatModule(module.key)
     for (const name of decl.names?.map(({ text }) => text) ?? imports(decl.path)?.exports ?? []) {
       add(name, source)
       if (decl.names !== null && !places.has(name)) places.set(name, decl)
@@ -82,10 +82,10 @@ export function checkReexports(root: PreflightModule, finder: ModuleFinder, run:
 }
 
 /** A module as the message names it: the absolute path of its file, or `<std>/NAME`. */
-function shownModule(key: string): string {
+function formatModule(key: string): string {
   return key.startsWith('<stdlib>/') ? `<std>/${key.slice('<stdlib>/'.length).replace(/\.harn$/, '')}` : resolvePath(key)
 }
 
-function importsOf(program: Program): readonly ImportDecl[] {
+function listImports(program: Program): readonly ImportDecl[] {
   return program.items.filter((item) => item.kind === 'ImportDecl')
 }

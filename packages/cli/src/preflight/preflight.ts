@@ -5,14 +5,14 @@ import { resolve } from 'node:path'
 import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
-import { folderOf, importedModules, type ModuleFinder } from '../checking/imports.js'
+import { findFolder, listImportedModules, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
-import { assetPlaces, foundElsewhere, isFile, isFolder, readTemplate } from './assets.js'
-import { type Capabilities, capabilities, readCapabilities } from './capabilities.js'
-import { type PreflightArgs, type PreflightCode, preflightDiagnostic } from './catalog.js'
+import { listAssetPlaces, suggestElsewhere, isFile, isFolder, readTemplate } from './assets.js'
+import { type Capabilities, makeCapabilities, readCapabilities } from './capabilities.js'
+import { type PreflightArgs, type PreflightCode, makePreflightDiagnostic } from './catalog.js'
 import { checkCollisions, checkReexports } from './collisions.js'
-import { toolMentions } from './prompts.js'
+import { listToolMentions } from './prompts.js'
 
 export interface PreflightOptions {
   readonly config: Config
@@ -29,13 +29,13 @@ export interface PreflightModule {
   readonly program: Program
 }
 
-export function preflight(root: PreflightModule, options: PreflightOptions): readonly Finding[] {
+export function runPreflight(root: PreflightModule, options: PreflightOptions): readonly Finding[] {
   if (options.severity === 'off') return []
   const run = new Preflight(options, options.severity)
-  run.module(root)
+  run.checkModule(root)
   checkCollisions(root, options.finder, run)
   checkReexports(root, options.finder, run)
-  run.prompts(root)
+  run.checkPrompts(root)
   return run.findings
 }
 
@@ -63,7 +63,7 @@ export class Preflight {
     tag: string | null = null,
   ): void {
     if (tag !== null && this.isAllowed(tag)) return
-    this.findings.push({ file, diagnostic: preflightDiagnostic(code, span, args, this.severity) })
+    this.findings.push({ file, diagnostic: makePreflightDiagnostic(code, span, args, this.severity) })
   }
 
   private isAllowed(tag: string): boolean {
@@ -74,15 +74,15 @@ export class Preflight {
   }
 
   /** A module and those that it imports, each once. */
-  module(module: PreflightModule): void {
-    if (this.seen.size === 0) this.known = this.knownCapabilities(module)
+  checkModule(module: PreflightModule): void {
+    if (this.seen.size === 0) this.known = this.collectCapabilities(module)
     if (this.seen.has(module.key)) return
     this.seen.add(module.key)
     for (const item of module.program.items) {
       if (item.kind !== 'ImportDecl' || item.path.startsWith('std/') || item.path.startsWith('host/')) continue
       const found = this.options.finder.find(item.path, module.key)
       if (found === null) this.report(module.file, 'H001', item.span, { path: item.path })
-      else if (found.program !== null) this.module({ key: found.key, file: found.file, program: found.program })
+      else if (found.program !== null) this.checkModule({ key: found.key, file: found.file, program: found.program })
     }
     walk(module.program, {
       enter: (node) => {
@@ -95,36 +95,36 @@ export class Preflight {
 
   private call(call: ExprOf<'Call'>, module: PreflightModule): void {
     const { text: name } = call.callee
-    const first = literal(call.args[0])
+    const first = readLiteral(call.args[0])
     switch (name) {
       case 'render':
       case 'render_prompt':
-        if (first !== null) this.template(name, first, module)
+        if (first !== null) this.checkTemplate(name, first, module)
         return
       case 'exec_at':
       case 'shell_at':
-        if (first !== null) this.folder('execution directory', first.text, first.span, module)
+        if (first !== null) this.checkFolder('execution directory', first.text, first.span, module)
         return
       case 'spawn_agent':
-        return this.worker(call, module)
+        return this.checkWorker(call, module)
       case 'host_invoke':
         return this.report(module.file, 'H006', call.span, {})
       case 'host_call':
-        return this.hostCall(call, first, module)
+        return this.checkHostCall(call, first, module)
       case 'tool_define':
-        return this.tool(call, module)
+        return this.checkTool(call, module)
       default:
         return
     }
   }
 
-  private template(builtin: string, target: Literal, { file, key }: PreflightModule): void {
-    const places = this.places(target, file, key)
+  private checkTemplate(builtin: string, target: Literal, { file, key }: PreflightModule): void {
+    const places = this.findPlaces(target, file, key)
     if (places === null) return
     const found = places.find(isFile)
     const { text: path, span } = target
     if (found === undefined) {
-      const elsewhere = foundElsewhere(path, folderOf(key), this.options.config)
+      const elsewhere = suggestElsewhere(path, findFolder(key), this.options.config)
       return this.report(file, 'H002', span, { builtin, path, candidates: places, elsewhere })
     }
     const read = readTemplate(found)
@@ -138,29 +138,29 @@ export class Preflight {
     }
   }
 
-  private places({ text, span }: Literal, file: SourceFile, key: string): readonly string[] | null {
-    const places = assetPlaces(text, folderOf(key), this.options.config, this.options.bundleRoot)
+  private findPlaces({ text, span }: Literal, file: SourceFile, key: string): readonly string[] | null {
+    const places = listAssetPlaces(text, findFolder(key), this.options.config, this.options.bundleRoot)
     if (places.kind === 'places') return places.candidates
     this.report(file, 'H004', span, { problem: places.problem })
     return null
   }
 
-  private folder(what: string, folder: string, span: Span, { file, key }: PreflightModule): void {
-    const path = resolve(folderOf(key), folder)
+  private checkFolder(what: string, folder: string, span: Span, { file, key }: PreflightModule): void {
+    const path = resolve(findFolder(key), folder)
     if (!isFolder(path)) this.report(file, 'H005', span, { what, folder, path })
   }
 
-  private worker(call: ExprOf<'Call'>, module: PreflightModule): void {
-    const execution = field(call.args[0]?.value, 'execution')
+  private checkWorker(call: ExprOf<'Call'>, module: PreflightModule): void {
+    const execution = findField(call.args[0]?.value, 'execution')
     if (execution === null) return
-    const cwd = literalField(execution, 'cwd')
-    if (cwd !== null) this.folder('worker execution cwd', cwd.text, execution.span, module)
-    const worktree = field(execution, 'worktree')
-    const repo = worktree === null ? null : literalField(worktree, 'repo')
-    if (worktree !== null && repo !== null) this.folder('worker worktree repo', repo.text, worktree.span, module)
+    const cwd = readLiteralField(execution, 'cwd')
+    if (cwd !== null) this.checkFolder('worker execution cwd', cwd.text, execution.span, module)
+    const worktree = findField(execution, 'worktree')
+    const repo = worktree === null ? null : readLiteralField(worktree, 'repo')
+    if (worktree !== null && repo !== null) this.checkFolder('worker worktree repo', repo.text, worktree.span, module)
   }
 
-  private hostCall(call: ExprOf<'Call'>, first: Literal | null, { file, key }: PreflightModule): void {
+  private checkHostCall(call: ExprOf<'Call'>, first: Literal | null, { file, key }: PreflightModule): void {
     // Without a name there is nothing to look at; the run says what is missing.
     if (call.args.length === 0) return
     const dot = first?.text.indexOf('.') ?? -1
@@ -170,25 +170,25 @@ export class Preflight {
       return this.report(file, 'H007', call.span, { capability, operation }, first.text)
     }
     const params = call.args[1]
-    const target = first.text === 'template.render' && params !== undefined ? literalField(params.value, 'path') : null
+    const target = first.text === 'template.render' && params !== undefined ? readLiteralField(params.value, 'path') : null
     if (target === null || params === undefined) return
-    const places = this.places({ text: target.text, span: params.span }, file, key)
+    const places = this.findPlaces({ text: target.text, span: params.span }, file, key)
     if (places !== null && !places.some(isFile)) {
       this.report(file, 'H009', params.span, { path: target.text, candidates: places })
     }
   }
 
-  private tool(call: ExprOf<'Call'>, { file }: PreflightModule): void {
+  private checkTool(call: ExprOf<'Call'>, { file }: PreflightModule): void {
     const config = call.args[3]?.value
-    const executor = literalField(config, 'executor')
+    const executor = readLiteralField(config, 'executor')
     if (executor === null) return
-    const name = literal(call.args[1])?.text ?? '<dynamic>'
+    const name = readLiteral(call.args[1])?.text ?? '<dynamic>'
     const known = executorNamed(executor.text)
     if (known === null || !DEFINABLE_EXECUTORS.includes(known))
       return this.report(file, 'H010', executor.span, { name, executor: executor.text })
     if (factsOfExecutor(known).identity !== 'host') return
-    if (field(config, 'host_capability') === null) return this.report(file, 'H011', call.span, { name })
-    const bound = literalField(config, 'host_capability')
+    if (findField(config, 'host_capability') === null) return this.report(file, 'H011', call.span, { name })
+    const bound = readLiteralField(config, 'host_capability')
     if (bound === null) return
     const dot = bound.text.indexOf('.')
     if (dot < 0) return this.report(file, 'H012', bound.span, { name, capability: bound.text })
@@ -198,30 +198,30 @@ export class Preflight {
     }
   }
 
-  private knownCapabilities(root: PreflightModule): Capabilities {
+  private collectCapabilities(root: PreflightModule): Capabilities {
     const { config, hostCapabilities } = this.options
-    return capabilities(
+    return makeCapabilities(
       Object.entries(config.check.host_capabilities),
       hostCapabilities === null ? [] : readCapabilities(hostCapabilities),
-      mockedOperations(root, this.options.finder),
+      listMockedOperations(root, this.options.finder),
     )
   }
 
   // ---- prompts ----------------------------------------------------------------------------------------------------
 
   /** Tools that literal prompts of the root file speak of, when the file defines any. */
-  prompts({ file, key, program }: PreflightModule): void {
+  checkPrompts({ file, key, program }: PreflightModule): void {
     const tools = new Map<string, { readonly deferred: boolean }>()
     const prompts: Literal[] = []
     let canSearch = false
     walk(program, {
       enter: (node) => {
         if (node.kind !== 'Call') return
-        const first = literal(node.args[0])
+        const first = readLiteral(node.args[0])
         switch (node.callee.text) {
           case 'tool_define': {
-            const name = literal(node.args[1])
-            const deferred = field(node.args[3]?.value, 'defer_loading')
+            const name = readLiteral(node.args[1])
+            const deferred = findField(node.args[3]?.value, 'defer_loading')
             if (name !== null) tools.set(name.text, { deferred: deferred?.kind === 'Bool' && deferred.value })
             break
           }
@@ -230,7 +230,7 @@ export class Preflight {
             break
           case 'agent_loop':
           case 'llm_call': {
-            const search = field(node.args[2]?.value, 'tool_search')
+            const search = findField(node.args[2]?.value, 'tool_search')
             if (search !== null && search.kind !== 'Nil' && !(search.kind === 'Bool' && !search.value)) canSearch = true
             break
           }
@@ -242,11 +242,11 @@ export class Preflight {
     if (tools.size === 0) return
     const place = { start: 0, end: 1 }
     for (const { text: path } of prompts) {
-      const places = assetPlaces(path, folderOf(key), this.options.config, this.options.bundleRoot)
+      const places = listAssetPlaces(path, findFolder(key), this.options.config, this.options.bundleRoot)
       const found = places.kind === 'places' ? places.candidates.find(isFile) : undefined
       const read = found === undefined ? null : readTemplate(found)
       if (read === null || 'problem' in read) continue
-      for (const tool of toolMentions(read.text)) {
+      for (const tool of listToolMentions(read.text)) {
         const known = tools.get(tool)
         if (known === undefined) this.report(file, 'H016', place, { path, tool })
         else if (known.deferred && !canSearch) this.report(file, 'H017', place, { path, tool })
@@ -255,19 +255,19 @@ export class Preflight {
   }
 }
 
-function literal(arg: Argument | undefined): Literal | null {
+function readLiteral(arg: Argument | undefined): Literal | null {
   return arg !== undefined && !arg.spread && arg.value.kind === 'String' ? { text: arg.value.value, span: arg.value.span } : null
 }
 
 /** Value of a field of a dict literal; null when there is none. */
-function field(expr: Expr | undefined, name: string): Expr | null {
+function findField(expr: Expr | undefined, name: string): Expr | null {
   if (expr?.kind !== 'Dict') return null
   for (const entry of expr.entries) if (entry.kind === 'named' && entry.key.text === name) return entry.value
   return null
 }
 
-function literalField(expr: Expr | undefined, name: string): Literal | null {
-  const value = field(expr, name)
+function readLiteralField(expr: Expr | undefined, name: string): Literal | null {
+  const value = findField(expr, name)
   return value?.kind === 'String' ? { text: value.value, span: value.span } : null
 }
 
@@ -275,14 +275,14 @@ function literalField(expr: Expr | undefined, name: string): Literal | null {
 const MOCKS: ReadonlySet<string> = new Set(['host_mock', 'mock_host_result', 'mock_host_error', 'mock_host_response'])
 
 /** What `host_mock("capability", "operation", …)` adds, here and in the modules of files that are imported. */
-function mockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
+function listMockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
   const found: (readonly [string, readonly string[]])[] = []
-  for (const { program } of [root, ...importedModules(root, finder)]) {
+  for (const { program } of [root, ...listImportedModules(root, finder)]) {
     if (program === null) continue
     walk(program, {
       enter: (node) => {
         if (node.kind !== 'Call' || !MOCKS.has(node.callee.text)) return
-        const [capability, operation] = [literal(node.args[0]), literal(node.args[1])]
+        const [capability, operation] = [readLiteral(node.args[0]), readLiteral(node.args[1])]
         if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
       },
     })

@@ -5,7 +5,7 @@ const NOT_TOOLS: ReadonlySet<string> = new Set(
 )
 
 /** Sorted, each once. */
-export function toolMentions(text: string): readonly string[] {
+export function listToolMentions(text: string): readonly string[] {
   const found = new Set<string>()
   let isFenced = false
   let isIgnored = false

@@ -39,15 +39,15 @@ export class Memory {
   }
 
   wrap(source: ProviderSource): ProviderSource {
-    return typeof source === 'function' ? (run) => this.wrapped(source(run)) : this.wrapped(source)
+    return typeof source === 'function' ? (run) => this.wrapProvider(source(run)) : this.wrapProvider(source)
   }
 
-  private wrapped(provider: Provider): Provider {
+  private wrapProvider(provider: Provider): Provider {
     return {
       ...provider,
       ...(provider.close === undefined ? {} : { close: () => provider.close?.() }),
       perform: (effect, call) => {
-        const key = keyOf(effect)
+        const key = makeKey(effect)
         const times = this.asked.get(key) ?? 0
         this.asked.set(key, times + 1)
         const known = this.kept.get(key)?.[times]
@@ -65,7 +65,7 @@ export class Memory {
   }
 
   /** Waits of earlier entries take no time. */
-  clock(): Clock {
+  makeClock(): Clock {
     const system = systemClock()
     const now = (): number => system.now() + this.skippedMs
     return {
@@ -79,6 +79,6 @@ export class Memory {
   }
 }
 
-function keyOf({ kind, args }: Effect): string {
+function makeKey({ kind, args }: Effect): string {
   return `${kind} ${JSON.stringify(args, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`
 }

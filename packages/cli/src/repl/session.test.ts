@@ -3,7 +3,7 @@
 import { answered, createRuntime, randomProvider, seededRandom } from '@bridle/stdlib-tools'
 import type { Provider } from '@bridle/stdlib-tools'
 import { expect, test } from 'vitest'
-import { completions } from '../commands/repl.js'
+import { listCompletions } from '../commands/repl.js'
 import { Memory } from './memory.js'
 import { Session } from './session.js'
 
@@ -25,7 +25,7 @@ function talk(): {
   const runtime = createRuntime({
     providers: [randomProvider(seededRandom(7)), files].map((provider) => memory.wrap(provider)),
     grants: ['*'],
-    clock: memory.clock(),
+    clock: memory.makeClock(),
   })
   const hear = (text: string): void => void (heard += text)
   const session = new Session({ runtime, memory, print: hear, complain: hear })
@@ -69,11 +69,11 @@ test('an entry that fails leaves nothing behind', async () => {
 test('imports, types, bytecode, effects', async () => {
   const { session, say } = talk()
   await say('import { tool_call } from "std/tools"', 'let n = 1')
-  expect(session.typeOf('n + 1.5')).toBe('float')
-  expect(session.typeOf('[n, "a"]')).toBe('list<int | string>')
-  expect(session.typeOf('json_parse("1")')).toBe('unknown')
-  expect(session.disassembly('n + 1')).toMatch(/ADD/)
-  expect(session.effects('tool_call("search")')).toMatch(/tools {4}search\n/)
+  expect(session.inferType('n + 1.5')).toBe('float')
+  expect(session.inferType('[n, "a"]')).toBe('list<int | string>')
+  expect(session.inferType('json_parse("1")')).toBe('unknown')
+  expect(session.disassembleEntry('n + 1')).toMatch(/ADD/)
+  expect(session.renderEffects('tool_call("search")')).toMatch(/tools {4}search\n/)
   expect(await say('pipeline p() { }')).toMatch(/a pipeline cannot be declared here/)
   session.reset()
   expect(await say('n')).toMatch(/Undefined variable: n/)
@@ -93,14 +93,14 @@ test.each([
   ['"open', 'wrong'],
   ['import { a } from "std/math"', 'complete'],
 ])('%j is %s', (entry, standing) => {
-  expect(talk().session.standing(entry)).toBe(standing)
+  expect(talk().session.judgeEntry(entry)).toBe(standing)
 })
 
 test('completion', () => {
   const sources = { session: { names: () => ['total', 'tool_x'] }, builtins: ['to_int', 'len'], methods: ['trim', 'to_list'] }
-  expect(completions('let y = to', sources)).toEqual([['to_int', 'tool_x', 'total'], 'to'])
-  expect(completions('xs.t', sources)).toEqual([['to_list', 'trim'], 't'])
-  expect(completions('xs.', sources)).toEqual([['to_list', 'trim'], ''])
-  expect(completions(':ty', sources)).toEqual([[':type'], ':ty'])
-  expect(completions('', sources)).toEqual([[], ''])
+  expect(listCompletions('let y = to', sources)).toEqual([['to_int', 'tool_x', 'total'], 'to'])
+  expect(listCompletions('xs.t', sources)).toEqual([['to_list', 'trim'], 't'])
+  expect(listCompletions('xs.', sources)).toEqual([['to_list', 'trim'], ''])
+  expect(listCompletions(':ty', sources)).toEqual([[':type'], ':ty'])
+  expect(listCompletions('', sources)).toEqual([[], ''])
 })

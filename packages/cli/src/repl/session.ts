@@ -12,7 +12,7 @@ import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { display } from '@bridle/vm'
 import type { Value } from '@bridle/vm'
 import { renderManifest } from '../commands/effects.js'
-import { printable, renderFinding } from '../printable.js'
+import { toPrintable, renderFinding } from '../printable.js'
 import type { Memory } from './memory.js'
 
 export interface SessionParts {
@@ -47,8 +47,8 @@ export class Session {
     this.parts.memory.forget()
   }
 
-  standing(entry: string): Standing {
-    const text = wrapped('', '', entry).text
+  judgeEntry(entry: string): Standing {
+    const text = wrapEntry('', '', entry).text
     const { program, diagnostics } = parse(new SourceFile(NAME, text))
     if (program !== null && isOnePipeline(program)) return 'complete'
     // Without the brace that ends the pipeline, a text that is merely unfinished fails at its very end.
@@ -82,7 +82,7 @@ export class Session {
     })
     const result = await run.result
     if (result.status !== 'done') {
-      complain(printable(`error: ${messageOf(() => valueOf(result))}\n`))
+      complain(toPrintable(`error: ${catchMessage(() => valueOf(result))}\n`))
       return false
     }
     if (next.leaves) return false
@@ -90,18 +90,18 @@ export class Session {
     this.imports = next.imports
     this.body = next.body
     this.printed = result.output.length
-    if (next.hasValue && result.raw !== null) print(`${shown(result.raw)}\n`)
+    if (next.hasValue && result.raw !== null) print(`${formatValue(result.raw)}\n`)
     return true
   }
 
   /** The type of an expression, as the checker knows it at the end of the session. */
-  typeOf(expression: string): string | null {
+  inferType(expression: string): string | null {
     const next = this.with(expression)
     if (next === null) return null
     const file = new SourceFile(NAME, next.text)
     const loaded = loadModules({ key: NAME, text: next.text }, () => ({ kind: 'error', message: '' }))
     const program = loaded.graph?.order.at(-1)?.program
-    const stmt = program === undefined ? undefined : lastStatement(program)
+    const stmt = program === undefined ? undefined : findLastStatement(program)
     if (program === undefined || stmt?.kind !== 'ExprStmt') {
       this.parts.complain('error: `:type` takes an expression\n')
       return null
@@ -117,14 +117,14 @@ export class Session {
     return found ?? 'unknown'
   }
 
-  disassembly(entry: string): string | null {
+  disassembleEntry(entry: string): string | null {
     const next = this.with(entry)
     const module = next === null ? null : this.compile(next)
     return module === null ? null : disassemble(module.program.main.chunk)
   }
 
   /** What the session, or the session with a further entry, can reach. */
-  effects(entry: string): string | null {
+  renderEffects(entry: string): string | null {
     const next = this.with(entry)
     const module = next === null ? null : this.compile(next)
     return module === null ? null : renderManifest('the session', module.manifest)
@@ -152,12 +152,12 @@ export class Session {
     const isImport = asFile !== null && asFile.items.length > 0 && asFile.items.every((item) => item.kind === 'ImportDecl')
     const imports = isImport ? `${this.imports}${entry}\n` : this.imports
     const added = isImport ? '' : `${entry}\n`
-    const { text, start } = wrapped(imports, this.redeclarable(added), added)
-    const stmts = statementsOf(added)
+    const { text, start } = wrapEntry(imports, this.makeRedeclarable(added), added)
+    const stmts = parseStatements(added)
     const last = stmts.at(-1)
     return {
       imports,
-      body: this.redeclarable(added) + added,
+      body: this.makeRedeclarable(added) + added,
       text,
       start,
       hasValue: last?.kind === 'ExprStmt',
@@ -167,15 +167,15 @@ export class Session {
   }
 
   /** The session with `var` for each `let` whose name the entry binds again: at the prompt a name may be bound anew. */
-  private redeclarable(entry: string): string {
+  private makeRedeclarable(entry: string): string {
     const names = new Set(
-      statementsOf(entry).flatMap((stmt) =>
+      parseStatements(entry).flatMap((stmt) =>
         stmt.kind === 'Let' && stmt.binding.kind === 'NameBinding' ? [stmt.binding.name.text] : [],
       ),
     )
     if (names.size === 0) return this.body
     let body = this.body
-    const earlier = statementsOf(this.body)
+    const earlier = parseStatements(this.body)
     for (const stmt of earlier.toReversed()) {
       if (stmt.kind !== 'Let' || stmt.mutable || stmt.binding.kind !== 'NameBinding' || !names.has(stmt.binding.name.text))
         continue
@@ -193,7 +193,7 @@ export class Session {
       return module
     } catch (cause) {
       if (!(cause instanceof CompileError)) {
-        this.parts.complain(printable(`error: ${cause instanceof Error ? cause.message : String(cause)}\n`))
+        this.parts.complain(toPrintable(`error: ${cause instanceof Error ? cause.message : String(cause)}\n`))
         return null
       }
       this.show(cause.diagnostics, cause.file, next.start)
@@ -206,7 +206,7 @@ export class Session {
     for (const each of diagnostics) {
       if (each.span.start < start && each.severity !== 'error') continue
       this.parts.complain(
-        each.span.start < start ? printable(`${each.severity}: ${each.message}\n`) : rendered(each, file, start),
+        each.span.start < start ? toPrintable(`${each.severity}: ${each.message}\n`) : renderEntryDiagnostic(each, file, start),
       )
     }
   }
@@ -222,18 +222,18 @@ interface Next {
   readonly leaves: boolean
 }
 
-function wrapped(imports: string, body: string, entry: string): { readonly text: string; readonly start: number } {
+function wrapEntry(imports: string, body: string, entry: string): { readonly text: string; readonly start: number } {
   const before = `${imports}${HEAD}${body}`
   return { text: `${before}${entry}\n}\n`, start: before.length }
 }
 
-function statementsOf(text: string): readonly Stmt[] {
+function parseStatements(text: string): readonly Stmt[] {
   const { program } = parse(new SourceFile(NAME, `${HEAD}${text}\n}\n`))
   const pipeline = program?.items[0]
   return pipeline?.kind === 'PipelineDecl' ? pipeline.body.body : []
 }
 
-function lastStatement(program: Program): Stmt | undefined {
+function findLastStatement(program: Program): Stmt | undefined {
   const pipeline = program.items.find((item) => item.kind === 'PipelineDecl')
   return pipeline?.kind === 'PipelineDecl' ? pipeline.body.body.at(-1) : undefined
 }
@@ -260,14 +260,14 @@ function isOpen(entry: string): boolean {
 }
 
 /** The entry alone, as the person wrote it. */
-function rendered(diagnostic: Diagnostic, file: SourceFile, start: number): string {
+function renderEntryDiagnostic(diagnostic: Diagnostic, file: SourceFile, start: number): string {
   const own = new SourceFile(NAME, file.text.slice(start).replace(/\n\}\n$/, ''))
   const shift = (at: number): number => Math.min(Math.max(0, at - start), own.text.length)
   const span = { start: shift(diagnostic.span.start), end: shift(diagnostic.span.end) }
   return renderFinding({ ...diagnostic, span, related: [] }, own)
 }
 
-function messageOf(raise: () => unknown): string {
+function catchMessage(raise: () => unknown): string {
   try {
     raise()
     return ''
@@ -276,6 +276,6 @@ function messageOf(raise: () => unknown): string {
   }
 }
 
-function shown(value: Value): string {
+function formatValue(value: Value): string {
   return typeof value === 'string' ? JSON.stringify(value) : display(value)
 }

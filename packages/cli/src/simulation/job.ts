@@ -5,13 +5,13 @@ import { simulate } from '@bridle/stdlib-tools'
 import type { JudgedRun, SimulatedFault, SimulatedRun, Simulation } from '@bridle/stdlib-tools'
 import { fromPlain } from '@bridle/vm'
 import type { Limits, Plain } from '@bridle/vm'
-import { authorityOf } from '../authority.js'
+import { makeAuthority } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import type { FurtherLimits } from '../further-limits.js'
-import { commandRuntimeOptions } from '../host.js'
+import { makeCommandRuntimeOptions } from '../host.js'
 import type { CommandHostOptions } from '../host.js'
 import type { Script } from '../script.js'
-import { simulatedWorld } from './world.js'
+import { makeSimulatedWorld } from './world.js'
 
 export interface SimulationJob {
   readonly script: Script
@@ -38,8 +38,8 @@ export interface SimulationWatch {
 }
 
 /** How runs of a job are hosted, also to compile its script beforehand. */
-export function hostOf(job: SimulationJob): CommandHostOptions {
-  const authority = authorityOf(job.authority)
+export function makeHostOptions(job: SimulationJob): CommandHostOptions {
+  const authority = makeAuthority(job.authority)
   return {
     script: job.script.key,
     terminal: false,
@@ -47,7 +47,7 @@ export function hostOf(job: SimulationJob): CommandHostOptions {
     furtherLimits: job.furtherLimits,
     authority,
     runtime: job.modelFixtures === null ? {} : { modelFixtures: job.modelFixtures },
-    world: (skills) => simulatedWorld({ authority, args: job.args, findSkill: skills?.find ?? null }),
+    world: (skills) => makeSimulatedWorld({ authority, args: job.args, findSkill: skills?.find ?? null }),
   }
 }
 
@@ -57,7 +57,7 @@ export async function simulateJob(
   { signal, onRun }: SimulationWatch,
 ): Promise<Simulation> {
   const { script, input, faults, points, pointsPerSeed, unknown, sameEnd } = job
-  const host = commandRuntimeOptions(hostOf(job))
+  const host = makeCommandRuntimeOptions(makeHostOptions(job))
   const base = { ...host, globalValues: { ...host.globalValues, argv: fromPlain([...job.args]) } }
   return simulate(script.text, {
     file: script.key,

@@ -31,17 +31,17 @@ export async function simulateInWorkers(
   },
 ): Promise<void> {
   let next = 0
-  const lane = async (): Promise<void> => {
+  const runLane = async (): Promise<void> => {
     const worker = startWorker()
     try {
-      for (let at = next++; at < seeds.length && !signal.aborted; at = next++) await seedIn(worker, { job, seed: seeds[at]! }) // at < length
+      for (let at = next++; at < seeds.length && !signal.aborted; at = next++) await runSeed(worker, { job, seed: seeds[at]! }) // at < length
     } finally {
       // The other lanes shall not go on for a simulation that has failed.
       next = seeds.length
       await worker.terminate()
     }
   }
-  const seedIn = (worker: Worker, work: ToWorker): Promise<void> =>
+  const runSeed = (worker: Worker, work: ToWorker): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (done: () => void): void => {
         signal.removeEventListener('abort', onAbort)
@@ -59,7 +59,7 @@ export async function simulateInWorkers(
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage(work)
     })
-  await Promise.all(Array.from({ length: Math.min(jobs, seeds.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(jobs, seeds.length) }, runLane))
 }
 
 /** Built, this code lies in `dist` beside `simulation-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */

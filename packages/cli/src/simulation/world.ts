@@ -11,7 +11,7 @@ import type { Effect, EffectKind } from '@bridle/vm'
 import type { Authority } from '../authority.js'
 
 /** The world of one simulated run: its files outlive its process, what it set for itself does not. */
-export function simulatedWorld({
+export function makeSimulatedWorld({
   authority,
   args,
   findSkill,
@@ -24,7 +24,7 @@ export function simulatedWorld({
   const top = providers.sandbox === 'none' ? parse(root).root : root
   const disk = overlayFs(top, { cwd: relative(top, root) || '.' })
   const workspaces = new WeakMap<object, Workspace>()
-  const workspaceOf = (run: object): Workspace => {
+  const getWorkspace = (run: object): Workspace => {
     const workspace = workspaces.get(run) ?? new Workspace({ root, env: providers.env ?? {} })
     workspaces.set(run, workspace)
     return workspace
@@ -32,10 +32,10 @@ export function simulatedWorld({
   return [
     (run) => ({
       kinds: disk.kinds,
-      perform: (effect, call) => disk.perform(seenFrom(workspaceOf(run), effect), call),
+      perform: (effect, call) => disk.perform(resolvePaths(getWorkspace(run), effect), call),
     }),
     (run) =>
-      processProvider(workspaceOf(run), {
+      processProvider(getWorkspace(run), {
         args,
         allow: () => 'a simulated run starts no programs',
         ...(findSkill === null ? {} : { findSkill }),
@@ -47,7 +47,7 @@ export function simulatedWorld({
 }
 
 /** Relative paths begin in the folder that the run is in now. */
-function seenFrom(workspace: Workspace, effect: Effect): Effect {
+function resolvePaths(workspace: Workspace, effect: Effect): Effect {
   const { path, to } = effect.args
   return withArguments(effect, {
     ...(typeof path === 'string' ? { path: workspace.shown(path) } : {}),

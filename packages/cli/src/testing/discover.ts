@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parse, SourceFile } from '@bridle/parser'
 import type { PipelineDecl } from '@bridle/parser'
 import { UsageError } from '../errors.js'
-import { entriesOf, readTarget } from '../targets.js'
+import { readEntries, readTarget } from '../targets.js'
 
 export interface TestFile {
   /** As the caller wrote it, or the path below the folder that was named. */
@@ -29,7 +29,7 @@ export function discoverTests(paths: readonly string[]): readonly TestFile[] {
   const found: TestFile[] = []
   for (const path of paths) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
-    for (const script of scriptsAt(path)) {
+    for (const script of listScripts(path)) {
       const key = realpathSync(script)
       if (seen.has(key)) continue
       seen.add(key)
@@ -55,14 +55,14 @@ function isTest(pipeline: PipelineDecl): boolean {
   return pipeline.name.text.startsWith('test_') || pipeline.attributes.some((attribute) => attribute.name.text === 'test')
 }
 
-function scriptsAt(path: string): string[] {
+function listScripts(path: string): string[] {
   const found = statSync(path)
   if (found.isFile()) return [path]
   if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
-  const entries = entriesOf(path).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const entries = readEntries(path).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return entries.flatMap((entry) => {
     const below = join(path, entry.name)
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : scriptsAt(below)
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : listScripts(below)
     return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
   })
 }

@@ -6,7 +6,7 @@ import type { Module, RunResult, Runtime } from '@bridle/stdlib-tools'
 import { renderDiagnostic } from '@bridle/parser'
 import { LinkError } from '@bridle/vm'
 import { renderFault } from '../fault-report.js'
-import { sourcesOf } from '../load.js'
+import { makeSourceLookup } from '../load.js'
 import type { TestFile } from './discover.js'
 import { LONGEST_MS } from '../stop.js'
 
@@ -48,7 +48,7 @@ export async function runTests(options: RunTestsOptions): Promise<readonly TestR
 }
 
 async function* runFile(file: TestFile, options: RunTestsOptions): AsyncGenerator<TestResult> {
-  if (file.problem !== null) yield brokenFile(file, options.runtime)
+  if (file.problem !== null) yield makeBrokenResult(file, options.runtime)
   for (const name of file.tests) {
     const compiled = compileTest(options.runtime, file, name)
     if (!(compiled instanceof Object && 'module' in compiled)) {
@@ -59,20 +59,20 @@ async function* runFile(file: TestFile, options: RunTestsOptions): AsyncGenerato
   }
 }
 
-function brokenFile(file: TestFile, runtime: Runtime): TestResult {
+function makeBrokenResult(file: TestFile, runtime: Runtime): TestResult {
   const compiled = compileTest(runtime, file, null)
-  return 'module' in compiled ? failed(file, null, 0, file.problem ?? '', '', '') : compiled
+  return 'module' in compiled ? makeFailure(file, null, 0, file.problem ?? '', '', '') : compiled
 }
 
 function compileTest(runtime: Runtime, file: TestFile, pipeline: string | null): { readonly module: Module } | TestResult {
   try {
     return { module: runtime.compile(file.text, { file: file.key, ...(pipeline === null ? {} : { pipeline }) }) }
   } catch (cause) {
-    if (cause instanceof LinkError) return failed(file, null, 0, cause.message, `error: ${cause.message}\n`, '')
+    if (cause instanceof LinkError) return makeFailure(file, null, 0, cause.message, `error: ${cause.message}\n`, '')
     if (!(cause instanceof CompileError)) throw cause
     const errors = cause.diagnostics.filter((each) => each.severity === 'error')
     const report = errors.map((each) => renderDiagnostic(each, cause.file).replaceAll(cause.file.name, file.path)).join('')
-    return failed(file, null, 0, cause.message, report, '')
+    return makeFailure(file, null, 0, cause.message, report, '')
   }
 }
 
@@ -97,21 +97,21 @@ async function runTest(file: TestFile, name: string, module: Module, options: Ru
     case 'failed': {
       const { fault } = result.error
       const script = { key: file.key, shown: file.path, text: file.text }
-      return failed(file, name, ms, fault.text, renderFault(fault, sourcesOf(module, script)), result.output)
+      return makeFailure(file, name, ms, fault.text, renderFault(fault, makeSourceLookup(module, script)), result.output)
     }
     case 'limit':
-      return failed(file, name, ms, result.message, `error: ${result.message}\n`, result.output)
+      return makeFailure(file, name, ms, result.message, `error: ${result.message}\n`, result.output)
     case 'exit': {
       const error = `the test ended the program with exit(${result.code})`
-      return failed(file, name, ms, error, `error: ${error}\n`, result.output)
+      return makeFailure(file, name, ms, error, `error: ${error}\n`, result.output)
     }
     case 'cancelled': {
       const error = limit.signal.reason instanceof Error ? limit.signal.reason.message : result.reason
-      return failed(file, name, ms, error, `error: ${error}\n`, result.output)
+      return makeFailure(file, name, ms, error, `error: ${error}\n`, result.output)
     }
   }
 }
 
-function failed(file: TestFile, name: string | null, ms: number, error: string, report: string, output: string): TestResult {
+function makeFailure(file: TestFile, name: string | null, ms: number, error: string, report: string, output: string): TestResult {
   return { file: file.path, name, status: 'failed', ms, error, report, output }
 }

@@ -3,7 +3,7 @@
 
 import { DefinitionError, defineTool } from '../tools/host-tools/define.js'
 import type { Tool, ToolDefinition } from '../tools/host-tools/define.js'
-import { invoke, limited, valueOf } from '../tools/host-tools/invoke.js'
+import { invoke, limitOutcome, getValue } from '../tools/host-tools/invoke.js'
 import type { FindTool } from '../tools/host-tools/invoke.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/host-tools/schema.js'
 
@@ -42,8 +42,8 @@ export function fromAiSdkTool(
 ): Tool {
   const { execute } = tool
   if (typeof execute !== 'function') throw new DefinitionError(`AI SDK tool "${name}" has no execute function`)
-  const input = schemaOf(tool.inputSchema ?? tool.parameters)
-  const output = schemaOf(tool.outputSchema)
+  const input = resolveSchema(tool.inputSchema ?? tool.parameters)
+  const output = resolveSchema(tool.outputSchema)
   return defineTool({
     description: tool.description ?? '',
     ...more,
@@ -72,7 +72,7 @@ export function toAiSdkTool(
   const { input } = tool
   return {
     description: tool.description,
-    inputSchema: aiSchema(
+    inputSchema: makeAiSchema(
       input?.json ?? { type: 'object', properties: {} },
       input === null ? null : (value) => input.check(value),
     ),
@@ -80,7 +80,7 @@ export function toAiSdkTool(
       const signal = options.abortSignal ?? new AbortController().signal
       const callId = options.toolCallId ?? 'call'
       const call = { runId: 'ai', callId, attempt: 1, maxAttempts: 1, idempotencyKey: `ai:${callId}`, progress: () => {}, signal }
-      return valueOf(await limited(invoke(tool, args, call, find), tool, signal))
+      return getValue(await limitOutcome(invoke(tool, args, call, find), tool, signal))
     },
   }
 }
@@ -103,7 +103,7 @@ export interface AiSdkSchema {
 
 type AiSdkValidation = { readonly success: true; readonly value: unknown } | { readonly success: false; readonly error: Error }
 
-function aiSchema(jsonSchema: JsonSchema, check: CompiledSchema['check'] | null): AiSdkSchema {
+function makeAiSchema(jsonSchema: JsonSchema, check: CompiledSchema['check'] | null): AiSdkSchema {
   return {
     [SCHEMA]: true,
     [VALIDATOR]: true,
@@ -118,7 +118,7 @@ function aiSchema(jsonSchema: JsonSchema, check: CompiledSchema['check'] | null)
 }
 
 /** A schema in any of the forms that an AI SDK tool may have it in: zod, a wrapper, or a function that makes one of them. */
-function schemaOf(given: unknown): AnySchema | null {
+function resolveSchema(given: unknown): AnySchema | null {
   const schema = typeof given === 'function' && !('~standard' in given) ? (given as () => unknown)() : given
   if (schema === undefined || schema === null) return null
   if (typeof schema !== 'object' && typeof schema !== 'function')

@@ -30,7 +30,7 @@ export interface AcpSessionStore {
 }
 
 /** The updates that tell a conversation again, in order. */
-export function replayOf(record: AcpSessionRecord): readonly { readonly [key: string]: unknown }[] {
+export function makeReplay(record: AcpSessionRecord): readonly { readonly [key: string]: unknown }[] {
   return record.turns.flatMap(({ prompt, said }) => [
     { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } },
     ...(said === '' ? [] : [{ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: said } }]),

@@ -11,7 +11,7 @@ import { JsonRpcPeer, RequestError } from '../tools/executors/jsonrpc.js'
 import type { Params } from '../tools/executors/jsonrpc.js'
 import { StreamTransport } from '../tools/executors/stream-transport.js'
 
-const failure = (promise: Promise<unknown>): Promise<string> =>
+const catchFailure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     (value) => `no failure: ${JSON.stringify(value)}`,
     (cause: unknown) => String(cause),
@@ -27,7 +27,7 @@ const local: Provider = {
 }
 
 describe('an agent', () => {
-  const client = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
+  const startClient = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
     const [input, toClient] = [new PassThrough(), new PassThrough()]
     const runtime = createRuntime({ globals: ACP_GLOBALS, grants: ['approval', 'process'] })
     const module = runtime.compile(source)
@@ -60,7 +60,7 @@ if prompt == "fail" { throw "no" }
 println("you said " + prompt + " in " + cwd + " " + to_string(keys(mcp)))
 println(host_call("box.open"))
 `
-    const { peer, server } = await client(source, ({ method, params }, say) => {
+    const { peer, server } = await startClient(source, ({ method, params }, say) => {
       const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
       if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
       if (method === 'host/capabilities') say('{"box":["open"]}')
@@ -68,10 +68,10 @@ println(host_call("box.open"))
     })
     expect(await peer.request('initialize', {})).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'bridle' } })
     expect(await peer.request('session/new', { cwd: '/work' })).toMatchObject({ sessionId: 's1', modes: [{ id: 'default' }] })
-    const prompt = (text: string) => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text }] })
-    expect(await prompt('hi')).toEqual({ stopReason: 'completed' })
+    const sendPrompt = (text: string) => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text }] })
+    expect(await sendPrompt('hi')).toEqual({ stopReason: 'completed' })
     expect(said.join('')).toBe('you said hi in /work []\nopened\n')
-    expect(await failure(prompt('fail'))).toBe('BridgeError: Thrown: no')
+    expect(await catchFailure(sendPrompt('fail'))).toBe('BridgeError: Thrown: no')
     expect(said.at(-1)).toBe('Error: Thrown: no\n')
     expect(await peer.request('session/fork', { sessionId: 's1' })).toEqual({
       sessionId: 's2',
@@ -92,7 +92,7 @@ println(host_call("box.open"))
       ['session/load', { sessionId: 'x' }, 'Session not found: x'],
       ['nonsense', {}, 'Method not found: nonsense'],
     ] as const)
-      expect(await failure(peer.request(method, params))).toBe(`BridgeError: ${message}`)
+      expect(await catchFailure(peer.request(method, params))).toBe(`BridgeError: ${message}`)
     await server.close()
     await server.ended
   })
@@ -107,7 +107,7 @@ let result = agent_loop("go", nil, {tools: tools, provider: "mock", session_id: 
 println(result.status + " " + to_string(result.llm.iterations))
 for message in result.transcript.messages { if message.role == "user" { println(message.content) } }
 `
-    const { peer, server } = await client(source, ({ method, params }, say) => {
+    const { peer, server } = await startClient(source, ({ method, params }, say) => {
       const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
       if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
       if (method === 'host/capabilities') say('{"box":["open"]}')
@@ -122,7 +122,9 @@ for message in result.transcript.messages { if message.role == "user" { println(
     expect(said.join('')).toBe('done 3\ngo\nin metres\nthanks\n')
     // Said between prompts: for the next one.
     expect(await peer.request('session/input', { sessionId: 's1', content: 'wait', mode: 'interrupt' })).toEqual({})
-    expect(await failure(peer.request('session/input', { sessionId: 'x', content: 'y' }))).toBe('BridgeError: Unknown session: x')
+    expect(await catchFailure(peer.request('session/input', { sessionId: 'x', content: 'y' }))).toBe(
+      'BridgeError: Unknown session: x',
+    )
     said.length = 0
     await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })
     expect(said.join('')).toBe('done 3\ngo\nwait\nin metres\nthanks\n')
@@ -130,7 +132,7 @@ for message in result.transcript.messages { if message.role == "user" { println(
   })
 
   test('a prompt that is cancelled', async () => {
-    const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
+    const { peer } = await startClient('println("started")\nhost_tool_call("never", {})', ({ method }) => {
       if (method === 'session/update') void peer.notify('session/cancel', { sessionId: 's1' })
     })
     await peer.request('session/new', { cwd: '/' })
@@ -209,7 +211,7 @@ import { with_policies } from "std/policy"
 import { tool_try, tool_call } from "std/tools"
 tool_bind(tool_define(tool_registry(), "drop", "", {parameters: {}, handler: { a -> "ran" }}))
 println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> tool_call("drop", {}) }) } catch (e) { e.code })`
-    const { peer } = await client(source, ({ method, params }, say) => {
+    const { peer } = await startClient(source, ({ method, params }, say) => {
       const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
       if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
       if (method !== 'session/request_permission') return
@@ -227,7 +229,7 @@ println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> t
   })
 
   test('people are asked through the client', async () => {
-    const { peer } = await client('println(ask_user("your name?"))', ({ method, params }) => {
+    const { peer } = await startClient('println(ask_user("your name?"))', ({ method, params }) => {
       if (method !== 'harn.hitl.requested') return
       void peer.request('harn.hitl.respond', { request_id: (params as Params)['request_id'], answer: 'Ada' })
     })
@@ -237,13 +239,13 @@ println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> t
   })
 
   /** Answers by method; a client of its own for each test. */
-  async function driven(
+  async function driveClient(
     source: string,
     answers: { readonly [method: string]: (params: Params) => unknown },
     capabilities: Params = {},
   ) {
     const asked: [string, Params][] = []
-    const { peer, server } = await client(source, ({ method, params }, say) => {
+    const { peer, server } = await startClient(source, ({ method, params }, say) => {
       const name = String(method)
       if (name !== 'session/update') asked.push([name, params as Params])
       else updates.push((params as Params)['update'] as Params)
@@ -253,31 +255,31 @@ println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> t
     const updates: Params[] = []
     await peer.request('initialize', { clientCapabilities: capabilities })
     await peer.request('session/new', { cwd: '/work' })
-    const prompt = () => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'go' }] })
-    return { peer, server, prompt, asked, updates }
+    const sendPrompt = () => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'go' }] })
+    return { peer, server, prompt: sendPrompt, asked, updates }
   }
 
   test('progress and log lines are updates of their own; chunks carry what is visible', async () => {
-    const { prompt, updates, server } = await driven(
+    const { prompt, updates, server } = await driveClient(
       'println("a ")\nsleep(1ms)\nprogress("load", "half", 1, 2)\nlog_warn("careful", {n: 1})\nprintln("b")',
       {},
     )
     await prompt()
-    const chunk = (words: string, visible: string, delta: string) => ({
+    const makeChunk = (words: string, visible: string, delta: string) => ({
       sessionUpdate: 'agent_message_chunk',
       content: { type: 'text', text: words, visible_text: visible, visible_delta: delta },
     })
     expect(updates).toEqual([
-      chunk('a \n', 'a', 'a'),
+      makeChunk('a \n', 'a', 'a'),
       { sessionUpdate: 'progress', phase: 'load', message: 'half', progress: 1, total: 2 },
       { sessionUpdate: 'log', level: 'warn', message: 'careful', fields: { n: 1 } },
-      chunk('b\n', 'a \nb', ' \nb'),
+      makeChunk('b\n', 'a \nb', ' \nb'),
     ])
     await server.close()
   })
 
   test('operations are asked for by name; what the client does not know is looked for here', async () => {
-    const { prompt, updates, server } = await driven(
+    const { prompt, updates, server } = await driveClient(
       `
 println(host_call("lamp.on", {n: 1}))
 println(try { host_call("lamp.break") } catch (e) { to_string(e) })
@@ -298,7 +300,7 @@ println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
   })
 
   test('forks are told, questions of nobody are refused', async () => {
-    const { peer, server, updates } = await driven('', {})
+    const { peer, server, updates } = await driveClient('', {})
     await peer.request('session/fork', { sessionId: 's1', id: 'mine', branch_name: 'try', keep_first: 2 })
     expect(updates).toEqual([
       {
@@ -307,10 +309,12 @@ println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
         _meta: { state: 'forked', parent_id: 's1', branched_at: 2, branch_name: 'try' },
       },
     ])
-    expect(await failure(peer.request('session/fork', { sessionId: 's1', id: 'mine' }))).toBe(
+    expect(await catchFailure(peer.request('session/fork', { sessionId: 's1', id: 'mine' }))).toBe(
       'BridgeError: Session already exists: mine',
     )
-    expect(await failure(peer.request('harn.hitl.respond', { request_id: 'x' }))).toBe("BridgeError: unknown HITL request id 'x'")
+    expect(await catchFailure(peer.request('harn.hitl.respond', { request_id: 'x' }))).toBe(
+      "BridgeError: unknown HITL request id 'x'",
+    )
     expect(await peer.request('session/load', { sessionId: 'mine' })).toMatchObject({
       session: { sessionId: 'mine', cwd: '/work' },
       replayed: [],
@@ -326,15 +330,15 @@ println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
       'terminal/kill': () => ({}),
       'terminal/release': () => ({}),
     }
-    const shown = ({ updates }: { readonly updates: readonly Params[] }): unknown =>
+    const readShown = ({ updates }: { readonly updates: readonly Params[] }): unknown =>
       (updates.at(-1)!['content'] as Params)['visible_text']
 
     test('run in the terminal of a client that has one', async () => {
-      const run = await driven('let r = exec("ls", "-l")\nprintln([r.status, r.stdout])\nshell("a | b")', terminal, {
+      const run = await driveClient('let r = exec("ls", "-l")\nprintln([r.status, r.stdout])\nshell("a | b")', terminal, {
         terminal: true,
       })
       await run.prompt()
-      expect(shown(run)).toBe('[3, there\n]')
+      expect(readShown(run)).toBe('[3, there\n]')
       const created = { sessionId: 's1', env: [], cwd: '/work', outputByteLimit: 8 << 20 }
       const here = { sessionId: 's1', terminalId: 't1' }
       const rest = [
@@ -352,21 +356,24 @@ println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
     })
 
     test('run here when there is none, and when they read what a terminal cannot give them', async () => {
-      const without = await driven('println(exec("ls").stdout)', terminal)
+      const without = await driveClient('println(exec("ls").stdout)', terminal)
       await without.prompt()
-      expect([shown(without), without.asked.some(([method]) => method.startsWith('terminal/'))]).toEqual(['here: null', false])
+      expect([readShown(without), without.asked.some(([method]) => method.startsWith('terminal/'))]).toEqual([
+        'here: null',
+        false,
+      ])
       await without.server.close()
     })
 
     test('are ended when their time is over, and failures of the client can be caught', async () => {
       const slow = { ...terminal, 'terminal/wait_for_exit': () => NEVER }
-      const late = await driven(
+      const late = await driveClient(
         'let r = host_call("process.exec", {mode: "argv", argv: ["ls"], timeout_ms: 20, env_mode: "merge"})\nprintln([r.timed_out, r.stdout])',
         { ...slow, 'host/capabilities': () => ({}) },
         { terminal: true },
       )
       await late.prompt()
-      expect(shown(late)).toBe('[true, there\n]')
+      expect(readShown(late)).toBe('[true, there\n]')
       expect(late.asked.map(([method]) => method)).toContain('terminal/kill')
       await late.server.close()
       const refusing = {
@@ -375,9 +382,9 @@ println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
           throw new RequestError(-32000, 'no more terminals')
         },
       }
-      const refused = await driven('println(try { exec("ls") } catch (e) { to_string(e) })', refusing, { terminal: true })
+      const refused = await driveClient('println(try { exec("ls") } catch (e) { to_string(e) })', refusing, { terminal: true })
       await refused.prompt()
-      expect(shown(refused)).toBe('Runtime error: Client error: no more terminals')
+      expect(readShown(refused)).toBe('Runtime error: Client error: no more terminals')
       await refused.server.close()
     })
   })

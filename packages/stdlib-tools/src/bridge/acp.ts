@@ -11,12 +11,12 @@ import type { Module, Runtime, StartOptions } from '../host/runtime.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
 import { answered, runtimeError } from '../tools/executors/provider.js'
 import { VERSION } from '../version.js'
-import { replayOf } from './acp-sessions.js'
+import { makeReplay } from './acp-sessions.js'
 import type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
 import { readCapabilities, remoteApproval, remoteHost } from '../tools/executors/remote-host.js'
 import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from '../tools/executors/jsonrpc.js'
 import type { Params } from '../tools/executors/jsonrpc.js'
-import { clientWords, inTerminal } from './terminal.js'
+import { toClientWords, withTerminal } from './terminal.js'
 import type { MessageTransport } from '../tools/executors/stream-transport.js'
 import type { HostCapabilities, Report } from '../library/effects/index.js'
 
@@ -127,14 +127,14 @@ export class AcpServer {
 
   private answer(method: string, params: Params): unknown {
     if (INPUT_METHODS.has(method)) {
-      this.listen(this.known(params), params)
+      this.listen(this.getSession(params), params)
       return {}
     }
     switch (method) {
       case 'initialize':
         return this.initialize(params)
       case 'session/new':
-        return { sessionId: this.open({ cwd: optionalText(params, 'cwd') ?? process.cwd() }).id, modes: MODES }
+        return { sessionId: this.open({ cwd: readOptionalText(params, 'cwd') ?? process.cwd() }).id, modes: MODES }
       case 'session/list':
         return { sessions: this.list() }
       case 'session/load':
@@ -142,9 +142,9 @@ export class AcpServer {
       case 'session/fork':
         return this.fork(params)
       case 'session/prompt':
-        return this.prompt(params)
+        return this.handlePrompt(params)
       case 'session/close':
-        return this.closeSession(this.known(params))
+        return this.closeSession(this.getSession(params))
       case 'session/cancel':
       case 'agent/resume':
         this.hear(method, params)
@@ -157,9 +157,9 @@ export class AcpServer {
   }
 
   private hear(method: string, params: Params): void {
-    const given = text(params['sessionId'])
+    const given = readText(params['sessionId'])
     if (INPUT_METHODS.has(method)) {
-      const session = given === null ? this.onlyBusy() : this.sessions.get(given)
+      const session = given === null ? this.findOnlyBusy() : this.sessions.get(given)
       // Nobody is told: a notification has no answer.
       if (session !== undefined && hasRoom(session)) this.listen(session, params)
       return
@@ -173,14 +173,14 @@ export class AcpServer {
   }
 
   /** What a person says without saying to whom is for the prompt that is under way. */
-  private onlyBusy(): Session | undefined {
+  private findOnlyBusy(): Session | undefined {
     const busy = [...this.sessions.values()].filter(({ isBusy }) => isBusy)
     return busy.length === 1 ? busy[0] : undefined
   }
 
   /** Words in the middle of a prompt: agent loops of its script hear them before a turn, or when they would end. */
   private listen(session: Session, params: Params): void {
-    const content = promptText(params['content'] ?? params['prompt'])
+    const content = readPromptText(params['content'] ?? params['prompt'])
     if (content === '') return
     if (!hasRoom(session)) throw new RequestError(RUN_FAILED, 'too many messages wait for the agent to hear them')
     session.inbox = [...session.inbox, { content, isPatient: !SOON.has(params['mode']) }]
@@ -257,22 +257,22 @@ export class AcpServer {
   }
 
   private load(params: Params): unknown {
-    const id = text(params['sessionId'])
+    const id = readText(params['sessionId'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'session/load requires sessionId')
     const kept = this.options.sessions?.load(id) ?? null
     const session = this.sessions.get(id) ?? (kept === null ? undefined : this.open(kept))
     if (session === undefined) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
-    const replayed = kept === null ? [] : replayOf({ ...kept, turns: session.turns })
+    const replayed = kept === null ? [] : makeReplay({ ...kept, turns: session.turns })
     for (const update of replayed) this.update(session, update)
     return { sessionId: id, modes: MODES, session: { sessionId: id, cwd: session.cwd }, replayed }
   }
 
   private fork(params: Params): unknown {
-    const source = this.known(params)
-    const wanted = optionalText(params, 'id')
+    const source = this.getSession(params)
+    const wanted = readOptionalText(params, 'id')
     const isTaken = wanted !== null && (this.sessions.has(wanted) || (this.options.sessions?.load(wanted) ?? null) !== null)
     if (isTaken) throw new RequestError(INVALID_PARAMS, `Session already exists: ${wanted}`)
-    const branch = optionalText(params, 'branch_name')
+    const branch = readOptionalText(params, 'branch_name')
     const first = params['keep_first'] ?? null
     if (first !== null && !Number.isSafeInteger(first)) throw new RequestError(INVALID_PARAMS, 'keep_first is not a whole number')
     const branchedAt = typeof first === 'number' ? Math.max(0, first) : null
@@ -294,8 +294,8 @@ export class AcpServer {
     return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: branchedAt }
   }
 
-  private known(params: Params): Session {
-    const id = text(params['sessionId'])
+  private getSession(params: Params): Session {
+    const id = readText(params['sessionId'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'Missing sessionId')
     const session = this.sessions.get(id)
     if (session === undefined) throw new RequestError(INVALID_PARAMS, `Unknown session: ${id}`)
@@ -303,17 +303,17 @@ export class AcpServer {
   }
 
   private respond(params: Params): unknown {
-    const id = text(params['request_id'])
+    const id = readText(params['request_id'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'Invalid harn.hitl.respond params: missing field `request_id`')
     if (!this.desk.respond(id, params)) throw new RequestError(RUN_FAILED, `unknown HITL request id '${id}'`)
     return { ok: true }
   }
 
-  private async prompt(params: Params): Promise<unknown> {
-    const session = this.known(params)
+  private async handlePrompt(params: Params): Promise<unknown> {
+    const session = this.getSession(params)
     if (session.isBusy) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
     session.isBusy = true
-    const prompt = promptText(params['prompt'])
+    const prompt = readPromptText(params['prompt'])
     session.stopped = false
     session.visible = ''
     session.said = ''
@@ -347,7 +347,7 @@ export class AcpServer {
     const { runtime, mcp } = this.options
     const start = this.options.start?.(session) ?? {}
     const module = this.options.module(prompt)
-    const capabilities = await this.capabilities(session)
+    const capabilities = await this.requestCapabilities(session)
     const desk = this.desk.provider()
     const ask = remoteApproval(this.peer, session.id, () => null)
     const run = runtime.start(module, {
@@ -365,11 +365,11 @@ export class AcpServer {
         // A client that does not know the question about its operations has none.
         operations: capabilities === null ? 'declared' : 'any',
         failure: ({ fault }) =>
-          runtimeError(fault.kind === 'answered' ? `Client error: ${fault.message}` : clientWords(fault.message)),
+          runtimeError(fault.kind === 'answered' ? `Client error: ${fault.message}` : toClientWords(fault.message)),
       }),
       providers: [
         ...(start.providers ?? []).map((source) =>
-          this.hasTerminal ? inTerminal(source, this.peer, session.id, session.cwd) : source,
+          this.hasTerminal ? withTerminal(source, this.peer, session.id, session.cwd) : source,
         ),
         {
           ...desk,
@@ -383,7 +383,7 @@ export class AcpServer {
       hasInbox: true,
       onEvent: (event) => {
         if (event.type === 'output') this.say(session, event.text)
-        else if (event.type === 'report') this.update(session, updateOf(event.report))
+        else if (event.type === 'report') this.update(session, makeUpdate(event.report))
         else if (event.type === 'progress')
           this.update(session, {
             sessionUpdate: 'call_progress',
@@ -399,7 +399,7 @@ export class AcpServer {
   }
 
   /** null: the client does not know the question. */
-  private async capabilities(session: Session): Promise<HostCapabilities | null> {
+  private async requestCapabilities(session: Session): Promise<HostCapabilities | null> {
     try {
       return readCapabilities(await this.peer.request('host/capabilities', { sessionId: session.id }))
     } catch (cause) {
@@ -461,7 +461,7 @@ function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent
 }
 
 /** What a script says of itself, as an update of its session. */
-function updateOf(report: Report): Params {
+function makeUpdate(report: Report): Params {
   if (report.kind === 'log') {
     const { level, message, fields } = report
     return { sessionUpdate: 'log', level, message, fields: plainFromHost(fields) }
@@ -476,7 +476,7 @@ function updateOf(report: Report): Params {
   }
 }
 
-function promptText(blocks: unknown): string {
+function readPromptText(blocks: unknown): string {
   if (typeof blocks === 'string') return blocks
   if (!Array.isArray(blocks)) return ''
   return (blocks as readonly unknown[])
@@ -491,12 +491,12 @@ function hasRoom({ inbox }: Session): boolean {
   return inbox.length < MOST_MESSAGES && inbox.reduce((sum, { content }) => sum + content.length, 0) < MOST_CHARACTERS
 }
 
-function optionalText(params: Params, key: string): string | null {
+function readOptionalText(params: Params, key: string): string | null {
   const value = params[key] ?? null
   if (value !== null && typeof value !== 'string') throw new RequestError(INVALID_PARAMS, `${key} is not a string`)
   return value
 }
 
-function text(value: unknown): string | null {
+function readText(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }

@@ -56,17 +56,17 @@ class Client {
       for (const line of lines) {
         const message = JSON.parse(line) as Message
         this.heard.push(message)
-        if (message.method !== undefined && message.id !== undefined) for (const each of this.answer(message)) this.raw(each)
+        if (message.method !== undefined && message.id !== undefined) for (const each of this.answer(message)) this.writeRaw(each)
       }
       this.wake()
     })
   }
 
-  raw(line: string): void {
+  writeRaw(line: string): void {
     this.input.write(`${line}\n`)
   }
 
-  async until(accepts: (message: Message) => boolean): Promise<Message> {
+  async waitUntil(accepts: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const found = this.heard.find(accepts)
       if (found !== undefined) return found
@@ -76,8 +76,8 @@ class Client {
 
   request(method: string, params?: unknown): Promise<Message> {
     const id = `q${++this.asked}`
-    this.raw(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    return this.until((message) => message.id === id && message.method === undefined)
+    this.writeRaw(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    return this.waitUntil((message) => message.id === id && message.method === undefined)
   }
 
   get complaints(): readonly number[] {
@@ -109,8 +109,8 @@ test.each<[string, string, number]>([
   ['a method that is an object', '{"jsonrpc":"2.0","method":{"a":1}}', -32_600],
   ['a line of megabytes', `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"${'a'.repeat(3 << 20)}"}}`, -32_600],
 ])('%s is answered without an id', async (_, line, code) => {
-  client.raw(line)
-  await client.until(({ id }) => id === null)
+  client.writeRaw(line)
+  await client.waitUntil(({ id }) => id === null)
   expect(client.complaints).toEqual([code])
   expect(await client.request('session/list', {})).toMatchObject({ result: { sessions: [] } })
 })
@@ -133,15 +133,16 @@ test.each<[string, unknown, number]>([
 })
 
 test('keys that are doubled: the last one holds', async () => {
-  client.raw('{"jsonrpc":"2.0","id":1,"id":2,"method":"nope","method":"initialize"}')
-  expect(await client.until(({ id }) => id === 2)).toHaveProperty('result')
+  client.writeRaw('{"jsonrpc":"2.0","id":1,"id":2,"method":"nope","method":"initialize"}')
+  expect(await client.waitUntil(({ id }) => id === 2)).toHaveProperty('result')
   expect(client.heard.some(({ id }) => id === 1)).toBe(false)
 })
 
 test('answers that nobody asked for, and to nobody', async () => {
-  for (const id of [0, 1, 2, '__proto__', 'q1']) client.raw(JSON.stringify({ jsonrpc: '2.0', id, result: { capabilities: {} } }))
-  client.raw('{"jsonrpc":"2.0","id":1,"error":5}')
-  client.raw('{"jsonrpc":"2.0","id":{},"result":5}')
+  for (const id of [0, 1, 2, '__proto__', 'q1'])
+    client.writeRaw(JSON.stringify({ jsonrpc: '2.0', id, result: { capabilities: {} } }))
+  client.writeRaw('{"jsonrpc":"2.0","id":1,"error":5}')
+  client.writeRaw('{"jsonrpc":"2.0","id":{},"result":5}')
   const { result } = (await client.request('session/new', {})) as { readonly result: { readonly sessionId: string } }
   expect(await client.request('session/prompt', { sessionId: result.sessionId, prompt: 'x' })).toMatchObject({
     result: { stopReason: 'completed' },
@@ -186,11 +187,11 @@ describe('sessions', () => {
   test('a session that is closed while it works', async () => {
     await client.request('session/new', {})
     client.answer = () => []
-    client.raw('{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s1","prompt":"x"}}')
-    const asked = await client.until(({ method }) => method === 'host/capabilities')
+    client.writeRaw('{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s1","prompt":"x"}}')
+    const asked = await client.waitUntil(({ method }) => method === 'host/capabilities')
     await client.request('session/close', { sessionId: 's1' })
-    client.raw(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: {} }))
-    expect(await client.until(({ id, method }) => id === 'p' && method === undefined)).toMatchObject({
+    client.writeRaw(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: {} }))
+    expect(await client.waitUntil(({ id, method }) => id === 'p' && method === undefined)).toMatchObject({
       result: { stopReason: 'cancelled' },
     })
   })
@@ -202,7 +203,7 @@ describe('sessions', () => {
     expect(await say('x')).toMatchObject({ error: { code: -32_000 } })
     await client.request('session/new', {})
     for (let at = 0; at < 1100; at++)
-      client.raw(JSON.stringify({ jsonrpc: '2.0', method: 'session/input', params: { sessionId: 's2', content: 'x' } }))
+      client.writeRaw(JSON.stringify({ jsonrpc: '2.0', method: 'session/input', params: { sessionId: 's2', content: 'x' } }))
     expect(await client.request('session/input', { sessionId: 's2', content: 'x' })).toMatchObject({ error: { code: -32_000 } })
   })
 
@@ -220,8 +221,8 @@ describe('sessions', () => {
   test('an id that is used by three prompts at once', async () => {
     await client.request('session/new', {})
     for (let at = 0; at < 3; at++)
-      client.raw('{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s1","prompt":"x"}}')
-    await client.until(({ id, result }) => id === 7 && result !== undefined)
+      client.writeRaw('{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s1","prompt":"x"}}')
+    await client.waitUntil(({ id, result }) => id === 7 && result !== undefined)
     expect(client.heard.filter(({ id, error }) => id === 7 && error?.code === -32_602)).toHaveLength(2)
   })
 })

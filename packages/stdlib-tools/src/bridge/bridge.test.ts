@@ -20,7 +20,7 @@ interface Wire {
 }
 
 /** A peer and the raw other end of its connection. */
-async function wire(
+async function makeWire(
   answer: (message: Params, say: (text: string) => void) => void,
   options: PeerOptions & { readonly maxLineBytes?: number } = {},
 ): Promise<Wire> {
@@ -42,8 +42,8 @@ async function wire(
   return { peer, sent, say, hangUp: () => input.end() }
 }
 
-const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
-const failure = (promise: Promise<unknown>): Promise<string> =>
+const makeLine = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
+const catchFailure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     (value) => `no failure: ${JSON.stringify(value)}`,
     (cause: unknown) => String(cause),
@@ -52,27 +52,27 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
 describe('the connection', () => {
   test('ids from 1, answers by id in any order', async () => {
     const held: Params[] = []
-    const { peer, sent } = await wire((message, say) => {
+    const { peer, sent } = await makeWire((message, say) => {
       held.push(message)
-      if (held.length === 2) for (const { id, method } of held.reverse()) say(line({ id, result: method }))
+      if (held.length === 2) for (const { id, method } of held.reverse()) say(makeLine({ id, result: method }))
     })
     expect(await Promise.all([peer.request('a', { x: 1 }), peer.request('b', {})])).toEqual(['a', 'b'])
     expect(sent[0]).toEqual({ jsonrpc: '2.0', id: 1, method: 'a', params: { x: 1 } })
   })
 
   test.each<[string, string]>([
-    ['a late answer to nobody', line({ id: 99, result: 'stray' })],
+    ['a late answer to nobody', makeLine({ id: 99, result: 'stray' })],
     ['text that is not JSON', 'hello\n{ broken\n'],
     ['JSON that is no message', '[1]\n"x"\nnull\n{}\n'],
-    ['an id of another type', line({ id: '1', result: 'stray' })],
+    ['an id of another type', makeLine({ id: '1', result: 'stray' })],
     ['an answer in pieces', ''],
   ])('%s does no harm', async (_, noise) => {
-    const { peer } = await wire(({ id }, say) => {
+    const { peer } = await makeWire(({ id }, say) => {
       say(noise)
-      const text = line({ id, result: 'right' })
+      const text = makeLine({ id, result: 'right' })
       say(text.slice(0, 10))
       say(text.slice(10))
-      say(line({ id, result: 'a second answer' }))
+      say(makeLine({ id, result: 'a second answer' }))
     })
     expect([await peer.request('m', {}), await peer.request('m', {})]).toEqual(['right', 'right'])
   })
@@ -82,41 +82,41 @@ describe('the connection', () => {
     ['an error without anything', { error: {} }, 'Unknown error'],
     ['an error that is a text', { error: 'no' }, 'Unknown error'],
   ])('%s', async (_, answer, message) => {
-    const { peer } = await wire(({ id }, say) => say(line({ id, ...answer })))
-    expect(await failure(peer.request('m', {}))).toBe(`BridgeError: ${message}`)
+    const { peer } = await makeWire(({ id }, say) => say(makeLine({ id, ...answer })))
+    expect(await catchFailure(peer.request('m', {}))).toBe(`BridgeError: ${message}`)
   })
 
   test('an answer that is neither a result nor an error is nothing', async () => {
-    const { peer } = await wire(({ id }, say) => say(line({ id })))
+    const { peer } = await makeWire(({ id }, say) => say(makeLine({ id })))
     expect(await peer.request('m', {})).toBe(null)
   })
 
   test('silence, giving up, hanging up', async () => {
-    const { peer, sent, hangUp } = await wire(() => {}, { timeoutMs: 5 })
-    expect(await failure(peer.request('slow', {}))).toBe("BridgeError: Bridge: host did not respond to 'slow' within 5ms")
+    const { peer, sent, hangUp } = await makeWire(() => {}, { timeoutMs: 5 })
+    expect(await catchFailure(peer.request('slow', {}))).toBe("BridgeError: Bridge: host did not respond to 'slow' within 5ms")
     const abort = new AbortController()
-    const given = failure(peer.request('slow', {}, { signal: abort.signal, timeoutMs: 10_000 }))
+    const given = catchFailure(peer.request('slow', {}, { signal: abort.signal, timeoutMs: 10_000 }))
     abort.abort()
     expect(await given).toBe('BridgeError: Bridge: operation cancelled')
     expect(sent.filter(({ method }) => method === '$/cancelRequest').map(({ params }) => params)).toEqual([{ id: 1 }, { id: 2 }])
-    const last = failure(peer.request('slow', {}, { timeoutMs: 10_000 }))
+    const last = catchFailure(peer.request('slow', {}, { timeoutMs: 10_000 }))
     hangUp()
     expect(await last).toBe('BridgeError: Bridge: host closed connection before responding')
-    expect(await failure(peer.request('after', {}))).toBe('BridgeError: Bridge: host closed connection before responding')
+    expect(await catchFailure(peer.request('after', {}))).toBe('BridgeError: Bridge: host closed connection before responding')
   })
 
   test('an answer that is too long ends the wait for it, and the connection goes on', async () => {
-    const { peer } = await wire(
-      ({ id, method }, say) => say(line({ id, result: method === 'huge' ? 'x'.repeat(5000) : 'small' })),
+    const { peer } = await makeWire(
+      ({ id, method }, say) => say(makeLine({ id, result: method === 'huge' ? 'x'.repeat(5000) : 'small' })),
       { maxLineBytes: 1000 },
     )
-    expect(await failure(peer.request('huge', {}))).toBe('BridgeError: Bridge: a message longer than 1000 bytes was dropped')
+    expect(await catchFailure(peer.request('huge', {}))).toBe('BridgeError: Bridge: a message longer than 1000 bytes was dropped')
     expect(await peer.request('m', {})).toBe('small')
   })
 
   test('requests of the other side', async () => {
     const answers: Params[] = []
-    const { say } = await wire((message) => answers.push(message), {
+    const { say } = await makeWire((message) => answers.push(message), {
       onRequest: async (method, params, signal) => {
         if (method === 'echo') return params
         if (method === 'coded') throw new RequestError(-7, 'coded', { more: 1 })
@@ -124,8 +124,12 @@ describe('the connection', () => {
         throw new Error('plain')
       },
     })
-    say(line({ id: 'a', method: 'echo', params: { x: 1 } }) + line({ id: 'b', method: 'coded' }) + line({ id: 'c', method: 'x' }))
-    say(line({ id: 'd', method: 'wait' }) + line({ method: '$/cancelRequest', params: { id: 'd' } }))
+    say(
+      makeLine({ id: 'a', method: 'echo', params: { x: 1 } }) +
+        makeLine({ id: 'b', method: 'coded' }) +
+        makeLine({ id: 'c', method: 'x' }),
+    )
+    say(makeLine({ id: 'd', method: 'wait' }) + makeLine({ method: '$/cancelRequest', params: { id: 'd' } }))
     while (answers.length < 4) await new Promise((resolve) => setImmediate(resolve))
     expect(answers.map(({ id, result, error }) => [id, result ?? error])).toEqual([
       ['a', { x: 1 }],
@@ -137,14 +141,14 @@ describe('the connection', () => {
 })
 
 /** What a script prints whose host answers with `host`. */
-async function output(
+async function runToOutput(
   source: string,
   host: Readonly<Record<string, (params: Params) => object>>,
   options: RuntimeOptions = {},
 ): Promise<string> {
-  const { peer } = await wire(({ id, method, params }, say) => {
+  const { peer } = await makeWire(({ id, method, params }, say) => {
     const answer = host[String(method)]?.(params as Params) ?? { error: { code: -32601, message: 'Method not found' } }
-    if (id !== undefined) say(line({ id, ...answer }))
+    if (id !== undefined) say(makeLine({ id, ...answer }))
   })
   const capabilities = readCapabilities({
     box: ['open', 'fail'],
@@ -156,7 +160,7 @@ async function output(
   return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
 }
 
-const caught = (call: string): string => `try { println(${call}) } catch (e) { println("caught: " + to_string(e)) }`
+const wrapCaught = (call: string): string => `try { println(${call}) } catch (e) { println("caught: " + to_string(e)) }`
 
 describe('a run and its remote host', () => {
   test('operations', async () => {
@@ -164,8 +168,8 @@ describe('a run and its remote host', () => {
 println(host_call("box.open", {a: 1}))
 println([host_has("box"), host_has("box", "open"), host_has("box", "shut"), host_has("files", "read")])
 println(host_capabilities().files)
-${caught('host_call("box.fail")')}
-${caught('host_call("box.shut")')}
+${wrapCaught('host_call("box.fail")')}
+${wrapCaught('host_call("box.shut")')}
 host_mock("box", "open", "mocked")
 println(host_call("box.open", {a: 1}))
 `
@@ -173,7 +177,7 @@ println(host_call("box.open", {a: 1}))
       'host/call': (params: Params) =>
         params['name'] === 'box.open' ? { result: { opened: params['args'] } } : { error: { code: 4, message: 'stuck' } },
     }
-    expect((await output(source, host)).split('\n')).toEqual([
+    expect((await runToOutput(source, host)).split('\n')).toEqual([
       '{opened: {a: 1}}',
       '[true, true, false, true]',
       '{description: Files, operations: {read: {description: Reads}}, ops: [read]}',
@@ -192,7 +196,7 @@ println(host_tool_list().map({ t -> t.name + ": " + t.description }))
 println(host_tool_call("greet", {name: "Ada"}))
 println(host_tool_call("own", {}))
 println(tool_call("greet", {name: "Bob"}))
-${caught('host_tool_call("forbidden", {})')}
+${wrapCaught('host_tool_call("forbidden", {})')}
 println(unwrap_err(tool_try("forbidden", {})).code)
 `
     const host = {
@@ -202,7 +206,7 @@ println(unwrap_err(tool_try("forbidden", {})).code)
           ? { result: `hello ${(args as readonly { readonly name: string }[])[0]!.name}` }
           : { error: { code: -32001, message: 'not allowed' } },
     }
-    expect((await output(source, host, { tools: [own] })).split('\n')).toEqual([
+    expect((await runToOutput(source, host, { tools: [own] })).split('\n')).toEqual([
       '[own: Ours, greet: Greets]',
       'hello Ada',
       'own tool',
@@ -225,7 +229,7 @@ println(unwrap_err(tool_try("forbidden", {})).code)
     ['texts', { result: ['x'] }, 'caught: Runtime error: host/tools/list: every tool must be an object'],
     ['no names', { result: [{}] }, 'caught: Runtime error: host/tools/list: every tool must include a string `name`'],
   ])('tools listed as %s', async (_, answer, expected) => {
-    expect(await output(caught('host_tool_list()'), { 'host/tools/list': () => answer })).toBe(`${expected}\n`)
+    expect(await runToOutput(wrapCaught('host_tool_list()'), { 'host/tools/list': () => answer })).toBe(`${expected}\n`)
   })
 
   test.each<[string, object, string]>([
@@ -234,34 +238,34 @@ println(unwrap_err(tool_try("forbidden", {})).code)
     ['a depth of four hundred', { result: JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`) as object }, '1'],
     ['names of JavaScript', { result: JSON.parse('{"__proto__": 1, "constructor": 2}') as object }, '2'],
   ])('an answer of %s is data like any other', async (_, answer, length) => {
-    expect(await output('println(len(host_tool_call("t", {})))', { builtin_call: () => answer })).toBe(`${length}\n`)
+    expect(await runToOutput('println(len(host_tool_call("t", {})))', { builtin_call: () => answer })).toBe(`${length}\n`)
   })
 
   test('an answer deeper than anything that can be read ends its call', async () => {
-    const { peer } = await wire(({ id, method }, say) => {
+    const { peer } = await makeWire(({ id, method }, say) => {
       if (method === 'builtin_call')
         say(`{"jsonrpc":"2.0","id":${String(id)},"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`)
     })
     const runtime = createRuntime()
-    const run = runtime.start(runtime.compile(caught('host_tool_call("t", {})')), { bridge: remoteHost(peer) })
+    const run = runtime.start(runtime.compile(wrapCaught('host_tool_call("t", {})')), { bridge: remoteHost(peer) })
     expect((await run.result).output).toMatch(/^caught: .*deep/)
   })
 
   test('a late answer is for nobody, also when the call is made again', async () => {
     const held: unknown[] = []
-    const { peer } = await wire(
+    const { peer } = await makeWire(
       ({ id, method }, say) => {
         if (method !== 'builtin_call') return
         held.push(id)
         if (held.length === 1) return
-        say(line({ id: held[0], result: 'late' }))
-        say(line({ id, result: 'in time' }))
-        say(line({ id, result: 'twice' }))
+        say(makeLine({ id: held[0], result: 'late' }))
+        say(makeLine({ id, result: 'in time' }))
+        say(makeLine({ id, result: 'twice' }))
       },
       { timeoutMs: 20 },
     )
     const runtime = createRuntime()
-    const source = `${caught('host_tool_call("t", {})')}\nprintln(host_tool_call("t", {}))\nprintln(host_tool_call("t", {}))`
+    const source = `${wrapCaught('host_tool_call("t", {})')}\nprintln(host_tool_call("t", {}))\nprintln(host_tool_call("t", {}))`
     const { output: text } = await runtime.start(runtime.compile(source), { bridge: remoteHost(peer) }).result
     expect(text.split('\n')).toEqual([
       "caught: Runtime error: Bridge: host did not respond to 'builtin_call' within 20ms",
@@ -272,9 +276,9 @@ println(unwrap_err(tool_try("forbidden", {})).code)
   })
 
   test('a host that dies in mid-call', async () => {
-    const { peer, hangUp } = await wire(({ method }) => method === 'builtin_call' && hangUp())
+    const { peer, hangUp } = await makeWire(({ method }) => method === 'builtin_call' && hangUp())
     const runtime = createRuntime()
-    const source = `${caught('host_tool_call("t", {})')}\n${caught('host_tool_call("t", {})')}`
+    const source = `${wrapCaught('host_tool_call("t", {})')}\n${wrapCaught('host_tool_call("t", {})')}`
     const run = runtime.start(runtime.compile(source), { bridge: remoteHost(peer) })
     expect((await run.result).output).toBe('caught: Runtime error: Bridge: host closed connection before responding\n'.repeat(2))
   })

@@ -3,7 +3,7 @@
 // has no words for; these run here.
 
 import type { Effect, EffectOutcome } from '@bridle/vm'
-import { LONGEST_TIMER_MS, timerMs } from '../library/time/host-clock.js'
+import { LONGEST_TIMER_MS, clampTimer } from '../library/time/host-clock.js'
 import { answered, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
 import { isRecord } from '../tools/executors/jsonrpc.js'
@@ -13,7 +13,7 @@ import type { JsonRpcPeer, Params } from '../tools/executors/jsonrpc.js'
 const OUTPUT_BYTES = 8 << 20
 
 /** Puts the terminal in the place of what runs programs here. */
-export function inTerminal(source: ProviderSource, peer: JsonRpcPeer, session: string, cwd: string): ProviderSource {
+export function withTerminal(source: ProviderSource, peer: JsonRpcPeer, session: string, cwd: string): ProviderSource {
   return (info) => {
     const local = typeof source === 'function' ? source(info) : source
     if (!local.kinds.includes('process.exec')) return local
@@ -39,7 +39,7 @@ async function runInTerminal(
   { args }: Effect,
   { signal }: EffectCall,
 ): Promise<EffectOutcome> {
-  const about = (more: Params): Params => ({ sessionId: session, ...more })
+  const makeParams = (more: Params): Params => ({ sessionId: session, ...more })
   const env = Object.entries((args.env ?? {}) as { readonly [name: string]: string })
   const line =
     typeof args.shell === 'string'
@@ -49,33 +49,33 @@ async function runInTerminal(
   try {
     const created = await peer.request(
       'terminal/create',
-      about({
+      makeParams({
         ...line,
         env: env.map(([name, value]) => ({ name, value })),
-        cwd: typeof args.cwd === 'string' ? absolute(args.cwd, cwd) : cwd,
+        cwd: typeof args.cwd === 'string' ? resolvePath(args.cwd, cwd) : cwd,
         outputByteLimit: OUTPUT_BYTES,
       }),
       { signal },
     )
     terminal = isRecord(created) ? created['terminalId'] : null
     if (typeof terminal !== 'string') return runtimeError('Client error: terminal/create gave no terminalId')
-    const here = about({ terminalId: terminal })
-    const ended = await endOf(peer, here, typeof args.timeoutMs === 'number' ? args.timeoutMs : null, signal)
+    const here = makeParams({ terminalId: terminal })
+    const ended = await awaitExit(peer, here, typeof args.timeoutMs === 'number' ? args.timeoutMs : null, signal)
     const output = await peer.request('terminal/output', here, { signal })
     const text = isRecord(output) && typeof output['output'] === 'string' ? output['output'] : ''
     return answered({ stdout: text, stderr: '', status: ended ?? -1, timedOut: ended === null })
   } catch (cause) {
-    return runtimeError(cause instanceof Error ? clientWords(cause.message) : String(cause))
+    return runtimeError(cause instanceof Error ? toClientWords(cause.message) : String(cause))
   } finally {
     // Also ends a program that still runs. The client may have gone.
-    if (typeof terminal === 'string') peer.request('terminal/release', about({ terminalId: terminal })).catch(() => {})
+    if (typeof terminal === 'string') peer.request('terminal/release', makeParams({ terminalId: terminal })).catch(() => {})
   }
 }
 
 /** The exit code, -1 for a signal; null when the time was over, and the program was ended. */
-async function endOf(peer: JsonRpcPeer, here: Params, timeoutMs: number | null, signal: AbortSignal): Promise<number | null> {
+async function awaitExit(peer: JsonRpcPeer, here: Params, timeoutMs: number | null, signal: AbortSignal): Promise<number | null> {
   const limit = new AbortController()
-  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), timerMs(timeoutMs))
+  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), clampTimer(timeoutMs))
   try {
     const ended = await peer.request('terminal/wait_for_exit', here, {
       signal: AbortSignal.any([signal, limit.signal]),
@@ -92,7 +92,7 @@ async function endOf(peer: JsonRpcPeer, here: Params, timeoutMs: number | null, 
   }
 }
 
-function absolute(path: string, cwd: string): string {
+function resolvePath(path: string, cwd: string): string {
   if (path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return path
   let end = cwd.length
   while (end > 0 && /[\\/]/.test(cwd[end - 1]!)) end--
@@ -100,7 +100,7 @@ function absolute(path: string, cwd: string): string {
 }
 
 /** Failures between an agent and its client. Scripts match on the wording. */
-export function clientWords(message: string): string {
+export function toClientWords(message: string): string {
   if (message === 'Bridge: host closed connection before responding') return 'Client closed connection'
   if (message === 'Bridge: operation cancelled') return 'Cancelled'
   const silent = /^Bridge: host did not respond to (.*)$/.exec(message)

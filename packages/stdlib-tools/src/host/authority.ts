@@ -6,7 +6,7 @@ import type { Effect, EffectKind, EffectOutcome } from '@bridle/vm'
 import { categorizedError } from '../tools/executors/provider.js'
 import type { PerformEffect, Provider } from '../tools/executors/provider.js'
 import { GrantError } from '../tools/policy/grant-error.js'
-import { EFFECTS, usesOf } from '../library/effects/index.js'
+import { EFFECTS, listUses } from '../library/effects/index.js'
 
 /** `*`, an area such as `fs`, or one kind such as `fs.read`. */
 export type Grant = '*' | EffectKind | Area
@@ -41,8 +41,8 @@ export function isGrant(name: string): boolean {
 }
 
 /** The powers that an effect needs: its own, and those of all that it makes use of. */
-function neededFor(effect: Effect): readonly EffectKind[] {
-  const uses = usesOf(effect)
+function listNeeded(effect: Effect): readonly EffectKind[] {
+  const uses = listUses(effect)
   // Ending or asking about a connection that was judged when it was opened takes no power.
   const isAfterwards = effect.kind === 'mcp.connect' && uses.length === 0
   const own = EFFECTS[effect.kind].needsGrant && !isAfterwards ? [effect.kind] : []
@@ -56,25 +56,25 @@ export function authorized(providers: ReadonlyMap<EffectKind, Provider>, grants:
 
 export function refusal(providers: ReadonlyMap<EffectKind, Provider>, grants: Grants, effect: Effect): EffectOutcome | null {
   if (!providers.has(effect.kind)) {
-    return categorizedError('tool_rejected', `${effect.kind} is not available: this host provides no "${areaOf(effect.kind)}"`)
+    return categorizedError('tool_rejected', `${effect.kind} is not available: this host provides no "${readArea(effect.kind)}"`)
   }
-  for (const kind of neededFor(effect)) {
+  for (const kind of listNeeded(effect)) {
     if (!grants.allows(kind)) {
       return categorizedError(
         'tool_rejected',
-        `${effect.kind} is not granted to this run: the host must grant "${kind}" or "${areaOf(kind)}"`,
+        `${effect.kind} is not granted to this run: the host must grant "${kind}" or "${readArea(kind)}"`,
       )
     }
   }
   return null
 }
 
-function areaOf(kind: string): string {
+function readArea(kind: string): string {
   return kind.slice(0, kind.indexOf('.'))
 }
 
 /** Makes the table of providers; a later one wins, so that a host can replace a single kind. */
-export function providerTable(providers: readonly Provider[]): Map<EffectKind, Provider> {
+export function makeProviderTable(providers: readonly Provider[]): Map<EffectKind, Provider> {
   const table = new Map<EffectKind, Provider>()
   for (const provider of providers) for (const kind of provider.kinds) table.set(kind, provider)
   return table

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { createRuntime, defineTool } from '../index.js'
 import type { RuntimeOptions } from '../index.js'
 
-const tool = (name: string, effects?: readonly string[]): ReturnType<typeof defineTool> =>
+const makeTool = (name: string, effects?: readonly string[]): ReturnType<typeof defineTool> =>
   defineTool({ name, ...(effects === undefined ? {} : { effects }), execute: () => name })
 
-const TOOLS = [tool('web.fetch', ['http']), tool('web.keep', ['http', 'fs']), tool('web.other')]
+const TOOLS = [makeTool('web.fetch', ['http']), makeTool('web.keep', ['http', 'fs']), makeTool('web.other')]
 
-const effectsOf = (script: string, options: RuntimeOptions = {}): readonly string[] =>
+const listEffects = (script: string, options: RuntimeOptions = {}): readonly string[] =>
   createRuntime({ tools: TOOLS, ...options }).compile(script).manifest.script.effects
 
 describe('the manifest names what the host declares', () => {
@@ -25,17 +25,17 @@ describe('the manifest names what the host declares', () => {
     ['import { tool_call } from "std/tools"\nlet n = "web." + "fetch"\ntool_call(n, {})', ['external']],
   ] as const)
     test(script, () => {
-      expect(effectsOf(script).filter((effect) => effect !== 'time' && effect !== 'random')).toEqual(
+      expect(listEffects(script).filter((effect) => effect !== 'time' && effect !== 'random')).toEqual(
         expect.arrayContaining([...effects]),
       )
-      if (!effects.includes('external' as never)) expect(effectsOf(script)).not.toContain('external')
+      if (!effects.includes('external' as never)) expect(listEffects(script)).not.toContain('external')
     })
 
   test('a tool of the program with the same name takes nothing away', () => {
     const script = `import { fetch } from "host/web"
 let r = tool_define(tool_registry(), "web.fetch", "", {effects: [], handler: { a -> 1 }, parameters: {}})
 fetch({})`
-    expect(effectsOf(script)).toContain('http')
+    expect(listEffects(script)).toContain('http')
   })
 
   test('the functions of a module name the tool, and runs are held to it', async () => {

@@ -8,7 +8,7 @@ import { MemoryJournal } from './journal.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectCall, PerformEffect } from '../tools/executors/provider.js'
 import { replay } from './replay.js'
-import { ScriptedMachine, done, suspended, yielded } from '../test-support/scripted-machine.js'
+import { ScriptedMachine, makeDone, makeSuspended, makeYielded } from '../test-support/scripted-machine.js'
 import type { Step } from '../test-support/scripted-machine.js'
 
 const ask = (path: string): Effect => ({ kind: 'fs.read', args: { path, encoding: 'utf8' } })
@@ -31,7 +31,7 @@ function drive(steps: readonly Step[], perform: PerformEffect, more: Partial<Dri
 }
 
 /** A promise to settle by hand. */
-function deferred<T>() {
+function makeDeferred<T>() {
   let resolve!: (value: T) => void
   const promise = new Promise<T>((settle) => void (resolve = settle))
   return { promise, resolve }
@@ -43,7 +43,7 @@ test('an answer that is ready goes back at once', async () => {
     [
       ({ ask: perform }) => {
         seen.push(perform(ask('a')))
-        return done(7)
+        return makeDone(7)
       },
     ],
     () => answered('text'),
@@ -54,17 +54,17 @@ test('an answer that is ready goes back at once', async () => {
 })
 
 test('pending answers are delivered one at a time, in order of arrival', async () => {
-  const first = deferred<EffectOutcome>()
-  const second = deferred<EffectOutcome>()
+  const first = makeDeferred<EffectOutcome>()
+  const second = makeDeferred<EffectOutcome>()
   const { driver, machine, journal } = drive(
     [
       ({ ask: perform }) => {
         expect(perform(ask('slow'))).toBe(null)
         expect(perform(ask('fast'))).toBe(null)
-        return suspended()
+        return makeSuspended()
       },
-      () => suspended(),
-      () => done(),
+      () => makeSuspended(),
+      () => makeDone(),
     ],
     (effect) => (effect.args['path'] === 'slow' ? first.promise : second.promise),
   )
@@ -84,7 +84,7 @@ test('intent is on record before the effect is performed', async () => {
     [
       ({ ask: perform }) => {
         perform(ask('a'))
-        return done()
+        return makeDone()
       },
     ],
     () => {
@@ -99,7 +99,11 @@ test('intent is on record before the effect is performed', async () => {
 
 test('a sleeping machine is entered when its time has come', async () => {
   const clock = new VirtualClock(1000)
-  const { driver, machine } = drive([() => suspended(1500), () => suspended(9000), () => done()], () => answered(null), { clock })
+  const { driver, machine } = drive(
+    [() => makeSuspended(1500), () => makeSuspended(9000), () => makeDone()],
+    () => answered(null),
+    { clock },
+  )
   await driver.run()
   expect(machine().log).toEqual(['resume at 1500', 'resume at 9000'])
 })
@@ -109,9 +113,9 @@ test('an answer comes before a timer that is later', async () => {
     [
       ({ ask: perform }) => {
         perform(ask('a'))
-        return suspended(5000)
+        return makeSuspended(5000)
       },
-      () => done(),
+      () => makeDone(),
     ],
     () => Promise.resolve(answered('x')),
   )
@@ -120,13 +124,13 @@ test('an answer comes before a timer that is later', async () => {
 })
 
 test('a slice that is over gives the thread back and goes on', async () => {
-  const { driver, machine } = drive([() => yielded(), () => yielded(), () => done()], () => answered(null))
+  const { driver, machine } = drive([() => makeYielded(), () => makeYielded(), () => makeDone()], () => answered(null))
   await driver.run()
   expect(machine().log).toEqual(['resume at 1000', 'resume at 1000'])
 })
 
 test('tasks that all wait for each other end the run', async () => {
-  const { driver } = drive([() => suspended()], () => answered(null))
+  const { driver } = drive([() => makeSuspended()], () => answered(null))
   const end = await driver.run()
   expect(end.kind === 'failed' && end.fault.text).toBe('Runtime error: deadlock: every task is waiting and nothing can wake one')
 })
@@ -138,7 +142,7 @@ test('cancelling aborts what is under way and waits for it', async () => {
     [
       ({ ask: perform }) => {
         perform(ask('a'))
-        return suspended()
+        return makeSuspended()
       },
     ],
     (_, call) =>
@@ -177,11 +181,11 @@ test.each<[string, PerformEffect]>([
     [
       ({ ask: performed }) => {
         seen = performed(ask('a'))
-        return seen === null ? suspended() : done()
+        return seen === null ? makeSuspended() : makeDone()
       },
       ({ answer }) => {
         seen = answer!.outcome
-        return done()
+        return makeDone()
       },
     ],
     perform,
@@ -195,7 +199,7 @@ test('exit ends the run with its status, within 0…255', async () => {
     [
       ({ ask: perform }) => {
         perform({ kind: 'process.set', args: { op: 'exit', code: 300 } })
-        return suspended(null, 'bye')
+        return makeSuspended(null, 'bye')
       },
     ],
     (effect, call) => {
@@ -212,10 +216,10 @@ test('what a task no longer waits for is told to stop, and its answer is dropped
     [
       ({ ask: perform }) => {
         perform(ask('a'))
-        return suspended(1100)
+        return makeSuspended(1100)
       },
-      () => suspended(1200),
-      () => done(),
+      () => makeSuspended(1200),
+      () => makeDone(),
     ],
     (_, call: EffectCall) => {
       signals.push(call.signal)
@@ -230,14 +234,14 @@ test('what a task no longer waits for is told to stop, and its answer is dropped
 })
 
 test('a snapshot has the machine and what is under way', async () => {
-  const gate = deferred<EffectOutcome>()
+  const gate = makeDeferred<EffectOutcome>()
   const { driver } = drive(
     [
       ({ ask: perform }) => {
         perform(ask('a'))
-        return suspended()
+        return makeSuspended()
       },
-      () => done(),
+      () => makeDone(),
     ],
     () => gate.promise,
   )
@@ -253,7 +257,7 @@ test('a snapshot has the machine and what is under way', async () => {
 
 test('a restored run asks again for what was under way and keeps answers that had arrived', async () => {
   const asked: string[] = []
-  const steps: readonly Step[] = [() => suspended(), () => done(1)]
+  const steps: readonly Step[] = [() => makeSuspended(), () => makeDone(1)]
   let machine: ScriptedMachine | null = null
   const { driver } = drive(
     steps,
@@ -276,7 +280,7 @@ test('a restored run asks again for what was under way and keeps answers that ha
 })
 
 test('what a restored run waits for is looked at: a snapshot is data', async () => {
-  const steps: readonly Step[] = [() => suspended(), () => done(1)]
+  const steps: readonly Step[] = [() => makeSuspended(), () => makeDone(1)]
   const effect = { kind: 'fs.read', args: { path: 7, encoding: 'utf8' } } as unknown as Effect
   let machine: ScriptedMachine | null = null
   const { driver } = drive(
@@ -297,15 +301,15 @@ const RECORDED: readonly Step[] = [
   ({ ask: perform }) => {
     perform(ask('now'))
     perform(ask('later'))
-    return suspended(1500, 'one ')
+    return makeSuspended(1500, 'one ')
   },
-  ({ answer }) => suspended(2000, answer === null ? 'timer ' : 'answer '),
-  () => done('end', 'two'),
+  ({ answer }) => makeSuspended(2000, answer === null ? 'timer ' : 'answer '),
+  () => makeDone('end', 'two'),
 ]
-const world: PerformEffect = (effect) => (effect.args['path'] === 'now' ? answered(1) : Promise.resolve(answered(2)))
+const answerEffect: PerformEffect = (effect) => (effect.args['path'] === 'now' ? answered(1) : Promise.resolve(answered(2)))
 
 async function record() {
-  const { driver, journal, output } = drive(RECORDED, world)
+  const { driver, journal, output } = drive(RECORDED, answerEffect)
   await driver.run()
   return { entries: journal.entries, output: output() }
 }
@@ -321,7 +325,7 @@ test.each<[string, Step, object]>([
     'other arguments',
     ({ ask: perform }) => {
       perform(ask('other'))
-      return suspended()
+      return makeSuspended()
     },
     {
       code: 'replay_mismatch',
@@ -334,13 +338,13 @@ test.each<[string, Step, object]>([
     'another call',
     ({ ask: perform }) => {
       perform({ kind: 'clock.now', args: {} })
-      return suspended()
+      return makeSuspended()
     },
     { code: 'replay_mismatch', message: 'clock.now was called where the recording has fs.read' },
   ],
   [
     'an early end',
-    () => done(),
+    () => makeDone(),
     { code: 'replay_mismatch', message: 'the program ended (done) where the recording goes on with "fs.read"' },
   ],
   [
@@ -349,13 +353,13 @@ test.each<[string, Step, object]>([
       perform(ask('now'))
       perform(ask('later'))
       perform(ask('third'))
-      return suspended()
+      return makeSuspended()
     },
     { code: 'replay_mismatch', message: 'fs.read was called, but the recording has no call here', expected: null },
   ],
 ])('a replay reports %s', async (_, step, divergence) => {
   const { entries } = await record()
-  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => done()], answer), entries, hashHex })).toMatchObject({
+  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => makeDone()], answer), entries, hashHex })).toMatchObject({
     kind: 'diverged',
     divergence,
   })

@@ -10,17 +10,17 @@ import { TOOL_CALLS } from '../tools/dispatch/branches.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
-import { budgetCounters } from '../tools/policy/grants.js'
-import { DEFAULT_LIMITS, fromPlain, OutcomeWalk, runtimeFault } from '@bridle/vm'
+import { readBudgetCounters } from '../tools/policy/grants.js'
+import { DEFAULT_LIMITS, fromPlain, OutcomeWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
-import { nextTurn } from '../library/time/host-clock.js'
+import { awaitNextTurn } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
-import { unitsOfEntry } from './journal.js'
+import { measureEntry } from './journal.js'
 import type { Journal, JournalEntry, NestedEntry } from './journal.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
-import { categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
+import { categorizedError, describeCause, runtimeError } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import type { AdmittedCall, EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
@@ -54,7 +54,7 @@ export interface DrivenMachine {
 export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
 
 /** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
-export function nextNumbersOf(machine: DrivenMachine): NextNumbers {
+export function readNextNumbers(machine: DrivenMachine): NextNumbers {
   const calls = machine.families?.get(TOOL_CALLS) as { readonly made: number } | undefined
   return { effect: machine.nextEffect ?? 1, call: (calls?.made ?? 0) + 1 }
 }
@@ -195,7 +195,7 @@ export class Driver {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
-    return { machine: this.machine.snapshot(), next: nextNumbersOf(this.machine), arrived, also: also() }
+    return { machine: this.machine.snapshot(), next: readNextNumbers(this.machine), arrived, also: also() }
   }
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
@@ -203,7 +203,7 @@ export class Driver {
   }
 
   budgetCounters(): ReadonlyMap<string, number> {
-    return budgetCounters(this.machine.families ?? new Map())
+    return readBudgetCounters(this.machine.families ?? new Map())
   }
 
   private async loop(): Promise<DriveEnd> {
@@ -225,12 +225,12 @@ export class Driver {
       this.dropAbandoned()
       this.serveSnapshots()
       if (exit.kind === 'suspended') await this.waitFor(exit.wakeAt)
-      else await nextTurn()
+      else await awaitNextTurn()
       if (this.broken !== null) throw this.broken
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
-      if (options.signal?.aborted === true) return this.cancelled(options.signal)
+      if (options.signal?.aborted === true) return this.cancelDrive(options.signal)
       if (exit.kind === 'suspended' && this.isStuck(exit.wakeAt)) {
-        return { kind: 'failed', fault: stuckFault() }
+        return { kind: 'failed', fault: makeStuckFault() }
       }
       exit = this.resume()
     }
@@ -317,7 +317,7 @@ export class Driver {
       const result = perform(
         effect,
         new Call(
-          { id, runId, keyedBy: keyedBy(runId, branches, id), isAgain },
+          { id, runId, keyedBy: makeKeyPrefix(runId, branches, id), isAgain },
           clock.now(),
           this.aborts,
           (code) => {
@@ -331,7 +331,7 @@ export class Driver {
       return result instanceof Promise ? result : this.check(effect, result)
     } catch (cause) {
       this.aborts.delete(id)
-      return failure(effect, cause)
+      return makeFailure(effect, cause)
     }
   }
 
@@ -401,18 +401,18 @@ export class Driver {
       const walk = new OutcomeWalk(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
       return walk.step() ? this.accept(effect, outcome, walk) : this.checkInPieces(effect, outcome, walk)
     } catch (cause) {
-      return failure(effect, cause)
+      return makeFailure(effect, cause)
     }
   }
 
   private async checkInPieces(effect: Effect, outcome: EffectOutcome, walk: OutcomeWalk): Promise<EffectOutcome> {
     this.checking++
     try {
-      do await nextTurn()
+      do await awaitNextTurn()
       while (!walk.step() && this.phase !== 'ended')
       return this.accept(effect, outcome, walk)
     } catch (cause) {
-      return failure(effect, cause)
+      return makeFailure(effect, cause)
     } finally {
       this.checking--
     }
@@ -440,7 +440,7 @@ export class Driver {
     const { latency } = this.options
     const answered = result.then(
       (outcome) => this.check(effect, outcome),
-      (cause: unknown) => failure(effect, cause),
+      (cause: unknown) => makeFailure(effect, cause),
     )
     const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
       (outcome) => {
@@ -464,7 +464,7 @@ export class Driver {
     if (clock.virtual) {
       // An answer that is being looked at has arrived.
       for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn += this.checking > 0 ? 0 : 1)
-        await nextTurn()
+        await awaitNextTurn()
     }
     if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
     this.options.observer?.waiting?.([...this.pending.keys()], wakeAt)
@@ -485,8 +485,8 @@ export class Driver {
     return wakeAt === null && this.arrived.length === 0 && this.pending.size === 0
   }
 
-  private cancelled(signal: CancelSignal): DriveEnd {
-    const reason = signal.reason === undefined ? 'cancelled' : messageOf(signal.reason)
+  private cancelDrive(signal: CancelSignal): DriveEnd {
+    const reason = signal.reason === undefined ? 'cancelled' : describeCause(signal.reason)
     this.log({ type: 'cancel', reason, now: this.options.clock.now() })
     this.print(this.machine.cancel?.(reason).output ?? '')
     return { kind: 'cancelled', reason }
@@ -517,7 +517,7 @@ export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
       if (entry.type === 'nested') beginNested(ctx, entry.id, entry.call)
       else endNested(ctx, entry.id, entry.call, entry.outcome, entry.now)
     },
-    unitsOfEntry(entry, Infinity),
+    measureEntry(entry, Infinity),
   )
 }
 
@@ -569,19 +569,19 @@ class Call implements EffectCall {
 }
 
 /** What the key of an effect begins with: the run, and the branch that asked for it first. */
-export function keyedBy(runId: string, branches: readonly RunBranch[], id: number): string {
+export function makeKeyPrefix(runId: string, branches: readonly RunBranch[], id: number): string {
   const branch = branches.findLast(({ effect }) => effect <= id)
   return branch === undefined ? runId : `${runId}~${branch.name}`
 }
 
 /** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
-function failure(effect: Effect, cause: unknown): EffectOutcome {
-  return categorizedError('generic', `${effect.kind} failed: ${messageOf(cause)}`)
+function makeFailure(effect: Effect, cause: unknown): EffectOutcome {
+  return categorizedError('generic', `${effect.kind} failed: ${describeCause(cause)}`)
 }
 
 /** How a run ends whose tasks all wait for each other. */
-export function stuckFault(): Fault {
-  return runtimeFault('deadlock: every task is waiting and nothing can wake one')
+export function makeStuckFault(): Fault {
+  return makeRuntimeFault('deadlock: every task is waiting and nothing can wake one')
 }
 
 /**
@@ -593,6 +593,6 @@ export function appendTo(journal: Journal, entry: JournalEntry): void {
     journal.append(entry)
   } catch (cause) {
     if (isToolError(cause)) throw cause
-    throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
+    throw new ToolError('store_unavailable', `the journal cannot be written: ${describeCause(cause)}`, { cause })
   }
 }

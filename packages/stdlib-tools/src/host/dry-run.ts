@@ -6,7 +6,7 @@
 // Connecting to an MCP server is done, since nothing about its tools can be known without; it is on the list, marked as such.
 
 import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
-import { dryRunResult } from '../tools/executors/dry-run.js'
+import { makeDryRunResult } from '../tools/executors/dry-run.js'
 import { answered, categorizedError } from '../tools/executors/provider.js'
 import type { EffectCall, PerformEffect } from '../tools/executors/provider.js'
 import { EFFECTS } from '../library/effects/index.js'
@@ -26,18 +26,18 @@ export interface DryRunEntry {
 /** Refines the table: true and false decide, null leaves it to the effect's row. */
 export type ReadOnlyTest = (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
 
-export function dryRunning(
+export function withDryRun(
   perform: PerformEffect,
   isReadOnly: ReadOnlyTest,
   record: (entry: DryRunEntry) => void,
 ): PerformEffect {
   const decide = (effect: Effect, call: EffectCall, verdict: boolean | null): EffectOutcome | Promise<EffectOutcome> => {
     if (verdict ?? readsOnly(effect)) {
-      if (effect.kind === 'mcp.connect' && effect.args.op === 'open') record(entryOf(effect, call, true))
+      if (effect.kind === 'mcp.connect' && effect.args.op === 'open') record(makeEntry(effect, call, true))
       return perform(effect, call)
     }
-    record(entryOf(effect, call, false))
-    return pretended(effect, call)
+    record(makeEntry(effect, call, false))
+    return pretendOutcome(effect, call)
   }
   return (effect, call) => {
     const verdict = isReadOnly(effect, call)
@@ -62,33 +62,33 @@ function readsOnly(effect: Effect): boolean {
   }
 }
 
-function entryOf(effect: Effect, call: EffectCall, performed: boolean): DryRunEntry {
+function makeEntry(effect: Effect, call: EffectCall, performed: boolean): DryRunEntry {
   return {
     id: call.id,
     kind: effect.kind,
     sideEffect: EFFECTS[effect.kind].sideEffect,
-    summary: summaryOf(effect),
+    summary: summarizeEffect(effect),
     args: effect.args,
     performed,
   }
 }
 
 /** The answer that lets the script go on as if it had worked. */
-function pretended(effect: Effect, call: EffectCall): EffectOutcome {
+function pretendOutcome(effect: Effect, call: EffectCall): EffectOutcome {
   const { kind, args } = effect
   const { sideEffect } = EFFECTS[kind]
-  const standIn = (name: string, given: Plain): Plain =>
-    dryRunResult({ id: textOf(args.call_id) || `effect_${call.id}`, name, args: given, sideEffect })
+  const makeStandIn = (name: string, given: Plain): Plain =>
+    makeDryRunResult({ id: formatText(args.call_id) || `effect_${call.id}`, name, args: given, sideEffect })
   switch (kind) {
     case 'tool.call':
-      return answered(standIn(textOf(args.tool), args.args ?? null))
+      return answered(makeStandIn(formatText(args.tool), args.args ?? null))
     case 'host.call':
-      return answered({ handled: true, value: standIn(textOf(args.name), args.params ?? null) })
+      return answered({ handled: true, value: makeStandIn(formatText(args.name), args.params ?? null) })
     case 'host.tool':
-      return answered({ attached: true, value: standIn(textOf(args.name), args.args ?? null) })
+      return answered({ attached: true, value: makeStandIn(formatText(args.name), args.args ?? null) })
     case 'mcp.request': {
       const params = (args.params ?? {}) as { readonly [key: string]: Plain }
-      return answered(standIn(textOf(params['name']) || textOf(args.method), params['arguments'] ?? params))
+      return answered(makeStandIn(formatText(params['name']) || formatText(args.method), params['arguments'] ?? params))
     }
     case 'fs.write': {
       const path = args.path ?? ''
@@ -108,44 +108,44 @@ function pretended(effect: Effect, call: EffectCall): EffectOutcome {
   }
 }
 
-function summaryOf(effect: Effect): string {
+function summarizeEffect(effect: Effect): string {
   const { kind, args } = effect
   switch (kind) {
     case 'tool.call': {
-      const via = args.executor === 'mcp_server' ? ` of MCP server ${textOf(args.mcp_server)}` : ''
-      return `call tool ${textOf(args.tool)}${via}`
+      const via = args.executor === 'mcp_server' ? ` of MCP server ${formatText(args.mcp_server)}` : ''
+      return `call tool ${formatText(args.tool)}${via}`
     }
     case 'host.call':
-      return `call host operation ${textOf(args.name)}`
+      return `call host operation ${formatText(args.name)}`
     case 'host.tool':
-      return `call host tool ${textOf(args.name)}`
+      return `call host tool ${formatText(args.name)}`
     case 'mcp.connect':
-      return `connect to MCP server ${textOf(args.name)}`
+      return `connect to MCP server ${formatText(args.name)}`
     case 'mcp.request':
-      return `call ${textOf((args.params as { readonly name?: Plain } | undefined)?.name ?? args.method)} of MCP server ${textOf(args.name)}`
+      return `call ${formatText((args.params as { readonly name?: Plain } | undefined)?.name ?? args.method)} of MCP server ${formatText(args.name)}`
     case 'fs.write': {
       const { op } = args
-      const size = args.data instanceof Uint8Array ? args.data.length : textOf(args.data).length
+      const size = args.data instanceof Uint8Array ? args.data.length : formatText(args.data).length
       if (op === 'write' || op === 'append')
-        return `${op === 'write' ? 'write' : 'append to'} file ${textOf(args.path)} (${size} ${args.data instanceof Uint8Array ? 'bytes' : 'characters'})`
-      if (op === 'mkdir') return `make folder ${textOf(args.path)}`
-      return `${textOf(op)} ${textOf(args.path)}${args.to === undefined ? '' : ` to ${textOf(args.to)}`}`
+        return `${op === 'write' ? 'write' : 'append to'} file ${formatText(args.path)} (${size} ${args.data instanceof Uint8Array ? 'bytes' : 'characters'})`
+      if (op === 'mkdir') return `make folder ${formatText(args.path)}`
+      return `${formatText(op)} ${formatText(args.path)}${args.to === undefined ? '' : ` to ${formatText(args.to)}`}`
     }
     case 'process.exec': {
       if (typeof args.shell === 'string') return `run in a shell: ${args.shell}`
-      return `run ${[textOf(args.program), ...(Array.isArray(args.args) ? args.args.map(textOf) : [])].join(' ')}`
+      return `run ${[formatText(args.program), ...(Array.isArray(args.args) ? args.args.map(formatText) : [])].join(' ')}`
     }
     case 'http.request':
-      return `${textOf(args.method)} ${textOf(args.url)}`
+      return `${formatText(args.method)} ${formatText(args.url)}`
     case 'net.stream':
-      return `open ${textOf(args.url ?? args.id)}`
+      return `open ${formatText(args.url ?? args.id)}`
     case 'store.op':
-      return `${textOf(args.op)} record ${textOf(args.namespace)}/${textOf(args.key)}`
+      return `${formatText(args.op)} record ${formatText(args.namespace)}/${formatText(args.key)}`
     default:
       return kind
   }
 }
 
-function textOf(value: Plain | undefined): string {
+function formatText(value: Plain | undefined): string {
   return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

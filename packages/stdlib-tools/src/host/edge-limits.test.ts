@@ -19,29 +19,29 @@ const LONG_TEXTS = 'let s = "0123456789" * 100000\nvar x: any = []\nfor i in 1 t
 const DEEP = 'var x: any = 1\nfor i in 1 to 20000 { x = [x] }\n'
 const HEAP = 1 << 22
 
-function resultOf(source: string, options: RuntimeOptions = {}, start: StartOptions = {}): Promise<RunResult> {
+function runToResult(source: string, options: RuntimeOptions = {}, start: StartOptions = {}): Promise<RunResult> {
   const runtime = createRuntime({ grants: ['*'], limits: { heap: HEAP }, ...options })
   return runtime.start(runtime.compile(source, { strict: false }), start).result
 }
 
 /** Status and message of how a run ended. */
-async function endOf(...args: Parameters<typeof resultOf>): Promise<string> {
-  const result = await resultOf(...args)
+async function runToEnd(...args: Parameters<typeof runToResult>): Promise<string> {
+  const result = await runToResult(...args)
   if (result.status === 'failed') return `failed: ${result.error.message}`
   return result.status === 'limit' ? `${result.limit}: ${result.message}` : result.status
 }
 
-function host(execute: () => unknown): RuntimeOptions {
+function makeHost(execute: () => unknown): RuntimeOptions {
   return { tools: [defineTool({ name: 't', execute })], capabilities: { shop: { order: () => 1 } } }
 }
 
-function nested(levels: number): unknown {
+function nestList(levels: number): unknown {
   let x: unknown = 1
   for (let level = 0; level < levels; level++) x = [x]
   return x
 }
 
-function shared(levels: number): unknown {
+function shareDict(levels: number): unknown {
   let x: unknown = 1
   for (let level = 0; level < levels; level++) x = { a: x, b: x }
   return x
@@ -52,20 +52,20 @@ describe('a result', () => {
     ['shared', SHARED],
     ['of long texts', LONG_TEXTS],
   ])('%s is counted at its expanded size', async (_name, source) => {
-    expect(await endOf(`${source}return x`)).toMatch(/^heap: out of memory: /)
+    expect(await runToEnd(`${source}return x`)).toMatch(/^heap: out of memory: /)
   })
 
   test('that is too deep is a failure that says so', async () => {
-    expect(await endOf(`${DEEP}return x`)).toBe('failed: Runtime error: the result is data nested deeper than 500')
+    expect(await runToEnd(`${DEEP}return x`)).toBe('failed: Runtime error: the result is data nested deeper than 500')
   })
 
   test('of which only the raw value is asked is not converted', async () => {
-    const result = await resultOf(`${SHARED}return x`, {}, { rawResult: true })
+    const result = await runToResult(`${SHARED}return x`, {}, { rawResult: true })
     expect(result).toMatchObject({ status: 'done', value: null })
   })
 
   test('that is large and not shared arrives whole', async () => {
-    const result = await resultOf('return (1 to 100000).to_list()')
+    const result = await runToResult('return (1 to 100000).to_list()')
     expect(result.status === 'done' && (result.value as unknown[]).length).toBe(100_000)
   })
 })
@@ -77,16 +77,16 @@ describe('arguments on their way out', () => {
   ])('%s end the run when they are shared without end', async (_name, call) => {
     for (const journal of [false, true])
       expect(
-        await endOf(
+        await runToEnd(
           `${SHARED}return ${call}`,
-          host(() => 1),
+          makeHost(() => 1),
           journal ? { journal: new MemoryJournal() } : {},
         ),
       ).toMatch(/^(work: too much work at once|heap: out of memory)/)
     expect(
-      await endOf(
+      await runToEnd(
         `${LONG_TEXTS}return ${call}`,
-        host(() => 1),
+        makeHost(() => 1),
       ),
     ).toMatch(/^(work|heap): /)
   })
@@ -97,9 +97,9 @@ describe('arguments on their way out', () => {
   ])('%s that are too deep are an error to catch', async (_name, call) => {
     const source = `${DEEP}try { ${call} } catch (e) { return to_string(e).contains("nested") }`
     expect(
-      await resultOf(
+      await runToResult(
         source,
-        host(() => 1),
+        makeHost(() => 1),
       ),
     ).toMatchObject({ status: 'done', value: true })
   })
@@ -107,11 +107,11 @@ describe('arguments on their way out', () => {
 
 describe('what a tool of the host gives or throws is data or an error of the tool', () => {
   const evil: readonly (readonly [name: string, execute: () => unknown])[] = [
-    ['a deep value', () => nested(100_000)],
-    ['a shared value', () => shared(40)],
+    ['a deep value', () => nestList(100_000)],
+    ['a shared value', () => shareDict(40)],
     ['a cycle', () => Object.assign(Object.create(null) as object, { toJSON: () => evil })],
     ['a proxy that throws', () => new Proxy({}, { ownKeys: () => { throw new TypeError('no') } })], // prettier-ignore
-    ['a revoked proxy', revoked],
+    ['a revoked proxy', makeRevoked],
     ['a getter that throws', () => ({ get a(): never { throw new Error('no') } })], // prettier-ignore
     ['a thenable that throws', () => ({ then: () => { throw new Error('no') } })], // prettier-ignore
     ['a wide integer', () => 2n ** 100n],
@@ -128,12 +128,12 @@ describe('what a tool of the host gives or throws is data or an error of the too
   ]
   test.each(evil)('%s', async (_name, execute) => {
     const source = 'try { return host_tool_call("t", {}) } catch (e) { return "caught" }'
-    const result = await resultOf(source, host(execute))
+    const result = await runToResult(source, makeHost(execute))
     expect(result).toMatchObject({ status: 'done', value: 'caught' })
   })
 })
 
-function revoked(): unknown {
+function makeRevoked(): unknown {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   return proxy
@@ -153,20 +153,20 @@ describe('what a provider answers', () => {
     ['a symbol', { ok: true, value: [Symbol('s')] }],
     ['a cycle', { ok: true, value: cycle }],
     ['an object of a class', { ok: true, value: new Map() }],
-    ['a deep value', { ok: true, value: nested(100_000) }],
-    ['a shared value', { ok: true, value: shared(40) }],
+    ['a deep value', { ok: true, value: nestList(100_000) }],
+    ['a shared value', { ok: true, value: shareDict(40) }],
   ])('%s is an error of the effect', async (_name, outcome) => {
     const source = 'try { return elapsed() } catch (e) { return "caught" }'
     for (const answer of [outcome, Promise.resolve(outcome)]) {
       const provider = { kinds: ['clock.monotonic' as const], perform: () => answer as EffectOutcome }
-      const result = await resultOf(source, { providers: [provider] }, { journal: new MemoryJournal() })
+      const result = await runToResult(source, { providers: [provider] }, { journal: new MemoryJournal() })
       expect(result).toMatchObject({ status: 'done', value: 'caught' })
     }
   })
 })
 
 test('input that is no data is refused, however it is wrong', () => {
-  const input: unknown[] = [nested(100_000), shared(40), revoked(), Symbol('s'), Object.assign([], { length: 4e9 })]
+  const input: unknown[] = [nestList(100_000), shareDict(40), makeRevoked(), Symbol('s'), Object.assign([], { length: 4e9 })]
   for (const each of input) expect(() => plainFromHost(each)).toThrow(NotDataError)
 })
 
@@ -175,18 +175,18 @@ test('a listener that throws makes a failed run with its error as cause', async 
   const onEvent = (): never => {
     throw cause
   }
-  const result = await resultOf('println(1)', {}, { onEvent })
+  const result = await runToResult('println(1)', {}, { onEvent })
   expect(result.status === 'failed' && result.error.cause).toBe(cause)
 })
 
 test('an entry that claims to be a tool of the language is refused', async () => {
   const source =
     'import "std/tools"\ntry { tool_call({name: "constructor", executor: "builtin"}, {}) } catch (e) { return e.code }'
-  expect(await resultOf(source)).toMatchObject({ status: 'done', value: 'not_registered' })
+  expect(await runToResult(source)).toMatchObject({ status: 'done', value: 'not_registered' })
 })
 
 describe('worlds in memory are bounded', () => {
-  const fs = (): RuntimeOptions => ({ providers: [new MemoryFs({}, '/', new MemoryTree(1 << 16))] })
+  const makeFs = (): RuntimeOptions => ({ providers: [new MemoryFs({}, '/', new MemoryTree(1 << 16))] })
 
   test.each([
     ['content', 'write_file("/f${i}", "0123456789" * 1000)'],
@@ -195,14 +195,17 @@ describe('worlds in memory are bounded', () => {
     ['copies', 'write_file("/f", "0123456789" * 100)\ncopy_file("/f", "/f${i}")'],
   ])('files: %s', async (_name, line) => {
     const source = `try {\nfor i in 1 to 1000 {\n${line}\n}\n} catch (e) { return to_string(e).contains("No space left on device") }`
-    expect(await resultOf(source, fs())).toMatchObject({ status: 'done', value: true })
+    expect(await runToResult(source, makeFs())).toMatchObject({ status: 'done', value: true })
   })
 
   test('files: what is deleted makes room, and a long path is refused', async () => {
     const rounds = 'for i in 1 to 100 {\nwrite_file("/d/f", "0123456789" * 1000)\ndelete_file("/d")\nmkdir("/d")\n}'
-    expect(await resultOf(`mkdir("/d")\n${rounds}\nreturn list_dir("/")`, fs())).toMatchObject({ status: 'done', value: ['d'] })
+    expect(await runToResult(`mkdir("/d")\n${rounds}\nreturn list_dir("/")`, makeFs())).toMatchObject({
+      status: 'done',
+      value: ['d'],
+    })
     const long = 'try { mkdir("/" + "a/" * 100000) } catch (e) { return to_string(e).contains("too long") }'
-    expect(await resultOf(long, fs())).toMatchObject({ status: 'done', value: true })
+    expect(await runToResult(long, makeFs())).toMatchObject({ status: 'done', value: true })
   })
 
   test('a store', () => {
@@ -218,9 +221,9 @@ describe('worlds in memory are bounded', () => {
 
   test('a journal', async () => {
     const source = 'while true { host_call("shop.order", {x: 1}) }'
-    const ended = resultOf(
+    const ended = runToResult(
       source,
-      host(() => 1),
+      makeHost(() => 1),
       { journal: new MemoryJournal(1 << 16) },
     )
     await expect(ended).rejects.toThrow(/^the journal cannot be written: a journal in memory keeps 65536 heap units/)
@@ -234,15 +237,15 @@ test.each([
   ['a long pattern of paths', 'let t = "*" * 100000\nglob(t)'],
 ])('work goes by the size of its input: %s', async (_, source) => {
   const fuel = 40_000
-  expect(await endOf(source, { providers: [new MemoryFs({})], limits: { heap: 1 << 28, fuel } })).toMatch(/^(?:fuel|work)/)
+  expect(await runToEnd(source, { providers: [new MemoryFs({})], limits: { heap: 1 << 28, fuel } })).toMatch(/^(?:fuel|work)/)
 })
 
 describe('what one result of the host may have', () => {
   const MOST = 1000
-  const catching = (call: string): string => `try { ${call} } catch (e) { return to_string(e) }`
-  const saidBy = async (call: string, give: () => unknown): Promise<unknown> => {
-    const options = { ...host(give), capabilities: { shop: { order: give } }, maxResultBytes: MOST, limits: {} }
-    const result = await resultOf(catching(call), options)
+  const wrapCatching = (call: string): string => `try { ${call} } catch (e) { return to_string(e) }`
+  const runSaid = async (call: string, give: () => unknown): Promise<unknown> => {
+    const options = { ...makeHost(give), capabilities: { shop: { order: give } }, maxResultBytes: MOST, limits: {} }
+    const result = await runToResult(wrapCatching(call), options)
     return result.status === 'done' ? result.value : result.status
   }
 
@@ -250,22 +253,22 @@ describe('what one result of the host may have', () => {
     ['a tool', 'host_tool_call("t", {})'],
     ['an operation', 'host_call("shop.order", {})'],
   ])('%s', async (_name, call) => {
-    expect(await saidBy(call, () => 'x'.repeat(MOST))).toBe(null)
+    expect(await runSaid(call, () => 'x'.repeat(MOST))).toBe(null)
     for (const later of [false, true]) {
-      const given = (value: unknown) => () => (later ? Promise.resolve(value) : value)
-      expect(await saidBy(call, given('x'.repeat(5000)))).toContain('5000 bytes')
-      expect(await saidBy(call, given({ a: ['x'.repeat(5000)] }))).toContain(`the limit is ${MOST} (maxResultBytes)`)
-      expect(await saidBy(call, given(new Uint8Array(5000)))).toContain(`the limit is ${MOST} (maxResultBytes)`)
+      const makeGiven = (value: unknown) => () => (later ? Promise.resolve(value) : value)
+      expect(await runSaid(call, makeGiven('x'.repeat(5000)))).toContain('5000 bytes')
+      expect(await runSaid(call, makeGiven({ a: ['x'.repeat(5000)] }))).toContain(`the limit is ${MOST} (maxResultBytes)`)
+      expect(await runSaid(call, makeGiven(new Uint8Array(5000)))).toContain(`the limit is ${MOST} (maxResultBytes)`)
     }
-    const failing = () => {
+    const throwLong = () => {
       throw new Error('x'.repeat(5000))
     }
-    expect(await saidBy(call, failing)).toContain(`the limit is ${MOST} (maxResultBytes)`)
+    expect(await runSaid(call, throwLong)).toContain(`the limit is ${MOST} (maxResultBytes)`)
   })
 
   test('a text of 32 MiB, by default', async () => {
     const give = () => 'x'.repeat(32 << 20)
-    const result = await resultOf(catching('host_tool_call("t", {})'), { ...host(give), limits: { heap: 1 << 30 } })
+    const result = await runToResult(wrapCatching('host_tool_call("t", {})'), { ...makeHost(give), limits: { heap: 1 << 30 } })
     expect(result).toMatchObject({
       status: 'done',
       value: expect.stringContaining(`${32 << 20} bytes or more is too large, the limit is ${16 << 20}`) as string,
@@ -278,15 +281,15 @@ test('a key of which each number is long is paid for before it is used', async (
   const number = Buffer.concat([Buffer.from([0x02, 0x82, 0x4e, 0x20, 0x7f]), Buffer.alloc(19_999, 0xff)])
   const key = Buffer.concat([Buffer.from([0x30, 0x82, 0x9c, 0x48]), number, number])
   const pem = `-----BEGIN RSA PUBLIC KEY-----${key.toString('base64')}-----END RSA PUBLIC KEY-----`
-  const part = (text: string): string => Buffer.from(text).toString('base64url')
-  const token = `${part('{"alg":"RS256"}')}.${part('{}')}.${Buffer.alloc(20_000, 1).toString('base64url')}`
-  expect(await endOf(`jwt_verify("RS256", "${token}", "${pem}")`, { limits: {} })).toMatch(/^work: /)
+  const encodePart = (text: string): string => Buffer.from(text).toString('base64url')
+  const token = `${encodePart('{"alg":"RS256"}')}.${encodePart('{}')}.${Buffer.alloc(20_000, 1).toString('base64url')}`
+  expect(await runToEnd(`jwt_verify("RS256", "${token}", "${pem}")`, { limits: {} })).toMatch(/^work: /)
 })
 
 test('a script of the library that asks the world for each element gives the thread back', async () => {
   let yields = 0
   const source = 'transcript_from_messages((1 to 3000).to_list().map({ i -> {role: "user", content: "a"} }))\nreturn 1'
-  const result = await resultOf(source, { limits: {} }, { onYield: () => (yields += 1) })
+  const result = await runToResult(source, { limits: {} }, { onYield: () => (yields += 1) })
   expect(result.status).toBe('done')
   expect(yields).toBeGreaterThan(5)
 })
@@ -300,7 +303,7 @@ describe('the text of an enum', () => {
     ['in a dict', `${SHARED}return {a: Ok(x)}`],
     ['of enums', `${enums}return x`],
   ])('%s is counted at its length', async (_name, source) => {
-    expect(await endOf(source)).toMatch(/^heap: out of memory: /)
+    expect(await runToEnd(source)).toMatch(/^heap: out of memory: /)
   })
 
   test('is made in pieces, and the host has its thread between them', async () => {
@@ -327,7 +330,7 @@ describe('the text of an enum', () => {
   })
 
   test('of few parts is what a script shows', async () => {
-    const result = (await resultOf('return [Ok(1), Err("x"), Ok(nil), Ok([Ok({a: 1})]), Ok(Ok(2))]')) as { value: unknown }
+    const result = (await runToResult('return [Ok(1), Err("x"), Ok(nil), Ok([Ok({a: 1})]), Ok(Ok(2))]')) as { value: unknown }
     expect(result.value).toEqual([
       'Result.Ok(1)',
       'Result.Err(x)',
@@ -344,7 +347,7 @@ describe('a large answer', () => {
   const plainRows = rows() as Plain
 
   /** Turns of the event loop between the begin and the end of a run, and its result. */
-  async function turnsOf(source: string, options: RuntimeOptions): Promise<{ turns: number; result: RunResult }> {
+  async function countTurns(source: string, options: RuntimeOptions): Promise<{ turns: number; result: RunResult }> {
     let turns = 0
     const count = (): void => {
       turns++
@@ -387,7 +390,7 @@ describe('a large answer', () => {
   ])('%s is taken in in pieces, and a replay takes it in again', async (_name, source, options) => {
     const journal = new MemoryJournal()
     const runtime = createRuntime({ grants: ['*'], ...options })
-    const { turns, result } = await turnsOf(source, options)
+    const { turns, result } = await countTurns(source, options)
     expect(result).toMatchObject({ status: 'done', value: 36_000 - 1 })
     expect(turns).toBeGreaterThan(15)
     const module = runtime.compile(source, { strict: false })
@@ -396,16 +399,16 @@ describe('a large answer', () => {
   })
 
   test('that is too deep behind many members is refused', async () => {
-    const deep = [...(plainRows as readonly Plain[]), nested(600)] as never
+    const deep = [...(plainRows as readonly Plain[]), nestList(600)] as never
     const provider = { kinds: ['process.info'] as const, perform: () => ({ ok: true, value: deep }) as EffectOutcome }
     const source = 'return try { cwd() } catch (e) { to_string(e) }'
-    const { result } = await turnsOf(source, { providers: [provider] })
+    const { result } = await countTurns(source, { providers: [provider] })
     expect(JSON.stringify(result.status === 'done' && result.value)).toContain('data nested deeper than 500')
   })
 
   test('is not waited for by a clock that is virtual', async () => {
     const source = `let a = spawn { len(host_tool_call("t", {})) }\nsleep(60000)\nreturn await(a)`
-    const { result } = await turnsOf(source, {
+    const { result } = await countTurns(source, {
       tools: [defineTool({ name: 't', response: 'direct', execute: rows })],
       clock: new VirtualClock(0),
     })

@@ -13,20 +13,20 @@ export function hashHex(bytes: Uint8Array): string {
 type HashText = (text: string) => string
 
 /** Lower-case hex of the digest of the text's UTF-8 bytes. */
-export function sha256Hex(text: string): string {
-  hashText ??= platformSha256() ?? sha256InScript
+export function hashSha256Hex(text: string): string {
+  hashText ??= findPlatformSha256() ?? hashSha256InScript
   return hashText(text)
 }
 
 let hashText: HashText | null = null
 
 /** Lower-case hex of the digest. */
-export function sha256OfBytes(bytes: Uint8Array): string {
+export function hashSha256Bytes(bytes: Uint8Array): string {
   return toHex(sha256(bytes))
 }
 
-export function sha256InScript(text: string): string {
-  return sha256OfBytes(new TextEncoder().encode(text))
+export function hashSha256InScript(text: string): string {
+  return hashSha256Bytes(new TextEncoder().encode(text))
 }
 
 interface Platform {
@@ -34,7 +34,7 @@ interface Platform {
 }
 
 /** Node's, found without an import, because this file is loaded by browsers too: theirs answers later only. Null elsewhere. */
-export function platformSha256(): HashText | null {
+export function findPlatformSha256(): HashText | null {
   const crypto = (globalThis as Platform).process?.getBuiltinModule?.('node:crypto') as
     | { readonly hash?: (algorithm: string, data: string, encoding: 'hex') => string }
     | undefined

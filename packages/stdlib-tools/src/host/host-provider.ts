@@ -5,7 +5,7 @@ import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import { callTool } from '../tools/executors/index.js'
 import type { ToolCall, ToolProviderParts } from '../tools/executors/index.js'
-import { withinSize } from '../tools/executors/result-size.js'
+import { checkSize } from '../tools/executors/result-size.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import type { Host } from '../tools/host-tools/host.js'
@@ -15,7 +15,7 @@ export interface RunFacts {
   readonly dryRun: boolean
 }
 
-export function hostProvider(
+export function makeHostProvider(
   host: Host,
   tools: ToolProviderParts,
   facts: RunFacts,
@@ -25,8 +25,8 @@ export function hostProvider(
     kinds: ['host.call', 'host.tool'],
     perform: (effect, call) =>
       effect.kind === 'host.call'
-        ? hostCall(host, tools, facts, bridge, effect, call)
-        : hostTool(host, tools, bridge, effect, call),
+        ? callHost(host, tools, facts, bridge, effect, call)
+        : callHostTool(host, tools, bridge, effect, call),
     isReadOnly(effect) {
       const { name } = effect.args
       if (name === undefined) return true // a list
@@ -37,7 +37,7 @@ export function hostProvider(
   }
 }
 
-function hostCall(
+function callHost(
   host: Host,
   tools: ToolProviderParts,
   facts: RunFacts,
@@ -45,7 +45,7 @@ function hostCall(
   { args: { name, params } }: EffectOf<'host.call'>,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
-  if (host.serves(name)) return wrapped('handled', callTool(tools, callOf(tools, name, params, call), call))
+  if (host.serves(name)) return wrapOutcome('handled', callTool(tools, makeCall(tools, name, params, call), call))
   switch (name) {
     case 'runtime.pipeline_input':
       return answered({ handled: true, value: facts.input })
@@ -55,13 +55,13 @@ function hostCall(
       const asked = bridge?.callOperation(name, params, call.signal) ?? null
       if (asked === null) return answered({ handled: false })
       return asked.then((outcome) =>
-        outcome === null ? answered({ handled: false }) : wrapped('handled', withinSize(outcome, host.maxResultBytes, name)),
+        outcome === null ? answered({ handled: false }) : wrapOutcome('handled', checkSize(outcome, host.maxResultBytes, name)),
       )
     }
   }
 }
 
-function hostTool(
+function callHostTool(
   host: Host,
   tools: ToolProviderParts,
   bridge: HostBridge | null,
@@ -78,17 +78,17 @@ function hostTool(
     }))
     // The machine brings the other side's list into shape; with tools of both there is one shape for both.
     if (bridge === null) return answered({ attached: true, value: own })
-    return wrapped('attached', bridge.listTools(call.signal)).then((outcome) =>
-      own.length === 0 ? outcome : joined(own, outcome),
+    return wrapOutcome('attached', bridge.listTools(call.signal)).then((outcome) =>
+      own.length === 0 ? outcome : joinTools(own, outcome),
     )
   }
   const { name } = args
   if (bridge !== null && host.tool(name) === null)
-    return wrapped(
+    return wrapOutcome(
       'attached',
-      bridge.callTool(name, args.args, call.signal).then((outcome) => withinSize(outcome, host.maxResultBytes, name)),
+      bridge.callTool(name, args.args, call.signal).then((outcome) => checkSize(outcome, host.maxResultBytes, name)),
     )
-  return wrapped('attached', callTool(tools, callOf(tools, name, args.args, call), call))
+  return wrapOutcome('attached', callTool(tools, makeCall(tools, name, args.args, call), call))
 }
 
 function hasOperation(bridge: HostBridge, name: string): boolean {
@@ -98,7 +98,7 @@ function hasOperation(bridge: HostBridge, name: string): boolean {
 }
 
 /** The tools of this process and those of the answer, when that is a list in one of the known shapes. */
-function joined(own: readonly Plain[], outcome: EffectOutcome): EffectOutcome {
+function joinTools(own: readonly Plain[], outcome: EffectOutcome): EffectOutcome {
   if (!outcome.ok) return outcome
   type Listed = { readonly tools?: Plain; readonly result?: Plain }
   const { value } = outcome.value as { readonly value: Plain }
@@ -107,12 +107,12 @@ function joined(own: readonly Plain[], outcome: EffectOutcome): EffectOutcome {
   return Array.isArray(listed) ? answered({ attached: true, value: [...own, ...(listed as readonly Plain[])] }) : outcome
 }
 
-function wrapped(key: 'handled' | 'attached', outcome: Promise<EffectOutcome>): Promise<EffectOutcome>
-function wrapped(
+function wrapOutcome(key: 'handled' | 'attached', outcome: Promise<EffectOutcome>): Promise<EffectOutcome>
+function wrapOutcome(
   key: 'handled' | 'attached',
   outcome: EffectOutcome | Promise<EffectOutcome>,
 ): EffectOutcome | Promise<EffectOutcome>
-function wrapped(
+function wrapOutcome(
   key: 'handled' | 'attached',
   outcome: EffectOutcome | Promise<EffectOutcome>,
 ): EffectOutcome | Promise<EffectOutcome> {
@@ -120,7 +120,7 @@ function wrapped(
   return outcome instanceof Promise ? outcome.then(wrap) : wrap(outcome)
 }
 
-function callOf(tools: ToolProviderParts, name: string, args: Plain, call: EffectCall): ToolCall {
+function makeCall(tools: ToolProviderParts, name: string, args: Plain, call: EffectCall): ToolCall {
   const callId = `effect_${call.id}`
   return {
     executor: 'host_bridge',

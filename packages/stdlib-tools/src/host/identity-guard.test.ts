@@ -4,7 +4,7 @@ import type { PlainRecord } from '@bridle/vm'
 import { effectOfData } from '../test-support/effect-of-data.js'
 import { expect, test } from 'vitest'
 import type { Effect } from '@bridle/vm'
-import { withinIdentity } from './identity-guard.js'
+import { withIdentityGuard } from './identity-guard.js'
 import type { IdentityGuard } from './identity-guard.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectCall } from '../tools/executors/provider.js'
@@ -16,7 +16,7 @@ const host = new Host({ tools: [defineTool({ name: 'shop.order', aliases: ['orde
 function isPerformed(kind: Effect['kind'], args: PlainRecord, more: Partial<IdentityGuard> = {}): boolean {
   let performed = false
   const guard = { names: host.names, serves: (name: string) => host.serves(name), hasBridge: false, ceiling: [], ...more }
-  const perform = withinIdentity(guard, () => ((performed = true), answered(null)))
+  const perform = withIdentityGuard(guard, () => ((performed = true), answered(null)))
   void perform(effectOfData(kind, args), {} as EffectCall)
   return performed
 }

@@ -3,14 +3,14 @@
 // nothing that the script or an entry says, only on the definitions of the host. A refusal means a way around the gate: a bug of ours, or
 // a snapshot of a version without it.
 
-import { beyondLevel } from '../tools/policy/security-level.js'
-import { identityOfEffect } from '../tools/dispatch/identity.js'
+import { describeBeyondLevel } from '../tools/policy/security-level.js'
+import { identifyEffect } from '../tools/dispatch/identity.js'
 import { isAbove } from '../tools/policy/security-level.js'
 import { isOwnOperation } from '../tools/dispatch/host-call.js'
-import { levelOfEffect } from '../tools/policy/security-level.js'
-import { levelOfIdentity } from '../tools/policy/security-level.js'
-import { levelOfRun } from '../tools/policy/security-level.js'
-import { refusedByDefault } from '../tools/policy/grants.js'
+import { findEffectLevel } from '../tools/policy/security-level.js'
+import { findIdentityLevel } from '../tools/policy/security-level.js'
+import { findRunLevel } from '../tools/policy/security-level.js'
+import { refuseByDefault } from '../tools/policy/grants.js'
 import type { Effect, EffectOutcome } from '@bridle/vm'
 import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
@@ -27,29 +27,29 @@ export interface IdentityGuard {
   readonly ceiling: GrantCeiling
 }
 
-export function withinIdentity(guard: IdentityGuard, perform: PerformEffect): PerformEffect {
-  const level = levelOfRun(guard.ceiling)
+export function withIdentityGuard(guard: IdentityGuard, perform: PerformEffect): PerformEffect {
+  const level = findRunLevel(guard.ceiling)
   return (effect, call) =>
-    refusalOf(guard, effect) ?? (level === null ? null : refusalByLevel(guard, effect, level)) ?? perform(effect, call)
+    findRefusal(guard, effect) ?? (level === null ? null : refuseByLevel(guard, effect, level)) ?? perform(effect, call)
 }
 
-function refusalByLevel(guard: IdentityGuard, effect: Effect, most: SecurityLevel): EffectOutcome | null {
-  const ofEffect = levelOfEffect(effect)
+function refuseByLevel(guard: IdentityGuard, effect: Effect, most: SecurityLevel): EffectOutcome | null {
+  const ofEffect = findEffectLevel(effect)
   if (isAbove(ofEffect, most))
-    return categorizedError('tool_rejected', beyondLevel(effect.kind, ofEffect, most), 'security_violation')
-  const identity = identityOfEffect(effect, guard.names)
+    return categorizedError('tool_rejected', describeBeyondLevel(effect.kind, ofEffect, most), 'security_violation')
+  const identity = identifyEffect(effect, guard.names)
   if (identity === null || isAnsweredByTheRun(guard, effect)) return null
-  const needed = levelOfIdentity(identity, guard.names)
+  const needed = findIdentityLevel(identity, guard.names)
   if (!isAbove(needed, most)) return null
-  return categorizedError('tool_rejected', beyondLevel(`tool '${identity.id}'`, needed, most), 'security_violation')
+  return categorizedError('tool_rejected', describeBeyondLevel(`tool '${identity.id}'`, needed, most), 'security_violation')
 }
 
-function refusalOf(guard: IdentityGuard, effect: Effect): EffectOutcome | null {
-  const identity = identityOfEffect(effect, guard.names)
+function findRefusal(guard: IdentityGuard, effect: Effect): EffectOutcome | null {
+  const identity = identifyEffect(effect, guard.names)
   if (identity === null || isAnsweredByTheRun(guard, effect)) return null
   if (effect.args.identity !== identity.key)
     return categorizedError('tool_rejected', `${effect.kind} of '${identity.id}' was not judged: it leads to ${identity.key}`)
-  const denied = refusedByDefault(guard.ceiling, identity, false)
+  const denied = refuseByDefault(guard.ceiling, identity, false)
   return denied === null ? null : categorizedError('tool_rejected', `policy violation for '${identity.id}': ${denied}`)
 }
 

@@ -42,12 +42,12 @@ function toJson(data: Plain, depth: number): Json {
     case 'boolean':
       return data
     case 'number':
-      return Number.isFinite(data) && !Object.is(data, -0) ? data : { $float: floatText(data) }
+      return Number.isFinite(data) && !Object.is(data, -0) ? data : { $float: formatFloat(data) }
     case 'bigint':
       return { $int: String(data) }
   }
   if (data === null || data === undefined) return null
-  if (data instanceof HarnFloat) return { $float: floatText(data.v) }
+  if (data instanceof HarnFloat) return { $float: formatFloat(data.v) }
   if (data instanceof Uint8Array) return { $bytes: toBase64(data) }
   if (depth > MAX_DEPTH) throw new CodecError(`data nested deeper than ${MAX_DEPTH}`)
   if (Array.isArray(data)) return data.map((item: Plain) => toJson(item, depth + 1))
@@ -67,9 +67,9 @@ function fromJson(json: Json, depth: number): Plain {
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1))
   const keys = Object.keys(json)
   const tag = keys.length === 1 && keys[0]!.startsWith('$') ? keys[0]! : null
-  if (tag === null) return dictFrom(json, depth)
+  if (tag === null) return decodeDict(json, depth)
   const inner = json[tag]!
-  if (tag === '$dict' && inner !== null && typeof inner === 'object' && !Array.isArray(inner)) return dictFrom(inner, depth)
+  if (tag === '$dict' && inner !== null && typeof inner === 'object' && !Array.isArray(inner)) return decodeDict(inner, depth)
   if (typeof inner === 'string') {
     if (tag === '$int' && /^-?\d+$/.test(inner)) return BigInt(inner)
     if (tag === '$float') return new HarnFloat(parseFloatText(inner))
@@ -78,13 +78,13 @@ function fromJson(json: Json, depth: number): Plain {
   throw new CodecError(`unknown tag ${JSON.stringify(tag)}`)
 }
 
-function dictFrom(json: { [key: string]: Json }, depth: number): Plain {
+function decodeDict(json: { [key: string]: Json }, depth: number): Plain {
   const out = Object.create(null) as { [key: string]: Plain }
   for (const key of Object.keys(json)) out[key] = fromJson(json[key]!, depth + 1)
   return out
 }
 
-function floatText(value: number): string {
+function formatFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (value === Infinity) return 'inf'
   if (value === -Infinity) return '-inf'

@@ -22,7 +22,7 @@ export class TraceHash {
 
   /** Every entry in order, but `run`, whose ids differ from run to run, and `end`. */
   add(entry: JournalEntry): void {
-    if (entry.type !== 'run' && entry.type !== 'end') this.mix(JSON.stringify(canonical(entry)))
+    if (entry.type !== 'run' && entry.type !== 'end') this.mix(JSON.stringify(listCanonicalParts(entry)))
   }
 
   /** Lower-case hex. `output` is all that was printed. */
@@ -44,16 +44,16 @@ export class TraceHash {
 }
 
 /** Equal for an entry and for what became of it on its way through a file. */
-function canonical(entry: JournalEntry): readonly unknown[] {
+function listCanonicalParts(entry: JournalEntry): readonly unknown[] {
   switch (entry.type) {
     case 'start':
       return ['start', entry.now, encodePlain(entry.input)]
     case 'effect':
       return ['effect', entry.id, entry.kind, encodePlain(entry.args)]
     case 'answer':
-      return ['answer', entry.id, ...outcomeParts(entry.outcome)]
+      return ['answer', entry.id, ...listOutcomeParts(entry.outcome)]
     case 'resume':
-      return ['resume', entry.id, entry.now, ...(entry.outcome === null ? [] : outcomeParts(entry.outcome))]
+      return ['resume', entry.id, entry.now, ...(entry.outcome === null ? [] : listOutcomeParts(entry.outcome))]
     case 'nested': {
       const { args, ...facts } = entry.call
       return ['nested', entry.id, encodePlain(facts), encodePlain(args)]
@@ -70,7 +70,7 @@ function canonical(entry: JournalEntry): readonly unknown[] {
   }
 }
 
-function outcomeParts(outcome: EffectOutcome): readonly unknown[] {
+function listOutcomeParts(outcome: EffectOutcome): readonly unknown[] {
   if (outcome.ok) return [encodePlain(outcome.value)]
   const { kind, message, category = '', value } = outcome.error
   return [kind, message, category, value === undefined ? '' : encodePlain(value)]

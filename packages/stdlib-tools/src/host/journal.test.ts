@@ -5,18 +5,19 @@ import { decodePlain, encodePlain } from './journal-codec.js'
 import { JournalFormatError, decodeEntry, decodeJournal, encodeEntry } from './journal.js'
 import type { JournalEntry } from './journal.js'
 
-const dict = (entries: { readonly [key: string]: Plain }): Plain => Object.assign(Object.create(null) as object, entries) as Plain
+const makeDict = (entries: { readonly [key: string]: Plain }): Plain =>
+  Object.assign(Object.create(null) as object, entries) as Plain
 
 test.each<[string, Plain, string]>([
-  ['JSON as it is', dict({ b: [1, 'x', null, true], a: 1.5 }), '{"a":1.5,"b":[1,"x",null,true]}'],
+  ['JSON as it is', makeDict({ b: [1, 'x', null, true], a: 1.5 }), '{"a":1.5,"b":[1,"x",null,true]}'],
   ['large ints', 9223372036854775807n, '{"$int":"9223372036854775807"}'],
   ['marked floats', new HarnFloat(1), '{"$float":"1"}'],
   ['not a number', new HarnFloat(NaN), '{"$float":"NaN"}'],
   ['minus zero', new HarnFloat(-0), '{"$float":"-0"}'],
   ['infinity', new HarnFloat(-Infinity), '{"$float":"-inf"}'],
   ['bytes', new Uint8Array([104, 105]), '{"$bytes":"aGk="}'],
-  ['a dict that looks like a tag', dict({ $int: 'x' }), '{"$dict":{"$int":"x"}}'],
-  ['a tag inside', dict({ a: 1n, $int: 2 }), '{"$int":2,"a":{"$int":"1"}}'],
+  ['a dict that looks like a tag', makeDict({ $int: 'x' }), '{"$dict":{"$int":"x"}}'],
+  ['a tag inside', makeDict({ a: 1n, $int: 2 }), '{"$int":2,"a":{"$int":"1"}}'],
 ])('%s', (_, data, text) => {
   expect(encodePlain(data)).toBe(text)
   expect(decodePlain(text)).toEqual(data)
@@ -36,9 +37,9 @@ test('unknown tags are refused', () => {
 const ENTRIES: readonly JournalEntry[] = [
   { type: 'run', format: 1, runId: 'r', program: 'abc', label: 'job.harn' },
   { type: 'start', now: 5, input: 7n },
-  { type: 'effect', id: 1, kind: 'fs.read', args: dict({ path: 'x' }) },
+  { type: 'effect', id: 1, kind: 'fs.read', args: makeDict({ path: 'x' }) },
   { type: 'answer', id: 1, outcome: { ok: true, value: new Uint8Array([1]) } },
-  { type: 'resume', id: 2, outcome: { ok: false, error: { kind: 'thrown', message: 'm', value: dict({ a: 1 }) } }, now: 6.5 },
+  { type: 'resume', id: 2, outcome: { ok: false, error: { kind: 'thrown', message: 'm', value: makeDict({ a: 1 }) } }, now: 6.5 },
   { type: 'resume', id: 3, outcome: { ok: false, error: { kind: 'categorized', message: 'm', category: 'timeout' } }, now: 7 },
   { type: 'resume', id: null, outcome: null, now: 8 },
   { type: 'cancel', reason: 'enough', now: 9 },

@@ -7,7 +7,7 @@
 // was told, because timers fire by it.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
-import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
+import { DEFAULT_LIMITS, measureOutcome, measurePlain } from '@bridle/vm'
 import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
@@ -91,7 +91,7 @@ export class MemoryJournal implements Journal {
   }
 
   append(entry: JournalEntry): void {
-    this.units += ENTRY_UNITS + unitsOfEntry(entry, this.most)
+    this.units += ENTRY_UNITS + measureEntry(entry, this.most)
     if (this.units > this.most)
       throw new Error(`a journal in memory keeps ${this.most} heap units; keep the journal of a longer run in a file`)
     this.entries.push(entry)
@@ -99,20 +99,20 @@ export class MemoryJournal implements Journal {
 }
 
 /** Heap units of the data in an entry. */
-export function unitsOfEntry(entry: JournalEntry, most: number): number {
+export function measureEntry(entry: JournalEntry, most: number): number {
   switch (entry.type) {
     case 'start':
-      return plainUnits(entry.input, most)
+      return measurePlain(entry.input, most)
     case 'effect':
-      return plainUnits(entry.args, most)
+      return measurePlain(entry.args, most)
     case 'answer':
-      return outcomeUnits(entry.outcome, most)
+      return measureOutcome(entry.outcome, most)
     case 'resume':
-      return entry.outcome === null ? 0 : outcomeUnits(entry.outcome, most)
+      return entry.outcome === null ? 0 : measureOutcome(entry.outcome, most)
     case 'nested':
-      return plainUnits(entry.call.args, most)
+      return measurePlain(entry.call.args, most)
     case 'nested_end':
-      return entry.outcome.ok && entry.outcome.value !== undefined ? plainUnits(entry.outcome.value, most) : 0
+      return entry.outcome.ok && entry.outcome.value !== undefined ? measurePlain(entry.outcome.value, most) : 0
     default:
       return 0
   }
@@ -160,13 +160,13 @@ export function decodeEntry(line: string): JournalEntry {
     throw new JournalFormatError('journal line is not JSON')
   }
   if (typeof raw !== 'object' || raw === null) throw new JournalFormatError('journal line is not a JSON object')
-  const number = (key: string): number => {
+  const readNumber = (key: string): number => {
     const value = raw[key]
     if (typeof value !== 'number')
       throw new JournalFormatError(`journal entry ${JSON.stringify(raw['type'])} has no number "${key}"`)
     return value
   }
-  const text = (key: string): string => {
+  const readText = (key: string): string => {
     const value = raw[key]
     if (typeof value !== 'string')
       throw new JournalFormatError(`journal entry ${JSON.stringify(raw['type'])} has no text "${key}"`)
@@ -174,59 +174,61 @@ export function decodeEntry(line: string): JournalEntry {
   }
   switch (raw['type']) {
     case 'run': {
-      if (number('format') !== JOURNAL_FORMAT)
-        throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
+      if (readNumber('format') !== JOURNAL_FORMAT)
+        throw new JournalFormatError(`journal format ${readNumber('format')} is not ${JOURNAL_FORMAT}`)
       const sources = parseSources(raw['sources'])
-      const known = { runId: text('runId'), program: text('program'), label: text('label') }
+      const known = { runId: readText('runId'), program: readText('program'), label: readText('label') }
       return {
         type: 'run',
         format: JOURNAL_FORMAT,
         ...known,
         ...(sources === null ? {} : { sources }),
-        ...(Array.isArray(raw['branches']) ? { branches: (raw['branches'] as unknown[]).map(branchOf) } : {}),
-        ...authorityIn(raw),
+        ...(Array.isArray(raw['branches']) ? { branches: (raw['branches'] as unknown[]).map(readBranch) } : {}),
+        ...readAuthority(raw),
         ...(raw['dryRun'] === true ? { dryRun: true } : {}),
       }
     }
     case 'start':
       return {
         type: 'start',
-        now: number('now'),
+        now: readNumber('now'),
         input: plainFromJson(raw['input'] ?? null),
         ...(raw['globals'] === undefined
           ? {}
           : {
-              globals: recordOf(plainFromJson(raw['globals']), 'the globals of a journal') as { readonly [name: string]: Plain },
+              globals: readRecord(plainFromJson(raw['globals']), 'the globals of a journal') as {
+                readonly [name: string]: Plain
+              },
             }),
-        ...(raw['limits'] === undefined ? {} : { limits: limitsOf(raw['limits']) }),
+        ...(raw['limits'] === undefined ? {} : { limits: readLimits(raw['limits']) }),
       }
     case 'restore':
-      return { type: 'restore', now: number('now'), ...authorityIn(raw) }
+      return { type: 'restore', now: readNumber('now'), ...readAuthority(raw) }
     case 'effect':
-      return { type: 'effect', id: number('id'), kind: text('kind'), args: plainFromJson(raw['args'] ?? null) }
+      return { type: 'effect', id: readNumber('id'), kind: readText('kind'), args: plainFromJson(raw['args'] ?? null) }
     case 'answer':
-      return { type: 'answer', id: number('id'), outcome: outcomeFromJson(raw['outcome']) }
+      return { type: 'answer', id: readNumber('id'), outcome: outcomeFromJson(raw['outcome']) }
     case 'resume': {
-      const id = raw['id'] === null ? null : number('id')
-      return { type: 'resume', id, outcome: id === null ? null : outcomeFromJson(raw['outcome']), now: number('now') }
+      const id = raw['id'] === null ? null : readNumber('id')
+      return { type: 'resume', id, outcome: id === null ? null : outcomeFromJson(raw['outcome']), now: readNumber('now') }
     }
     case 'nested':
-      return { type: 'nested', id: number('id'), inside: raw['inside'] === true, call: nestedCallFromJson(raw['call']) }
+      return { type: 'nested', id: readNumber('id'), inside: raw['inside'] === true, call: nestedCallFromJson(raw['call']) }
     case 'nested_end': {
       const outcome = nestedOutcomeFromJson(raw['outcome'])
-      const facts = { id: number('id'), inside: raw['inside'] === true, call: text('call'), now: number('now') }
+      const facts = { id: readNumber('id'), inside: raw['inside'] === true, call: readText('call'), now: readNumber('now') }
       return { type: 'nested_end', ...facts, outcome }
     }
     case 'cancel':
-      return { type: 'cancel', reason: text('reason'), now: number('now') }
+      return { type: 'cancel', reason: readText('reason'), now: readNumber('now') }
     case 'end':
-      return { type: 'end', kind: text('kind'), ...(raw['trace'] === undefined ? {} : { trace: text('trace') }) }
+      return { type: 'end', kind: readText('kind'), ...(raw['trace'] === undefined ? {} : { trace: readText('trace') }) }
     default:
       throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
   }
 }
 
-function authorityIn({ type, authority }: Record<string, unknown>): { readonly authority?: RunAuthority } {
+function readAuthority({ type, authority }: Record<string, unknown>): { readonly authority?: RunAuthority } {
   if (authority === undefined) return {}
   try {
     return { authority: authorityFromJson(authority) }
@@ -238,17 +240,17 @@ function authorityIn({ type, authority }: Record<string, unknown>): { readonly a
 }
 
 /** What the run of a journal may do where that ends; null: it does not say. */
-export function lastAuthority(entries: readonly JournalEntry[]): RunAuthority | null {
+export function findLastAuthority(entries: readonly JournalEntry[]): RunAuthority | null {
   const last = entries.findLast((entry) => (entry.type === 'run' || entry.type === 'restore') && entry.authority !== undefined)
   return last?.type === 'run' || last?.type === 'restore' ? (last.authority ?? null) : null
 }
 
-function recordOf(data: unknown, what: string): { readonly [name: string]: unknown } {
+function readRecord(data: unknown, what: string): { readonly [name: string]: unknown } {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new JournalFormatError(`no record: ${what}`)
   return data as { readonly [name: string]: unknown }
 }
 
-function limitsOf(raw: unknown): Limits {
+function readLimits(raw: unknown): Limits {
   const limits: Record<string, number> = { ...DEFAULT_LIMITS }
   for (const name of Object.keys(DEFAULT_LIMITS)) {
     const value = (raw as { readonly [name: string]: unknown } | null)?.[name]
@@ -309,7 +311,7 @@ function nestedOutcomeToJson(outcome: NestedOutcome): unknown {
 }
 
 function nestedOutcomeFromJson(json: unknown): NestedOutcome {
-  const raw = recordOf(json, 'the outcome of a call by a tool')
+  const raw = readRecord(json, 'the outcome of a call by a tool')
   if (raw['ok'] === true) return 'value' in raw ? { ok: true, value: plainFromJson(raw['value']) } : { ok: true }
   const { code, message, denied } = raw
   if (typeof code !== 'string' || typeof message !== 'string')
@@ -319,9 +321,9 @@ function nestedOutcomeFromJson(json: unknown): NestedOutcome {
 }
 
 function nestedCallFromJson(json: unknown): NestedCall {
-  const raw = recordOf(json, 'a call by a tool')
+  const raw = readRecord(json, 'a call by a tool')
   const { id, tool, args, parent, task, startedMs } = raw
-  const counts = recordOf(raw['counts'], 'what a call by a tool counts')
+  const counts = readRecord(raw['counts'], 'what a call by a tool counts')
   if (typeof id !== 'string' || typeof tool !== 'string' || typeof task !== 'number' || typeof startedMs !== 'number')
     throw new JournalFormatError('journal entry "nested" has a call without its id, tool, task or time')
   // A negative count would give a budget back.
@@ -342,7 +344,7 @@ function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'ca
   return kind === 'thrown' || kind === 'runtime' || kind === 'type' || kind === 'categorized'
 }
 
-function branchOf(raw: unknown): RunBranch {
+function readBranch(raw: unknown): RunBranch {
   const { name, effect, call } = (raw ?? {}) as { readonly [key: string]: unknown }
   if (typeof name !== 'string' || typeof effect !== 'number' || typeof call !== 'number')
     throw new JournalFormatError('journal entry "run" has a branch without its name or numbers')

@@ -3,10 +3,10 @@
 
 import type { EffectManifest, ToolUse } from '@bridle/compiler'
 import type { EffectKind } from '@bridle/vm'
-import { bridgedIdentity, mcpIdentity } from '../tools/dispatch/identity.js'
+import { makeBridgedIdentity, makeMcpIdentity } from '../tools/dispatch/identity.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import { ToolError } from '../tools/host-tools/errors.js'
-import { isAbove, levelOfIdentity, levelOfKind, levelOfStandard } from '../tools/policy/security-level.js'
+import { isAbove, findIdentityLevel, findKindLevel, findStandardLevel } from '../tools/policy/security-level.js'
 import type { SecurityLevel } from '../tools/policy/security-level.js'
 import { EFFECTS } from '../library/effects/index.js'
 
@@ -16,8 +16,8 @@ export function checkLevel(manifest: EffectManifest, most: SecurityLevel, names:
   // Where a name is known to the run only, the manifest has the effects of every standard tool: those are told by the call.
   const isOpen = tools.some(({ via, name }) => via === 'tool' && name === '*')
   const needs: (readonly [what: string, level: SecurityLevel])[] = [
-    ...(isOpen ? [] : kinds.filter(isEffectKind).map((kind) => [kind, levelOfKind(kind)] as const)),
-    ...tools.flatMap((use) => levelsOf(use, names)),
+    ...(isOpen ? [] : kinds.filter(isEffectKind).map((kind) => [kind, findKindLevel(kind)] as const)),
+    ...tools.flatMap((use) => findLevels(use, names)),
   ]
   const above = needs.filter(([, level]) => isAbove(level, most))
   if (above.length === 0) return
@@ -33,27 +33,27 @@ function isEffectKind(kind: string): kind is EffectKind {
   return Object.hasOwn(EFFECTS, kind)
 }
 
-function levelsOf({ via, name, reaches }: ToolUse, names: HostNames): (readonly [string, SecurityLevel])[] {
+function findLevels({ via, name, reaches }: ToolUse, names: HostNames): (readonly [string, SecurityLevel])[] {
   if (name === '*') return []
-  if (reaches !== undefined) return reaches.flatMap((reach) => levelOfReach(reach, names))
+  if (reaches !== undefined) return reaches.flatMap((reach) => findReachLevels(reach, names))
   // The effects of a server's tools are among the kinds.
   if (via === 'mcp') return []
-  const standard = via === 'tool' && !isOfHost(name, names) ? levelOfStandard(name) : null
-  return standard === null ? levelOfHost(name, names) : [[name, standard]]
+  const standard = via === 'tool' && !isOfHost(name, names) ? findStandardLevel(name) : null
+  return standard === null ? findHostLevels(name, names) : [[name, standard]]
 }
 
-function levelOfReach(reach: string, names: HostNames): (readonly [string, SecurityLevel])[] {
+function findReachLevels(reach: string, names: HostNames): (readonly [string, SecurityLevel])[] {
   if (reach.includes('*')) return []
-  if (reach.startsWith('host:')) return levelOfHost(reach.slice('host:'.length), names)
+  if (reach.startsWith('host:')) return findHostLevels(reach.slice('host:'.length), names)
   const slash = reach.lastIndexOf('/')
   if (!reach.startsWith('mcp:') || slash < 0) return []
-  return [[reach, levelOfIdentity(mcpIdentity(reach.slice('mcp:'.length, slash), reach.slice(slash + 1)), names)]]
+  return [[reach, findIdentityLevel(makeMcpIdentity(reach.slice('mcp:'.length, slash), reach.slice(slash + 1)), names)]]
 }
 
 /** What the host does not have it cannot be asked for: a builtin, another host or nobody answers then, as the call tells. */
-function levelOfHost(name: string, names: HostNames): (readonly [string, SecurityLevel])[] {
+function findHostLevels(name: string, names: HostNames): (readonly [string, SecurityLevel])[] {
   if (!isOfHost(name, names)) return []
-  return [[name, levelOfIdentity(bridgedIdentity(names, { tool: name, capability: name }), names)]]
+  return [[name, findIdentityLevel(makeBridgedIdentity(names, { tool: name, capability: name }), names)]]
 }
 
 function isOfHost(name: string, names: HostNames): boolean {

@@ -3,7 +3,7 @@
 // program that runs is not the one that a person or a host has read: bytes that were tampered with, or a bug of ours.
 
 import type { EffectManifest, ToolUse, ToolVia } from '@bridle/compiler'
-import { identityOfEffect } from '../tools/dispatch/identity.js'
+import { identifyEffect } from '../tools/dispatch/identity.js'
 import type { Effect, EffectOutcome } from '@bridle/vm'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import type { ToolIdentity } from '../tools/dispatch/identity.js'
@@ -18,11 +18,11 @@ export interface ManifestGuard {
   readonly names: HostNames
 }
 
-export function withinManifest(guard: ManifestGuard, perform: PerformEffect): PerformEffect {
+export function withManifestGuard(guard: ManifestGuard, perform: PerformEffect): PerformEffect {
   let allowed: Allowed | null = null
   return (effect, call) => {
-    allowed ??= allowedBy(guard)
-    return refusalOf(effect, allowed, guard.names) ?? perform(effect, call)
+    allowed ??= listAllowed(guard)
+    return findRefusal(effect, allowed, guard.names) ?? perform(effect, call)
   }
 }
 
@@ -33,7 +33,7 @@ interface Allowed {
   readonly reaches: ReadonlyMap<string, readonly string[]>
 }
 
-function allowedBy({ manifest, added }: ManifestGuard): Allowed {
+function listAllowed({ manifest, added }: ManifestGuard): Allowed {
   const { kinds, tools } = manifest().script
   return {
     kinds: new Set([...kinds, ...added]),
@@ -54,14 +54,14 @@ function joinReaches(tools: readonly ToolUse[]): ReadonlyMap<string, readonly st
 /** What dispatch asks on its own account, to time, to name, to record and to ask a person; none of it widens anything. */
 const OWN_ACCOUNT: ReadonlySet<string> = new Set(['clock', 'random', 'trace', 'approval'])
 
-function refusalOf(effect: Effect, { kinds, tools, reaches }: Allowed, names: HostNames): EffectOutcome | null {
+function findRefusal(effect: Effect, { kinds, tools, reaches }: Allowed, names: HostNames): EffectOutcome | null {
   if (!kinds.has(effect.kind) && !OWN_ACCOUNT.has(effect.kind.slice(0, effect.kind.indexOf('.')))) {
     return categorizedError('tool_rejected', `${effect.kind} is not in the manifest of this program`)
   }
-  const tool = toolOf(effect)
+  const tool = findTool(effect)
   if (tool?.via === 'tool' && !tools.has('tool:*')) {
     const allowed = reaches.get(tool.name)
-    const identity = identityOfEffect(effect, names)
+    const identity = identifyEffect(effect, names)
     if (allowed !== undefined && identity !== null && !allowed.some((reach) => isReached(reach, identity)))
       return categorizedError(
         'tool_rejected',
@@ -82,7 +82,7 @@ function isReached(reach: string, { kind, key, names }: ToolIdentity): boolean {
 }
 
 /** The tool that an effect reaches, as manifests name it; null for one that reaches none. */
-function toolOf({ kind, args }: Effect): { readonly via: ToolVia; readonly name: string } | null {
+function findTool({ kind, args }: Effect): { readonly via: ToolVia; readonly name: string } | null {
   switch (kind) {
     case 'tool.call':
       return { via: 'tool', name: String(args.tool) }

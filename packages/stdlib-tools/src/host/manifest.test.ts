@@ -4,14 +4,14 @@ import type { PlainRecord } from '@bridle/vm'
 import { effectOfData } from '../test-support/effect-of-data.js'
 import { describe, expect, test } from 'vitest'
 import { createRuntime, EffectCeilingError } from '../index.js'
-import { withinManifest } from './manifest-guard.js'
+import { withManifestGuard } from './manifest-guard.js'
 import { defineTool } from '../tools/host-tools/define.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectManifest } from '@bridle/compiler'
 
 const runtime = createRuntime({})
 
-function manifest(source: string, files: { readonly [path: string]: string } = {}): EffectManifest {
+function makeManifest(source: string, files: { readonly [path: string]: string } = {}): EffectManifest {
   const host = createRuntime({
     resolve: (path) => {
       const text = files[path]
@@ -21,13 +21,13 @@ function manifest(source: string, files: { readonly [path: string]: string } = {
   return host.compile(source, { effects: 'off' }).manifest
 }
 
-function effectsOf(source: string, name: string): readonly string[] {
-  const found = manifest(source).functions.find((each) => each.name === name)
+function listEffects(source: string, name: string): readonly string[] {
+  const found = makeManifest(source).functions.find((each) => each.name === name)
   if (found === undefined) throw new Error(`no function ${name}`)
   return [...found.effects, ...(found.unknown ? ['unknown'] : [])]
 }
 
-function findings(source: string, effects: 'strict' | 'declared-only' = 'declared-only'): readonly string[] {
+function listFindings(source: string, effects: 'strict' | 'declared-only' = 'declared-only'): readonly string[] {
   try {
     return runtime.compile(source, { effects }).warnings.map(({ code, message }) => `${code} ${message}`)
   } catch (cause) {
@@ -77,7 +77,7 @@ describe('what a function can reach', () => {
     ['a server', 'fn f(c) { return mcp_call(c, "search", {}) }', ['mcp']],
     ['a host operation', 'fn f() { return host_call("workspace.list", {}) }', ['external']],
   ])('%s', (_name, source, expected) => {
-    expect(effectsOf(source, 'f')).toEqual(expected)
+    expect(listEffects(source, 'f')).toEqual(expected)
   })
 })
 
@@ -93,7 +93,7 @@ describe('tools', () => {
     ['its server', '{parameters: {}, executor: "mcp_server", mcp_server: "s"}', ['mcp']],
     ['nothing', '{parameters: {}, executor: "host_bridge", host_capability: "a.b"}', ['external']],
   ])('have the effects of %s', (_name, config, expected) => {
-    expect(effectsOf(define(config), 'f')).toEqual(expected)
+    expect(listEffects(define(config), 'f')).toEqual(expected)
   })
 
   test('are named where a text says which', () => {
@@ -101,7 +101,7 @@ describe('tools', () => {
       'import { tool_call, tool_try } from "std/tools"\nfn f() { tool_call("one")\nhost_tool_call("two", {})\nmcp_call(1, "three", {})\n' +
       'host_call("a.b", {}) }\nfn g(name) { tool_try(name) }\nfn h() { g("four") }\nfn any(x) { tool_call(x.name) }\n' +
       'tool own(q: string) -> string { uuid() }\nfn i() { tool_call(own, {q: "a"}) }'
-    const tools = manifest(source).functions.map(({ name, tools }) => [name, tools.map(({ via, name }) => `${via}:${name}`)])
+    const tools = makeManifest(source).functions.map(({ name, tools }) => [name, tools.map(({ via, name }) => `${via}:${name}`)])
     expect(tools).toEqual([
       ['f', ['capability:a.b', 'host:two', 'mcp:three', 'tool:one']],
       ['g', []],
@@ -114,7 +114,7 @@ describe('tools', () => {
 
   test('bound to an effect have that one', () => {
     const source = 'import { tool_call } from "std/tools"\n@bind_effect("http.get", "Fetch")\nfn f() { tool_call("Fetch", {}) }'
-    expect(effectsOf(source, 'f')).toEqual(['http'])
+    expect(listEffects(source, 'f')).toEqual(['http'])
   })
 })
 
@@ -123,15 +123,15 @@ describe('aliases of tools', () => {
 
   test('have the effect that is bound to them, else that of their grants, else what is known of the tool', () => {
     const call = 'fn f(u) { return Fetch(url: u) }'
-    expect(effectsOf(`${extended}bind effect http.get to Fetch\n${call}`, 'f')).toEqual(['http'])
-    expect(effectsOf(`${extended}grant Fetch effect "llm"\n${call}`, 'f')).toEqual(['llm'])
-    expect(effectsOf(`${extended}${call}`, 'f')).toEqual(['http']) // a standard tool
-    expect(effectsOf(`${extended}${call}`.replace('http.get', 'acme.get'), 'f')).toEqual(['external'])
+    expect(listEffects(`${extended}bind effect http.get to Fetch\n${call}`, 'f')).toEqual(['http'])
+    expect(listEffects(`${extended}grant Fetch effect "llm"\n${call}`, 'f')).toEqual(['llm'])
+    expect(listEffects(`${extended}${call}`, 'f')).toEqual(['http']) // a standard tool
+    expect(listEffects(`${extended}${call}`.replace('http.get', 'acme.get'), 'f')).toEqual(['external'])
   })
 
   test('are shown with their tool and their grants', () => {
     const source = `${extended}grant Fetch timeout_ms 5\nfn f(u) { grant Fetch timeout_ms 2\nreturn [u].map(Fetch) }\n@grant("fs.read", path: "/x")\nfn g() {}`
-    const { functions, script } = manifest(source)
+    const { functions, script } = makeManifest(source)
     expect(functions[0]).toMatchObject({ name: 'f', tools: [{ via: 'tool', name: 'http.get', alias: 'Fetch' }], unknown: false })
     expect(script.grants).toEqual([
       { tool: 'Fetch', constraints: { timeout_ms: 5 }, effects: null, within: null },
@@ -141,14 +141,14 @@ describe('aliases of tools', () => {
   })
 
   test('are contracts too', () => {
-    expect(findings(`${extended}bind effect http to Fetch\n@effects() fn f(u) { return Fetch(url: u) }`)).toEqual([
+    expect(listFindings(`${extended}bind effect http to Fetch\n@effects() fn f(u) { return Fetch(url: u) }`)).toEqual([
       "E002 'f' calls tool Fetch, whose effect 'http' is not in the row of 'f'",
     ])
-    expect(findings(`${extended}grant Fetch effect http\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([
+    expect(listFindings(`${extended}grant Fetch effect http\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([
       "E003 'f' has effect 'fs', and no grant in scope allows it",
     ])
-    expect(findings(`${extended}grant Fetch timeout_ms 5\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([])
-    expect(findings('@bind_effect(http, "Nobody") fn f() {}')).toEqual([
+    expect(listFindings(`${extended}grant Fetch timeout_ms 5\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([])
+    expect(listFindings('@bind_effect(http, "Nobody") fn f() {}')).toEqual([
       "E004 `@bind_effect` names tool 'Nobody', which is not declared",
     ])
   })
@@ -159,7 +159,7 @@ describe('the whole script', () => {
     const source =
       'fn unused() { exec("ls") }\npipeline default(task) { let d = {later: { x -> uuid() }}\nkeep(d, { x -> env(x) }) }\n' +
       'fn keep(d, f) { return {f: f} }'
-    expect(manifest(source).script).toMatchObject({
+    expect(makeManifest(source).script).toMatchObject({
       effects: ['env', 'random'],
       kinds: ['process.info', 'random.bytes'],
       tools: [],
@@ -171,11 +171,16 @@ describe('the whole script', () => {
       'lib/a': 'import { deep } from "lib/b"\npub fn go(x) { return deep(x) }\nfn other() { exec("ls") }',
       'lib/b': 'fn deep(x) { return read_file(x) }\nlet at = env("A")',
     }
-    expect(manifest('import { go } from "lib/a"\nprintln(go("x"))', files).script.effects).toEqual(['env', 'fs'])
+    expect(makeManifest('import { go } from "lib/a"\nprintln(go("x"))', files).script.effects).toEqual(['env', 'fs'])
   })
 
   test('without effects has none', () => {
-    expect(manifest('fn f(x) { return x * 2 }\nprintln(f(1))').script).toEqual({ effects: [], kinds: [], tools: [], grants: [] })
+    expect(makeManifest('fn f(x) { return x * 2 }\nprintln(f(1))').script).toEqual({
+      effects: [],
+      kinds: [],
+      tools: [],
+      grants: [],
+    })
   })
 })
 
@@ -252,16 +257,16 @@ describe('rows are contracts', () => {
       [],
     ],
   ])('%s', (_name, source, expected) => {
-    expect(findings(source)).toEqual(expected)
+    expect(listFindings(source)).toEqual(expected)
   })
 
   test('advice of strict checks', () => {
-    expect(findings('@deterministic fn f() { uuid() }')).toEqual([])
-    expect(findings('@deterministic fn f() { uuid() }', 'strict')).toEqual([
+    expect(listFindings('@deterministic fn f() { uuid() }')).toEqual([])
+    expect(listFindings('@deterministic fn f() { uuid() }', 'strict')).toEqual([
       "E005 'f' is declared deterministic, but has effect 'random' (call to 'uuid')",
     ])
-    expect(findings('@deterministic fn f(x) { return x + 1 }', 'strict')).toEqual([])
-    expect(findings('@effects(fs, time) fn f() { return now_ms() }', 'strict')).toEqual([
+    expect(listFindings('@deterministic fn f(x) { return x + 1 }', 'strict')).toEqual([])
+    expect(listFindings('@effects(fs, time) fn f() { return now_ms() }', 'strict')).toEqual([
       "E007 'f' lists effect 'fs', which cannot occur",
     ])
   })
@@ -279,17 +284,17 @@ describe('a ceiling', () => {
 })
 
 describe('runs are held to the manifest', () => {
-  const within = (source: string, kind: 'fs.read' | 'host.tool', args: PlainRecord): unknown => {
+  const performWithin = (source: string, kind: 'fs.read' | 'host.tool', args: PlainRecord): unknown => {
     const module = runtime.compile(source)
-    const perform = withinManifest({ manifest: () => module.manifest, added: [], names: runtime.host.names }, () =>
+    const perform = withManifestGuard({ manifest: () => module.manifest, added: [], names: runtime.host.names }, () =>
       answered('performed'),
     )
     return perform(effectOfData(kind, args), {} as never)
   }
 
   test('an effect outside it is refused', () => {
-    expect(within('read_file("x")', 'fs.read', { path: 'x' })).toMatchObject({ ok: true })
-    expect(within('println(1)', 'fs.read', { path: 'x' })).toMatchObject({
+    expect(performWithin('read_file("x")', 'fs.read', { path: 'x' })).toMatchObject({ ok: true })
+    expect(performWithin('println(1)', 'fs.read', { path: 'x' })).toMatchObject({
       ok: false,
       error: { category: 'tool_rejected', message: 'fs.read is not in the manifest of this program' },
     })
@@ -297,9 +302,9 @@ describe('runs are held to the manifest', () => {
 
   test('a tool outside it is refused', () => {
     const source = 'host_tool_call("search", {})'
-    expect(within(source, 'host.tool', { op: 'call', name: 'search', args: {} })).toMatchObject({ ok: true })
-    expect(within(source, 'host.tool', { op: 'list' })).toMatchObject({ ok: true })
-    expect(within(source, 'host.tool', { op: 'call', name: 'delete', args: {} })).toMatchObject({
+    expect(performWithin(source, 'host.tool', { op: 'call', name: 'search', args: {} })).toMatchObject({ ok: true })
+    expect(performWithin(source, 'host.tool', { op: 'list' })).toMatchObject({ ok: true })
+    expect(performWithin(source, 'host.tool', { op: 'call', name: 'delete', args: {} })).toMatchObject({
       ok: false,
       error: { message: "tool 'delete' is not in the manifest of this program" },
     })
@@ -324,7 +329,7 @@ describe('what a tool of the program leads to', () => {
     ['json_parse("{}")', ['*']],
   ])('%s', (definition, expected) => expect(reaches(definition)).toEqual(expected))
 
-  const outcome = async (script: string): Promise<string> => {
+  const runToOutcome = async (script: string): Promise<string> => {
     const runtime = createRuntime({ tools: [order] })
     const { output } = await runtime.start(runtime.compile(HEAD + script)).result
     return output
@@ -334,16 +339,16 @@ describe('what a tool of the program leads to', () => {
 
   test('is what its calls lead to', async () => {
     const script = `let r = tool_define(tool_registry(), "look", "", {executor: "host_bridge", host_capability: "CAP", effects: []})\n${attempt('r')}`
-    expect(await outcome(script.replace('CAP', 'shop.order'))).toBe('ordered\n')
-    expect(await outcome(script.replace('CAP', 'order'))).toBe('ordered\n')
+    expect(await runToOutcome(script.replace('CAP', 'shop.order'))).toBe('ordered\n')
+    expect(await runToOutcome(script.replace('CAP', 'order'))).toBe('ordered\n')
   })
 
   test('cannot be swapped for something else by a registry that is put together by hand', async () => {
     const safe = 'let r = tool_define(tool_registry(), "look", "", {parameters: {}, handler: { a -> "looked" }, effects: []})\n'
-    expect(await outcome(`${safe}${attempt('r')}`)).toBe('looked\n')
+    expect(await runToOutcome(`${safe}${attempt('r')}`)).toBe('looked\n')
     const made =
       '{_type: "tool_registry", tools: [{name: "look", executor: "host_bridge", host_capability: "shop.order", effects: []}]}'
-    expect(await outcome(`${safe}${attempt(made)}`)).toContain(
+    expect(await runToOutcome(`${safe}${attempt(made)}`)).toContain(
       "tool 'look' leads to host:shop.order, which is not in the manifest",
     )
   })

@@ -8,7 +8,7 @@ import type { CompiledModule, ModuleChunk, StoredModule } from '@bridle/compiler
 import { isCeiling } from '@bridle/compiler/grants'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { STD_COMPILED } from '../std-compiled.generated.js'
-import { stdText } from './std-texts.js'
+import { findStdText } from './std-texts.js'
 import type { Host } from '../tools/host-tools/host.js'
 
 /** Finds a module that a script names; null leaves the standard text for a missing file. Must answer at once. */
@@ -37,7 +37,7 @@ export interface ProgramSources {
 const STD_KEY = '<stdlib>/'
 
 /** Of `host/NAME` when it is made from the host's definitions. */
-const hostKey = (path: string): string => `<${path.slice(0, 'host'.length)}>${path.slice('host'.length)}.harn`
+const makeHostKey = (path: string): string => `<${path.slice(0, 'host'.length)}>${path.slice('host'.length)}.harn`
 
 /** `std/NAME`; `added` is what the host puts beside or in place of the embedded table. */
 export function stdModule(path: string, added: ReadonlyMap<string, string>): Resolution {
@@ -45,7 +45,7 @@ export function stdModule(path: string, added: ReadonlyMap<string, string>): Res
   const key = `${STD_KEY}${name}.harn`
   const stored = added.has(name) ? undefined : STD_COMPILED.get(name)
   if (stored !== undefined) return new StdModule(name, key, stored)
-  const text = added.get(name) ?? stdText(name)
+  const text = added.get(name) ?? findStdText(name)
   return text === undefined ? { kind: 'error', message: `Unknown stdlib module: ${path}` } : { kind: 'source', key, text }
 }
 
@@ -66,10 +66,10 @@ class StdModule {
   }
 
   get text(): string {
-    return stdText(this.name) ?? ''
+    return findStdText(this.name) ?? ''
   }
 
-  readonly compiled = (): CompiledModule | null => {
+  readonly getCompiled = (): CompiledModule | null => {
     let known = read.get(this.stored)
     if (known === undefined) read.set(this.stored, (known = { module: readStoredModule(this.stored) }))
     return known.module
@@ -77,7 +77,7 @@ class StdModule {
 }
 
 /** The code of a standard module by its key; null where there is none that was compiled before. */
-export function stdChunk(key: string, added: ReadonlyMap<string, string>): ModuleChunk | null {
+export function findStdChunk(key: string, added: ReadonlyMap<string, string>): ModuleChunk | null {
   if (!key.startsWith(STD_KEY)) return null
   const found = stdModule(`std/${key.slice(STD_KEY.length, -'.harn'.length)}`, added)
   return found.kind === 'source' ? (found.compiled?.()?.chunk ?? null) : null
@@ -143,7 +143,7 @@ export class SourceCollector {
     if (path.startsWith('host/')) {
       const name = path.slice('host/'.length)
       const text = this.host.moduleSource(name)
-      if (text !== null) return { kind: 'source', key: hostKey(path), text }
+      if (text !== null) return { kind: 'source', key: makeHostKey(path), text }
     }
     return (
       this.outer?.(path, from) ?? {
@@ -205,7 +205,7 @@ export function withoutStdTexts(sources: ProgramSources): ProgramSources {
 }
 
 /** Answers from what a snapshot carries, and `std/` from the table; nothing is read again. */
-export function recordedResolver(
+export function makeRecordedResolver(
   sources: ProgramSources,
   std: (path: string) => Resolution,
 ): (path: string, from: string) => Resolution {
@@ -221,10 +221,10 @@ export function recordedResolver(
 }
 
 /** Families of tools that the host had when the sources were written down, as far as the program imported them. */
-export function recordedFamilies({ imports }: ProgramSources): ReadonlySet<string> {
+export function listRecordedFamilies({ imports }: ProgramSources): ReadonlySet<string> {
   return new Set(
     imports.flatMap(([, path, key]) =>
-      key !== null && path.startsWith('host/') && key === hostKey(path) ? [path.slice('host/'.length)] : [],
+      key !== null && path.startsWith('host/') && key === makeHostKey(path) ? [path.slice('host/'.length)] : [],
     ),
   )
 }

@@ -25,7 +25,7 @@ const KEYS = [
 /** Without a world everything from outside is refused; what waits for ever is cancelled. */
 const runtime = createRuntime({ clock: new VirtualClock(0), grants: ['*'], limits: { fuel: 1e5 } })
 
-async function endOf(source: string): Promise<string> {
+async function runToEnd(source: string): Promise<string> {
   let module
   try {
     module = runtime.compile(source)
@@ -56,7 +56,7 @@ test.each(['__proto__', 'constructor'])(
     const calls = names.flatMap((name) => [`${name}("${word}")`, `${name}(${options})`, `${name}("a", ${options})`])
     const broken: string[] = []
     for (const call of calls) {
-      const end = await endOf(`try { ${call} } catch (e) { e }`)
+      const end = await runToEnd(`try { ${call} } catch (e) { e }`)
       if (!['done', 'failed', 'limit', 'cancelled', 'exit', 'refused'].includes(end)) broken.push(end)
     }
     expect(broken).toEqual([])

@@ -29,7 +29,7 @@ class MemoryPrograms implements ProgramCache {
 const SCRIPT =
   'fn half(n: int) -> float { return n / 2.5 }\npipeline main() {\n  let big = 9007199254740993\n  println("${half(5)} ${big} ${-7}")\n}\n'
 
-async function outcome(programs: ProgramCache, text: string, options: RuntimeOptions = {}): Promise<string> {
+async function runToOutcome(programs: ProgramCache, text: string, options: RuntimeOptions = {}): Promise<string> {
   const runtime = createRuntime({ ...options, programs })
   const result = await runtime.start(runtime.compile(text, { file: '/s/main.harn' })).result
   if (result.status !== 'failed') return result.output
@@ -40,15 +40,15 @@ async function outcome(programs: ProgramCache, text: string, options: RuntimeOpt
 describe('a kept program', () => {
   test('runs as the compiled one does', async () => {
     const programs = new MemoryPrograms()
-    const first = await outcome(programs, SCRIPT)
+    const first = await runToOutcome(programs, SCRIPT)
     expect(first).toBe('2.0 9007199254740993 -7\n')
-    expect(await outcome(programs, SCRIPT)).toBe(first)
+    expect(await runToOutcome(programs, SCRIPT)).toBe(first)
     expect(programs.writes).toBe(1)
   })
 
   test('is what runs: nothing is compiled again', async () => {
     const programs = new MemoryPrograms()
-    await outcome(programs, SCRIPT)
+    await runToOutcome(programs, SCRIPT)
     const [[name = '', bytes] = []] = programs.entries
     const kept = decodeKept(bytes!, {
       engine: 'one',
@@ -56,7 +56,7 @@ describe('a kept program', () => {
       settings: '[[],[]]',
     })
     const other = new MemoryPrograms()
-    await outcome(other, 'pipeline main() { println("another program") }')
+    await runToOutcome(other, 'pipeline main() { println("another program") }')
     const [another] = other.entries.values()
     const { program } = decodeKept(another!, {
       engine: 'one',
@@ -64,15 +64,15 @@ describe('a kept program', () => {
       settings: '[[],[]]',
     })!
     programs.entries.set(name, encodeKept(kept!.facts, program))
-    expect(await outcome(programs, SCRIPT)).toBe('another program\n')
+    expect(await runToOutcome(programs, SCRIPT)).toBe('another program\n')
   })
 
   test('tells the same place when it fails, and the same of itself when asked', async () => {
     const programs = new MemoryPrograms()
     const text = 'pipeline main() {\n  println(1)\n  throw "no"\n}\n'
-    const first = await outcome(programs, text)
+    const first = await runToOutcome(programs, text)
     expect(first).toMatch(/no at 3:/)
-    expect(await outcome(programs, text)).toBe(first)
+    expect(await runToOutcome(programs, text)).toBe(first)
     const fresh = createRuntime().compile(text, { file: '/s/main.harn' })
     const kept = createRuntime({ programs }).compile(text, { file: '/s/main.harn' })
     expect(programs.writes).toBe(1)
@@ -84,12 +84,12 @@ describe('a kept program', () => {
 
   test('is made anew when its text, the engine or the settings change', async () => {
     const programs = new MemoryPrograms()
-    await outcome(programs, SCRIPT)
-    expect(await outcome(programs, SCRIPT.replace('-7', '-8'))).toBe('2.0 9007199254740993 -8\n')
+    await runToOutcome(programs, SCRIPT)
+    expect(await runToOutcome(programs, SCRIPT.replace('-7', '-8'))).toBe('2.0 9007199254740993 -8\n')
     programs.engine = 'two'
-    await outcome(programs, SCRIPT.replace('-7', '-8'))
+    await runToOutcome(programs, SCRIPT.replace('-7', '-8'))
     expect(programs.writes).toBe(3)
-    await outcome(programs, SCRIPT.replace('-7', '-8'), { globals: ['argv'] })
+    await runToOutcome(programs, SCRIPT.replace('-7', '-8'), { globals: ['argv'] })
     expect(programs.writes).toBe(4)
   })
 
@@ -100,12 +100,12 @@ describe('a kept program', () => {
     const withPart = (path: string, name: string): RuntimeOptions => ({
       resolve: memoryModules({ [path]: `pub fn name() { return "${name}" }` }),
     })
-    expect(await outcome(programs, text, withPart('s/part.harn', 'a'))).toBe('a\n')
+    expect(await runToOutcome(programs, text, withPart('s/part.harn', 'a'))).toBe('a\n')
     const { writes } = programs
-    expect(await outcome(programs, text, withPart('s/part.harn', 'a'))).toBe('a\n')
+    expect(await runToOutcome(programs, text, withPart('s/part.harn', 'a'))).toBe('a\n')
     expect(programs.writes).toBe(writes)
-    expect(await outcome(programs, text, withPart('s/part.harn', 'b'))).toBe('b\n')
-    expect(await outcome(programs, text)).toMatch('no access to files')
+    expect(await runToOutcome(programs, text, withPart('s/part.harn', 'b'))).toBe('b\n')
+    expect(await runToOutcome(programs, text)).toMatch('no access to files')
   })
 
   test('is none where there are findings, or a host that takes part in compiling', async () => {
@@ -124,7 +124,7 @@ describe('a kept program', () => {
   test('with any byte changed or missing is compiled as usual', async () => {
     const programs = new MemoryPrograms()
     const text = 'pipeline main() { println(1) }'
-    await outcome(programs, text)
+    await runToOutcome(programs, text)
     const [[name = '', bytes] = []] = programs.entries
     const wanted = { engine: 'one', entry: { key: '/s/main.harn', text }, settings: '[[],[]]' }
     expect(decodeKept(bytes!, wanted)).not.toBeNull()
@@ -135,7 +135,7 @@ describe('a kept program', () => {
       expect(decodeKept(bytes!.slice(0, at), wanted)).toBeNull()
     }
     programs.entries.set(name, bytes!.slice(0, 20))
-    expect(await outcome(programs, text)).toBe('1\n')
+    expect(await runToOutcome(programs, text)).toBe('1\n')
     expect(programs.entries.get(name)).toEqual(bytes)
   })
 })
@@ -148,9 +148,9 @@ describe('programs in files', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   test('are there for another process, and for their owner only', async () => {
-    expect(await outcome(programFiles(folder, 'one'), SCRIPT)).toBe('2.0 9007199254740993 -7\n')
+    expect(await runToOutcome(programFiles(folder, 'one'), SCRIPT)).toBe('2.0 9007199254740993 -7\n')
     if (process.platform === 'linux')
-      expect(await outcome(programFiles('/proc/nowhere', 'one'), SCRIPT)).toBe('2.0 9007199254740993 -7\n')
+      expect(await runToOutcome(programFiles('/proc/nowhere', 'one'), SCRIPT)).toBe('2.0 9007199254740993 -7\n')
     const [name = ''] = readdirSync(join(folder, 'one'))
     expect(programFiles(folder, 'one').read(name)).not.toBeNull()
     expect(programFiles(folder, 'two').read(name)).toBeNull()

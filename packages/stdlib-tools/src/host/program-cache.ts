@@ -42,7 +42,7 @@ export function encodeKept(facts: KeptFacts, program: CompiledProgram): Uint8Arr
   view.setUint32(4, json.length, true)
   bytes.set(json, HEADER)
   bytes.set(code, HEADER + json.length)
-  view.setUint32(0, checksum(bytes), true)
+  view.setUint32(0, computeChecksum(bytes), true)
   return bytes
 }
 
@@ -58,7 +58,7 @@ export function decodeKept(bytes: Uint8Array, wanted: Pick<KeptFacts, 'engine' |
   if (bytes.length < HEADER) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const end = HEADER + view.getUint32(4, true)
-  if (end > bytes.length || view.getUint32(0, true) !== checksum(bytes)) return null
+  if (end > bytes.length || view.getUint32(0, true) !== computeChecksum(bytes)) return null
   try {
     const { order, ...facts } = JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER, end))) as KeptFacts &
       Pick<Kept, 'order'>
@@ -83,7 +83,7 @@ export function completeKept({ order, program }: Kept, library: (key: string) =>
 }
 
 /** A name for the entry of a script, 16 hex digits. Scripts that share one replace each other's entries. */
-export function nameOfKept(key: string, settings: string): string {
+export function makeKeptName(key: string, settings: string): string {
   const text = `${key}\0${settings}`
   let low = 0x811c9dc5
   let high = 0xcbf29ce4
@@ -92,15 +92,15 @@ export function nameOfKept(key: string, settings: string): string {
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ code, 0x85ebca6b)
   }
-  return hex(high) + hex(low)
+  return formatHex(high) + formatHex(low)
 }
 
-function hex(word: number): string {
+function formatHex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0')
 }
 
 /** Of everything behind the checksum itself. */
-function checksum(bytes: Uint8Array): number {
+function computeChecksum(bytes: Uint8Array): number {
   let hash = 0x811c9dc5
   for (let at = 4; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
   return hash >>> 0

@@ -8,7 +8,7 @@
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit, ScriptPlace } from '@bridle/vm'
 import { leaveNested } from '../tools/dispatch/nested-calls.js'
-import { noteNested, stuckFault } from './driver.js'
+import { noteNested, makeStuckFault } from './driver.js'
 import type { AnswerEffect, DriveEnd, DrivenMachine } from './driver.js'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
@@ -98,12 +98,12 @@ export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
     else if (entry.type === 'resume' && entry.id !== null) outcomes.set(entry.id, entry.outcome!)
   }
   return entries.flatMap((entry) =>
-    entry.type === 'effect' ? [{ ...callOf(entry.id, entry), outcome: outcomes.get(entry.id) ?? null }] : [],
+    entry.type === 'effect' ? [{ ...makeCall(entry.id, entry), outcome: outcomes.get(entry.id) ?? null }] : [],
   )
 }
 
 /** How a call is shown and compared. */
-export function callOf(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
+export function makeCall(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
   // A damaged journal may have anything here; what is no record has no names, and differs from what the program asks.
   const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as PlainRecord
   const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
@@ -147,9 +147,9 @@ class Replayer {
     }
     const first = this.peek()
     if (first?.type === 'restore') {
-      return this.exhausted('the recording begins in the middle of a run, which was resumed from a snapshot')
+      return this.finishExhausted('the recording begins in the middle of a run, which was resumed from a snapshot')
     }
-    if (first?.type !== 'start') return this.exhausted('the journal does not begin with a start')
+    if (first?.type !== 'start') return this.finishExhausted('the journal does not begin with a start')
     this.take(first)
     let exit = this.machine.start(fromPlain(first.input), first.now)
     for (;;) {
@@ -165,9 +165,9 @@ class Replayer {
       if (next?.type === 'cancel') {
         this.take(next)
         this.print(this.machine.cancel?.(next.reason).output ?? '')
-        return this.ended({ kind: 'cancelled', reason: next.reason })
+        return this.finishEnded({ kind: 'cancelled', reason: next.reason })
       }
-      if (next?.type === 'end' && this.exitCode !== null) return this.ended({ kind: 'exit', code: this.exitCode })
+      if (next?.type === 'end' && this.exitCode !== null) return this.finishEnded({ kind: 'exit', code: this.exitCode })
       switch (exit.kind) {
         case 'done':
           return this.finish({ kind: 'done', value: exit.value })
@@ -178,11 +178,11 @@ class Replayer {
       }
       // A run that was found stuck was ended by the driver, not by the machine.
       if (next?.type === 'end' && next.kind === 'failed' && exit.kind === 'suspended')
-        return this.ended({ kind: 'failed', fault: stuckFault() })
+        return this.finishEnded({ kind: 'failed', fault: makeStuckFault() })
       if (next === undefined || next.type !== 'resume')
-        return this.exhausted(`the program waits, the journal has ${next === undefined ? 'ended' : `"${next.type}"`}`)
+        return this.finishExhausted(`the program waits, the journal has ${next === undefined ? 'ended' : `"${next.type}"`}`)
       this.machine = this.options.afterExit?.(this.machine, exit, answer) ?? this.machine
-      const resume = next.id === null ? next : { ...next, outcome: this.outcomeOf(next.id, next.outcome!) }
+      const resume = next.id === null ? next : { ...next, outcome: this.chooseOutcome(next.id, next.outcome!) }
       this.at++
       this.clock = resume.now
       this.trace.add(resume)
@@ -193,7 +193,7 @@ class Replayer {
   private answer(effect: Effect, id: number): EffectOutcome | null {
     // The machine may go on with other tasks after a mismatch; what it asks then is not answered and not judged.
     if (this.divergence !== null || this.stop !== null) return null
-    const actual = callOf(id, effect)
+    const actual = makeCall(id, effect)
     const place = this.machine.place ?? null
     if (id > (this.options.until ?? Infinity)) {
       this.stop = { next: actual, place }
@@ -212,7 +212,7 @@ class Replayer {
       )
       return null
     }
-    const expected = callOf(next.id, next)
+    const expected = makeCall(next.id, next)
     if (expected.kind !== actual.kind) {
       const message = `${actual.name} was called where the recording has ${expected.name}`
       this.diverge('replay_mismatch', message, expected, actual, place)
@@ -227,7 +227,7 @@ class Replayer {
     this.enterNested(true)
     const behind = this.peek()
     if (behind?.type !== 'answer' || behind.id !== next.id) return null
-    const outcome = this.outcomeOf(behind.id, behind.outcome)
+    const outcome = this.chooseOutcome(behind.id, behind.outcome)
     this.at++
     this.trace.add({ ...behind, outcome })
     return outcome
@@ -263,7 +263,7 @@ class Replayer {
     if (kind === 'process.set' && op === 'exit') this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(code))))
   }
 
-  private outcomeOf(id: number, recorded: EffectOutcome): EffectOutcome {
+  private chooseOutcome(id: number, recorded: EffectOutcome): EffectOutcome {
     return this.options.edits?.get(id) ?? recorded
   }
 
@@ -286,7 +286,7 @@ class Replayer {
   private finish(end: DriveEnd): ReplayEnd {
     const next = this.peek()
     if (next !== undefined && next.type !== 'end') {
-      const expected = next.type === 'effect' ? callOf(next.id, next) : null
+      const expected = next.type === 'effect' ? makeCall(next.id, next) : null
       this.diverge(
         'replay_mismatch',
         `the program ended (${end.kind}) where the recording goes on with "${expected?.name ?? next.type}"`,
@@ -297,10 +297,12 @@ class Replayer {
     } else if (next !== undefined && next.kind !== end.kind) {
       this.diverge('replay_mismatch', `the program ended as "${end.kind}", the recording as "${next.kind}"`, null, null, null)
     }
-    return this.divergence === null ? this.ended(end) : { kind: 'diverged', divergence: this.divergence, output: this.output }
+    return this.divergence === null
+      ? this.finishEnded(end)
+      : { kind: 'diverged', divergence: this.divergence, output: this.output }
   }
 
-  private ended(end: DriveEnd): ReplayEnd {
+  private finishEnded(end: DriveEnd): ReplayEnd {
     const { clock } = this
     this.machine.note?.((ctx) => leaveNested(ctx, clock))
     const trace = this.trace.finish(this.output)
@@ -315,7 +317,7 @@ class Replayer {
     return { kind: 'ended', end, output: this.output, trace }
   }
 
-  private exhausted(message: string): ReplayEnd {
+  private finishExhausted(message: string): ReplayEnd {
     this.diverge('replay_exhausted', message, null, null, null)
     return { kind: 'diverged', divergence: this.divergence!, output: this.output }
   }

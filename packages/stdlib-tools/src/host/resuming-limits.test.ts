@@ -14,11 +14,11 @@ const HAS_FUEL = 2000
 const SOURCE = 'sleep(1ms)\nrandom_int(1, 9)\nvar n = 0\nfor i in 1 to 20000 { n = n + i }\nprintln("went on")'
 const AUTHORITY = 11
 
-const hostOf = (limits?: RuntimeOptions['limits']) =>
+const makeHost = (limits?: RuntimeOptions['limits']) =>
   createRuntime({ grants: ['*'], clock: new VirtualClock(0), ...(limits === undefined ? {} : { limits }) })
 
-async function written(start: StartOptions = {}, limits?: RuntimeOptions['limits']): Promise<Uint8Array> {
-  const host = hostOf(limits)
+async function writeSnapshot(start: StartOptions = {}, limits?: RuntimeOptions['limits']): Promise<Uint8Array> {
+  const host = makeHost(limits)
   const run = host.start(host.compile(SOURCE), { ...start, holdFrom: 1 })
   const bytes = await run.snapshot()
   run.cancel()
@@ -27,50 +27,50 @@ async function written(start: StartOptions = {}, limits?: RuntimeOptions['limits
 }
 
 /** The limit that ended the run, or its output. */
-async function endOf(run: ReturnType<ReturnType<typeof hostOf>['resume']>): Promise<string> {
+async function awaitEnd(run: ReturnType<ReturnType<typeof makeHost>['resume']>): Promise<string> {
   const result = await run.result
   return result.status === 'limit' ? result.limit : result.output
 }
 
-const goingOn = (bytes: Uint8Array, options: ResumeOptions = {}, limits?: RuntimeOptions['limits']) =>
-  endOf(hostOf(limits).resume(bytes, options))
+const resumeToEnd = (bytes: Uint8Array, options: ResumeOptions = {}, limits?: RuntimeOptions['limits']) =>
+  awaitEnd(makeHost(limits).resume(bytes, options))
 
 const LESS = { limits: { fuel: HAS_FUEL } }
 
 describe('a snapshot carries the limits of its run', () => {
-  test('those of its start', async () => expect(await goingOn(await written(LESS))).toBe('fuel'))
+  test('those of its start', async () => expect(await resumeToEnd(await writeSnapshot(LESS))).toBe('fuel'))
 
-  test('those of its runtime', async () => expect(await goingOn(await written({}, { fuel: HAS_FUEL }))).toBe('fuel'))
+  test('those of its runtime', async () => expect(await resumeToEnd(await writeSnapshot({}, { fuel: HAS_FUEL }))).toBe('fuel'))
 
   test('which a start may have raised', async () =>
-    expect(await goingOn(await written({ limits: { fuel: 1e6 } }, { fuel: HAS_FUEL }))).toBe('went on\n'))
+    expect(await resumeToEnd(await writeSnapshot({ limits: { fuel: 1e6 } }, { fuel: HAS_FUEL }))).toBe('went on\n'))
 
   test('more that is given now is not had', async () => {
-    const bytes = await written(LESS)
-    expect(await goingOn(bytes, { limits: { fuel: 1e9 } })).toBe('fuel')
-    expect(await goingOn(bytes, {}, { fuel: 1e9 })).toBe('fuel')
+    const bytes = await writeSnapshot(LESS)
+    expect(await resumeToEnd(bytes, { limits: { fuel: 1e9 } })).toBe('fuel')
+    expect(await resumeToEnd(bytes, {}, { fuel: 1e9 })).toBe('fuel')
   })
 
   test('less that is given now holds', async () => {
-    const bytes = await written({ limits: { fuel: 1e9 } })
-    expect(await goingOn(bytes, LESS)).toBe('fuel')
-    expect(await goingOn(bytes, {}, { fuel: HAS_FUEL })).toBe('fuel')
-    expect(await goingOn(bytes)).toBe('went on\n')
+    const bytes = await writeSnapshot({ limits: { fuel: 1e9 } })
+    expect(await resumeToEnd(bytes, LESS)).toBe('fuel')
+    expect(await resumeToEnd(bytes, {}, { fuel: HAS_FUEL })).toBe('fuel')
+    expect(await resumeToEnd(bytes)).toBe('went on\n')
   })
 
   test('through a snapshot of a snapshot', async () => {
-    const again = hostOf().resume(await written({ limits: { fuel: 1e9 } }), { ...LESS, holdFrom: 1 })
+    const again = makeHost().resume(await writeSnapshot({ limits: { fuel: 1e9 } }), { ...LESS, holdFrom: 1 })
     const bytes = await again.snapshot()
     again.cancel()
-    expect(await goingOn(bytes, { limits: { fuel: 1e9 } })).toBe('fuel')
+    expect(await resumeToEnd(bytes, { limits: { fuel: 1e9 } })).toBe('fuel')
   })
 
   test('unless it is widened, which is told', async () => {
-    const bytes = await written(LESS)
-    expect(await goingOn(bytes, { widen: true })).toBe('went on\n')
+    const bytes = await writeSnapshot(LESS)
+    expect(await resumeToEnd(bytes, { widen: true })).toBe('went on\n')
     const { authority } = describeSnapshot(bytes)
-    expect(hostOf().widenings(authority!)).toEqual([`limit of fuel: ${DEFAULT_LIMITS.fuel}, before ${HAS_FUEL}`])
-    expect(hostOf({ fuel: HAS_FUEL }).widenings(authority!)).toEqual([])
+    expect(makeHost().widenings(authority!)).toEqual([`limit of fuel: ${DEFAULT_LIMITS.fuel}, before ${HAS_FUEL}`])
+    expect(makeHost({ fuel: HAS_FUEL }).widenings(authority!)).toEqual([])
   })
 
   test.each<[string, Partial<typeof DEFAULT_LIMITS>]>([
@@ -80,51 +80,51 @@ describe('a snapshot carries the limits of its run', () => {
     ['tasks', { tasks: 3 }],
     ['work', { work: 1000 }],
   ])('%s too', async (name, limits) => {
-    const { authority } = describeSnapshot(await written({ limits }))
+    const { authority } = describeSnapshot(await writeSnapshot({ limits }))
     expect(authority!.limits).toEqual({ ...authority!.limits, ...limits })
-    const run = hostOf({ [name]: 1e12 }).resume(await written({ limits }), { holdFrom: 1 })
+    const run = makeHost({ [name]: 1e12 }).resume(await writeSnapshot({ limits }), { holdFrom: 1 })
     expect(describeSnapshot(await run.snapshot()).authority!.limits).toEqual(authority!.limits)
     run.cancel()
   })
 
   test('how often the thread is given back is the affair of who goes on with it', async () => {
-    const bytes = await written({ limits: { sliceFuel: 100 } })
+    const bytes = await writeSnapshot({ limits: { sliceFuel: 100 } })
     expect(describeSnapshot(bytes).authority!.limits).not.toHaveProperty('sliceFuel')
   })
 })
 
 test('a journal carries them', async () => {
   const journal = new MemoryJournal()
-  const host = hostOf()
-  expect(await endOf(host.start(host.compile(SOURCE), { ...LESS, journal }))).toBe('fuel')
-  const found = hostOf().continueRecording(journal.entries.slice(0, 2), { journal: new MemoryJournal() })
-  expect(found.kind === 'resumed' && (await endOf(found.run))).toBe('fuel')
-  const wide = hostOf({ fuel: 1e9 })
+  const host = makeHost()
+  expect(await awaitEnd(host.start(host.compile(SOURCE), { ...LESS, journal }))).toBe('fuel')
+  const found = makeHost().continueRecording(journal.entries.slice(0, 2), { journal: new MemoryJournal() })
+  expect(found.kind === 'resumed' && (await awaitEnd(found.run))).toBe('fuel')
+  const wide = makeHost({ fuel: 1e9 })
   const replayed = wide.replay(wide.compile(SOURCE), journal.entries, { until: 0 })
-  expect(replayed.kind === 'stopped' && (await goingOn(replayed.snapshot!(), {}, { fuel: 1e9 }))).toBe('fuel')
+  expect(replayed.kind === 'stopped' && (await resumeToEnd(replayed.snapshot!(), {}, { fuel: 1e9 }))).toBe('fuel')
 })
 
 test('a recording that went on under less is played under less', async () => {
   const first = new MemoryJournal()
-  const host = hostOf()
+  const host = makeHost()
   await host.start(host.compile(SOURCE), { limits: { fuel: 1e9 }, journal: first }).result
   const journal = new MemoryJournal()
   for (const entry of first.entries.slice(0, 2)) journal.append(entry)
-  const found = hostOf().continueRecording(journal.entries.slice(), { ...LESS, journal })
-  expect(found.kind === 'resumed' && (await endOf(found.run))).toBe('fuel')
+  const found = makeHost().continueRecording(journal.entries.slice(), { ...LESS, journal })
+  expect(found.kind === 'resumed' && (await awaitEnd(found.run))).toBe('fuel')
 })
 
 describe('what a file says about limits only takes away', () => {
-  const claiming = (bytes: Uint8Array, limits: unknown): Uint8Array => {
+  const claimLimits = (bytes: Uint8Array, limits: unknown): Uint8Array => {
     const document = readDocument(bytes, 3) as unknown[]
     const authority = document[AUTHORITY] as unknown[]
     return writeDocument(document.with(AUTHORITY, authority.with(-1, limits)), 3)
   }
 
   test('a claim to more is held to the host', async () => {
-    const bytes = await written()
+    const bytes = await writeSnapshot()
     for (const claim of [[1e300], [Infinity], [null, 1e300], [], null])
-      expect(await goingOn(claiming(bytes, claim), LESS)).toBe('fuel')
+      expect(await resumeToEnd(claimLimits(bytes, claim), LESS)).toBe('fuel')
   })
 
   test.each<[string, unknown]>([
@@ -133,19 +133,19 @@ describe('what a file says about limits only takes away', () => {
     ['a limit that is no number', [Number.NaN]],
     ['a negative limit', [-1]],
   ])('%s is refused', async (_, claim) => {
-    const bytes = claiming(await written(), claim)
-    expect(() => hostOf().resume(bytes)).toThrow(expect.objectContaining({ name: 'SnapshotError', reason: 'damaged' }))
+    const bytes = claimLimits(await writeSnapshot(), claim)
+    expect(() => makeHost().resume(bytes)).toThrow(expect.objectContaining({ name: 'SnapshotError', reason: 'damaged' }))
   })
 
   test('a journal that claims more is held to the host', async () => {
     const journal = new MemoryJournal()
-    const host = hostOf()
+    const host = makeHost()
     await host.start(host.compile(SOURCE), { journal }).result
     const entries = journal.entries.slice(0, 2).map((entry) => {
       if (entry.type === 'run') return { ...entry, authority: { ...entry.authority!, limits: null } }
       return entry.type === 'start' ? { ...entry, limits: { ...DEFAULT_LIMITS, fuel: 1e300 } } : entry
     })
-    const found = hostOf({ fuel: HAS_FUEL }).continueRecording(entries, { journal: new MemoryJournal() })
-    expect(found.kind === 'resumed' && (await endOf(found.run))).toBe('fuel')
+    const found = makeHost({ fuel: HAS_FUEL }).continueRecording(entries, { journal: new MemoryJournal() })
+    expect(found.kind === 'resumed' && (await awaitEnd(found.run))).toBe('fuel')
   })
 })

@@ -37,16 +37,16 @@ const LIMIT_NAMES = ['fuel', 'heap', 'work', 'frames', 'output', 'tasks'] as con
 
 /** Those of `limits`, and the defaults for what is not given. */
 export function runLimits(limits: Partial<Limits>): RunLimits {
-  return limitsBy((name) => limits[name] ?? DEFAULT_LIMITS[name])
+  return makeLimits((name) => limits[name] ?? DEFAULT_LIMITS[name])
 }
 
 /** The smaller of each; null says nothing. */
-export function joinedLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
+export function joinLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
   if (a === null || b === null) return a ?? b ?? a
-  return limitsBy((name) => Math.min(a[name], b[name]))
+  return makeLimits((name) => Math.min(a[name], b[name]))
 }
 
-function limitsBy(give: (name: keyof RunLimits) => number): RunLimits {
+function makeLimits(give: (name: keyof RunLimits) => number): RunLimits {
   return Object.fromEntries(LIMIT_NAMES.map((name) => [name, give(name)])) as unknown as RunLimits
 }
 
@@ -59,45 +59,45 @@ export interface Confinement {
 }
 
 /** Of two scopes, or other plain data. */
-export const isSameData = (a: unknown, b: unknown): boolean => textOf(a) === textOf(b)
-const textOf = (value: unknown): string => JSON.stringify(plainToJson(value as Plain))
+export const isSameData = (a: unknown, b: unknown): boolean => formatData(a) === formatData(b)
+const formatData = (value: unknown): string => JSON.stringify(plainToJson(value as Plain))
 
 /** What both allow. Scopes of `before` keep their places, because counters of budgets go by them. */
-export function joinedAuthority(before: RunAuthority, now: RunAuthority): RunAuthority {
-  const union = <T>(a: readonly T[], b: readonly T[]): readonly T[] => [
+export function joinAuthorities(before: RunAuthority, now: RunAuthority): RunAuthority {
+  const uniteLists = <T>(a: readonly T[], b: readonly T[]): readonly T[] => [
     ...a,
     ...b.filter((one) => !a.some((each) => isSameData(each, one))),
   ]
   return {
-    grants: union(before.grants, now.grants),
-    scopes: union(before.scopes, now.scopes),
-    builtins: union(before.builtins, now.builtins),
-    pins: joinedPins(before.pins, now.pins),
+    grants: uniteLists(before.grants, now.grants),
+    scopes: uniteLists(before.scopes, now.scopes),
+    builtins: uniteLists(before.builtins, now.builtins),
+    pins: joinPins(before.pins, now.pins),
     isHeld: before.isHeld || now.isHeld,
     confinement: now.confinement,
-    limits: joinedLimits(before.limits, now.limits),
+    limits: joinLimits(before.limits, now.limits),
   }
 }
 
-function joinedPins(a: RunAuthority['pins'], b: RunAuthority['pins']): RunAuthority['pins'] {
+function joinPins(a: RunAuthority['pins'], b: RunAuthority['pins']): RunAuthority['pins'] {
   if (a === null || b === null) return a ?? b
   return Object.fromEntries(Object.entries(a).filter(([tool, hash]) => Object.hasOwn(b, tool) && b[tool] === hash))
 }
 
 /** The powers of all lists. */
-export function grantsOf({ grants }: Pick<RunAuthority, 'grants'>): Grants {
+export function makeGrants({ grants }: Pick<RunAuthority, 'grants'>): Grants {
   return grants.slice(1).reduce((all, names) => all.narrowedTo(names), new Grants(grants[0] ?? []))
 }
 
 /** In words, one line each, what `now` allows that `before` did not; empty when it is no wider. Says too much rather than too little. */
-export function widenings(before: RunAuthority, now: RunAuthority, kinds: readonly string[]): readonly string[] {
-  const [had, has] = [grantsOf(before), grantsOf(now)]
+export function listWidenings(before: RunAuthority, now: RunAuthority, kinds: readonly string[]): readonly string[] {
+  const [had, has] = [makeGrants(before), makeGrants(now)]
   const powers = kinds.filter((kind) => has.allows(kind as never) && !had.allows(kind as never))
   const scopes = before.scopes.filter((scope) => !now.scopes.some((each) => isSameData(scope, each)))
   const builtins = before.builtins.filter((list) => !now.builtins.some((each) => isSameData(list, each)))
   return [
     ...(powers.length === 0 ? [] : [`powers: ${powers.join(', ')}`]),
-    ...scopes.map((scope) => `grants no longer hold: ${textOf(scope)}`),
+    ...scopes.map((scope) => `grants no longer hold: ${formatData(scope)}`),
     ...builtins.map((list) =>
       'deny' in list
         ? `builtins no longer denied: ${list.deny.join(', ')}`
@@ -105,11 +105,11 @@ export function widenings(before: RunAuthority, now: RunAuthority, kinds: readon
     ),
     ...(before.pins !== null && !isSameData(before.pins, now.pins) ? ['tools are no longer held to the lock file'] : []),
     ...(before.isHeld && !now.isHeld ? ['the run is no longer held to the manifest of its program'] : []),
-    ...limitsWidened(before.limits, now.limits),
+    ...listWidenedLimits(before.limits, now.limits),
   ]
 }
 
-function limitsWidened(before: RunLimits | null, now: RunLimits | null): readonly string[] {
+function listWidenedLimits(before: RunLimits | null, now: RunLimits | null): readonly string[] {
   if (before === null || now === null) return []
   return LIMIT_NAMES.filter((name) => now[name] > before[name]).map(
     (name) => `limit of ${name}: ${now[name]}, before ${before[name]}`,
@@ -131,9 +131,9 @@ function limitsToPlain(limits: RunLimits): Plain {
 
 function limitsFromPlain(raw: unknown): RunLimits {
   const told = list(raw)
-  return limitsBy((name) => {
+  return makeLimits((name) => {
     const limit = told[LIMIT_NAMES.indexOf(name)] ?? DEFAULT_LIMITS[name]
-    if (typeof limit !== 'number' || !(limit >= 0)) throw missing(`a limit of ${name}`)
+    if (typeof limit !== 'number' || !(limit >= 0)) throw makeMissingError(`a limit of ${name}`)
     return limit
   })
 }
@@ -152,33 +152,34 @@ export function authorityFromJson(raw: unknown): RunAuthority {
 
 /**
  * Raises SnapshotError for what is none. Powers that this version does not know are left out: they give nothing. Values of constraints
- * are looked at by `heldScopes`, which knows those of the host.
+ * are looked at by `readHeldScopes`, which knows those of the host.
  */
 export function authorityFromPlain(raw: unknown): RunAuthority {
   const [grants, scopes, builtins, pins, isHeld, confinement, limits] = list(raw)
   return {
     grants: list(grants).map((names) => list(names).filter((name): name is Grant => typeof name === 'string' && isGrant(name))),
-    scopes: list(scopes).map(scopeOf),
+    scopes: list(scopes).map(readScope),
     builtins: list(builtins).map((each) => {
       const { allow, deny } = record(each)
-      if (deny !== undefined) return { deny: texts(deny) }
-      return { allow: texts(allow) }
+      if (deny !== undefined) return { deny: readTexts(deny) }
+      return { allow: readTexts(allow) }
     }),
-    pins: pins === null ? null : Object.fromEntries(Object.entries(record(pins)).map(([tool, hash]) => [tool, text(hash)])),
+    pins: pins === null ? null : Object.fromEntries(Object.entries(record(pins)).map(([tool, hash]) => [tool, readText(hash)])),
     isHeld: isHeld !== false,
     confinement: (confinement ?? null) as Plain,
     limits: limits === undefined || limits === null ? null : limitsFromPlain(limits),
   }
 }
 
-function scopeOf(raw: unknown): GrantScope {
+function readScope(raw: unknown): GrantScope {
   const { grants, defaultDeny, level } = record(raw)
-  if (level !== undefined && !isSecurityLevel(level)) throw missing('a security level')
+  if (level !== undefined && !isSecurityLevel(level)) throw makeMissingError('a security level')
   const tools: { [tool: string]: GrantRecord } = Object.create(null) as { [tool: string]: GrantRecord }
   for (const [tool, grant] of Object.entries(record(grants))) {
     for (const value of Object.values(record(grant))) {
       const items = Array.isArray(value) ? (value as readonly unknown[]) : [value]
-      if (!items.every((item) => ['string', 'number', 'bigint', 'boolean'].includes(typeof item))) throw missing('a constraint')
+      if (!items.every((item) => ['string', 'number', 'bigint', 'boolean'].includes(typeof item)))
+        throw makeMissingError('a constraint')
     }
     tools[tool] = grant as GrantRecord
   }
@@ -192,7 +193,7 @@ function scopeOf(raw: unknown): GrantScope {
 }
 
 /** The scopes that were read, with constraints that can be understood. Raises SnapshotError. */
-export function heldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): readonly GrantScope[] {
+export function readHeldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): readonly GrantScope[] {
   try {
     return scopes.map(({ grants, defaultDeny, level }) => ({
       ...grantScope(grants as ToolGrants, defaultDeny, rules),
@@ -204,22 +205,22 @@ export function heldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): r
 }
 
 function record(raw: unknown): { readonly [key: string]: unknown } {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw missing('a record')
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw makeMissingError('a record')
   return raw as { readonly [key: string]: unknown }
 }
 
 function list(raw: unknown): readonly unknown[] {
-  if (!Array.isArray(raw)) throw missing('a list')
+  if (!Array.isArray(raw)) throw makeMissingError('a list')
   return raw
 }
 
-const texts = (raw: unknown): readonly string[] => list(raw).map(text)
+const readTexts = (raw: unknown): readonly string[] => list(raw).map(readText)
 
-function text(raw: unknown): string {
-  if (typeof raw !== 'string') throw missing('a text')
+function readText(raw: unknown): string {
+  if (typeof raw !== 'string') throw makeMissingError('a text')
   return raw
 }
 
-function missing(what: string): SnapshotError {
+function makeMissingError(what: string): SnapshotError {
   return new SnapshotError('damaged', `its authority is damaged: ${what} is missing`)
 }

@@ -2,25 +2,25 @@
 // run.ts because a run that asks for nothing needs none of it.
 
 import type { Effect } from '@bridle/vm'
-import { authorized, providerTable, refusal } from './authority.js'
+import { authorized, makeProviderTable, refusal } from './authority.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { hashHex as nobleHash } from './hash.js'
-import { pinnedTools } from '../tools/definitions/pins.js'
-import { dryRunning } from './dry-run.js'
+import { makePinnedTools } from '../tools/definitions/pins.js'
+import { withDryRun } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
 import { createExecutors, toolProvider } from '../tools/executors/index.js'
 import type { McpToolCaller, ToolProviderParts } from '../tools/executors/index.js'
-import { hostProvider } from './host-provider.js'
-import { withinIdentity } from './identity-guard.js'
-import { withinManifest } from './manifest-guard.js'
+import { makeHostProvider } from './host-provider.js'
+import { withIdentityGuard } from './identity-guard.js'
+import { withManifestGuard } from './manifest-guard.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import { answered, categorizedError, thrownError } from '../tools/executors/provider.js'
 import type { PerformEffect, Provider } from '../tools/executors/provider.js'
-import { secretsOfEffect } from './marked-secrets.js'
+import { listEffectSecrets } from './marked-secrets.js'
 import type { RunParts } from './run.js'
-import { grantsOf } from './run-authority.js'
-import { propagating } from './trace/propagate.js'
+import { makeGrants } from './run-authority.js'
+import { withPropagation } from './trace/propagate.js'
 import type { TraceRecorder } from './trace/recorder.js'
 
 export interface Services {
@@ -42,7 +42,7 @@ export function openServices(parts: RunParts, side: RunSide): Services {
   const providers = makeProviders(parts, side)
   for (const { secretValues } of providers) side.recorder?.keepSecret(secretValues ?? [])
   return {
-    perform: performer(parts, providers, side),
+    perform: makePerformer(parts, providers, side),
     close: async () => {
       await Promise.allSettled(providers.map(async (provider) => provider.close?.()))
     },
@@ -55,7 +55,7 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
     runId: parts.runId,
     now: () => clock.now(),
     startedAt,
-    pins: pins === null ? null : pinnedTools(parts.hashHex ?? nobleHash, pins),
+    pins: pins === null ? null : makePinnedTools(parts.hashHex ?? nobleHash, pins),
   }
   const sources = typeof parts.providers === 'function' ? parts.providers() : parts.providers
   const given = sources.map((source) => (typeof source === 'function' ? source(info) : source))
@@ -91,21 +91,21 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
   return [
     ...basics,
     toolProvider(tools),
-    hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }, parts.bridge ?? null),
+    makeHostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }, parts.bridge ?? null),
     ...given,
   ]
 }
 
-function performer(
+function makePerformer(
   { authority, guard, dryRun, host, bridge, ceiling }: RunParts,
   providers: readonly Provider[],
   { recorder, entries, emit }: RunSide,
 ): PerformEffect {
-  const table = providerTable(providers)
-  const grants = grantsOf(authority)
+  const table = makeProviderTable(providers)
+  const grants = makeGrants(authority)
   const allowed = authorized(table, grants)
   const serves = (name: string): boolean => host.serves(name)
-  const judged = withinIdentity(
+  const judged = withIdentityGuard(
     {
       names: host.names,
       serves,
@@ -114,11 +114,13 @@ function performer(
     },
     allowed,
   )
-  const held = guard === null ? judged : withinManifest(guard, judged)
+  const held = guard === null ? judged : withManifestGuard(guard, judged)
   const perform =
-    recorder === null ? held : kept(recorder, (effect) => secretsOfEffect(host, effect), propagating(recorder, held))
+    recorder === null
+      ? held
+      : withRecorder(recorder, (effect) => listEffectSecrets(host, effect), withPropagation(recorder, held))
   if (!dryRun) return perform
-  return dryRunning(
+  return withDryRun(
     perform,
     // What would be refused is refused in a dry run too, and is not on its list.
     (effect, call) =>
@@ -131,7 +133,11 @@ function performer(
 }
 
 /** Where the trace is required nothing happens before it is written down. */
-function kept(recorder: TraceRecorder, secretsOf: (effect: Effect) => readonly string[], perform: PerformEffect): PerformEffect {
+function withRecorder(
+  recorder: TraceRecorder,
+  secretsOf: (effect: Effect) => readonly string[],
+  perform: PerformEffect,
+): PerformEffect {
   if (!recorder.isRequired) return perform
   return (effect, call) =>
     recorder.intend(effect, call.id, secretsOf(effect))

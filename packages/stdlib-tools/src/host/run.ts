@@ -3,12 +3,12 @@
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { ReportListener } from '../library/logging/reports.js'
-import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, runtimeFault } from '@bridle/vm'
+import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import { Cancellation } from './cancellation.js'
-import { nextTurn, systemClock } from '../library/time/host-clock.js'
+import { awaitNextTurn, systemClock } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { Driver, appendTo } from './driver.js'
 import { ToolError } from '../tools/host-tools/errors.js'
@@ -25,7 +25,7 @@ import type { RunAuthority } from './run-authority.js'
 import { openServices } from './run-services.js'
 import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
-import { secretsOfTool } from './marked-secrets.js'
+import { listToolSecrets } from './marked-secrets.js'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import type { Journal } from './journal.js'
 import type { HashHex } from './journal-trace.js'
@@ -37,7 +37,7 @@ import type { CompiledSchema } from '../tools/host-tools/schema.js'
 import type { Host } from '../tools/host-tools/host.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
-import { messageOf } from '../tools/executors/provider.js'
+import { describeCause } from '../tools/executors/provider.js'
 
 /** A script-level error that ended a run. */
 export class ScriptError extends Error {
@@ -52,7 +52,7 @@ export class ScriptError extends Error {
   constructor(fault: Fault, cause?: unknown) {
     super(fault.text, cause === undefined ? undefined : { cause })
     this.fault = fault
-    this.value = plainOf(fault.caught)
+    this.value = toPlain(fault.caught)
     this.trace = fault.trace ?? []
   }
 }
@@ -210,7 +210,7 @@ export class Run<Output = Plain> {
     this.driver = new Driver({
       machine: (answer) =>
         parts.machine(answer, {
-          ...(recorder === null ? {} : recorder.listeners()),
+          ...(recorder === null ? {} : recorder.makeListeners()),
           report: (report) => {
             if (this.isWatched) this.emit({ type: 'report', report })
           },
@@ -239,7 +239,7 @@ export class Run<Output = Plain> {
         },
         ...(recorder === null
           ? {}
-          : { nested: (id, call) => recorder.intendNested(call, id, secretsOfTool(parts.host, call.tool)) }),
+          : { nested: (id, call) => recorder.intendNested(call, id, listToolSecrets(parts.host, call.tool)) }),
         outcome: (id, effect, outcome) => {
           if (this.isWatched)
             this.emit({
@@ -318,18 +318,18 @@ export class Run<Output = Plain> {
         const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
         appendTo(journal, { type: 'run', ...head, ...more })
       }
-      const result = await this.resultOf(await this.driver.run())
-      this.recorder?.end(result.status, complaintOf(result))
+      const result = await this.makeResult(await this.driver.run())
+      this.recorder?.end(result.status, findComplaint(result))
       if (this.recorder?.isLost === true)
-        throw new ToolError('store_unavailable', `${TRACE_LOST}: ${messageOf(this.recorder.failure)}`, {
+        throw new ToolError('store_unavailable', `${TRACE_LOST}: ${describeCause(this.recorder.failure)}`, {
           cause: this.recorder.failure,
         })
       this.emit({ type: 'end', status: result.status })
       return result
     } catch (cause) {
       if (isToolError(cause)) throw cause
-      const fault = runtimeFault(`internal error: ${messageOf(cause)}`)
-      return { ...this.ended(), status: 'failed', error: new ScriptError(fault, cause) }
+      const fault = makeRuntimeFault(`internal error: ${describeCause(cause)}`)
+      return { ...this.describeEnded(), status: 'failed', error: new ScriptError(fault, cause) }
     } finally {
       signal?.removeEventListener('abort', onAbort)
       await this.services?.close()
@@ -343,15 +343,15 @@ export class Run<Output = Plain> {
     return openServices(this.parts, { recorder, entries, clock, startedAt, emit: (event) => this.emit(event) })
   }
 
-  private ended(): Ended {
+  private describeEnded(): Ended {
     return { output: this.text, wouldHaveDone: this.entries }
   }
 
-  private async resultOf(end: DriveEnd): Promise<RunResult> {
-    const ended = this.ended()
+  private async makeResult(end: DriveEnd): Promise<RunResult> {
+    const ended = this.describeEnded()
     switch (end.kind) {
       case 'done':
-        return this.done(end.value)
+        return this.makeDoneResult(end.value)
       case 'failed':
         return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
       case 'limit':
@@ -370,13 +370,13 @@ export class Run<Output = Plain> {
     const found = await schema.check(result.value)
     // A schema may turn data into anything; whoever gave it knows what.
     if (found.ok) return { ...result, value: found.value as Plain }
-    const fault = runtimeFault(`the result of ${this.parts.program.label} is not as declared: ${found.path}: ${found.reason}`)
-    return { ...this.ended(), status: 'failed', error: new ScriptError(fault) }
+    const fault = makeRuntimeFault(`the result of ${this.parts.program.label} is not as declared: ${found.path}: ${found.reason}`)
+    return { ...this.describeEnded(), status: 'failed', error: new ScriptError(fault) }
   }
 
   /** The value as the host's data, in pieces: it may be as large as the heap, and what is shared in it is copied each time. */
-  private async done(raw: Value): Promise<RunResult> {
-    const ended = this.ended()
+  private async makeDoneResult(raw: Value): Promise<RunResult> {
+    const ended = this.describeEnded()
     if (this.parts.rawResult === true) return { ...ended, status: 'done', value: null, raw }
     try {
       const walk = new PlainWalk(raw, this.parts.heapLimit ?? DEFAULT_LIMITS.heap, {
@@ -384,13 +384,13 @@ export class Run<Output = Plain> {
         integers: this.parts.integers ?? 'bigint',
       })
       while (!walk.step()) {
-        await nextTurn()
-        if (this.abort.aborted) return { ...ended, status: 'cancelled', reason: messageOf(this.abort.reason) }
+        await awaitNextTurn()
+        if (this.abort.aborted) return { ...ended, status: 'cancelled', reason: describeCause(this.abort.reason) }
       }
       return await this.checked({ ...ended, status: 'done', value: walk.plain, raw })
     } catch (cause) {
       if (cause instanceof TooDeepError)
-        return { ...ended, status: 'failed', error: new ScriptError(runtimeFault(`the result is ${cause.message}`)) }
+        return { ...ended, status: 'failed', error: new ScriptError(makeRuntimeFault(`the result is ${cause.message}`)) }
       if (!(cause instanceof EdgeError)) throw cause
       return { ...ended, status: 'limit', limit: 'heap', message: `out of memory: the result is ${cause.message}` }
     }
@@ -398,7 +398,7 @@ export class Run<Output = Plain> {
 }
 
 /** What ended a run that did not end well. */
-export function complaintOf(result: RunResult): string | null {
+export function findComplaint(result: RunResult): string | null {
   switch (result.status) {
     case 'failed':
       return result.error.message
@@ -412,13 +412,13 @@ export function complaintOf(result: RunResult): string | null {
 }
 
 /** Host data of what was thrown; data that cannot cross is told as such. */
-function plainOf(value: Value): Plain {
+function toPlain(value: Value): Plain {
   try {
     const walk = new PlainWalk(value, MOST_THROWN, { hasPrototype: true })
     walk.step(Infinity)
     return walk.plain
   } catch (cause) {
-    return `<${messageOf(cause)}>`
+    return `<${describeCause(cause)}>`
   }
 }
 

@@ -17,12 +17,12 @@ import type { RuntimeOptions } from './runtime.js'
 import { defineTool, pending, pureFunction } from '../tools/host-tools/define.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 
-const runtime = (options: RuntimeOptions = {}) =>
+const makeRuntime = (options: RuntimeOptions = {}) =>
   createRuntime({ clock: new VirtualClock(1_700_000_000_000), random: seededRandom(1), ...options })
 
 /** What a script prints, and how it ended. */
-async function outputOf(source: string, options: RuntimeOptions = {}): Promise<string> {
-  const host = runtime(options)
+async function runToOutput(source: string, options: RuntimeOptions = {}): Promise<string> {
+  const host = makeRuntime(options)
   const result = await host.start(host.compile(source)).result
   if (result.status === 'failed') return `${result.output}! ${result.error.message}`
   return result.status === 'done' ? result.output : `${result.output}! ${result.status}`
@@ -51,7 +51,7 @@ const broken = defineTool({
 
 describe('running', () => {
   test('a value, output and input', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const run = host.start(
       host.compile(
         'import "std/tools"\nlet x = host_call("runtime.pipeline_input")\nprintln(x.name)\nreturn {n: x.n + 1, f: 1.5}',
@@ -63,7 +63,7 @@ describe('running', () => {
   })
 
   test('an error of the script, with its trace', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const result = await host.start(host.compile('fn f() { throw {code: 7} }\nf()', { file: 'job.harn' })).result
     expect(result).toMatchObject({ status: 'failed', error: { value: { code: 7 } } })
     expect(result.status === 'failed' && result.error.trace.map((entry) => `${entry.function}:${entry.line}`)).toContain('f:1')
@@ -72,7 +72,7 @@ describe('running', () => {
   })
 
   test('source that does not compile', () => {
-    const host = runtime()
+    const host = makeRuntime()
     expect(() => host.compile('let x = )')).toThrow(CompileError)
     try {
       host.compile('let x: int = "a"', { file: 'job.harn' })
@@ -85,14 +85,14 @@ describe('running', () => {
   })
 
   test('an endless loop stops on fuel, and scripts cannot catch that', async () => {
-    const host = runtime({ limits: { fuel: 100_000 } })
+    const host = makeRuntime({ limits: { fuel: 100_000 } })
     const result = await host.start(host.compile('try { while true { } } catch (e) { println("caught") }')).result
     expect(result).toMatchObject({ status: 'limit', limit: 'fuel', output: '' })
     await expect(host.run('while true { }')).rejects.toThrow(RunStopped)
   })
 
   test('an endless loop gives way, and can be cancelled', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const abort = new AbortController()
     const run = host.start(host.compile('println("on"); while true { }'), { signal: abort.signal })
     setImmediate(() => abort.abort(new Error('enough')))
@@ -103,7 +103,7 @@ describe('running', () => {
   })
 
   test('events', async () => {
-    const host = runtime({ tools: [double] })
+    const host = makeRuntime({ tools: [double] })
     const run = host.start(host.compile('import { double } from "host/math"\nprintln(double({n: 1}).result)\neprintln("note")'))
     const events: RunEvent[] = []
     for await (const event of run.events()) events.push(event)
@@ -112,7 +112,7 @@ describe('running', () => {
 
   test('the script sets the status', async () => {
     const fs = memoryProcess({ args: ['a'] })
-    const host = runtime({ providers: [fs], grants: ['process'] })
+    const host = makeRuntime({ providers: [fs], grants: ['process'] })
     expect(await host.start(host.compile('println("bye")\nexit(3)\nprintln("never")')).result).toMatchObject({
       status: 'exit',
       code: 3,
@@ -122,13 +122,13 @@ describe('running', () => {
 
   test('virtual time passes at once', async () => {
     const clock = new VirtualClock(1000)
-    const host = runtime({ clock })
+    const host = makeRuntime({ clock })
     await host.run('sleep(1h)')
     expect(clock.now()).toBe(3_601_000)
   })
 
   test('runs share nothing', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const module = host.compile('var n = 0\nn = n + 1\nhost_mock("a", "b", n)\nreturn host_call("a.b")')
     expect(await Promise.all([1, 2, 3].map(() => host.run(module)))).toEqual([1, 1, 1])
   })
@@ -160,30 +160,30 @@ describe('functions of the host', () => {
     ['dicts', 'greet({name: "Ada"})', '{hello: Ada}\n'],
     ['as a callback', '[1, 2].map({ x -> add(x, 1) })', '[2, 3]\n'],
   ])('%s', async (_, call, expected) => {
-    expect(await outputOf(`import { add, half, words, sum, greet } from "host/calc"\nprintln(${call})`, { hostFunctions })).toBe(
-      expected,
-    )
+    expect(
+      await runToOutput(`import { add, half, words, sum, greet } from "host/calc"\nprintln(${call})`, { hostFunctions }),
+    ).toBe(expected)
   })
 
   test('what they throw can be caught', async () => {
     const source =
       'import "host/calc"\ntry { fail() } catch (e) { println(e.code + ": " + e.message) }\ntry { late() } catch (e) { println(e.message) }'
-    expect(await outputOf(source, { hostFunctions })).toBe(
+    expect(await runToOutput(source, { hostFunctions })).toBe(
       'execution_failed: pure failure\nit returned a promise, but is declared as pure\n',
     )
   })
 
   test('their types are checked where they are called', async () => {
     expect(
-      await outputOf('import { add } from "host/calc"\nlet x = json_parse("\\"x\\"")\nadd(x, 1)', { hostFunctions }),
+      await runToOutput('import { add } from "host/calc"\nlet x = json_parse("\\"x\\"")\nadd(x, 1)', { hostFunctions }),
     ).toContain("TypeError: parameter 'a' expected int, got string (x)")
-    expect(await outputOf('__host_calc_add("x", 1)', { hostFunctions })).toContain(
+    expect(await runToOutput('__host_calc_add("x", 1)', { hostFunctions })).toContain(
       "host function calc.add: argument 'a' must be int, got string",
     )
   })
 
   test('nothing under that name', async () => {
-    expect(await outputOf('import "host/nothing"')).toBe(
+    expect(await runToOutput('import "host/nothing"')).toBe(
       "! Runtime error: Import error: cannot read 'host/nothing': the host offers nothing under this name (line 1)",
     )
   })
@@ -204,10 +204,10 @@ describe('tools', () => {
     ['bad arguments', 'try { host_tool_call("math.double", {n: "x"}) } catch (e) { println(e.code) }', 'invalid_args\n'],
     ['an unknown name', 'try { host_tool_call("none", {}) } catch (e) { println(e.message) }', "Tool 'none' not found\n"],
     ['as a Result', 'import { tool_try } from "std/tools"\nprintln(is_err(tool_try("broken", {})))', 'true\n'],
-  ])('%s', async (_, source, expected) => expect(await outputOf(source, { tools: [double, save, broken] })).toBe(expected))
+  ])('%s', async (_, source, expected) => expect(await runToOutput(source, { tools: [double, save, broken] })).toBe(expected))
 
   test('without a host there is none', async () => {
-    expect(await outputOf('println(host_tool_list())\ntry { host_tool_call("x", {}) } catch (e) { println(e) }')).toBe(
+    expect(await runToOutput('println(host_tool_list())\ntry { host_tool_call("x", {}) } catch (e) { println(e) }')).toBe(
       '[]\nhost_tool_call: no host bridge is attached\n',
     )
   })
@@ -221,9 +221,13 @@ describe('tools', () => {
         },
       },
     }
-    expect(await outputOf('println(host_call("box.open", {x: 1}))', { capabilities })).toBe('{opened: {x: 1}}\n')
-    expect(await outputOf('try { host_call("box.fail") } catch (e) { println(e.code) }', { capabilities })).toBe('rate_limit\n')
-    expect(await outputOf('host_call("box.none")', { capabilities })).toBe('! Thrown: host_call: unsupported operation box.none')
+    expect(await runToOutput('println(host_call("box.open", {x: 1}))', { capabilities })).toBe('{opened: {x: 1}}\n')
+    expect(await runToOutput('try { host_call("box.fail") } catch (e) { println(e.code) }', { capabilities })).toBe(
+      'rate_limit\n',
+    )
+    expect(await runToOutput('host_call("box.none")', { capabilities })).toBe(
+      '! Thrown: host_call: unsupported operation box.none',
+    )
   })
 
   test('several at once, answers in order of arrival', async () => {
@@ -243,13 +247,13 @@ describe('tools', () => {
     })
     const source =
       'let r = parallel each ["a", "b", "c"] { id -> let v = host_tool_call("wait", {id: id})\nprintln(v)\nv }\nprintln(r)'
-    const output = await outputOf(source, { tools: [wait] })
+    const output = await runToOutput(source, { tools: [wait] })
     expect(order).toEqual(['c', 'a', 'b'])
     expect(output).toContain('[a, b, c]')
   })
 
   test('a result that comes later', async () => {
-    const host = runtime({ tools: [defineTool({ name: 'ask', execute: () => pending('t1') })] })
+    const host = makeRuntime({ tools: [defineTool({ name: 'ask', execute: () => pending('t1') })] })
     const run = host.start(host.compile('return host_tool_call("ask", {})'))
     setImmediate(() => host.completeTool('t1', { ok: 'yes' }))
     expect(await run.result).toMatchObject({ value: 'yes' })
@@ -263,7 +267,7 @@ describe('tools', () => {
         return context.callId
       },
     })
-    const host = runtime({ tools: [tool] })
+    const host = makeRuntime({ tools: [tool] })
     const events: RunEvent[] = []
     await host.start(host.compile('host_tool_call("slow", {})'), { onEvent: (event) => events.push(event) }).result
     expect(events.find((event) => event.type === 'progress')).toMatchObject({ tool: 'slow', data: { done: 1 } })
@@ -271,28 +275,28 @@ describe('tools', () => {
 })
 
 describe('authority', () => {
-  const files = () => new MemoryFs({ '/a.txt': 'text' })
+  const makeGated = () => new MemoryFs({ '/a.txt': 'text' })
   const attempt = 'try { println(read_file("/a.txt")) } catch (e) { println(e) }'
 
   test.each<[string, RuntimeOptions, string]>([
     ['no provider', { grants: ['*'] }, 'Error [tool_rejected]: fs.read is not available: this host provides no "fs"\n'],
     [
       'no grant',
-      { providers: [files()] },
+      { providers: [makeGated()] },
       'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n',
     ],
     [
       'another grant',
-      { providers: [files()], grants: ['fs.write', 'http'] },
+      { providers: [makeGated()], grants: ['fs.write', 'http'] },
       'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n',
     ],
-    ['both', { providers: [files()], grants: ['fs.read'] }, 'text\n'],
-    ['by area', { providers: [files()], grants: ['fs'] }, 'text\n'],
-    ['everything', { providers: [files()], grants: ['*'] }, 'text\n'],
-  ])('%s', async (_, options, expected) => expect(await outputOf(attempt, options)).toBe(expected))
+    ['both', { providers: [makeGated()], grants: ['fs.read'] }, 'text\n'],
+    ['by area', { providers: [makeGated()], grants: ['fs'] }, 'text\n'],
+    ['everything', { providers: [makeGated()], grants: ['*'] }, 'text\n'],
+  ])('%s', async (_, options, expected) => expect(await runToOutput(attempt, options)).toBe(expected))
 
   test('a run can only narrow', async () => {
-    const host = runtime({ providers: [files()], grants: ['fs.read'] })
+    const host = makeRuntime({ providers: [makeGated()], grants: ['fs.read'] })
     const narrowed = await host.start(host.compile(attempt), { grants: ['http'] }).result
     expect(narrowed.output).toContain('is not granted')
     const widened = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { grants: ['*'] })
@@ -303,14 +307,14 @@ describe('authority', () => {
   test('an MCP server that the script names needs the power to start programs', async () => {
     const mcp: Provider = { kinds: ['mcp.connect', 'mcp.request'], perform: () => ({ ok: true, value: null }) }
     const source = 'try { mcp_connect("x") } catch (e) { println(e) }'
-    expect(await outputOf(source, { providers: [mcp], grants: ['mcp'] })).toContain(
+    expect(await runToOutput(source, { providers: [mcp], grants: ['mcp'] })).toContain(
       'the host must grant "process.exec" or "process"',
     )
-    expect(await outputOf(source, { providers: [mcp], grants: ['mcp', 'process.exec'] })).toBe('')
+    expect(await runToOutput(source, { providers: [mcp], grants: ['mcp', 'process.exec'] })).toBe('')
   })
 
   test('unknown grants are refused', () => {
-    expect(() => runtime({ grants: ['files' as EffectKind] })).toThrow('unknown grant "files"')
+    expect(() => makeRuntime({ grants: ['files' as EffectKind] })).toThrow('unknown grant "files"')
   })
 })
 
@@ -321,7 +325,7 @@ describe('modules', () => {
       'lib/twice.harn': 'import { next } from "./counter"\npub fn twice() { next()\n return next() }',
     })
     expect(
-      await outputOf(
+      await runToOutput(
         'import { twice } from "./lib/twice"\nimport { next } from "lib/counter"\nprintln(twice())\nprintln(next())',
         { resolve },
       ),
@@ -329,14 +333,14 @@ describe('modules', () => {
   })
 
   test('what is missing fails when it runs', async () => {
-    expect(await outputOf('import "./none"')).toContain("Import error: cannot read './none'")
-    expect(await outputOf('import "std/none"')).toBe('! Runtime error: Unknown stdlib module: std/none (line 1)')
+    expect(await runToOutput('import "./none"')).toContain("Import error: cannot read './none'")
+    expect(await runToOutput('import "std/none"')).toBe('! Runtime error: Unknown stdlib module: std/none (line 1)')
   })
 
   test('hosts can add standard modules', async () => {
-    expect(await outputOf('import { f } from "std/mine"\nprintln(f())', { std: { mine: 'pub fn f() { return "mine" }' } })).toBe(
-      'mine\n',
-    )
+    expect(
+      await runToOutput('import { f } from "std/mine"\nprintln(f())', { std: { mine: 'pub fn f() { return "mine" }' } }),
+    ).toBe('mine\n')
   })
 })
 
@@ -362,7 +366,7 @@ println(host_call("runtime.dry_run"))
       sent++
       return {}
     })
-    const host = runtime({ tools: [double, save], providers: [files, http], grants: ['*'] })
+    const host = makeRuntime({ tools: [double, save], providers: [files, http], grants: ['*'] })
     const result = await host.start(host.compile(source), { dryRun: true }).result
     expect(result.output).toBe('2.0\ndry_run save\ntext\n200\ntrue\n')
     expect(result.wouldHaveDone.map((entry) => `${entry.summary}${entry.performed ? ' (performed)' : ''}`)).toEqual([
@@ -377,7 +381,7 @@ println(host_call("runtime.dry_run"))
   })
 
   test('what is not granted is refused, not listed', async () => {
-    const host = runtime({ providers: [new MemoryFs()] })
+    const host = makeRuntime({ providers: [new MemoryFs()] })
     const result = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { dryRun: true })
       .result
     expect(result.output).toContain('is not granted')
@@ -392,7 +396,7 @@ println(host_call("runtime.dry_run"))
 
 describe('snapshots', () => {
   /** A tool whose calls wait until the test lets them go. */
-  function gated() {
+  function makeGated() {
     const calls: string[] = []
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => void (open = resolve))
@@ -420,16 +424,16 @@ return r
   const resolve = memoryModules({ lib: 'var n = 0\npub fn counter() { n = n + 1\n return n }' })
 
   test('a run goes on elsewhere from where it waited', async () => {
-    const first = gated()
-    const host = runtime({ tools: [first.tool], resolve })
+    const first = makeGated()
+    const host = makeRuntime({ tools: [first.tool], resolve })
     const run = host.start(host.compile(source), { runId: 'r1' })
     for (let turn = 0; turn < 20 && first.calls.length === 0; turn++) await new Promise((done) => setImmediate(done))
     const bytes = await run.snapshot()
 
-    const second = gated()
+    const second = makeGated()
     second.open()
     // Nothing of the first host is left: another runtime, no module resolver.
-    const resumed = await runtime({ tools: [second.tool] }).resume(bytes).result
+    const resumed = await makeRuntime({ tools: [second.tool] }).resume(bytes).result
     expect(resumed).toMatchObject({
       status: 'done',
       value: 40,
@@ -442,8 +446,8 @@ return r
   })
 
   test('one run can be forked many times', async () => {
-    const first = gated()
-    const host = runtime({ tools: [first.tool], resolve })
+    const first = makeGated()
+    const host = makeRuntime({ tools: [first.tool], resolve })
     const run = host.start(host.compile(source))
     for (let turn = 0; turn < 20 && first.calls.length === 0; turn++) await new Promise((done) => setImmediate(done))
     const bytes = await run.snapshot()
@@ -452,7 +456,7 @@ return r
     const forks = await Promise.all(
       [1, 2, 3].map((factor) => {
         const tool = defineTool({ name: 'gate', execute: () => factor })
-        return runtime({ tools: [tool] }).resume(bytes).result
+        return makeRuntime({ tools: [tool] }).resume(bytes).result
       }),
     )
     expect(forks.map((fork) => fork.status === 'done' && fork.value)).toEqual([1, 2, 3])
@@ -466,12 +470,12 @@ return r
     ['a cut one', writeDocument(['r', null, null, 0], 2).subarray(0, -1), 'damaged'],
     ['one that lacks its parts', writeDocument(['r'], 2), 'damaged'],
   ])('%s is refused with its reason', (_, bytes, reason) =>
-    expect(() => runtime().resume(bytes)).toThrow(expect.objectContaining({ name: 'SnapshotError', reason })),
+    expect(() => makeRuntime().resume(bytes)).toThrow(expect.objectContaining({ name: 'SnapshotError', reason })),
   )
 
   test('a small script that waits for a tool takes less than a kilobyte beside its sources', async () => {
-    const { tool, calls } = gated()
-    const host = runtime({ tools: [tool] })
+    const { tool, calls } = makeGated()
+    const host = makeRuntime({ tools: [tool] })
     const small =
       'import { gate } from "host/tools"\nimport { filter_nil } from "std/collections"\nlet r = gate({n: 4})\nprintln(filter_nil({a: r, b: nil}))\n'
     const module = host.compile(small)
@@ -484,16 +488,16 @@ return r
     expect(whole.length).toBeGreaterThan(bare.length + small.length)
     // What is the same in every Bridle is not carried along.
     expect(new TextDecoder('latin1').decode(whole)).not.toContain('fn filter_nil')
-    const second = gated()
+    const second = makeGated()
     second.open()
-    const other = runtime({ tools: [second.tool] })
+    const other = makeRuntime({ tools: [second.tool] })
     expect(await other.resume(bare, { module: other.compile(small) }).result).toMatchObject({ output: '{a: 40}\n' })
     expect(() => other.resume(bare)).toThrow(expect.objectContaining({ reason: 'program' }))
     expect(() => other.resume(bare, { module: other.compile(small.replace('4', '5')) })).toThrow(/has changed/)
   })
 
   test('a run that has ended has none', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const run = host.start(host.compile('1'))
     await run.result
     await expect(run.snapshot()).rejects.toThrow('the run has ended')
@@ -509,19 +513,19 @@ println(random_int(1, 1000000) == random_int(1, 1000000))
 println(read_file("/a.txt"))
 println(await(t))
 `
-  async function recorded() {
+  async function makeRecorded() {
     const journal = new MemoryJournal()
-    const host = runtime({ tools: [double], providers: [new MemoryFs({ '/a.txt': 'text' })], grants: ['fs'] })
+    const host = makeRuntime({ tools: [double], providers: [new MemoryFs({ '/a.txt': 'text' })], grants: ['fs'] })
     const module = host.compile(source)
     const result = await host.start(module, { journal, input: { a: 1n } }).result
     return { journal, host, module, result }
   }
 
   test('a replay performs nothing and prints the same', async () => {
-    const { journal, result } = await recorded()
+    const { journal, result } = await makeRecorded()
     expect(result.status).toBe('done')
     // The replaying host has no files and no tool that works.
-    const other = runtime({
+    const other = makeRuntime({
       tools: [
         defineTool({
           name: 'math.double',
@@ -541,7 +545,7 @@ println(await(t))
   })
 
   test('a changed program diverges, and the first difference is told', async () => {
-    const { journal, host } = await recorded()
+    const { journal, host } = await makeRecorded()
     const end = host.replay(host.compile(source.replace('"/a.txt"', '"/b.txt"')), journal.entries)
     expect(end).toMatchObject({
       kind: 'diverged',
@@ -551,7 +555,7 @@ println(await(t))
 
   test('a cancelled run replays as cancelled', async () => {
     const journal = new MemoryJournal()
-    const host = runtime({ tools: [defineTool({ name: 'hang', execute: () => new Promise(() => {}) })] })
+    const host = makeRuntime({ tools: [defineTool({ name: 'hang', execute: () => new Promise(() => {}) })] })
     const module = host.compile('println("on")\nhost_tool_call("hang", {})')
     const run = host.start(module, { journal })
     setImmediate(() => run.cancel('stop'))
@@ -565,7 +569,7 @@ println(await(t))
 
   test('a recording replays from itself, with the globals and limits of the run, to the same trace hash', async () => {
     const journal = new MemoryJournal()
-    const host = runtime({ globals: ['argv'] })
+    const host = makeRuntime({ globals: ['argv'] })
     const text = 'println(argv)\nvar n = 0\nwhile true { n = n + 1 }'
     const result = await host.start(host.compile(text), {
       journal,
@@ -580,7 +584,7 @@ println(await(t))
   })
 
   test('a replay stops in front of any call and goes on from there as a run of its own', async () => {
-    const { journal, host, module, result } = await recorded()
+    const { journal, host, module, result } = await makeRecorded()
     const calls = listCalls(journal.entries)
     expect(calls.map(({ id }) => id)).toEqual(calls.map((_, at) => at + 1))
     for (const { id, name } of calls) {
@@ -595,7 +599,7 @@ println(await(t))
   })
 
   test('an edited answer takes the run another way', async () => {
-    const { journal, host, module } = await recorded()
+    const { journal, host, module } = await makeRecorded()
     const read = listCalls(journal.entries).find((call) => call.kind === 'fs.read')!
     const edits = new Map([[read.id, { ok: true as const, value: { data: 'edited', path: '/a.txt' } }]])
     expect(host.replay(module, journal.entries, { edits })).toMatchObject({
@@ -607,6 +611,6 @@ println(await(t))
 
 test('a terminal in memory', async () => {
   const terminal = new MemoryTerminal(['Ada', 'rest'])
-  await outputOf('eprintln("name? ")', { providers: [terminal], grants: ['terminal'] })
+  await runToOutput('eprintln("name? ")', { providers: [terminal], grants: ['terminal'] })
   expect(terminal.written).toBe('name? \n')
 })

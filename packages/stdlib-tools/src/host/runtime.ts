@@ -35,11 +35,11 @@ import {
   fromPlain,
   linkProgram,
   restrictRegistry,
-  signaturesOf,
+  collectSignatures,
   toPlain,
 } from '@bridle/vm'
 import { guardBuiltin } from '../tools/policy/tool-policy.js'
-import { isSecurityLevel, levelOfRun } from '../tools/policy/security-level.js'
+import { isSecurityLevel, findRunLevel } from '../tools/policy/security-level.js'
 import { checkLevel } from './level-guard.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { modelFixtures } from '../agents/models/mock.js'
@@ -57,45 +57,45 @@ import type { Grant } from './authority.js'
 import { coreFamilies, laterFamilies } from './families/all.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import type { Clock } from '../library/time/host-clock.js'
-import { nextNumbersOf } from './driver.js'
+import { readNextNumbers } from './driver.js'
 import type { DrivenMachine } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
 import { PendingResults } from '../tools/executors/pending.js'
 import type { ScriptTool, ToolOutcome } from '../tools/executors/index.js'
 import { compileProgram, renderDiagnostic, ToolTypes, withBuiltins } from './front-end.js'
-import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
-import { JournalFormatError, lastAuthority } from './journal.js'
+import { hashHex as nobleHash, hashTexts, hashSha256Hex } from './hash.js'
+import { JournalFormatError, findLastAuthority } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
-import { completeKept, decodeKept, encodeKept, nameOfKept } from './program-cache.js'
+import { completeKept, decodeKept, encodeKept, makeKeptName } from './program-cache.js'
 import type { ProgramCache } from './program-cache.js'
 import {
   SourceCollector,
-  recordedFamilies,
-  recordedResolver,
-  stdChunk,
+  listRecordedFamilies,
+  makeRecordedResolver,
+  findStdChunk,
   stdModule,
   withoutStd,
   withoutStdTexts,
 } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
-import { joinedProviders } from '../tools/executors/provider.js'
+import { joinProviders } from '../tools/executors/provider.js'
 import type { ProviderSource, ProviderSources } from '../tools/executors/provider.js'
 import { replay } from './replay.js'
 import type { Divergence, ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
-import { budgetScope } from '../tools/policy/host-budgets.js'
+import { makeBudgetScope } from '../tools/policy/host-budgets.js'
 import type { Budgets } from '../tools/policy/host-budgets.js'
-import { constraintRules } from '../tools/policy/host-constraints.js'
+import { makeConstraintRules } from '../tools/policy/host-constraints.js'
 import type { Constraint } from '../tools/policy/host-constraints.js'
-import { grantScope, importCeilings } from '../tools/policy/host-grants.js'
+import { grantScope, makeImportCeilings } from '../tools/policy/host-grants.js'
 import type { ImportGrants, ToolGrants } from '../tools/policy/host-grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
 import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
-import { heldScopes, isSameData, joinedAuthority, joinedLimits, runLimits, widenings } from './run-authority.js'
+import { readHeldScopes, isSameData, joinAuthorities, joinLimits, runLimits, listWidenings } from './run-authority.js'
 import type { Confinement, RunAuthority, RunLimits } from './run-authority.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from '../tools/host-tools/define.js'
@@ -348,7 +348,7 @@ export class CompileError extends Error {
 
   constructor(result: CompileResult) {
     const first = result.diagnostics.find((each) => each.severity === 'error')
-    super(first === undefined ? 'the source does not compile' : `${first.message} (${placeOf(first, result.file)})`)
+    super(first === undefined ? 'the source does not compile' : `${first.message} (${formatPlace(first, result.file)})`)
     this.diagnostics = result.diagnostics
     this.file = result.file
   }
@@ -359,7 +359,7 @@ export class CompileError extends Error {
   }
 }
 
-function placeOf({ span }: Diagnostic, file: SourceFile): string {
+function formatPlace({ span }: Diagnostic, file: SourceFile): string {
   const { line, column } = file.position(span.start)
   return `${file.name}:${line}:${column}`
 }
@@ -519,16 +519,16 @@ export class Runtime {
     this.options = options
     this.host = new Host(options)
     this.hostNames = this.host.names
-    this.states = statesOf(options)
-    this.capabilities = described(options.capabilities ?? {})
+    this.states = makeStates(options)
+    this.capabilities = describeCapabilities(options.capabilities ?? {})
     const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
     const registry = createRegistry(own, laterFamilies, guardBuiltin)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
     const added = (options.families ?? []).flatMap((family) => family.builtins)
     this.types = added.length === 0 ? null : withBuiltins(added)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
-    if (options.securityLevel !== undefined) knownLevel(options.securityLevel)
-    this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
+    if (options.securityLevel !== undefined) requireLevel(options.securityLevel)
+    this.rules = options.constraints === undefined ? undefined : makeConstraintRules(options.constraints)
     this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
@@ -549,11 +549,11 @@ export class Runtime {
 
   private compiled(source: string, settings: CompileSettings): Module {
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
-    const keeping = this.keepingOf(settings)
-    const kept = keeping === null ? null : this.keptModule(entry, keeping)
+    const keeping = this.findKeeping(settings)
+    const kept = keeping === null ? null : this.findKeptModule(entry, keeping)
     if (kept !== null) return kept
-    const collector = this.collector()
-    const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports, this.rules)
+    const collector = this.makeCollector()
+    const ceilings = settings.imports === undefined ? undefined : makeImportCeilings(settings.imports, this.rules)
     const recorded = {
       ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
       ...(ceilings === undefined ? {} : { ceilings }),
@@ -561,12 +561,12 @@ export class Runtime {
     const tools = settings.checkTools === false ? null : this.toolTypes(settings.checkTools === 'complete')
     const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings, tools })
     const sources = collector.sources(entry, recorded)
-    const module = this.linked(result, sources)
+    const module = this.linkModule(result, sources)
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
     if (keeping !== null && result.diagnostics.length === 0) {
       const { modules, imports } = withoutStdTexts(sources)
       const facts = { engine: keeping.cache.engine, entry, settings: keeping.settings, modules, imports }
-      keeping.cache.write(nameOfKept(entry.key, keeping.settings), encodeKept(facts, result.program!))
+      keeping.cache.write(makeKeptName(entry.key, keeping.settings), encodeKept(facts, result.program!))
     }
     return module
   }
@@ -579,8 +579,8 @@ export class Runtime {
     const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
-    const authority = this.authorityOf(options)
-    const level = levelOfRun(authority.scopes)
+    const authority = this.makeAuthority(options)
+    const level = findRunLevel(authority.scopes)
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
     const run = this.launch(
       module,
@@ -599,7 +599,7 @@ export class Runtime {
    */
   recover({ onUnknownOutcome = () => 'fail', runIds, ...options }: RecoverOptions = {}): readonly Recovered[] {
     if (this.keeper === null) throw new Error('this runtime keeps no runs: createRuntime({ runs: { store } })')
-    return this.keeper.recover(this.continuing(options, null), runIds, onUnknownOutcome)
+    return this.keeper.recover(this.makeKeeperParts(options, null), runIds, onUnknownOutcome)
   }
 
   /**
@@ -612,46 +612,52 @@ export class Runtime {
   ): Exclude<Recovered, { readonly kind: 'unavailable' }> {
     const { journal, ...others } = options
     // A store is the host's own; these entries may come from anyone.
-    const most = options.widen === true ? null : this.authorityOf(options).limits
-    return continueFrom(this.continuing(others, most), entries, { decide: onUnknownOutcome, journal: () => journal })
+    const most = options.widen === true ? null : this.makeAuthority(options).limits
+    return continueFrom(this.makeKeeperParts(others, most), entries, { decide: onUnknownOutcome, journal: () => journal })
   }
 
   /** `most`: limits that those of the journal do not pass; null: they are believed. */
-  private continuing(
+  private makeKeeperParts(
     { widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>,
     most: RunLimits | null,
   ): KeeperParts<Module> {
-    const limitsOf = ({ limits: began }: RunBeginning): Partial<Limits> => {
+    const chooseLimits = ({ limits: began }: RunBeginning): Partial<Limits> => {
       const limits = { ...began, ...options.limits }
-      return most === null ? limits : { ...limits, ...joinedLimits(runLimits(limits), most) }
+      return most === null ? limits : { ...limits, ...joinLimits(runLimits(limits), most) }
     }
     // What the run was refused then, it is refused again, or its journal would not fit.
-    const makersOf = (module: Module, began: RunBeginning, answer: RunPerform, recorded: RunAuthority | null): MachineMakers => {
-      const authority = recorded ?? unlimited(this.authorityOf(options))
+    const chooseMakers = (
+      module: Module,
+      began: RunBeginning,
+      answer: RunPerform,
+      recorded: RunAuthority | null,
+    ): MachineMakers => {
+      const authority = recorded ?? withoutLimits(this.makeAuthority(options))
       const { runId, globals } = began
-      const settings = { ...options, runId, globals, limits: limitsOf(began), authority }
-      return this.makers(this.narrowed(module, authority), settings, answer)
+      const settings = { ...options, runId, globals, limits: chooseLimits(began), authority }
+      return this.makeMachineMakers(this.narrowModule(module, authority), settings, answer)
     }
     return {
       host: this.host,
       hashHex: this.hashHex,
       moduleOf: (entries) => this.moduleOfRecording(entries),
-      check: ({ lastAuthority: last }) => void this.resumed(last, options, widen),
+      check: ({ lastAuthority: last }) => void this.resumeAuthority(last, options, widen),
       // Those limits that it began with; its authority has the same.
-      machine: (module, began, answer) => makersOf(module, began, answer, began.authority && unlimited(began.authority)).fresh(),
+      machine: (module, began, answer) =>
+        chooseMakers(module, began, answer, began.authority && withoutLimits(began.authority)).fresh(),
       restored: (module, began, answer, { machine, authority }) =>
-        makersOf(module, began, answer, {
+        chooseMakers(module, began, answer, {
           ...authority,
-          limits: authority.limits === null ? null : joinedLimits(authority.limits, most),
+          limits: authority.limits === null ? null : joinLimits(authority.limits, most),
         }).restored(machine.snapshot()),
       launch: (module, began, state) => {
         const { runId, input, globals, startedAt, lastAuthority: last, dryRun } = began
         const { machine, output, arrived, journal } = state
-        const own = { ...options, limits: limitsOf(began) }
+        const own = { ...options, limits: chooseLimits(began) }
         return this.launch(
           module,
           { kind: 'restored', arrived },
-          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(last, own, widen) },
+          { input, runId, output, entries: [], startedAt, machine, authority: this.resumeAuthority(last, own, widen) },
           { ...own, globals, journal, dryRun },
         )
       },
@@ -675,8 +681,8 @@ export class Runtime {
    */
   resume(bytes: Uint8Array, { widen = false, ...options }: ResumeOptions = {}): Run {
     const snapshot = unpackSnapshot(bytes)
-    const authority = this.resumed(snapshot.authority, options, widen)
-    const module = options.module ?? this.moduleOf(snapshot.sources)
+    const authority = this.resumeAuthority(snapshot.authority, options, widen)
+    const module = options.module ?? this.compileSources(snapshot.sources)
     const { dryRun, globals, epilogue } = snapshot
     const merged: StartOptions = { globals, ...(epilogue === null ? {} : { epilogue }), dryRun, ...options }
     const branches = [...snapshot.branches, { ...snapshot.next, name: this.makeName() }]
@@ -685,19 +691,19 @@ export class Runtime {
 
   /** What `resume` would let a run do that it was not allowed when it was written down, in words; only `widen` lets it. */
   widenings(before: RunAuthority, options: ResumeOptions = {}): readonly string[] {
-    return widenings(before, this.authorityOf(options), Object.keys(EFFECTS))
+    return listWidenings(before, this.makeAuthority(options), Object.keys(EFFECTS))
   }
 
   /** The program of a snapshot, from the sources in it. Raises SnapshotError and CompileError. */
   moduleOfSnapshot(bytes: Uint8Array): Module {
-    return this.moduleOf(unpackSnapshot(bytes).sources)
+    return this.compileSources(unpackSnapshot(bytes).sources)
   }
 
   /** The program of a recording, from the sources in it. Raises CompileError, and JournalFormatError when it has none. */
   moduleOfRecording(entries: readonly JournalEntry[]): Module {
     const [first] = entries
     if (first?.type !== 'run' || first.sources === undefined) throw new JournalFormatError('the journal has no sources')
-    return this.moduleOf(first.sources)
+    return this.compileSources(first.sources)
   }
 
   /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
@@ -707,8 +713,8 @@ export class Runtime {
     const run = entries.find((entry) => entry.type === 'run')
     // Nothing is performed: what counts is what the run was refused then. Without a word about that, it is what the host says.
     const began = run?.type === 'run' ? (run.authority ?? null) : null
-    const own = this.authorityOf(options)
-    const authority = unlimited(began ?? own)
+    const own = this.makeAuthority(options)
+    const authority = withoutLimits(began ?? own)
     const branches = run?.type === 'run' ? (run.branches ?? []) : []
     const settings: MachineSettings = {
       authority,
@@ -718,12 +724,12 @@ export class Runtime {
       globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
       limits: { ...recorded?.limits, ...options.limits },
     }
-    const program = this.narrowed(module, authority)
+    const program = this.narrowModule(module, authority)
     const recorder = options.tracing === undefined ? null : replayRecorder(options.tracing, module, entries)
     const end = replay({
       ...options,
       machine: (answer) => {
-        const makers = this.makers(
+        const makers = this.makeMachineMakers(
           program,
           settings,
           answer,
@@ -732,21 +738,21 @@ export class Runtime {
         return options.machine?.(makers) ?? makers.fresh()
       },
       restored: (machine, now, answer) =>
-        this.makers(
-          this.narrowed(module, now),
+        this.makeMachineMakers(
+          this.narrowModule(module, now),
           { ...settings, authority: { ...now, limits: now.limits === null ? null : { ...now.limits, ...options.limits } } },
           answer,
         ).restored(machine.snapshot()),
       entries,
       hashHex: this.hashHex,
     })
-    recorder?.end(...endOfReplay(end))
-    if (end.kind === 'open') return { kind: 'diverged', divergence: unfinished(entries.length), output: end.output }
+    recorder?.end(...describeReplayEnd(end))
+    if (end.kind === 'open') return { kind: 'diverged', divergence: makeUnfinished(entries.length), output: end.output }
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
-    const before = lastAuthority(entries)
-    const resumed = options.widen === true ? own : before === null ? null : joinedAuthority(before, own)
+    const before = findLastAuthority(entries)
+    const resumed = options.widen === true ? own : before === null ? null : joinAuthorities(before, own)
     const from = {
       runId: run?.type === 'run' ? run.runId : this.makeRunId(),
       input: recorded?.input ?? null,
@@ -759,7 +765,7 @@ export class Runtime {
       snapshot:
         machine === null
           ? null
-          : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot(), next: nextNumbersOf(machine) }),
+          : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot(), next: readNextNumbers(machine) }),
     }
   }
 
@@ -787,7 +793,7 @@ export class Runtime {
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
-      signatures: signaturesOf(this.registry, globals),
+      signatures: collectSignatures(this.registry, globals),
       hostFamilies: settings.hostFamilies ?? this.host.families,
       hostTools: this.host.declaredEffects,
       ...(this.types === null ? {} : { types: this.types }),
@@ -818,32 +824,32 @@ export class Runtime {
   }
 
   /** Compiles what a snapshot or a journal carries. */
-  private moduleOf(sources: ProgramSources | null): Module {
+  private compileSources(sources: ProgramSources | null): Module {
     if (sources === null)
       throw new SnapshotError('program', 'the snapshot was taken without its sources; it can be resumed with the module only')
     const result = this.compileWith(
       sources.entry,
-      recordedResolver(sources, (path) => stdModule(path, this.std)),
+      makeRecordedResolver(sources, (path) => stdModule(path, this.std)),
       {
         ...(sources.pipeline === undefined ? {} : { pipeline: sources.pipeline }),
         ...(sources.ceilings === undefined ? {} : { ceilings: sources.ceilings }),
-        hostFamilies: recordedFamilies(sources),
+        hostFamilies: listRecordedFamilies(sources),
       },
     )
-    return this.linked(result, sources)
+    return this.linkModule(result, sources)
   }
 
-  private linked(result: CompileResult, sources: ProgramSources): Module {
+  private linkModule(result: CompileResult, sources: ProgramSources): Module {
     return new Module({
       warnings: result.diagnostics.filter((each) => each.severity !== 'error'),
       program: linkProgram(result.program!, this.registry),
       sources,
-      hashOf: (of) => this.hashOf(of),
+      hashOf: (of) => this.hashSources(of),
       compiled: () => result,
     })
   }
 
-  private hashOf(sources: ProgramSources): string {
+  private hashSources(sources: ProgramSources): string {
     return hashTexts(this.hashHex, [
       sources.entry.text,
       ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
@@ -852,12 +858,12 @@ export class Runtime {
     ])
   }
 
-  private collector(): SourceCollector {
+  private makeCollector(): SourceCollector {
     return new SourceCollector(this.host, this.std, this.options.resolve ?? null)
   }
 
   /** Where a program of these settings is kept; null where more goes into it than an entry tells. */
-  private keepingOf(settings: CompileSettings): Keeping | null {
+  private findKeeping(settings: CompileSettings): Keeping | null {
     const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints } = this.options
     const { file, ...others } = settings
     const isPlain =
@@ -872,31 +878,31 @@ export class Runtime {
   }
 
   /** A program that was compiled before, of the same texts. */
-  private keptModule(entry: ModuleSource, { cache, settings }: Keeping): Module | null {
-    const bytes = cache.read(nameOfKept(entry.key, settings))
+  private findKeptModule(entry: ModuleSource, { cache, settings }: Keeping): Module | null {
+    const bytes = cache.read(makeKeptName(entry.key, settings))
     const kept = bytes === null ? null : decodeKept(bytes, { engine: cache.engine, entry, settings })
     if (kept === null) return null
     const { modules, imports } = kept.facts
     let sources: ProgramSources = { entry, modules: [], imports: [] }
     if (imports.length > 0) {
-      const collector = this.collector()
+      const collector = this.makeCollector()
       for (const [from, path] of imports) collector.resolve(path, from)
       sources = collector.sources(entry, {})
       const now = withoutStdTexts(sources)
       if (JSON.stringify([now.modules, now.imports]) !== JSON.stringify([modules, imports])) return null
     }
-    const program = completeKept(kept, (key) => stdChunk(key, this.std))
+    const program = completeKept(kept, (key) => findStdChunk(key, this.std))
     if (program === null) return null
     try {
       return new Module({
         warnings: [],
         program: linkProgram(program, this.registry),
         sources,
-        hashOf: (of) => this.hashOf(of),
+        hashOf: (of) => this.hashSources(of),
         compiled: () =>
           this.compileWith(
             sources.entry,
-            recordedResolver(sources, (path) => stdModule(path, this.std)),
+            makeRecordedResolver(sources, (path) => stdModule(path, this.std)),
             {},
           ),
       })
@@ -910,13 +916,13 @@ export class Runtime {
     const { options: own } = this
     const { input, runId, authority, branches = [] } = from
     const dryRun = options.dryRun ?? false
-    const module = this.narrowed(given, authority)
-    const budgets = options.budgets === undefined ? null : budgetScope(options.budgets)
+    const module = this.narrowModule(given, authority)
+    const budgets = options.budgets === undefined ? null : makeBudgetScope(options.budgets)
     return new Run({
       runId,
       program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
-        const makers = this.makers(module, { ...options, runId, branches, authority }, answer, listeners)
+        const makers = this.makeMachineMakers(module, { ...options, runId, branches, authority }, answer, listeners)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -926,12 +932,12 @@ export class Runtime {
       tracing: options.tracing ?? own.tracing?.(runId),
       host: this.host,
       bridge: options.bridge,
-      providers: joinedProviders(own.providers ?? [], options.providers ?? []),
+      providers: joinProviders(own.providers ?? [], options.providers ?? []),
       authority,
       ceiling: authority.scopes,
       guard: !authority.isHeld
         ? null
-        : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue), names: this.hostNames },
+        : { manifest: () => module.manifest, added: this.listKinds(options.epilogue), names: this.hostNames },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,
@@ -988,15 +994,20 @@ export class Runtime {
     })
   }
 
-  private makers(module: Module, options: MachineSettings, answer: RunPerform, listeners: MachineListeners = {}): MachineMakers {
+  private makeMachineMakers(
+    module: Module,
+    options: MachineSettings,
+    answer: RunPerform,
+    listeners: MachineListeners = {},
+  ): MachineMakers {
     return {
-      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits, listeners)),
+      fresh: (limits) => new Machine(module.program, this.makeMachineOptions(options, answer, limits, listeners)),
       restored: (bytes, limits) =>
-        Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits, listeners)),
+        Machine.restore(bytes, module.program, this.makeMachineOptions(options, answer, limits, listeners)),
     }
   }
 
-  private machineOptions(
+  private makeMachineOptions(
     options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
@@ -1006,13 +1017,13 @@ export class Runtime {
       limits: { ...this.options.limits, ...options.limits, ...options.authority.limits, ...limits },
       perform,
       hashHex: this.hashHex,
-      sha256Hex,
+      sha256Hex: hashSha256Hex,
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       ...(this.states === null ? {} : { states: this.states }),
       ...(trace === undefined ? {} : { trace }),
       ...(spans === undefined ? {} : { spans }),
       judge: EFFECT_JUDGE,
-      hostData: this.hostData(options, report),
+      hostData: this.makeHostData(options, report),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
@@ -1022,7 +1033,7 @@ export class Runtime {
   }
 
   /** What families of builtins are told. */
-  private hostData(
+  private makeHostData(
     { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
     report: MachineListeners['report'],
   ): HostData {
@@ -1047,19 +1058,19 @@ export class Runtime {
       .set(HOST_CAPABILITIES, { ...this.capabilities, ...bridge?.capabilities })
   }
 
-  private kindsOf(builtin: string | undefined): readonly string[] {
+  private listKinds(builtin: string | undefined): readonly string[] {
     const effects = builtin === undefined ? 'pure' : (this.registry.builtins.get(builtin)?.effects ?? 'pure')
     return effects === 'pure' ? [] : effects
   }
 
   /** What the runtime and these options give. */
-  private authorityOf(
+  private makeAuthority(
     options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets' | 'limits'>,
   ): RunAuthority {
     const { grants, builtins, pins, enforceManifest, confinement, limits } = this.options
     return {
       grants: [[...(grants ?? [])], ...(options.grants === undefined ? [] : [[...options.grants]])],
-      scopes: this.ceilingOf(options),
+      scopes: this.makeCeiling(options),
       builtins: builtins === undefined ? [] : [builtins],
       pins: pins === undefined ? null : Object.fromEntries(pins),
       isHeld: enforceManifest !== false,
@@ -1069,8 +1080,8 @@ export class Runtime {
   }
 
   /** What a run that goes on may do. Raises SnapshotError where that cannot be said. */
-  private resumed(before: RunAuthority | null, options: StartOptions, widen: boolean): RunAuthority {
-    const now = this.authorityOf(options)
+  private resumeAuthority(before: RunAuthority | null, options: StartOptions, widen: boolean): RunAuthority {
+    const now = this.makeAuthority(options)
     if (widen) return now
     if (before === null) {
       // Whoever says what the run may do has looked; a host that says nothing would give it everything that the host has.
@@ -1085,25 +1096,25 @@ export class Runtime {
         'authority',
         'the run was confined further than this host confines it: give the runtime the same confinement, or set widen',
       )
-    return joinedAuthority({ ...before, scopes: heldScopes(before, this.rules) }, now)
+    return joinAuthorities({ ...before, scopes: readHeldScopes(before, this.rules) }, now)
   }
 
   /** With builtins that refuse where the authority denies them and the runtime does not. */
-  private narrowed(module: Module, { builtins }: RunAuthority): Module {
+  private narrowModule(module: Module, { builtins }: RunAuthority): Module {
     const own = JSON.stringify(this.options.builtins)
     const further = builtins.filter((list) => JSON.stringify(list) !== own)
     return further.length === 0 ? module : module.linkedTo(further.reduce(restrictRegistry, this.registry))
   }
 
   /** The runtime's grants of tools, and those that the start adds. */
-  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>): GrantCeiling {
+  private makeCeiling(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>): GrantCeiling {
     const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny, securityLevel: level }) => [
       ...(toolGrants === undefined && (defaultDeny ?? false) === false
         ? []
         : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)]),
-      ...(level === undefined ? [] : [{ grants: {}, level: knownLevel(level) }]),
+      ...(level === undefined ? [] : [{ grants: {}, level: requireLevel(level) }]),
     ])
-    return options.budgets === undefined ? ceiling : [...ceiling, budgetScope(options.budgets)]
+    return options.budgets === undefined ? ceiling : [...ceiling, makeBudgetScope(options.budgets)]
   }
 
   /** A name that no other run has, and no secret: asking the system for its randomness loads 3 ms of Node at every start. */
@@ -1127,20 +1138,20 @@ function checkedInput(schema: CompiledSchema | null, input: unknown): unknown {
 }
 
 /** What machines of these options begin with. */
-function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() => ReadonlyMap<string, unknown>) | null {
+function makeStates({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() => ReadonlyMap<string, unknown>) | null {
   const models = fixtures === undefined ? null : modelFixtures(fixtures)
   if (logLevel === undefined) return models
   return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
 }
 
 /** Raises GrantError: a misspelt level must not be a missing one. */
-function knownLevel(level: unknown): SecurityLevel {
+function requireLevel(level: unknown): SecurityLevel {
   if (isSecurityLevel(level)) return level
   throw new GrantError(`securityLevel: expected "safe", "restricted" or "privileged", got ${JSON.stringify(level)}`)
 }
 
 /** For a machine that has the limits that are given beside its authority. */
-function unlimited(authority: RunAuthority): RunAuthority {
+function withoutLimits(authority: RunAuthority): RunAuthority {
   return { ...authority, limits: null }
 }
 
@@ -1186,12 +1197,12 @@ function replayRecorder(tracing: TraceOptions, module: Module, entries: readonly
   })
 }
 
-function unfinished(at: number): Divergence {
+function makeUnfinished(at: number): Divergence {
   const message = 'the journal ends in the middle of the run'
   return { at, code: 'replay_exhausted', message, expected: null, actual: null, place: null }
 }
 
-function endOfReplay(end: ReplayEnd): [status: string, message: string | null] {
+function describeReplayEnd(end: ReplayEnd): [status: string, message: string | null] {
   if (end.kind !== 'ended') return ['diverged', end.kind === 'diverged' ? end.divergence.message : null]
   switch (end.end.kind) {
     case 'failed':
@@ -1232,7 +1243,7 @@ export class RunStopped extends Error {
   }
 }
 
-function described(capabilities: Capabilities): HostCapabilities {
+function describeCapabilities(capabilities: Capabilities): HostCapabilities {
   return Object.fromEntries(
     Object.entries(capabilities).map(([name, operations]) => [
       name,

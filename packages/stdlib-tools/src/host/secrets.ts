@@ -27,12 +27,12 @@ export class SecretKeeper {
     this.secrets = secrets
     for (const [name, secret] of Object.entries(secrets)) {
       for (const origin of typeof secret === 'string' ? [] : (secret.origins ?? []))
-        if (originOf(origin) === null)
+        if (readOrigin(origin) === null)
           throw new SecretError(`secret ${name}: ${JSON.stringify(origin)} is no origin such as https://api.example.com`)
     }
     const encoder = new TextEncoder()
     this.values = Object.keys(secrets)
-      .flatMap((name) => [this.value(name)!, ...withinBase64(this.value(name)!)].map((text) => [name, text] as const))
+      .flatMap((name) => [this.value(name)!, ...listWithinBase64(this.value(name)!)].map((text) => [name, text] as const))
       .map(([name, text]) => [name, text, encoder.encode(text)] as const)
       .filter(([, value]) => value.length >= LEAST_SEARCHED)
       // A value may be a part of another one.
@@ -56,7 +56,7 @@ export class SecretKeeper {
   /** Whether the host said that the secret may go there. */
   isBound(name: string, url: URL): boolean {
     const secret = this.has(name) ? this.secrets[name]! : ''
-    return typeof secret !== 'string' && (secret.origins ?? []).some((origin) => originOf(origin) === url.origin)
+    return typeof secret !== 'string' && (secret.origins ?? []).some((origin) => readOrigin(origin) === url.origin)
   }
 
   /** The value for a request to `url`; the text says why there is none. */
@@ -75,7 +75,7 @@ export class SecretKeeper {
       if (typeof found === 'string') return found
       headers[header] =
         typeof user === 'string'
-          ? `Basic ${base64(`${user}:${typeof prefix === 'string' ? prefix : ''}${found.value}`)}`
+          ? `Basic ${encodeBase64(`${user}:${typeof prefix === 'string' ? prefix : ''}${found.value}`)}`
           : `${typeof prefix === 'string' ? prefix : ''}${found.value}`
     }
     return headers
@@ -84,46 +84,46 @@ export class SecretKeeper {
   /** The outcome with every value of a secret replaced by its name. */
   hide(outcome: EffectOutcome): EffectOutcome {
     if (this.values.length === 0) return outcome
-    if (outcome.ok) return { ok: true, value: this.hidden(outcome.value) }
+    if (outcome.ok) return { ok: true, value: this.hideData(outcome.value) }
     const { error } = outcome
     return {
       ok: false,
       error: {
         ...error,
-        message: this.hiddenText(error.message),
-        ...(error.value === undefined ? {} : { value: this.hidden(error.value) }),
+        message: this.hideText(error.message),
+        ...(error.value === undefined ? {} : { value: this.hideData(error.value) }),
       },
     }
   }
 
-  private hidden(value: Plain): Plain {
-    if (typeof value === 'string') return this.hiddenText(value)
-    if (value instanceof Uint8Array) return this.hiddenBytes(value)
-    if (Array.isArray(value)) return (value as readonly Plain[]).map((item) => this.hidden(item))
+  private hideData(value: Plain): Plain {
+    if (typeof value === 'string') return this.hideText(value)
+    if (value instanceof Uint8Array) return this.hideBytes(value)
+    if (Array.isArray(value)) return (value as readonly Plain[]).map((item) => this.hideData(item))
     if (typeof value !== 'object' || value === null || !isRecord(value)) return value
     return Object.fromEntries(
-      Object.entries(value as { readonly [key: string]: Plain }).map(([key, item]) => [this.hiddenText(key), this.hidden(item)]),
+      Object.entries(value as { readonly [key: string]: Plain }).map(([key, item]) => [this.hideText(key), this.hideData(item)]),
     )
   }
 
-  private hiddenText(text: string): string {
+  private hideText(text: string): string {
     let out = text
-    for (const [name, value] of this.values) if (out.includes(value)) out = out.replaceAll(value, markOf(name))
+    for (const [name, value] of this.values) if (out.includes(value)) out = out.replaceAll(value, formatMark(name))
     return out
   }
 
-  private hiddenBytes(bytes: Uint8Array): Uint8Array {
+  private hideBytes(bytes: Uint8Array): Uint8Array {
     let out = bytes
-    for (const [name, , value] of this.values) out = replaced(out, value, new TextEncoder().encode(markOf(name)))
+    for (const [name, , value] of this.values) out = replaceBytes(out, value, new TextEncoder().encode(formatMark(name)))
     return out
   }
 }
 
-const base64 = (text: string): string =>
+const encodeBase64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 
 /** How a text looks within longer texts in base64, as passwords are in `Basic`: it begins at one of three places of a group. */
-function withinBase64(value: string): readonly string[] {
+function listWithinBase64(value: string): readonly string[] {
   const bytes = new TextEncoder().encode(value)
   return [0, 1, 2].flatMap((before) => {
     const encoded = btoa('\0'.repeat(before) + Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
@@ -132,7 +132,7 @@ function withinBase64(value: string): readonly string[] {
   })
 }
 
-const markOf = (name: string): string => `[secret ${name}]`
+const formatMark = (name: string): string => `[secret ${name}]`
 
 /** A marked float is data of a class of its own. */
 function isRecord(value: object): boolean {
@@ -141,12 +141,12 @@ function isRecord(value: object): boolean {
 }
 
 /** The origin of an http address; null for anything else. */
-export function originOf(text: string): string | null {
+export function readOrigin(text: string): string | null {
   const url = parseUrl(text)
   return url === null || !/^https?:$/.test(url.protocol) ? null : url.origin
 }
 
-function replaced(bytes: Uint8Array, wanted: Uint8Array, by: Uint8Array): Uint8Array {
+function replaceBytes(bytes: Uint8Array, wanted: Uint8Array, by: Uint8Array): Uint8Array {
   const found: number[] = []
   for (let at = bytes.indexOf(wanted[0]!); at >= 0;) {
     let same = 1

@@ -6,7 +6,7 @@
 // because the seal shows damage and no intent.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
-import { documentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
+import { readDocumentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
 import type { EffectOutcome, Plain, Value } from '@bridle/vm'
 import type { ArrivedAnswer, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
@@ -68,7 +68,7 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
 
 /** Raises SnapshotError with the reason of a refusal. */
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
-  const version = documentVersion(bytes) === WITHOUT_AUTHORITY ? WITHOUT_AUTHORITY : RUN_SNAPSHOT_VERSION
+  const version = readDocumentVersion(bytes) === WITHOUT_AUTHORITY ? WITHOUT_AUTHORITY : RUN_SNAPSHOT_VERSION
   const [
     runId,
     sources,
@@ -85,34 +85,34 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     branches,
     next,
   ] = list(readDocument(bytes, version))
-  if (!(machine instanceof Uint8Array)) throw missing('the machine')
+  if (!(machine instanceof Uint8Array)) throw makeMissingError('the machine')
   return {
-    runId: text(runId),
-    sources: sources === null ? null : sourcesOf(sources),
+    runId: readText(runId),
+    sources: sources === null ? null : readSources(sources),
     input: input as Plain,
-    startedAt: number(startedAt),
+    startedAt: readNumber(startedAt),
     machine,
-    arrived: list(arrived).map(answerOf),
-    output: text(output),
+    arrived: list(arrived).map(readAnswer),
+    output: readText(output),
     dryRun: dryRun === true,
-    entries: list(entries).map((item) => object(item) as unknown as DryRunEntry),
-    globals: object(globals) as { readonly [name: string]: Value },
-    epilogue: epilogue === null ? null : text(epilogue),
+    entries: list(entries).map((item) => readObject(item) as unknown as DryRunEntry),
+    globals: readObject(globals) as { readonly [name: string]: Value },
+    epilogue: epilogue === null ? null : readText(epilogue),
     authority: version === WITHOUT_AUTHORITY || authority === null ? null : authorityFromPlain(authority),
     // Written before there were branches: everything that comes belongs to whoever goes on.
-    branches: branches === undefined ? [] : list(branches).map(branchOf),
-    next: next === undefined ? { effect: 1, call: 1 } : numbersOf(next),
+    branches: branches === undefined ? [] : list(branches).map(readBranch),
+    next: next === undefined ? { effect: 1, call: 1 } : readNumbers(next),
   }
 }
 
-function branchOf(raw: unknown): RunBranch {
+function readBranch(raw: unknown): RunBranch {
   const [name, effect, call] = list(raw)
-  return { name: text(name), effect: number(effect), call: number(call) }
+  return { name: readText(name), effect: readNumber(effect), call: readNumber(call) }
 }
 
-function numbersOf(raw: unknown): NextNumbers {
+function readNumbers(raw: unknown): NextNumbers {
   const [effect, call] = list(raw)
-  return { effect: number(effect), call: number(call) }
+  return { effect: readNumber(effect), call: readNumber(call) }
 }
 
 /** What a snapshot is of, for who keeps many. */
@@ -136,39 +136,39 @@ export function describeSnapshot(bytes: Uint8Array): SnapshotFacts {
   return { runId, file: sources?.entry.key ?? null, startedAt, output, dryRun, sizeBytes: bytes.length, authority }
 }
 
-function answerOf(raw: unknown): ArrivedAnswer {
+function readAnswer(raw: unknown): ArrivedAnswer {
   const [id, outcome] = list(raw)
-  const data = object(outcome)
-  if (data['ok'] !== true) text(object(data['error'])['message'])
-  return { id: number(id), outcome: outcome as EffectOutcome }
+  const data = readObject(outcome)
+  if (data['ok'] !== true) readText(readObject(data['error'])['message'])
+  return { id: readNumber(id), outcome: outcome as EffectOutcome }
 }
 
-function sourcesOf(raw: unknown): ProgramSources {
+function readSources(raw: unknown): ProgramSources {
   const sources = parseSources(raw)
-  if (sources === null) throw missing('the program')
+  if (sources === null) throw makeMissingError('the program')
   return sources
 }
 
-function object(raw: unknown): { readonly [key: string]: unknown } {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw missing('a object')
+function readObject(raw: unknown): { readonly [key: string]: unknown } {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw makeMissingError('a object')
   return raw as { readonly [key: string]: unknown }
 }
 
 function list(raw: unknown): readonly unknown[] {
-  if (!Array.isArray(raw)) throw missing('a list')
+  if (!Array.isArray(raw)) throw makeMissingError('a list')
   return raw
 }
 
-function number(raw: unknown): number {
-  if (typeof raw !== 'number') throw missing('a number')
+function readNumber(raw: unknown): number {
+  if (typeof raw !== 'number') throw makeMissingError('a number')
   return raw
 }
 
-function text(raw: unknown): string {
-  if (typeof raw !== 'string') throw missing('a text')
+function readText(raw: unknown): string {
+  if (typeof raw !== 'string') throw makeMissingError('a text')
   return raw
 }
 
-function missing(what: string): SnapshotError {
+function makeMissingError(what: string): SnapshotError {
   return new SnapshotError('damaged', `the snapshot is damaged: ${what} is missing`)
 }

@@ -3,7 +3,7 @@
 
 import { compileProgram, writeModuleIdentity } from '@bridle/compiler'
 import type { Resolution } from '@bridle/compiler'
-import { createRegistry, signaturesOf } from '@bridle/vm'
+import { createRegistry, collectSignatures } from '@bridle/vm'
 import { expect, test } from 'vitest'
 import { STD_MODULES } from '../std.generated.js'
 import { createRuntime } from '../index.js'
@@ -12,7 +12,7 @@ import { allFamilies } from './families/all.js'
 import { stdModule } from './modules.js'
 
 const NOTHING_ADDED = new Map<string, string>()
-const signatures = signaturesOf(createRegistry(allFamilies()))
+const signatures = collectSignatures(createRegistry(allFamilies()))
 const names = [...STD_MODULES.keys()]
 
 function fromText(path: string): Resolution {
@@ -22,18 +22,18 @@ function fromText(path: string): Resolution {
     : { kind: 'source', key: `<stdlib>/${path.slice('std/'.length)}.harn`, text }
 }
 
-function chunkOf(name: string, resolve: (path: string) => Resolution, known = signatures) {
+function readChunk(name: string, resolve: (path: string) => Resolution, known = signatures) {
   const { program } = compileProgram({ key: 'entry', text: `import "std/${name}"\n` }, { signatures: known, resolve })
   return program?.modules.find((each) => each.key === `<stdlib>/${name}.harn`)
 }
 
 test.each(names)('std/%s is what its text compiles to; run `npm run generate` if not', (name) => {
-  const compiled = chunkOf(name, (path) => stdModule(path, NOTHING_ADDED))
+  const compiled = readChunk(name, (path) => stdModule(path, NOTHING_ADDED))
   expect(compiled?.fingerprint, 'the module was compiled from its text').toBeDefined()
-  expect(writeModuleIdentity(compiled!)).toBe(writeModuleIdentity(chunkOf(name, fromText)!))
+  expect(writeModuleIdentity(compiled!)).toBe(writeModuleIdentity(readChunk(name, fromText)!))
 })
 
-async function output(text: string, std: Record<string, string> = {}): Promise<string> {
+async function runToOutput(text: string, std: Record<string, string> = {}): Promise<string> {
   const runtime = createRuntime({ std })
   const run = runtime.start(runtime.compile(text))
   const result = await run.result
@@ -44,9 +44,9 @@ test('a module that imports one of the host is compiled from its text', async ()
   const script = 'import { distances } from "std/uses"\nprintln(distances())\n'
   const uses =
     'import { euclidean_distance } from "std/math"\npub fn distances() {\n  return euclidean_distance([0, 0], [3, 4])\n}\n'
-  expect(await output(script, { uses })).toBe('5.0\n')
+  expect(await runToOutput(script, { uses })).toBe('5.0\n')
   const math = 'fn first() {\n  return 1\n}\npub fn euclidean_distance(_a, _b) {\n  return "of the host"\n}\n'
-  expect(await output(script, { uses, math })).toBe('of the host\n')
+  expect(await runToOutput(script, { uses, math })).toBe('of the host\n')
   const own = compileProgram(
     { key: 'entry', text: 'import "std/prompt_library"\n' },
     { signatures, resolve: (path) => stdModule(path, new Map([['math', `${STD_MODULES.get('math')!}\npub fn more() {}\n`]])) },
@@ -57,9 +57,9 @@ test('a module that imports one of the host is compiled from its text', async ()
 })
 
 test('a module of which a builtin is missing is compiled from its text', () => {
-  const without = signaturesOf(createRegistry(STANDARD_FAMILIES))
+  const without = collectSignatures(createRegistry(STANDARD_FAMILIES))
   expect(without.has('__mcp_client')).toBe(false)
-  expect(chunkOf('mcp', (path) => stdModule(path, NOTHING_ADDED), without)!.fingerprint).toBeUndefined()
+  expect(readChunk('mcp', (path) => stdModule(path, NOTHING_ADDED), without)!.fingerprint).toBeUndefined()
 })
 
 test('importing a module does not read its text', () => {

@@ -2,6 +2,6 @@
 
 import { STD_MODULES } from '../std.generated.js'
 
-export function stdText(name: string): string | undefined {
+export function findStdText(name: string): string | undefined {
   return STD_MODULES.get(name)
 }

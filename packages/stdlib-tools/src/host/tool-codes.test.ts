@@ -22,7 +22,7 @@ import {
 import type { AnyToolError, Journal, RuntimeOptions, StartOptions, Tool, ToolContext } from '../index.js'
 import { FileSandbox, Workspace, fsProvider } from '../node/index.js'
 
-const tool = (
+const makeTool = (
   execute: (args: unknown, context: ToolContext) => unknown,
   more: Partial<Parameters<typeof defineTool>[0]> = {},
 ): Tool => defineTool({ name: 't', execute, ...more })
@@ -35,19 +35,19 @@ interface Situation {
 }
 
 const CALL = 'tool_try("t", {})'
-const always = (status: number, body = ''): Situation => ({
+const makeAlways = (status: number, body = ''): Situation => ({
   runtime: {
     tools: [
-      tool(() => {
+      makeTool(() => {
         throw errorFromResponse({ status, body }, { provider: 'p', model: 'm' })
       }),
     ],
   },
 })
-const failing = (code: ToolErrorCode): Situation => ({
+const makeFailing = (code: ToolErrorCode): Situation => ({
   runtime: {
     tools: [
-      tool(() => {
+      makeTool(() => {
         throw new ToolError(code, 'as the tool says')
       }),
     ],
@@ -56,34 +56,36 @@ const failing = (code: ToolErrorCode): Situation => ({
 
 const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
   not_registered: { source: 'tool_try("nothing", {})' },
-  not_found: always(404, 'no such page'),
+  not_found: makeAlways(404, 'no such page'),
   invalid_args: {
-    runtime: { tools: [tool(() => 1, { input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } })] },
+    runtime: {
+      tools: [makeTool(() => 1, { input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } })],
+    },
   },
   execution_failed: {
     runtime: {
       tools: [
-        tool(() => {
+        makeTool(() => {
           throw new Error('broken')
         }),
       ],
     },
   },
-  server_error: always(500),
-  rate_limit: always(429),
-  auth: always(401),
-  model_not_found: always(404, 'no such model'),
-  timeout: { source: 'tool_try("t", {}, {timeout_ms: 50})', runtime: { tools: [tool(() => new Promise(() => {}))] } },
-  provider_unavailable: always(503),
-  connection: failing('connection'),
-  output_validation_failed: { runtime: { tools: [tool(() => 'text', { output: { type: 'integer' } })] } },
-  schema_drift: { runtime: { tools: [tool(() => ({}))], pins: new Map() } },
+  server_error: makeAlways(500),
+  rate_limit: makeAlways(429),
+  auth: makeAlways(401),
+  model_not_found: makeAlways(404, 'no such model'),
+  timeout: { source: 'tool_try("t", {}, {timeout_ms: 50})', runtime: { tools: [makeTool(() => new Promise(() => {}))] } },
+  provider_unavailable: makeAlways(503),
+  connection: makeFailing('connection'),
+  output_validation_failed: { runtime: { tools: [makeTool(() => 'text', { output: { type: 'integer' } })] } },
+  schema_drift: { runtime: { tools: [makeTool(() => ({}))], pins: new Map() } },
   policy_violation: {
     source: 'tool_try("t", {size: 9})',
-    runtime: { tools: [tool(() => 1)], toolGrants: { t: { size: 1 } } },
+    runtime: { tools: [makeTool(() => 1)], toolGrants: { t: { size: 1 } } },
   },
   effect_violation: {
-    runtime: { tools: [tool((_, { performed }) => performed('http'), { effects: ['fs'] })] },
+    runtime: { tools: [makeTool((_, { performed }) => performed('http'), { effects: ['fs'] })] },
   },
   egress_blocked: {
     source: 'tool_try("http.get", {url: "https://b.test/"})',
@@ -99,18 +101,18 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
   approval_denied: {
     source:
       'import { with_approval_policy } from "std/policy"\nwith_approval_policy({auto_deny: ["t"]}, { -> tool_try("t", {}) })',
-    runtime: { tools: [tool(() => 1)] },
+    runtime: { tools: [makeTool(() => 1)] },
   },
-  budget_exhausted: { runtime: { tools: [tool(() => 1)] }, start: { budgets: { t: { calls: 0 } } } },
-  resource_limit: failing('resource_limit'),
+  budget_exhausted: { runtime: { tools: [makeTool(() => 1)] }, start: { budgets: { t: { calls: 0 } } } },
+  resource_limit: makeFailing('resource_limit'),
   circuit_open: {
     source:
       'let r = tool_define(tool_registry(), "c", "", {parameters: {}, handler: { _ -> throw {category: "overloaded", message: "no"} }, circuit_breaker: {threshold: 1}})\ntool_try("c", {}, {registry: r})\ntool_try("c", {}, {registry: r})',
   },
-  cancelled: failing('cancelled'),
-  unknown_outcome: failing('unknown_outcome'),
+  cancelled: makeFailing('cancelled'),
+  unknown_outcome: makeFailing('unknown_outcome'),
   version_mismatch: {
-    runtime: { tools: [tool(() => 1, { version: '1.0.0' })], toolGrants: { t: { version: '^2' } } },
+    runtime: { tools: [makeTool(() => 1, { version: '1.0.0' })], toolGrants: { t: { version: '^2' } } },
   },
   grant_invalid: {
     source:
@@ -119,7 +121,7 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
   prepare_failed: {
     runtime: {
       tools: [
-        tool(() => 1, {
+        makeTool(() => 1, {
           prepare: () => {
             throw new Error('not ready')
           },
@@ -132,7 +134,7 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
       tools: toolsOf(defineProvider({ manifests: () => [{ name: 't' }], contract: () => null, execute: () => 1 })),
     },
   },
-  tool_recursion_limit: { runtime: { tools: [tool((_, { tools }) => tools.call('t'))] } },
+  tool_recursion_limit: { runtime: { tools: [makeTool((_, { tools }) => tools.call('t'))] } },
 }
 
 /** Those that reach the host, and no script. */
@@ -178,13 +180,13 @@ describe('codes that reach the host', () => {
   const source = 'import { t } from "host/tools"\nreturn t({})'
 
   test('duplicate_tool', () => {
-    const make = (): unknown => createRegistry([tool(() => 1), tool(() => 2)])
+    const make = (): unknown => createRegistry([makeTool(() => 1), makeTool(() => 2)])
     expect(make).toThrow(DefinitionError)
     expect(make).toThrow(expect.objectContaining({ code: 'duplicate_tool' }))
-    expect(() => createRuntime({ tools: [tool(() => 1), tool(() => 2)] })).toThrow(
+    expect(() => createRuntime({ tools: [makeTool(() => 1), makeTool(() => 2)] })).toThrow(
       expect.objectContaining({ code: 'duplicate_tool' }),
     )
-    const registry = createRegistry([tool(() => 1)]).replace(tool(() => 2))
+    const registry = createRegistry([makeTool(() => 1)]).replace(makeTool(() => 2))
     expect(registry.size).toBe(1)
     expect(() => registry.replace(defineTool({ name: 'other', execute: () => 1 }))).toThrow(DefinitionError)
   })
@@ -196,7 +198,7 @@ describe('codes that reach the host', () => {
         if (entry.type === 'effect') throw new Error('disk full')
       },
     }
-    const host = createRuntime({ tools: [tool(() => ++calls)] })
+    const host = createRuntime({ tools: [makeTool(() => ++calls)] })
     const failure = await host.start(host.compile(source), { journal }).result.catch((cause: unknown) => cause)
     expect(isToolError(failure, 'store_unavailable')).toBe(true)
     expect((failure as Error).message).toBe('the journal cannot be written: disk full')
@@ -210,7 +212,7 @@ describe('codes that reach the host', () => {
       store.claim('r', { owner: 'other', now: 1e6, leaseMs: 1 })
       return Promise.resolve(1)
     }
-    const host = createRuntime({ tools: [tool(take)], clock, runs: { store } })
+    const host = createRuntime({ tools: [makeTool(take)], clock, runs: { store } })
     const failure = await host.start(host.compile(source), { runId: 'r' }).result.catch((cause: unknown) => cause)
     expect(isToolError(failure, 'journal_lease_lost')).toBe(true)
     expect(failure).toMatchObject({ category: 'generic', retryable: false })
@@ -218,7 +220,7 @@ describe('codes that reach the host', () => {
 
   test('replay_mismatch and replay_exhausted', async () => {
     const journal = new MemoryJournal()
-    const host = createRuntime({ tools: [tool(() => 1)] })
+    const host = createRuntime({ tools: [makeTool(() => 1)] })
     await host.start(host.compile(source), { journal }).result
     const other = host.compile(source.replace('t({})', 't({changed: true})'))
     const diverged = host.replay(other, journal.entries)
@@ -233,7 +235,7 @@ describe('codes that reach the host', () => {
 
 test('one class, told apart by its code', async () => {
   const registry = createRegistry([
-    tool(() => {
+    makeTool(() => {
       throw errorFromResponse({ status: 429, headers: { 'retry-after': '3' } })
     }),
   ])
@@ -258,7 +260,7 @@ test('one class, told apart by its code', async () => {
 })
 
 test('a result that never comes is cancelled with its run', async () => {
-  const host = createRuntime({ tools: [tool(() => pending('never'))] })
+  const host = createRuntime({ tools: [makeTool(() => pending('never'))] })
   const run = host.start(host.compile('import { t } from "host/tools"\nreturn t({})'), {
     onWaiting: () => setImmediate(() => run.cancel('enough')),
   })

@@ -22,28 +22,28 @@ const FIELDS: { readonly [Kind in ScopeKind]: string } = {
 const NONE: readonly Value[] = []
 
 /** Outermost first. */
-export function scopesOf(ctx: Context, kind: ScopeKind): readonly Value[] {
+export function listScopes(ctx: Context, kind: ScopeKind): readonly Value[] {
   const stack = ctx.machine.task().fields.get(FIELDS[kind])
   return stack instanceof HarnList ? stack.view() : NONE
 }
 
 /** For those who have the fields of the task at hand. */
-export function innermostIn(fields: Pick<ReadonlyMap<string, Value>, 'get'>, kind: ScopeKind): Value {
+export function findInnermostIn(fields: Pick<ReadonlyMap<string, Value>, 'get'>, kind: ScopeKind): Value {
   const stack = fields.get(FIELDS[kind])
   return stack instanceof HarnList && stack.length > 0 ? stack.items[stack.length - 1]! : null
 }
 
-export function innermostScope(ctx: Context, kind: ScopeKind): Value {
-  return innermostIn(ctx.machine.task().fields, kind)
+export function findInnermostScope(ctx: Context, kind: ScopeKind): Value {
+  return findInnermostIn(ctx.machine.task().fields, kind)
 }
 
 export function pushScope(ctx: Context, kind: ScopeKind, scope: Value): void {
-  ctx.machine.task().fields.set(FIELDS[kind], new HarnList([...scopesOf(ctx, kind), scope]))
+  ctx.machine.task().fields.set(FIELDS[kind], new HarnList([...listScopes(ctx, kind), scope]))
 }
 
 /** The scope that ended, or undefined when none was open. */
 export function popScope(ctx: Context, kind: ScopeKind): Value | undefined {
-  const stack = scopesOf(ctx, kind)
+  const stack = listScopes(ctx, kind)
   ctx.machine.task().fields.set(FIELDS[kind], new HarnList(stack.slice(0, -1)))
   return stack.at(-1)
 }

@@ -1,10 +1,10 @@
 // Small pure helpers behind larger builtins: reading server-sent events in chunks, diffs by lines, ignore patterns.
 
-import { HarnDict, utf8 } from '@bridle/vm/families'
+import { HarnDict, toUtf8 } from '@bridle/vm/families'
 import { describe, expect, test } from 'vitest'
-import { lineDiff } from './formats/line-diff.js'
+import { diffLines } from './formats/line-diff.js'
 import { ignoreRules } from './project/ignore.js'
-import { EventReader, eventText, parseFrame } from './http/sse-format.js'
+import { EventReader, formatEvent, parseFrame } from './http/sse-format.js'
 
 describe('server-sent events', () => {
   test('events are whole whatever the chunks are', () => {
@@ -13,7 +13,7 @@ describe('server-sent events', () => {
       const reader = new EventReader('')
       const found: unknown[] = []
       for (let at = 0; at < text.length; at += size) {
-        reader.append(utf8(text.slice(at, at + size)))
+        reader.append(toUtf8(text.slice(at, at + size)))
         for (let event = reader.next(); event !== null; event = reader.next())
           found.push([event.get('event'), event.get('data'), event.get('id')])
       }
@@ -25,7 +25,7 @@ describe('server-sent events', () => {
   })
 
   test('what is written is read back', () => {
-    const frame = eventText(HarnDict.of({ event: 'e', data: 'a\nb', id: '1', retry: 5 }), null)
+    const frame = formatEvent(HarnDict.of({ event: 'e', data: 'a\nb', id: '1', retry: 5 }), null)
     expect(typeof frame).toBe('string')
     const event = parseFrame(String(frame))
     expect([event.get('event'), event.get('data'), event.get('id'), event.get('retry_ms')]).toEqual(['e', 'a\nb', '1', 5])
@@ -40,12 +40,12 @@ describe('line diff', () => {
     ['same', 'same', ' same'],
     ['1\n2\n3\n4', '2\n4\n5', '-1| 2|-3| 4|+5'],
   ])('%j → %j', (before, after, expected) => {
-    expect(lineDiff(before, after)).toBe(expected.replaceAll('|', '\n'))
+    expect(diffLines(before, after)).toBe(expected.replaceAll('|', '\n'))
   })
 
   test('texts without a common line in the middle do not take quadratic space', () => {
-    const many = (prefix: string): string => Array.from({ length: 5000 }, (_, at) => `${prefix}${at}`).join('\n')
-    expect(lineDiff(many('a'), many('b')).split('\n')).toHaveLength(10_000)
+    const repeatMany = (prefix: string): string => Array.from({ length: 5000 }, (_, at) => `${prefix}${at}`).join('\n')
+    expect(diffLines(repeatMany('a'), repeatMany('b')).split('\n')).toHaveLength(10_000)
   })
 })
 

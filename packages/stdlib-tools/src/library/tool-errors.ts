@@ -71,7 +71,7 @@ const CODE_OF_CATEGORY: Readonly<Record<string, ToolErrorCode>> = {
   budget_exceeded: 'budget_exhausted',
 }
 
-export function codeOfCategory(category: string): ToolErrorCode {
+export function findCode(category: string): ToolErrorCode {
   return Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
 }
 
@@ -83,13 +83,19 @@ export interface CallFacts {
   readonly alias?: string | null
 }
 
-export function codeRow(code: string): CodeRow {
+export function findCodeRow(code: string): CodeRow {
   return isToolErrorCode(code) ? TOOL_ERROR_CODES[code] : { category: 'generic', mayRepeat: 'no' }
 }
 
 /** The dict that is thrown, or put into an Err. */
-export function toolError(code: string, message: string, facts: CallFacts, details: Value = null, cause: Value = null): HarnDict {
-  const row = codeRow(code)
+export function makeToolError(
+  code: string,
+  message: string,
+  facts: CallFacts,
+  details: Value = null,
+  cause: Value = null,
+): HarnDict {
+  const row = findCodeRow(code)
   const error = HarnDict.of({
     name: 'ToolError',
     code,
@@ -119,22 +125,22 @@ export function isInterruption(fault: Fault): boolean {
 }
 
 /** A fault of a handler, an executor or a provider as a tool error. A tool error of the same call stays what it is. */
-export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
+export function toToolError(fault: Fault, facts: CallFacts): HarnDict {
   const { caught } = fault
-  if (isToolError(caught)) return completed(caught, facts)
+  if (isToolError(caught)) return completeError(caught, facts)
   if (fault.kind === 'categorized') {
     const { value: code } = fault
-    return toolError(typeof code === 'string' ? code : codeOfCategory(fault.category), fault.message, facts)
+    return makeToolError(typeof code === 'string' ? code : findCode(fault.category), fault.message, facts)
   }
   if (caught instanceof HarnDict) {
     const category = caught.get('category')
-    const code = codeOfCategory(typeof category === 'string' ? category : '')
+    const code = findCode(typeof category === 'string' ? category : '')
     const message = caught.get('message')
-    return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
+    return makeToolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
   }
-  const told = typeof caught === 'string' && fault.kind === 'thrown' ? errorOfText(caught) : null
-  if (told !== null) return toolError(told.code, told.message, facts)
-  return toolError(
+  const told = typeof caught === 'string' && fault.kind === 'thrown' ? parseErrorText(caught) : null
+  if (told !== null) return makeToolError(told.code, told.message, facts)
+  return makeToolError(
     'execution_failed',
     fault.kind === 'thrown' ? fault.message : fault.text,
     facts,
@@ -147,18 +153,18 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
  * What a refusal says that was caught, which makes a text `Error [CATEGORY]: …` of it, and thrown again: a handler that only passes it on
  * must not make it another error. Null for texts that are none.
  */
-export function errorOfText(text: string): { readonly code: ToolErrorCode; readonly message: string } | null {
+export function parseErrorText(text: string): { readonly code: ToolErrorCode; readonly message: string } | null {
   const [, category = '', message = ''] = /^Error \[([a-z_]+)\]: ([^]*)$/.exec(text) ?? []
   if (!Object.hasOwn(CODE_OF_CATEGORY, category)) return null
   const isSandbox = category === 'tool_rejected' && /^(?:File access violation|Path traversal detected)\b/.test(message)
-  return { code: isSandbox ? 'security_violation' : codeOfCategory(category), message }
+  return { code: isSandbox ? 'security_violation' : findCode(category), message }
 }
 
 /** Adds what a provider does not know to the record it sent. */
-function completed(error: HarnDict, facts: CallFacts): HarnDict {
+function completeError(error: HarnDict, facts: CallFacts): HarnDict {
   if (error.has('call_id')) return error
   const code = error.get('code') as string
-  const full = toolError(code, display(error.get('message') ?? code), facts, error.get('details') ?? null)
+  const full = makeToolError(code, display(error.get('message') ?? code), facts, error.get('details') ?? null)
   for (const [key, value] of error.entries()) if (value !== null) full.set(key, value)
   return full
 }

@@ -25,9 +25,9 @@ let wake: () => void
 let asked: number
 let server: McpServerConnection
 
-const raw = (line: string): void => void input.write(`${line}\n`)
+const writeRaw = (line: string): void => void input.write(`${line}\n`)
 
-async function until(accepts: (message: Message) => boolean): Promise<Message> {
+async function waitUntil(accepts: (message: Message) => boolean): Promise<Message> {
   for (;;) {
     const found = heard.find(accepts)
     if (found !== undefined) return found
@@ -38,8 +38,8 @@ async function until(accepts: (message: Message) => boolean): Promise<Message> {
 /** `params` as JSON text. */
 function request(method: string, params: string): Promise<Message> {
   const id = `q${++asked}`
-  raw(`{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(method)},"params":${params}}`)
-  return until((message) => message.id === id)
+  writeRaw(`{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(method)},"params":${params}}`)
+  return waitUntil((message) => message.id === id)
 }
 
 beforeEach(async () => {
@@ -80,8 +80,8 @@ test.each<[string, string, number]>([
   ['an endless id', '{"jsonrpc":"2.0","id":1e999,"method":"ping"}', -32_600],
   ['a method that is an object', '{"jsonrpc":"2.0","id":5,"method":{}}', -32_600],
 ])('%s is answered without an id', async (_, line, code) => {
-  raw(line)
-  expect(await until(({ id }) => id === null)).toMatchObject({ error: { code } })
+  writeRaw(line)
+  expect(await waitUntil(({ id }) => id === null)).toMatchObject({ error: { code } })
 })
 
 test.each<[string, string]>([
@@ -132,7 +132,7 @@ test('answers and notices that belong to nothing', async () => {
     '{"jsonrpc":"2.0","method":"__proto__"}',
     '{}',
   ])
-    raw(line)
+    writeRaw(line)
   expect(await request('ping', '{}')).toHaveProperty('result')
   expect(await request('tools/list', '{"cursor":{"toString":1}}')).toHaveProperty('id')
 })

@@ -34,7 +34,7 @@ export interface McpServerDeclaration {
 type Fields = { readonly [key: string]: Plain }
 
 /** A value as a message names it, in the words of the reference. */
-function shown(value: Plain): string {
+function describeValue(value: Plain): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`
   if (typeof value === 'boolean') return `boolean \`${value}\``
@@ -43,54 +43,54 @@ function shown(value: Plain): string {
   return `integer \`${value}\``
 }
 
-function wrong(value: Plain, wanted: string): never {
-  throw invalid(`invalid type: ${shown(value)}, expected ${wanted}`)
+function failWrongType(value: Plain, wanted: string): never {
+  throw makeInvalid(`invalid type: ${describeValue(value)}, expected ${wanted}`)
 }
 
-function textOf(fields: Fields, key: string, optional: boolean): string | null {
+function readText(fields: Fields, key: string, optional: boolean): string | null {
   const value = fields[key]
   if (value === undefined || (optional && value === null)) return null
-  return typeof value === 'string' ? value : wrong(value, 'a string')
+  return typeof value === 'string' ? value : failWrongType(value, 'a string')
 }
 
-function textsOf(fields: Fields, key: string): string[] {
+function readTexts(fields: Fields, key: string): string[] {
   const value = fields[key]
   if (value === undefined) return []
-  if (!Array.isArray(value)) return wrong(value, 'a sequence')
-  return (value as readonly Plain[]).map((item) => (typeof item === 'string' ? item : wrong(item, 'a string')))
+  if (!Array.isArray(value)) return failWrongType(value, 'a sequence')
+  return (value as readonly Plain[]).map((item) => (typeof item === 'string' ? item : failWrongType(item, 'a string')))
 }
 
-function environmentOf(fields: Fields): { [name: string]: string } {
+function readEnvironment(fields: Fields): { [name: string]: string } {
   const value = fields['env']
   const env = Object.create(null) as { [name: string]: string }
   if (value === undefined) return env
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong(value, 'a map')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failWrongType(value, 'a map')
   for (const [name, item] of Object.entries(value as Fields))
-    env[name] = typeof item === 'string' ? item : wrong(item, 'a string')
+    env[name] = typeof item === 'string' ? item : failWrongType(item, 'a string')
   return env
 }
 
 /** Throws McpFailure with the text of 04a for a malformed spec. */
 export function readServerConfig(name: string, spec: Plain): McpServerConfig {
   const fields = spec as Fields
-  const transport = textOf(fields, 'transport', false) ?? 'stdio'
+  const transport = readText(fields, 'transport', false) ?? 'stdio'
   if (transport !== 'stdio' && transport !== 'http')
-    throw invalid(`unknown variant \`${transport}\`, expected \`stdio\` or \`http\``)
-  const command = textOf(fields, 'command', false) ?? ''
-  const args = textsOf(fields, 'args')
-  const env = environmentOf(fields)
-  const url = textOf(fields, 'url', false) ?? ''
-  const authToken = textOf(fields, 'auth_token', true)
-  const proxyServerName = textOf(fields, 'proxy_server_name', true)
+    throw makeInvalid(`unknown variant \`${transport}\`, expected \`stdio\` or \`http\``)
+  const command = readText(fields, 'command', false) ?? ''
+  const args = readTexts(fields, 'args')
+  const env = readEnvironment(fields)
+  const url = readText(fields, 'url', false) ?? ''
+  const authToken = readText(fields, 'auth_token', true)
+  const proxyServerName = readText(fields, 'proxy_server_name', true)
   if (transport === 'stdio') {
-    if (command === '') throw invalid('transport "stdio" needs a command')
+    if (command === '') throw makeInvalid('transport "stdio" needs a command')
     return { name, transport, command, file: null, args, env }
   }
-  if (parseUrl(url) === null || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
+  if (parseUrl(url) === null || !/^https?:/.test(url)) throw makeInvalid('transport "http" needs a url')
   return { name, transport, url, authToken, auth: null, proxyServerName }
 }
 
-export function declaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {
+export function readDeclaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {
   const config = readServerConfig(name, {
     transport: declaration.transport ?? (declaration.url === undefined ? 'stdio' : 'http'),
     ...(declaration.command === undefined ? {} : { command: declaration.command }),
@@ -102,11 +102,11 @@ export function declaredConfig(name: string, declaration: McpServerDeclaration):
   })
   const { auth } = declaration
   if (auth === undefined) return config
-  if (config.transport !== 'http') throw invalid('only servers over HTTP have authorization')
-  if (auth.authorize !== undefined && auth.redirectUrl === undefined) throw invalid('auth.authorize needs auth.redirectUrl')
+  if (config.transport !== 'http') throw makeInvalid('only servers over HTTP have authorization')
+  if (auth.authorize !== undefined && auth.redirectUrl === undefined) throw makeInvalid('auth.authorize needs auth.redirectUrl')
   return { ...config, auth }
 }
 
-function invalid(reason: string): McpFailure {
+function makeInvalid(reason: string): McpFailure {
   return new McpFailure(runtimeError(`Invalid MCP server config: ${reason}`))
 }

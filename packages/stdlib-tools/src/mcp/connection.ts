@@ -6,15 +6,15 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import { LONGEST_TIMER_MS, timerMs } from '../library/time/host-clock.js'
-import { osErrorText } from '../tools/executors/os-errors.js'
-import { categorizedError, messageOf, runtimeError, thrownError } from '../tools/executors/provider.js'
+import { LONGEST_TIMER_MS, clampTimer } from '../library/time/host-clock.js'
+import { describeOsError } from '../tools/executors/os-errors.js'
+import { categorizedError, describeCause, runtimeError, thrownError } from '../tools/executors/provider.js'
 import { VERSION } from '../version.js'
-import { exactFetch } from './exact-fetch.js'
-import { marked, withIntegers } from '../tools/executors/exact-json.js'
+import { makeExactFetch } from './exact-fetch.js'
+import { markInteger, withIntegers } from '../tools/executors/exact-json.js'
 import { DEFAULT_LIMITS, McpLimitError } from './limits.js'
 import type { McpLimits } from './limits.js'
-import { AuthorizationError, authorizedFetch } from './oauth.js'
+import { AuthorizationError, makeAuthorizedFetch } from './oauth.js'
 import type { McpAuth } from './oauth.js'
 import { SpawnError, StdioTransport } from './stdio.js'
 
@@ -124,7 +124,7 @@ export class McpConnection {
       import('@modelcontextprotocol/sdk/client/index.js'),
       import('@modelcontextprotocol/sdk/types.js'),
     ])
-    const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: capabilitiesOf(options.handlers) })
+    const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: listCapabilities(options.handlers) })
     client.onerror = () => {}
     client.fallbackNotificationHandler = async (notification) =>
       options.onNotification?.(notification.method, withIntegers((notification.params ?? {}) as Plain))
@@ -159,11 +159,11 @@ export class McpConnection {
 
   /** What the server said about itself. */
   facts(): Plain {
-    const plain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
+    const toPlain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
     return {
-      server: plain(this.client.getServerVersion()),
-      capabilities: plain(this.client.getServerCapabilities()),
-      instructions: plain(this.client.getInstructions()),
+      server: toPlain(this.client.getServerVersion()),
+      capabilities: toPlain(this.client.getServerCapabilities()),
+      instructions: toPlain(this.client.getInstructions()),
     }
   }
 
@@ -189,7 +189,7 @@ export class McpConnection {
     // The SDK's own listener is dropped with the answer, so progress that arrives together with it would be lost.
     const token = options.onProgress === undefined ? null : ++this.tokens
     if (token !== null) this.listeners.set(token, options.onProgress!)
-    const given = wire(params) as { readonly [key: string]: unknown }
+    const given = toWire(params) as { readonly [key: string]: unknown }
     const meta =
       token === null
         ? {}
@@ -230,19 +230,19 @@ export class McpConnection {
   }
 
   private explain(cause: unknown, method: string, limit: Deadline): EffectOutcome {
-    if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${durationText(limit.ms)}`)
-    const blocked = refusedByPolicy(cause)
+    if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${formatDuration(limit.ms)}`)
+    const blocked = findPolicyRefusal(cause)
     if (blocked !== null) return categorizedError('egress_blocked', blocked)
-    const limited = limitOf(cause) ?? limitOf(this.transport instanceof StdioTransport ? this.transport.failure?.cause : null)
+    const limited = findLimit(cause) ?? findLimit(this.transport instanceof StdioTransport ? this.transport.failure?.cause : null)
     if (limited !== null) return runtimeError(limited.message)
     if (cause instanceof AuthorizationError) return thrownError(`MCP authorization required: ${cause.message}`)
     if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
     if (cause instanceof SpawnError) {
       const command = this.config.transport === 'stdio' ? this.config.command : this.config.name
-      return thrownError(`mcp_connect: failed to spawn '${command}': ${osErrorText(cause.cause)}`)
+      return thrownError(`mcp_connect: failed to spawn '${command}': ${describeOsError(cause.cause)}`)
     }
     const code = (cause as { readonly code?: unknown } | null)?.code
-    const message = messageOf(cause)
+    const message = describeCause(cause)
     if (this.config.transport === 'http' && (cause as Error | null)?.constructor?.name === 'StreamableHTTPError') {
       if (code === 404 && this.hasSession) this.lost = true
       return code === 401
@@ -253,39 +253,40 @@ export class McpConnection {
     if (typeof code === 'number' && !(code === -32000 && this.closed))
       return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
     const failure = this.transport instanceof StdioTransport ? this.transport.failure : null
-    if (failure !== null && !brokenPipe(failure.cause))
-      return runtimeError(`MCP ${failure.during} error: ${osErrorText(failure.cause)}`)
-    if (this.config.transport === 'http' && code !== -32000) return runtimeError(`MCP HTTP request error: ${httpReason(cause)}`)
-    if (this.closed || brokenPipe(cause) || message === 'server closed connection')
+    if (failure !== null && !isBrokenPipe(failure.cause))
+      return runtimeError(`MCP ${failure.during} error: ${describeOsError(failure.cause)}`)
+    if (this.config.transport === 'http' && code !== -32000)
+      return runtimeError(`MCP HTTP request error: ${readHttpReason(cause)}`)
+    if (this.closed || isBrokenPipe(cause) || message === 'server closed connection')
       return runtimeError('MCP: server closed connection')
     return runtimeError(`MCP protocol error: ${message}`)
   }
 }
 
 /** A write to a server that has just gone: the same thing as the end of its output, only noticed from the other side. */
-function brokenPipe(cause: unknown): boolean {
+function isBrokenPipe(cause: unknown): boolean {
   const code = (cause as { readonly code?: unknown } | null)?.code
   return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED' || code === 'ERR_STREAM_WRITE_AFTER_END'
 }
 
 /** What the host's network policy says (EgressBlocked of the `/node` entry), through whatever wraps it. */
-function refusedByPolicy(cause: unknown): string | null {
+function findPolicyRefusal(cause: unknown): string | null {
   for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
     if (at.name === 'EgressBlocked') return at.message
   return null
 }
 
 /** A limit that the server met, through whatever wraps it. */
-function limitOf(cause: unknown): McpLimitError | null {
+function findLimit(cause: unknown): McpLimitError | null {
   for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
     if (at instanceof McpLimitError) return at
   return null
 }
 
 /** fetch wraps the reason into "fetch failed". */
-function httpReason(cause: unknown): string {
+function readHttpReason(cause: unknown): string {
   const inner = (cause as { readonly cause?: unknown } | null)?.cause
-  return inner instanceof Error ? osErrorText(inner) : messageOf(cause)
+  return inner instanceof Error ? describeOsError(inner) : describeCause(cause)
 }
 
 async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
@@ -304,15 +305,15 @@ async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): 
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   const url = new URL(config.url)
-  const given = config.auth === null ? options.fetch : await authorizedFetch(url, config.auth, stop, options.fetch)
-  const fetch = exactFetch(given ?? globalThis.fetch, bounds)
+  const given = config.auth === null ? options.fetch : await makeAuthorizedFetch(url, config.auth, stop, options.fetch)
+  const fetch = makeExactFetch(given ?? globalThis.fetch, bounds)
   return new StreamableHTTPClientTransport(url, {
     requestInit: { headers: config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` } },
     fetch: fetch as never,
   }) as Transport
 }
 
-function capabilitiesOf(handlers: { readonly [method: string]: McpServerRequestHandler }): { [name: string]: object } {
+function listCapabilities(handlers: { readonly [method: string]: McpServerRequestHandler }): { [name: string]: object } {
   const out: { [name: string]: object } = {}
   for (const [method, feature] of SERVER_FEATURES) if (handlers[method] !== undefined) out[feature] = {}
   return out
@@ -374,7 +375,7 @@ class Deadline {
     this.timer = setTimeout(() => {
       this.timedOut = true
       this.controller.abort(new Error('timeout'))
-    }, timerMs(ms))
+    }, clampTimer(ms))
     if (outer.aborted) this.onAbort()
     else outer.addEventListener('abort', this.onAbort, { once: true })
   }
@@ -386,18 +387,18 @@ class Deadline {
 }
 
 /** `60s`, `300ms`, `1.5s`. */
-function durationText(ms: number): string {
+function formatDuration(ms: number): string {
   return ms >= 1000 ? `${ms / 1000}s` : `${ms}ms`
 }
 
 /** Data as it goes over the wire: floats are plain JSON numbers there, and so are large ints in the end; bytes have no form. */
-function wire(data: Plain): unknown {
-  if (typeof data === 'bigint') return marked(data)
+function toWire(data: Plain): unknown {
+  if (typeof data === 'bigint') return markInteger(data)
   if (data === null || typeof data !== 'object') return data
   if (data instanceof Uint8Array) return null
-  if (Array.isArray(data)) return data.map((item: Plain) => wire(item))
+  if (Array.isArray(data)) return data.map((item: Plain) => toWire(item))
   if (data instanceof HarnFloat) return data.v
   const out = Object.create(null) as { [key: string]: unknown }
-  for (const [key, item] of Object.entries(data as { readonly [key: string]: Plain })) out[key] = wire(item)
+  for (const [key, item] of Object.entries(data as { readonly [key: string]: Plain })) out[key] = toWire(item)
   return out
 }

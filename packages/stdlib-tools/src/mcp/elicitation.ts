@@ -4,7 +4,7 @@
 import { lookup } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { ApprovalRequest } from '../tools/policy/host-approval.js'
-import { isObject, json } from './server-protocol.js'
+import { isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject } from './server-protocol.js'
 
 const FIELD_TYPES: Readonly<Record<string, string>> = lookup({
@@ -27,21 +27,21 @@ const APPROVAL_FORM: JsonObject = {
 }
 
 /** Parameters of `elicitation/create`; null when the request has no form. */
-export function formOf(request: ApprovalRequest): JsonObject | null {
-  const about = detailsOf(request)
+export function makeForm(request: ApprovalRequest): JsonObject | null {
+  const about = readDetails(request)
   switch (request.kind) {
     case 'question': {
-      const schema = questionForm(about['schema'] ?? null, about['default'] ?? null)
-      return schema === null ? null : { mode: 'form', message: text(about['prompt']), requestedSchema: schema.form }
+      const schema = makeQuestionForm(about['schema'] ?? null, about['default'] ?? null)
+      return schema === null ? null : { mode: 'form', message: toText(about['prompt']), requestedSchema: schema.form }
     }
     case 'approval':
       // Whoever answers a form has no name that a list of reviewers could be held against.
       if (Array.isArray(about['reviewers']) && about['reviewers'].length > 0) return null
-      return { mode: 'form', message: lines(about['action'], about['detail']), requestedSchema: APPROVAL_FORM }
+      return { mode: 'form', message: joinLines(about['action'], about['detail']), requestedSchema: APPROVAL_FORM }
     case 'permission': {
       const asked = isObject(about['approvalRequest']) ? about['approvalRequest'] : {}
       const args = asked['args'] === undefined ? undefined : JSON.stringify(asked['args'])
-      return { mode: 'form', message: lines(asked['action'], args), requestedSchema: APPROVAL_FORM }
+      return { mode: 'form', message: joinLines(asked['action'], args), requestedSchema: APPROVAL_FORM }
     }
     default:
       return null
@@ -54,8 +54,8 @@ export function answerFromForm(request: ApprovalRequest, result: JsonObject): Js
   const content = isObject(result['content']) ? result['content'] : {}
   if (request.kind === 'question') {
     if (action !== 'accept') return null
-    const about = detailsOf(request)
-    const whole = questionForm(about['schema'] ?? null, null)?.whole === true
+    const about = readDetails(request)
+    const whole = makeQuestionForm(about['schema'] ?? null, null)?.whole === true
     return { answer: whole ? content : (content['answer'] ?? null) }
   }
   if (action === 'cancel') return null
@@ -66,16 +66,16 @@ export function answerFromForm(request: ApprovalRequest, result: JsonObject): Js
     : { approved, reviewer: `${request.id}:client`, ...reason }
 }
 
-function detailsOf({ payload }: ApprovalRequest): JsonObject {
-  const whole = json(payload as Plain) as JsonObject
+function readDetails({ payload }: ApprovalRequest): JsonObject {
+  const whole = toJson(payload as Plain) as JsonObject
   return isObject(whole['payload']) ? whole['payload'] : whole
 }
 
 /** `whole`: the answer is all of the form; otherwise its field `answer`. */
-function questionForm(schema: Json, fallback: Json): { readonly form: JsonObject; readonly whole: boolean } | null {
+function makeQuestionForm(schema: Json, fallback: Json): { readonly form: JsonObject; readonly whole: boolean } | null {
   if (isObject(schema) && (isObject(schema['properties']) || schema['type'] === 'object' || schema['type'] === 'dict')) {
     const given = isObject(schema['properties']) ? schema['properties'] : {}
-    const fields = Object.entries(given).map(([name, each]) => [name, fieldOf(each)] as const)
+    const fields = Object.entries(given).map(([name, each]) => [name, makeField(each)] as const)
     if (fields.length === 0 || fields.some(([, field]) => field === null)) return null
     const { required } = schema
     return {
@@ -87,26 +87,26 @@ function questionForm(schema: Json, fallback: Json): { readonly form: JsonObject
       whole: true,
     }
   }
-  const field = schema === null ? { type: typeOf(fallback) } : fieldOf(schema)
+  const field = schema === null ? { type: inferType(fallback) } : makeField(schema)
   if (field === null) return null
   const answer = fallback === null || typeof fallback === 'object' ? field : { ...field, default: fallback }
   return { form: { type: 'object', properties: { answer }, required: ['answer'] }, whole: false }
 }
 
-function fieldOf(schema: Json): JsonObject | null {
+function makeField(schema: Json): JsonObject | null {
   if (!isObject(schema) || typeof schema['type'] !== 'string') return null
   const type = Object.hasOwn(FIELD_TYPES, schema['type']) ? FIELD_TYPES[schema['type']] : undefined
   return type === undefined ? null : { ...schema, type }
 }
 
-function typeOf(fallback: Json): string {
+function inferType(fallback: Json): string {
   if (typeof fallback === 'boolean') return 'boolean'
   if (typeof fallback === 'number') return Number.isInteger(fallback) ? 'integer' : 'number'
   return 'string'
 }
 
-const text = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+const toText = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
-function lines(...parts: readonly (Json | undefined)[]): string {
-  return parts.flatMap((part) => (part === undefined || part === null ? [] : [text(part)])).join('\n')
+function joinLines(...parts: readonly (Json | undefined)[]): string {
+  return parts.flatMap((part) => (part === undefined || part === null ? [] : [toText(part)])).join('\n')
 }

@@ -2,10 +2,10 @@
 // message, or a stream of them with a line for each, so it is read line by line; no number and no string of JSON goes over a line's end.
 
 import { markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
-import { pastLimit } from './limits.js'
+import { makeLimitError } from './limits.js'
 import type { TransportBounds } from './stdio.js'
 
-export function exactFetch(fetch: typeof globalThis.fetch, bounds: TransportBounds): typeof globalThis.fetch {
+export function makeExactFetch(fetch: typeof globalThis.fetch, bounds: TransportBounds): typeof globalThis.fetch {
   return async (input, init) => {
     const body = typeof init?.body === 'string' ? unmarkIntegers(init.body) : null
     const response = await fetch(input, body === null ? init : { ...init, body })
@@ -16,11 +16,11 @@ export function exactFetch(fetch: typeof globalThis.fetch, bounds: TransportBoun
     headers.delete('content-length')
     headers.delete('content-encoding')
     const { status, statusText } = response
-    return new Response(response.body.pipeThrough(lines(bounds)), { status, statusText, headers })
+    return new Response(response.body.pipeThrough(makeLineStream(bounds)), { status, statusText, headers })
   }
 }
 
-function lines({ server, maxMessageBytes }: TransportBounds): TransformStream<Uint8Array, Uint8Array> {
+function makeLineStream({ server, maxMessageBytes }: TransportBounds): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let parts: string[] = []
@@ -31,7 +31,7 @@ function lines({ server, maxMessageBytes }: TransportBounds): TransformStream<Ui
       const end = text.lastIndexOf('\n')
       size = end < 0 ? size + text.length : text.length - end
       if (size > maxMessageBytes) {
-        controller.error(pastLimit(server, 'sent a message that is too long', 'maxMessageBytes', maxMessageBytes))
+        controller.error(makeLimitError(server, 'sent a message that is too long', 'maxMessageBytes', maxMessageBytes))
         return
       }
       if (end < 0) {

@@ -33,14 +33,14 @@ afterEach(async () => {
 
 const identity = { name: 'host', version: '1' }
 
-async function overHttp(backend: HostBackend): Promise<Transport> {
+async function connectOverHttp(backend: HostBackend): Promise<Transport> {
   const server = await serveHttp(backend, identity, { port: 0 })
   open.push(() => server.close())
   return new StreamableHTTPClientTransport(new URL(server.url)) as Transport
 }
 
 /** The client's end of two pipes, as a process on standard input and output has them. */
-async function overPipes(backend: HostBackend): Promise<Transport> {
+async function connectOverPipes(backend: HostBackend): Promise<Transport> {
   const [there, back] = [new PassThrough(), new PassThrough()]
   const connection = new McpServerConnection(backend, identity, new StreamTransport(there, back))
   await connection.start()
@@ -48,15 +48,15 @@ async function overPipes(backend: HostBackend): Promise<Transport> {
   return new StreamTransport(back, there) as unknown as Transport
 }
 
-const WAYS = { HTTP: overHttp, 'standard input and output': overPipes } as const
+const WAYS = { HTTP: connectOverHttp, 'standard input and output': connectOverPipes } as const
 
-async function connected(transport: Transport, capabilities: object = {}): Promise<Client> {
+async function connectClient(transport: Transport, capabilities: object = {}): Promise<Client> {
   const client = new Client({ name: 'stranger', version: '7' }, { capabilities })
   open.push(() => client.close())
   return client.connect(transport).then(() => client)
 }
 
-const tool = (name: string, execute: (context: ToolContext, args: { readonly [key: string]: unknown }) => unknown): Tool =>
+const makeTool = (name: string, execute: (context: ToolContext, args: { readonly [key: string]: unknown }) => unknown): Tool =>
   defineTool({
     name,
     sideEffect: 'none',
@@ -64,12 +64,12 @@ const tool = (name: string, execute: (context: ToolContext, args: { readonly [ke
     execute: (args, context) => execute(context, args as { readonly [key: string]: unknown }),
   })
 
-const textOf = (result: unknown): string =>
+const readText = (result: unknown): string =>
   (result as { readonly content: readonly { readonly text: string }[] }).content[0]!.text
 
 describe.each(Object.entries(WAYS))('over %s', (_, way) => {
   test('a tool writes to the log of its client, tells how far it is, asks its model, its person and its roots', async () => {
-    const ask = tool('ask', async ({ client, progress, tools }) => {
+    const ask = makeTool('ask', async ({ client, progress, tools }) => {
       client!.log('warn', { low: 'water' }, 'kettle')
       client!.log('debug', 'not heard')
       progress('boiling')
@@ -82,8 +82,8 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
       const roots = await client!.roots()
       return { who: client!.info, content, form, roots, inner: await tools.call('inner') }
     })
-    const inner = tool('inner', ({ client }) => client?.info['name'])
-    const client = await connected(await way(toMcpServer([ask, inner])), { sampling: {}, elicitation: {}, roots: {} })
+    const inner = makeTool('inner', ({ client }) => client?.info['name'])
+    const client = await connectClient(await way(toMcpServer([ask, inner])), { sampling: {}, elicitation: {}, roots: {} })
     const logged: unknown[] = []
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params))
     client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
@@ -111,20 +111,20 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
   })
 
   test('what the client does not offer is an error of the tool, which it may catch', async () => {
-    const bare = tool('bare', ({ client }) => client!.sample({ messages: [], maxTokens: 1 }))
-    const careful = tool('careful', ({ client }) =>
+    const bare = makeTool('bare', ({ client }) => client!.sample({ messages: [], maxTokens: 1 }))
+    const careful = makeTool('careful', ({ client }) =>
       client!.elicit('?', { type: 'object', properties: {} }).catch((cause: Error) => `without: ${cause.message}`),
     )
-    const client = await connected(await way(toMcpServer([bare, careful])))
+    const client = await connectClient(await way(toMcpServer([bare, careful])))
     const refused = await client.callTool({ name: 'bare', arguments: {} })
     expect(refused).toMatchObject({ isError: true })
-    expect(textOf(refused)).toBe('MCP client error (-32601): the client does not offer sampling')
-    expect(textOf(await client.callTool({ name: 'careful', arguments: {} }))).toContain('without: MCP client error (-32601)')
+    expect(readText(refused)).toBe('MCP client error (-32601): the client does not offer sampling')
+    expect(readText(await client.callTool({ name: 'careful', arguments: {} }))).toContain('without: MCP client error (-32601)')
   })
 
   test('a person says no; a form that is cancelled', async () => {
-    const ask = tool('ask', ({ client }) => client!.elicit('?', { type: 'object', properties: {} }))
-    const client = await connected(await way(toMcpServer([ask])), { elicitation: {} })
+    const ask = makeTool('ask', ({ client }) => client!.elicit('?', { type: 'object', properties: {} }))
+    const client = await connectClient(await way(toMcpServer([ask])), { elicitation: {} })
     for (const action of ['decline', 'cancel'] as const) {
       client.setRequestHandler(ElicitRequestSchema, () => ({ action }))
       const { structuredContent } = await client.callTool({ name: 'ask', arguments: {} })
@@ -139,7 +139,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
       asked = resolve
     })
     let failure = ''
-    const slow = tool('slow', async ({ client, signal }) => {
+    const slow = makeTool('slow', async ({ client, signal }) => {
       signal.addEventListener('abort', () => {
         aborted = true
       })
@@ -147,7 +147,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
         failure = cause.message
       })
     })
-    const client = await connected(await way(toMcpServer([slow])), { sampling: {} })
+    const client = await connectClient(await way(toMcpServer([slow])), { sampling: {} })
     client.setRequestHandler(CreateMessageRequestSchema, () => {
       asked!()
       return new Promise(() => {})
@@ -175,7 +175,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
         },
       ],
     })
-    const client = await connected(await way(backend))
+    const client = await connectClient(await way(backend))
     expect((await client.listResources()).resources).toEqual([{ uri: 'tea://list', name: 'tea://list', mimeType: 'text/plain' }])
     expect(await client.readResource({ uri: 'tea://list' })).toMatchObject({ contents: [{ text: 'for stranger' }] })
     expect(await client.readResource({ uri: 'tea://green' })).toMatchObject({ contents: [{ blob: 'Z3JlZW4=' }] })
@@ -193,9 +193,9 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
   })
 
   test('clients hear of lists that change and of resources that they watch', async () => {
-    const registry = createRegistry([tool('one', () => 1)])
+    const registry = createRegistry([makeTool('one', () => 1)])
     const backend = toMcpServer(registry, { resources: [{ uri: 'tea://list', read: () => 'x' }] })
-    const client = await connected(await way(backend))
+    const client = await connectClient(await way(backend))
     const heard: string[] = []
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
     client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.push('prompts'))
@@ -203,7 +203,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
     await client.subscribeResource({ uri: 'tea://list' })
     backend.resourceUpdated('tea://list')
     backend.resourceUpdated('tea://other')
-    registry.use(tool('two', () => 2))
+    registry.use(makeTool('two', () => 2))
     backend.offer({ prompts: [{ name: 'p', get: () => 'x' }] })
     await vi.waitFor(() => expect(heard.sort()).toEqual(['prompts', 'tea://list', 'tools']))
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['one', 'two'])
@@ -217,7 +217,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
       input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
       execute: () => picture,
     })
-    const client = await connected(await way(toMcpServer([strict])))
+    const client = await connectClient(await way(toMcpServer([strict])))
     expect(await client.callTool({ name: 'strict', arguments: { n: 1 } })).toMatchObject({ content: picture, isError: false })
     expect(await client.callTool({ name: 'strict', arguments: { n: 'x' } })).toMatchObject({ isError: true })
     await expect(client.callTool({ name: 'none', arguments: {} })).rejects.toThrow('Unknown tool: none')
@@ -225,7 +225,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
 })
 
 test('in a registry and in a run there is no such client', async () => {
-  const registry = createRegistry([tool('who', ({ client }) => client)])
+  const registry = createRegistry([makeTool('who', ({ client }) => client)])
   expect(await registry.call('who')).toBe(null)
 })
 
@@ -242,7 +242,7 @@ test('a script watches resources and lists, and completes arguments', async () =
     ],
   })
   registry.use(
-    tool('change', () => {
+    makeTool('change', () => {
       for (const uri of ['tea://b', 'tea://a', 'tea://a', 'tea://c']) backend.resourceUpdated(uri)
       backend.offer({ prompts: [] })
       return 'changed'

@@ -7,8 +7,8 @@ import { ToolRegistry, createRegistry } from '../tools/host-tools/registry.js'
 import { isRepeatable } from '../tools/host-tools/define.js'
 import type { Tool, ToolClient } from '../tools/host-tools/define.js'
 import { unmarkIntegers } from '../tools/executors/exact-json.js'
-import { completion, matchTemplate } from './server-offers.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import { makeCompletion, matchTemplate } from './server-offers.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 /** What reads a resource or makes a prompt is told. */
@@ -130,15 +130,19 @@ class ServedTools implements HostBackend {
     const { resources, templates, prompts } = this.parts
     switch (name) {
       case 'tools':
-        return [...this.registry].map(toolOffer)
+        return [...this.registry].map(makeToolOffer)
       case 'resources':
-        return resources.map(({ uri, name: own = uri, ...rest }) => ({ uri, name: own, ...told(rest) }))
+        return resources.map(({ uri, name: own = uri, ...rest }) => ({ uri, name: own, ...pickTold(rest) }))
       case 'resourceTemplates':
-        return templates.map(({ uriTemplate, name: own = uriTemplate, ...rest }) => ({ uriTemplate, name: own, ...told(rest) }))
+        return templates.map(({ uriTemplate, name: own = uriTemplate, ...rest }) => ({
+          uriTemplate,
+          name: own,
+          ...pickTold(rest),
+        }))
       case 'prompts':
         return prompts.map(({ name: own, arguments: given = [], ...rest }) => ({
           name: own,
-          ...told(rest),
+          ...pickTold(rest),
           arguments: given.map(({ name: argument, description, required = false }) => ({
             name: argument,
             ...(description === undefined ? {} : { description }),
@@ -154,24 +158,24 @@ class ServedTools implements HostBackend {
     let steps = 0
     const outcome = await this.registry.tryCall(name, args, {
       signal: scope.signal,
-      client: clientOf(scope),
+      client: makeClient(scope),
       progress: (data) => {
-        const { progress, total, message } = progressOf(data)
+        const { progress, total, message } = readProgress(data)
         steps = progress ?? steps + 1
         scope.progress(steps, message, total)
       },
     })
     if (!outcome.ok) return { content: [{ type: 'text', text: outcome.error.message }], isError: true }
-    return toolResult(json(plainFromHost(outcome.value)))
+    return makeToolResult(toJson(plainFromHost(outcome.value)))
   }
 
   async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
-    const context = contextOf(scope)
+    const context = makeContext(scope)
     const resource = this.parts.resources.find((each) => each.uri === uri)
-    if (resource !== undefined) return contentsOf(uri, resource.mimeType, await resource.read(context))
+    if (resource !== undefined) return makeContents(uri, resource.mimeType, await resource.read(context))
     for (const template of this.parts.templates) {
       const variables = matchTemplate(template.uriTemplate, uri)
-      if (variables !== null) return contentsOf(uri, template.mimeType, await template.read(variables, context))
+      if (variables !== null) return makeContents(uri, template.mimeType, await template.read(variables, context))
     }
     throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
   }
@@ -179,14 +183,14 @@ class ServedTools implements HostBackend {
   async getPrompt(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
     const prompt = this.parts.prompts.find((each) => each.name === name)
     if (prompt === undefined) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`)
-    const args = textsOf(params['arguments'])
+    const args = readTexts(params['arguments'])
     const missing = prompt.arguments?.find((argument) => argument.required === true && !Object.hasOwn(args, argument.name))
     if (missing !== undefined) throw new RpcError(INVALID_PARAMS, `Missing required argument: ${missing.name}`)
-    const made = await prompt.get(args, contextOf(scope))
+    const made = await prompt.get(args, makeContext(scope))
     const messages = typeof made === 'string' ? [{ role: 'user', content: { type: 'text', text: made } }] : made
     return {
       ...(prompt.description === undefined ? {} : { description: prompt.description }),
-      messages: json(plainFromHost(messages)),
+      messages: toJson(plainFromHost(messages)),
     }
   }
 
@@ -203,13 +207,13 @@ class ServedTools implements HostBackend {
         : Object.hasOwn(completions, name)
           ? completions[name]
           : undefined
-    if (completer === undefined) return Promise.resolve(completion([]))
+    if (completer === undefined) return Promise.resolve(makeCompletion([]))
     const { context } = params
     const found =
       typeof completer === 'function'
-        ? completer(value, textsOf(isObject(context) ? context['arguments'] : undefined))
+        ? completer(value, readTexts(isObject(context) ? context['arguments'] : undefined))
         : completer.filter((each) => each.startsWith(value))
-    return Promise.resolve(completion(found))
+    return Promise.resolve(makeCompletion(found))
   }
 
   private tell(name: ListName): void {
@@ -217,7 +221,7 @@ class ServedTools implements HostBackend {
   }
 }
 
-function toolOffer(tool: Tool): JsonObject {
+function makeToolOffer(tool: Tool): JsonObject {
   return {
     name: tool.name,
     description: tool.description,
@@ -234,7 +238,7 @@ function toolOffer(tool: Tool): JsonObject {
 const CONTENT_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
 
 /** Contents of the protocol go as such; anything else as text, and as structured content where it is an object. */
-function toolResult(value: Json): JsonObject {
+function makeToolResult(value: Json): JsonObject {
   if (Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && CONTENT_TYPES.has(each['type'])))
     return { content: value as readonly Json[], isError: false }
   const text = typeof value === 'string' ? value : unmarkIntegers(JSON.stringify(value))
@@ -246,7 +250,7 @@ function toolResult(value: Json): JsonObject {
 }
 
 /** A text, `{progress, total?, message?}`, or anything else, which is a message as JSON. */
-function progressOf(data: unknown): { readonly progress?: number; readonly total?: number; readonly message?: string } {
+function readProgress(data: unknown): { readonly progress?: number; readonly total?: number; readonly message?: string } {
   if (typeof data === 'string') return { message: data }
   const { progress, total, message } = (data ?? {}) as { readonly [key: string]: unknown }
   if (typeof progress !== 'number') return { message: JSON.stringify(data) }
@@ -257,30 +261,30 @@ function progressOf(data: unknown): { readonly progress?: number; readonly total
   }
 }
 
-function told(rest: { readonly [key: string]: unknown }): JsonObject {
+function pickTold(rest: { readonly [key: string]: unknown }): JsonObject {
   return Object.fromEntries(
     ['title', 'description', 'mimeType'].flatMap((key) => (typeof rest[key] === 'string' ? [[key, rest[key]]] : [])),
   )
 }
 
-function contentsOf(uri: string, mimeType: string | undefined, contents: Contents): JsonObject {
+function makeContents(uri: string, mimeType: string | undefined, contents: Contents): JsonObject {
   const body: JsonObject = typeof contents === 'string' ? { text: contents } : { blob: Buffer.from(contents).toString('base64') }
   return { contents: [{ uri, ...body, ...(mimeType === undefined ? {} : { mimeType }) }] }
 }
 
-function textsOf(given: Json | undefined): { readonly [name: string]: string } {
+function readTexts(given: Json | undefined): { readonly [name: string]: string } {
   const entries = isObject(given) ? Object.entries(given) : []
   return Object.fromEntries(
     entries.flatMap(([name, value]) => (isObject(value) || value === null ? [] : [[name, String(value)]])),
   )
 }
 
-const contextOf = (scope: RequestScope): ServedContext => ({ signal: scope.signal, client: clientOf(scope) })
+const makeContext = (scope: RequestScope): ServedContext => ({ signal: scope.signal, client: makeClient(scope) })
 
-function clientOf({ client, log }: RequestScope): ToolClient {
+function makeClient({ client, log }: RequestScope): ToolClient {
   const ask = async (method: string, params: object): Promise<JsonObject> => {
     try {
-      return await client.request(method, json(plainFromHost(params)) as JsonObject)
+      return await client.request(method, toJson(plainFromHost(params)) as JsonObject)
     } catch (cause) {
       if (!(cause instanceof RpcError)) throw cause
       throw new ToolError('execution_failed', `MCP client error (${cause.code}): ${cause.message}`, { cause })
@@ -293,7 +297,7 @@ function clientOf({ client, log }: RequestScope): ToolClient {
     get capabilities() {
       return client.capabilities
     },
-    log: (level, data, logger) => log(level, json(plainFromHost(data)), logger),
+    log: (level, data, logger) => log(level, toJson(plainFromHost(data)), logger),
     sample: (request) => ask('sampling/createMessage', request),
     elicit: async (message, schema) => {
       const answer = await ask('elicitation/create', { message, requestedSchema: schema })

@@ -29,7 +29,7 @@ export type {
 } from './server-protocol.js'
 export type { RegisteredOptions } from './server-registered.js'
 export { RegisteredBackend, ServeError } from './server-registered.js'
-export { ExportedBackend, exportedFunctionsOf } from './server-exports.js'
+export { ExportedBackend, parseExportedFunctions } from './server-exports.js'
 export type { ExportedOptions } from './server-exports.js'
 export { StreamTransport } from '../tools/executors/stream-transport.js'
 export { serveHttp } from './server-http.js'

@@ -51,7 +51,7 @@ const BIG = '9007199254740993'
 const HUGE = '99999999999999999999'
 
 describe('tools of a host', () => {
-  const host = (input: unknown): McpBackend =>
+  const makeHost = (input: unknown): McpBackend =>
     toMcpServer([
       defineTool({
         name: 't',
@@ -74,7 +74,7 @@ describe('tools of a host', () => {
     ['JSON Schema without a type', { type: 'object', properties: { n: {} } }, BIG, /^bigint 9007199254740993$/],
     ['zod z.int, a small one', z.object({ n: z.int() }), '5', /^number 5$/],
   ])('%s: exact', async (_, input, n, text) => {
-    const { isError, text: said } = await call(host(input), `{"n":${n}}`)
+    const { isError, text: said } = await call(makeHost(input), `{"n":${n}}`)
     expect(said).toMatch(text)
     expect(isError).toBe(false)
   })
@@ -91,7 +91,7 @@ describe('tools of a host', () => {
     ['JSON Schema enum', { type: 'object', properties: { n: { enum: [9007199254740992] } } }, BIG],
     ['an endless number', { type: 'object', properties: { n: { type: 'number' } } }, '1e999'],
   ])('%s: exact, or refused in words', async (_, input, n) => {
-    const { isError, text } = await call(host(input), `{"n":${n}}`)
+    const { isError, text } = await call(makeHost(input), `{"n":${n}}`)
     expect(text).not.toMatch(/int:[0-9a-f]|Cannot (mix|convert|read)|TypeError|RangeError|Division by zero|serialize a BigInt/)
     // Beyond 64 bits a number is a double, as in every JSON of JavaScript.
     const isDouble = n === HUGE || n === '1e999'
@@ -124,7 +124,7 @@ describe('keys that are doubled', () => {
 })
 
 describe('tools of a script', () => {
-  const script = async (parameters: string): Promise<RegisteredBackend> => {
+  const makeScript = async (parameters: string): Promise<RegisteredBackend> => {
     const runtime = createRuntime({ grants: ['*'] })
     const source = `mcp_tools(tool_define(tool_registry(), "t", "", {parameters: ${parameters}, handler: { args -> to_string(args.n) + " " + type_of(args.n) }}))`
     return await RegisteredBackend.start(runtime, runtime.compile(source), { desk: new ApprovalDesk() })
@@ -135,13 +135,13 @@ describe('tools of a script', () => {
     ['int', '{n: {type: "int"}}', '-9223372036854775808'],
     ['nothing', '{}', BIG],
   ])('%s: exact', async (_, parameters, n) => {
-    const backend = await script(parameters)
+    const backend = await makeScript(parameters)
     expect(await call(backend, `{"n":${n}}`)).toEqual({ isError: false, text: `${n} int` })
     await backend.close()
   })
 
   test.each([HUGE, '1e999', '-0', '1.0', '9223372036854775808'])('%s is a float, or refused in words', async (n) => {
-    const backend = await script('{n: {type: "float"}}')
+    const backend = await makeScript('{n: {type: "float"}}')
     const { text } = await call(backend, `{"n":${n}}`)
     expect(text).not.toMatch(/int:[0-9a-f]|Cannot (mix|convert|read)|TypeError|RangeError|serialize a BigInt/)
     await backend.close()

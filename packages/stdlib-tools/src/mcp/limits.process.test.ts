@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 /** A real process that answers the handshake and then does what `body` says with `m` and `send`. */
-const hostile = (body: string): { readonly command: string; readonly args: readonly string[] } => ({
+const makeHostile = (body: string): { readonly command: string; readonly args: readonly string[] } => ({
   command: process.execPath,
   args: [
     '-e',
@@ -25,35 +25,37 @@ const hostile = (body: string): { readonly command: string; readonly args: reado
   ],
 })
 
-function connections(body: string, options: McpOptions = {}): McpConnections {
-  const made = new McpConnections({ ...options, servers: { hostile: hostile(body) } })
+function makeConnections(body: string, options: McpOptions = {}): McpConnections {
+  const made = new McpConnections({ ...options, servers: { hostile: makeHostile(body) } })
   open.push(made)
   return made
 }
 
-const text = async (made: McpConnections): Promise<string> => {
+const listToText = async (made: McpConnections): Promise<string> => {
   const outcome = await made.listTools('hostile', NEVER)
   return outcome.ok ? `${(outcome.value as readonly unknown[]).length} tools` : outcome.error.message
 }
 
 describe('lists without end', () => {
   test('a new cursor for ever', async () => {
-    const made = connections(`send({ id: m.id, result: { tools: [], nextCursor: String(Math.random()) } })`)
-    expect(await text(made)).toBe("MCP server 'hostile' has more pages of tools/list than it may (maxPages is 100)")
+    const made = makeConnections(`send({ id: m.id, result: { tools: [], nextCursor: String(Math.random()) } })`)
+    expect(await listToText(made)).toBe("MCP server 'hostile' has more pages of tools/list than it may (maxPages is 100)")
   })
   test('one cursor for ever', async () => {
-    const made = connections(`send({ id: m.id, result: { tools: [], nextCursor: 'x' } })`)
-    expect(await text(made)).toBe("MCP server 'hostile' gave the same cursor of tools/list twice: its list would never end")
+    const made = makeConnections(`send({ id: m.id, result: { tools: [], nextCursor: 'x' } })`)
+    expect(await listToText(made)).toBe("MCP server 'hostile' gave the same cursor of tools/list twice: its list would never end")
   })
   test('a hundred thousand tools', async () => {
-    const made = connections(
+    const made = makeConnections(
       `send({ id: m.id, result: { tools: Array.from({ length: 100000 }, (_, n) => ({ name: 't' + n })) } })`,
     )
-    expect(await text(made)).toBe("MCP server 'hostile' lists more tools than it may (maxTools is 2000)")
+    expect(await listToText(made)).toBe("MCP server 'hostile' lists more tools than it may (maxTools is 2000)")
   })
   test('a list is asked for again and again', async () => {
-    const made = connections(`send({ id: m.id, result: { tools: [{ name: 'a' }] } })`, { limits: { maxTools: 1, maxPages: 1 } })
-    expect([await text(made), await text(made), await text(made)]).toEqual(['1 tools', '1 tools', '1 tools'])
+    const made = makeConnections(`send({ id: m.id, result: { tools: [{ name: 'a' }] } })`, {
+      limits: { maxTools: 1, maxPages: 1 },
+    })
+    expect([await listToText(made), await listToText(made), await listToText(made)]).toEqual(['1 tools', '1 tools', '1 tools'])
   })
 })
 
@@ -62,7 +64,7 @@ test('bad tools are left out and told about; the others stay', async () => {
     { name: 'wordy', description: 'x'.repeat(40000) }, { name: 'wide', inputSchema: { type: 'object', enum: Array(90000).fill('abc') } },
     { name: 'text', inputSchema: { type: 'string' } }, { name: 'back', inputSchema: { type: 'object', properties: { a: { pattern: '(a)\\\\1' } } } },
     { name: 'nowhere', inputSchema: { type: 'object', properties: { a: { $ref: '#/x' } } } }, { name: 'also', inputSchema: { type: 'object' } }]`
-  const set = await fromMcpServer(hostile(`send({ id: m.id, result: { tools: ${tools} } })`), { prefix: 'files' })
+  const set = await fromMcpServer(makeHostile(`send({ id: m.id, result: { tools: ${tools} } })`), { prefix: 'files' })
   open.push(set)
   expect(set.tools.map((tool) => tool.name)).toEqual(['files.good', 'files.also'])
   const parts = [
@@ -80,18 +82,18 @@ test('bad tools are left out and told about; the others stay', async () => {
 
 describe('floods', () => {
   test('a message that is too long', async () => {
-    const made = connections(`process.stdout.write('x'.repeat(200000))`, { limits: { maxMessageBytes: 100_000 } })
-    expect(await text(made)).toBe("MCP server 'hostile' sent a message that is too long (maxMessageBytes is 100000)")
+    const made = makeConnections(`process.stdout.write('x'.repeat(200000))`, { limits: { maxMessageBytes: 100_000 } })
+    expect(await listToText(made)).toBe("MCP server 'hostile' sent a message that is too long (maxMessageBytes is 100000)")
   })
   test('notifications and no answer', async () => {
-    const made = connections(`for (let n = 0; n < 2000; n++) send({ method: 'notifications/message', params: { n } })`, {
+    const made = makeConnections(`for (let n = 0; n < 2000; n++) send({ method: 'notifications/message', params: { n } })`, {
       limits: { maxNotifications: 1000 },
     })
-    expect(await text(made)).toBe("MCP server 'hostile' sends notifications and answers nothing (maxNotifications is 1000)")
+    expect(await listToText(made)).toBe("MCP server 'hostile' sends notifications and answers nothing (maxNotifications is 1000)")
   })
   test('answers with wrong ids are no answers', async () => {
-    const made = connections(`send({ id: 99999, result: {} }); send({ id: 'x', result: {} })`, { timeoutMs: 300 })
-    expect(await text(made)).toContain("did not respond to 'tools/list' within")
+    const made = makeConnections(`send({ id: 99999, result: {} }); send({ id: 'x', result: {} })`, { timeoutMs: 300 })
+    expect(await listToText(made)).toContain("did not respond to 'tools/list' within")
   })
 })
 
@@ -108,7 +110,7 @@ describe('integers of 64 bits', () => {
   })
 
   test('go to a process and come back', async () => {
-    const made = connections(`const raw = line.match(/"n":(-?[0-9]+)/)[1];
+    const made = makeConnections(`const raw = line.match(/"n":(-?[0-9]+)/)[1];
       process.stdout.write('{"jsonrpc":"2.0","id":' + m.id + ',"result":{"content":[{"type":"text","text":"' + raw + '"}],"structuredContent":{"n":' + raw + '}}}\\n')`)
     const outcome = await made.callTool('hostile', 'echo', { n: big }, NEVER)
     expect(outcome).toMatchObject({ ok: true, value: { content: [{ text: String(big) }], structuredContent: { n: big } } })

@@ -35,7 +35,7 @@ export class McpLimitError extends Error {
   override readonly name = 'McpLimitError'
 }
 
-export const pastLimit = (server: string, what: string, limit: keyof McpLimits, most: number): McpLimitError =>
+export const makeLimitError = (server: string, what: string, limit: keyof McpLimits, most: number): McpLimitError =>
   new McpLimitError(`MCP server '${server}' ${what} (${limit} is ${most})`)
 
 const LISTS: { readonly [method: string]: string } = {
@@ -66,7 +66,7 @@ export class Listings {
   }
 
   /** A page as it goes on: without tools that cannot be used; or the failure that ends the list. */
-  page(method: string, cursor: Plain, outcome: EffectOutcome): EffectOutcome {
+  checkPage(method: string, cursor: Plain, outcome: EffectOutcome): EffectOutcome {
     if (LISTS[method] === undefined || !outcome.ok || !isRecord(outcome.value)) return outcome
     const listing = (typeof cursor === 'string' && this.open.get(method)) || {
       pages: 0,
@@ -88,7 +88,7 @@ export class Listings {
     listing.tools += tools.length
     if (listing.tools > maxTools) return this.fail('lists more tools than it may', 'maxTools', maxTools)
     const kept = (tools as readonly Plain[]).filter((tool) => {
-      const problem = this.problemOf(tool, listing.names)
+      const problem = this.findProblem(tool, listing.names)
       if (problem !== null) this.warn(`MCP server '${this.server}': ${problem}; the tool is left out`)
       return problem === null
     })
@@ -96,10 +96,10 @@ export class Listings {
   }
 
   private fail(what: string, limit: keyof McpLimits, most: number): EffectOutcome {
-    return runtimeError(pastLimit(this.server, what, limit, most).message)
+    return runtimeError(makeLimitError(this.server, what, limit, most).message)
   }
 
-  private problemOf(tool: Plain, names: Set<string>): string | null {
+  private findProblem(tool: Plain, names: Set<string>): string | null {
     if (!isRecord(tool)) return 'it lists a tool that is no object'
     const { name, description, inputSchema, outputSchema } = tool
     if (typeof name !== 'string') return 'it lists a tool without a name'
@@ -110,7 +110,7 @@ export class Listings {
     const { maxDescriptionLength, maxSchemaLength } = this.limits
     if (typeof description === 'string' && description.length > maxDescriptionLength)
       return `the description of tool ${shown} is too long (maxDescriptionLength is ${maxDescriptionLength})`
-    const length = jsonLength(inputSchema, maxSchemaLength) + jsonLength(outputSchema, maxSchemaLength)
+    const length = measureJson(inputSchema, maxSchemaLength) + measureJson(outputSchema, maxSchemaLength)
     if (length > maxSchemaLength) return `the schemas of tool ${shown} are too long (maxSchemaLength is ${maxSchemaLength})`
     names.add(name)
     return null
@@ -122,7 +122,7 @@ function isRecord(value: Plain | undefined): value is { readonly [key: string]: 
 }
 
 /** About the length of data as JSON; more than `most` is not counted further. */
-function jsonLength(value: Plain | undefined, most: number): number {
+function measureJson(value: Plain | undefined, most: number): number {
   const pending: (Plain | undefined)[] = [value]
   let length = 0
   while (pending.length > 0 && length <= most) {

@@ -13,7 +13,7 @@ export interface LoopbackRedirect {
   readonly close: () => void
 }
 
-const PAGE = (text: string): string =>
+const renderPage = (text: string): string =>
   `<!doctype html><meta charset="utf-8"><title>bridle</title><p style="font-family:sans-serif">${text}</p>`
 
 /** Listens on 127.0.0.1, at any free port by default. */
@@ -21,7 +21,7 @@ export async function loopbackRedirect(port = 0): Promise<LoopbackRedirect> {
   let waiting: { readonly state: string | null; readonly take: (url: string) => void } | null = null
   const server = createServer((request, response) => {
     const answer = (status: number, text: string): void => {
-      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(PAGE(text))
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(renderPage(text))
     }
     const own = `127.0.0.1:${(server.address() as AddressInfo).port}`
     // Another name in the request is a page that had its name point here.

@@ -64,7 +64,7 @@ afterAll(async () => {
   for (const server of running) server.close()
 })
 
-const hostOf = (url: string): string => new URL(url).host
+const readHost = (url: string): string => new URL(url).host
 
 async function call(url: string, policy: NetworkPolicy, more: object = {}): Promise<unknown> {
   seen.length = 0
@@ -82,7 +82,7 @@ try {
 
 describe('requests of a run to MCP servers', () => {
   test('reach hosts that a rule names', async () => {
-    expect(await call(target.url, { allow: [hostOf(target.url)] })).toBe('2.5')
+    expect(await call(target.url, { allow: [readHost(target.url)] })).toBe('2.5')
   })
 
   test('reach no private address without one, by number or by name', async () => {
@@ -93,7 +93,7 @@ describe('requests of a run to MCP servers', () => {
   })
 
   test('follow no redirect to another origin', async () => {
-    const allow = [moved, hostOf(target.url)]
+    const allow = [moved, readHost(target.url)]
     expect(await call(`http://${moved}/mcp`, { allow })).toContain("not followed (redirectPolicy: 'same-origin')")
     expect(await call(`http://${moved}/round`, { allow })).toContain('MCP error')
   })
@@ -108,7 +108,7 @@ describe('requests of a run to MCP servers', () => {
   })
 
   test('are counted by host', async () => {
-    expect(await call(target.url, { allow: [hostOf(target.url)], perHost: { limit: 2, windowMs: 60_000 } })).toContain('(rate)')
+    expect(await call(target.url, { allow: [readHost(target.url)], perHost: { limit: 2, windowMs: 60_000 } })).toContain('(rate)')
   })
 })
 

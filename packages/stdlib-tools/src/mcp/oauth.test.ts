@@ -22,13 +22,13 @@ interface Guarded {
 const open: (() => void)[] = []
 afterEach(() => open.splice(0).forEach((close) => close()))
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
 }
 
-async function guarded(): Promise<Guarded> {
+async function startGuarded(): Promise<Guarded> {
   const log: string[] = []
   let valid = new Set<string>()
   let made = 0
@@ -38,21 +38,21 @@ async function guarded(): Promise<Guarded> {
       const { port } = server.address() as AddressInfo
       const origin = `http://127.0.0.1:${port}`
       const url = new URL(request.url!, origin)
-      const json = (status: number, body: unknown, headers = {}): void => {
+      const writeJson = (status: number, body: unknown, headers = {}): void => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
       }
-      const token = (): void => {
+      const giveToken = (): void => {
         const access = `token-${++made}`
         valid.add(access)
-        json(200, { access_token: access, token_type: 'Bearer', refresh_token: 'again' })
+        writeJson(200, { access_token: access, token_type: 'Bearer', refresh_token: 'again' })
       }
-      const text = await bodyOf(request)
+      const text = await readBody(request)
       log.push(url.pathname)
       switch (url.pathname) {
         case '/.well-known/oauth-protected-resource':
-          return json(200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+          return writeJson(200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
         case '/.well-known/oauth-authorization-server':
-          return json(200, {
+          return writeJson(200, {
             issuer: origin,
             authorization_endpoint: `${origin}/authorize`,
             token_endpoint: `${origin}/token`,
@@ -62,7 +62,7 @@ async function guarded(): Promise<Guarded> {
             token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
           })
         case '/register':
-          return json(201, { ...(JSON.parse(text) as object), client_id: 'registered' })
+          return writeJson(201, { ...(JSON.parse(text) as object), client_id: 'registered' })
         case '/authorize': {
           challenges.set('code-1', url.searchParams.get('code_challenge')!)
           const back = new URL(url.searchParams.get('redirect_uri')!)
@@ -75,27 +75,27 @@ async function guarded(): Promise<Guarded> {
           log.push(form.get('grant_type')!)
           if (form.get('grant_type') === 'authorization_code') {
             const digest = createHash('sha256').update(form.get('code_verifier')!).digest('base64url')
-            if (digest !== challenges.get(form.get('code')!)) return json(400, { error: 'invalid_grant' })
+            if (digest !== challenges.get(form.get('code')!)) return writeJson(400, { error: 'invalid_grant' })
           }
           if (form.get('grant_type') === 'client_credentials' && request.headers.authorization === undefined)
-            return json(401, { error: 'invalid_client', error_description: 'who are you?' })
-          return token()
+            return writeJson(401, { error: 'invalid_client', error_description: 'who are you?' })
+          return giveToken()
         }
         case '/mcp': {
           if (!valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
             log[log.length - 1] += ' 401'
             const metadata = `${origin}/.well-known/oauth-protected-resource`
-            return json(401, {}, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` })
+            return writeJson(401, {}, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` })
           }
           if (request.method !== 'POST') return void response.writeHead(405).end()
           const { id, method } = JSON.parse(text) as { id?: number; method: string }
           if (id === undefined) return void response.writeHead(202).end()
           const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } }
           const called = { content: [{ type: 'text', text: 'called' }] }
-          return json(200, { jsonrpc: '2.0', id, result: method === 'initialize' ? initialized : called })
+          return writeJson(200, { jsonrpc: '2.0', id, result: method === 'initialize' ? initialized : called })
         }
         default:
-          return json(404, {})
+          return writeJson(404, {})
       }
     })()
   })
@@ -119,7 +119,7 @@ let first = mcp_call(c, "x")
 host_call("test.between", {})
 return [first, mcp_call(c, "x")]`
 
-function runtime(server: Guarded, auth: McpAuth, between: () => void = () => {}) {
+function makeRuntime(server: Guarded, auth: McpAuth, between: () => void = () => {}) {
   return createRuntime({
     providers: [mcpProvider({ servers: { s: { url: server.url, auth } } })],
     grants: ['mcp'],
@@ -135,7 +135,7 @@ async function agree(url: URL): Promise<string> {
 const REDIRECT = 'http://127.0.0.1:1/callback'
 
 test('a person agrees once; the token is renewed, and kept for the next run', async () => {
-  const server = await guarded()
+  const server = await startGuarded()
   let asked = 0
   const auth: McpAuth = {
     redirectUrl: REDIRECT,
@@ -145,7 +145,7 @@ test('a person agrees once; the token is renewed, and kept for the next run', as
       return agree(url)
     },
   }
-  expect(await runtime(server, auth, server.revoke).run(CALL)).toEqual(['called', 'called'])
+  expect(await makeRuntime(server, auth, server.revoke).run(CALL)).toEqual(['called', 'called'])
   expect(server.log.filter((path) => !path.startsWith('/mcp'))).toEqual([
     '/.well-known/oauth-protected-resource',
     '/.well-known/oauth-authorization-server',
@@ -157,13 +157,13 @@ test('a person agrees once; the token is renewed, and kept for the next run', as
     ...['/token', 'refresh_token'],
   ])
   server.log.length = 0
-  expect(await runtime(server, auth).run(CALL)).toEqual(['called', 'called'])
+  expect(await makeRuntime(server, auth).run(CALL)).toEqual(['called', 'called'])
   expect([asked, server.log.includes('/token')]).toEqual([1, false])
 })
 
 test('credentials of the program need no person', async () => {
-  const server = await guarded()
-  expect(await runtime(server, { clientId: 'me', clientSecret: 's3cret' }).run(CALL)).toEqual(['called', 'called'])
+  const server = await startGuarded()
+  expect(await makeRuntime(server, { clientId: 'me', clientSecret: 's3cret' }).run(CALL)).toEqual(['called', 'called'])
   expect(server.log).toContain('client_credentials')
 })
 
@@ -181,7 +181,7 @@ test.each<[string, McpAuth | undefined, string]>([
     'MCP authorization required: authorization failed: the state that came back is not ours',
   ],
 ])('%s', async (_, auth, expected) => {
-  const server = await guarded()
+  const server = await startGuarded()
   const host = createRuntime({
     providers: [mcpProvider({ servers: { s: { url: server.url, ...(auth === undefined ? {} : { auth }) } } })],
     grants: ['mcp'],

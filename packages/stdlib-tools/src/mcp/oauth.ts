@@ -4,7 +4,7 @@
 // where the secrets are kept, and when a request is tried again. Scripts see nothing of it.
 
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
-import { messageOf } from '../tools/executors/provider.js'
+import { describeCause } from '../tools/executors/provider.js'
 
 /** Where tokens and registrations are kept between runs: texts under keys, secret all of them. */
 export interface McpAuthStore {
@@ -55,7 +55,7 @@ export function memoryAuthStore(): McpAuthStore {
 }
 
 /** A fetch for one server that authorizes itself when the server asks for it, and sends the token with every request. */
-export async function authorizedFetch(
+export async function makeAuthorizedFetch(
   serverUrl: URL,
   options: McpAuth,
   signal: AbortSignal,
@@ -119,7 +119,7 @@ export async function authorizedFetch(
       try {
         await running
       } catch (cause) {
-        throw new AuthorizationError(`authorization failed: ${messageOf(cause)}`, { cause })
+        throw new AuthorizationError(`authorization failed: ${describeCause(cause)}`, { cause })
       }
       await response.body?.cancel()
     }
@@ -179,7 +179,7 @@ class AuthSession implements OAuthClientProvider {
 
   async clientInformation(): Promise<Client> {
     const { clientId, clientSecret, issuer } = this.options
-    if (clientId === undefined) return this.kept<NonNullable<Client>>('client')
+    if (clientId === undefined) return this.readKept<NonNullable<Client>>('client')
     return {
       client_id: clientId,
       ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
@@ -192,7 +192,7 @@ class AuthSession implements OAuthClientProvider {
   }
 
   async tokens(): Promise<Tokens> {
-    this.tried = (await this.store.get(this.key('tokens'))) ?? null
+    this.tried = (await this.store.get(this.makeKey('tokens'))) ?? null
     return this.tried === null ? undefined : (JSON.parse(this.tried) as NonNullable<Tokens>)
   }
 
@@ -241,7 +241,7 @@ class AuthSession implements OAuthClientProvider {
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     const gone: readonly Kept[] = scope === 'all' ? ['client', 'tokens'] : scope === 'client' || scope === 'tokens' ? [scope] : []
     if (scope === 'tokens' && (await this.isRenewedElsewhere())) return
-    for (const what of gone) await this.store.set(this.key(what), undefined)
+    for (const what of gone) await this.store.set(this.makeKey(what), undefined)
   }
 
   /**
@@ -250,22 +250,22 @@ class AuthSession implements OAuthClientProvider {
    */
   private async isRenewedElsewhere(): Promise<boolean> {
     for (let waits = 0; waits < 10 && this.options.store !== undefined; waits++) {
-      if ((await this.store.get(this.key('tokens'))) !== this.tried) return true
+      if ((await this.store.get(this.makeKey('tokens'))) !== this.tried) return true
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     return false
   }
 
-  private key(what: Kept): string {
+  private makeKey(what: Kept): string {
     return `${this.server} ${what}`
   }
 
   private async keep(what: Kept, value: unknown): Promise<void> {
-    await this.store.set(this.key(what), JSON.stringify(value))
+    await this.store.set(this.makeKey(what), JSON.stringify(value))
   }
 
-  private async kept<T>(what: Kept): Promise<T | undefined> {
-    const text = await this.store.get(this.key(what))
+  private async readKept<T>(what: Kept): Promise<T | undefined> {
+    const text = await this.store.get(this.makeKey(what))
     return text === undefined ? undefined : (JSON.parse(text) as T)
   }
 }

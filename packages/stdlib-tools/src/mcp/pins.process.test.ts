@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Effect, Plain } from '@bridle/vm'
 import { hashHex } from '../host/hash.js'
 import { mcpKey } from '../tools/dispatch/identity.js'
-import { pinText, pinnedTools, serverToolHashes } from '../tools/definitions/pins.js'
+import { pinText, makePinnedTools, serverToolHashes } from '../tools/definitions/pins.js'
 import type { EffectCall } from '../tools/executors/provider.js'
 import { McpConnections } from './provider.js'
 import type { McpServerConfig } from './connection.js'
@@ -37,8 +37,8 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
 })
 `
 
-const pinsOf = (...tools: Plain[]) =>
-  pinnedTools(
+const makePins = (...tools: Plain[]) =>
+  makePinnedTools(
     hashHex,
     Object.fromEntries(
       tools.map((tool) => {
@@ -48,7 +48,7 @@ const pinsOf = (...tools: Plain[]) =>
     ),
   )
 
-function shop(pins: ReturnType<typeof pinsOf> | null) {
+function shop(pins: ReturnType<typeof makePins> | null) {
   const file = join(folder, 'server.cjs')
   writeFileSync(file, SERVER)
   const connections = new McpConnections({ servers: { shop: { command: process.execPath, args: [file] } } }, pins)
@@ -70,7 +70,7 @@ for (const [what, change] of [
   ['its name', { name: 'other' }],
 ] as const) {
   test(`a server that changes ${what} meanwhile is not called`, async () => {
-    const { connections, ask, call } = shop(pinsOf(TOOL, BECOME))
+    const { connections, ask, call } = shop(makePins(TOOL, BECOME))
     try {
       expect(await call('order')).toContain('done order')
       await call('become', change)
@@ -83,7 +83,7 @@ for (const [what, change] of [
 }
 
 test('a tool that is not in the lock file is neither called nor listed', async () => {
-  const { connections, ask, call } = shop(pinsOf(TOOL))
+  const { connections, ask, call } = shop(makePins(TOOL))
   try {
     expect(await call('become')).toMatch(/^schema_drift: .*is not in the lock file$/)
     expect(await ask('tools/list', {})).not.toContain('become')
@@ -95,7 +95,7 @@ test('a tool that is not in the lock file is neither called nor listed', async (
 
 test('a connection that is made anew is compared anew', async () => {
   const file = join(folder, 'server.cjs')
-  const { connections, call } = shop(pinsOf(TOOL, BECOME))
+  const { connections, call } = shop(makePins(TOOL, BECOME))
   try {
     expect(await call('order')).toContain('done order')
     const effect = { kind: 'mcp.connect', args: { op: 'close', client: -1, name: 'shop' } } as Effect

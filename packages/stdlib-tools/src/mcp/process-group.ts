@@ -73,9 +73,9 @@ export async function endGroup(child: ChildProcess, grace: { readonly closeMs: n
     else child.once('exit', () => resolve())
   })
   child.stdin?.end()
-  if (!(await within(gone, grace.closeMs))) {
+  if (!(await awaitWithin(gone, grace.closeMs))) {
     killGroup(child, 'SIGTERM')
-    if (!(await within(gone, grace.termMs))) {
+    if (!(await awaitWithin(gone, grace.termMs))) {
       killGroup(child, 'SIGKILL')
       await gone
     }
@@ -107,7 +107,7 @@ function track(child: ChildProcess): void {
   process.once('exit', exitHandler)
 }
 
-async function within(promise: Promise<void>, ms: number): Promise<boolean> {
+async function awaitWithin(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms)

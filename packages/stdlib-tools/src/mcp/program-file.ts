@@ -8,7 +8,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
  * The file that a program's name stands for. Relative entries of PATH are left out: they name other files in other folders, among them
  * files that the script has written.
  */
-export function programFile(program: string, path: string, cwd: string): string | null {
+export function findProgramFile(program: string, path: string, cwd: string): string | null {
   // The system has rules of its own for what a name without its ending stands for.
   if (process.platform === 'win32') return program
   if (program.includes('/')) return resolve(cwd, program)

@@ -3,18 +3,18 @@
 // the options of now. `close` ends all of them, and the processes behind them.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../library/time/host-clock.js'
-import { pinnedNumber } from '../tools/servers/mcp.js'
-import { answered, categorizedError, messageOf, runtimeError } from '../tools/executors/provider.js'
-import { serverOfSpec } from '../tools/dispatch/identity.js'
+import { clampTimer } from '../library/time/host-clock.js'
+import { chooseNumber } from '../tools/servers/mcp.js'
+import { answered, categorizedError, describeCause, runtimeError } from '../tools/executors/provider.js'
+import { identifyServer } from '../tools/dispatch/identity.js'
 import type { PinnedTools } from '../tools/definitions/pins.js'
 import type { EffectCall, Provider, ProviderSource } from '../tools/executors/provider.js'
 
-import { declaredConfig, readServerConfig } from './config.js'
+import { readDeclaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'
 import { DEFAULT_LIMITS, Listings } from './limits.js'
-import { programFile } from './program-file.js'
+import { findProgramFile } from './program-file.js'
 import type { McpLimits } from './limits.js'
 import type { McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
 import { isServerAddress } from '../library/effects/index.js'
@@ -126,7 +126,7 @@ export class McpConnections implements Provider {
     this.pins = pins
     for (const [name, { lazy }] of Object.entries(options.servers ?? {})) {
       // Whoever uses it hears why it is not there; a server that nobody uses does not matter.
-      if (lazy === false) this.connection(this.numberOf(name), name, { server: name }, this.stop.signal).catch(() => {})
+      if (lazy === false) this.getConnection(this.assignNumber(name), name, { server: name }, this.stop.signal).catch(() => {})
     }
   }
 
@@ -147,7 +147,7 @@ export class McpConnections implements Provider {
       case 'updates':
         return answered(this.takeUpdates(number))
       case 'status':
-        return answered(this.status())
+        return answered(this.describeStatus())
       default:
         return runtimeError(`mcp: unknown operation ${JSON.stringify(args.op ?? null)}`)
     }
@@ -175,9 +175,9 @@ export class McpConnections implements Provider {
     meta?: { readonly [key: string]: Plain },
   ): Promise<EffectOutcome> {
     return this.request(
-      this.numberOf(server),
+      this.assignNumber(server),
       server,
-      this.specOf(server),
+      this.makeSpec(server),
       'tools/call',
       { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) },
       signal,
@@ -188,7 +188,7 @@ export class McpConnections implements Provider {
 
   /** Whether a declared server marks the tool as read-only. */
   async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.readOnlyTools(this.numberOf(server), server, this.specOf(server), signal)).has(tool)
+    return (await this.readOnlyTools(this.assignNumber(server), server, this.makeSpec(server), signal)).has(tool)
   }
 
   async close(): Promise<void> {
@@ -201,8 +201,8 @@ export class McpConnections implements Provider {
   }
 
   /** Of the connection that tools and eager clients of a declared server share; the same in every process. */
-  private numberOf(server: string): number {
-    if (!this.isAddress(server)) return pinnedNumber(this.options.servers ?? {}, server)
+  private assignNumber(server: string): number {
+    if (!this.isAddress(server)) return chooseNumber(this.options.servers ?? {}, server)
     const known = this.addresses.get(server)
     if (known !== undefined) return known
     const number = FIRST_ADDRESS - this.addresses.size
@@ -215,15 +215,15 @@ export class McpConnections implements Provider {
     return isServerAddress(server) && !Object.hasOwn(this.options.servers ?? {}, server)
   }
 
-  private specOf(server: string): Plain {
+  private makeSpec(server: string): Plain {
     return this.isAddress(server) ? { transport: 'http', url: server } : { server }
   }
 
   private async connect(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<EffectOutcome> {
     try {
-      return answered((await this.connection(number, name, spec, signal)).facts())
+      return answered((await this.getConnection(number, name, spec, signal)).facts())
     } catch (cause) {
-      return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${messageOf(cause)}`)
+      return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${describeCause(cause)}`)
     }
   }
 
@@ -238,7 +238,7 @@ export class McpConnections implements Provider {
     progress?: (event: McpProgress) => void,
   ): Promise<EffectOutcome> {
     const { onProgress } = this.options
-    const declaration = this.declarationOf(spec)
+    const declaration = this.findDeclaration(spec)
     const tool = method === 'tools/call' ? String(params['name']) : null
     if (tool !== null && declaration?.tools?.includes(tool) === false)
       return categorizedError('tool_rejected', `tool '${tool}' of MCP server '${name}' is not allowed by this host`)
@@ -251,25 +251,25 @@ export class McpConnections implements Provider {
     const reopened = number > 0 && !this.open.has(number) && !this.aliases.has(number)
     try {
       const ask = async (connection: McpConnection): Promise<EffectOutcome> =>
-        (tool === null ? null : await this.changeOf(connection, name, spec, tool, signal)) ??
+        (tool === null ? null : await this.findChange(connection, name, spec, tool, signal)) ??
         connection.request(method, params, limits)
-      const connection = await this.connection(number, name, spec, signal)
+      const connection = await this.getConnection(number, name, spec, signal)
       let outcome = await ask(connection)
       if (connection.isSessionLost) {
         // The server forgot the session, so it did nothing with the request; once more on a new one.
         this.forget(number, connection)
-        outcome = await ask(await this.connection(number, name, spec, signal))
+        outcome = await ask(await this.getConnection(number, name, spec, signal))
       }
-      outcome = this.listingsOf(await this.connection(number, name, spec, signal), name).page(
+      outcome = this.getListings(await this.getConnection(number, name, spec, signal), name).checkPage(
         method,
         params['cursor'] ?? null,
         outcome,
       )
       return method === 'tools/list' && outcome.ok
-        ? answered(this.pinnedOnly(listedOnly(outcome.value, declaration?.tools), spec, name))
+        ? answered(this.keepPinned(keepListed(outcome.value, declaration?.tools), spec, name))
         : outcome
     } catch (cause) {
-      const why = messageOf(cause)
+      const why = describeCause(cause)
       if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
       return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${why}`)
     }
@@ -279,7 +279,7 @@ export class McpConnections implements Provider {
    * The refusal of a call whose tool is not what the lock file pins, by what the server lists now: a server may change its tools at any time,
    * and each connection is a server of its own. Null where the tool is as it was, and in runs without pins.
    */
-  private async changeOf(
+  private async findChange(
     connection: McpConnection,
     name: string,
     spec: Plain,
@@ -287,27 +287,27 @@ export class McpConnections implements Provider {
     signal: AbortSignal,
   ): Promise<EffectOutcome | null> {
     if (this.pins === null) return null
-    const server = serverOfSpec(spec, name)
+    const server = identifyServer(spec, name)
     let offered = this.offered.get(connection)
-    if (offered === undefined) this.offered.set(connection, (offered = this.toolsOf(connection, name, signal)))
+    if (offered === undefined) this.offered.set(connection, (offered = this.listToolsByName(connection, name, signal)))
     let tools: ReadonlyMap<string, Plain>
     try {
       tools = await offered
     } catch (cause) {
       this.offered.delete(connection)
-      return drifted(`the tools of MCP server '${name}' cannot be compared with the lock file: ${messageOf(cause)}`)
+      return failDrifted(`the tools of MCP server '${name}' cannot be compared with the lock file: ${describeCause(cause)}`)
     }
     const found = tools.get(tool)
     const problem = found === undefined ? 'is no longer offered' : this.pins.changeOf(server, found)
-    return problem === null ? null : drifted(`tool '${tool}' of MCP server '${name}' ${problem}`)
+    return problem === null ? null : failDrifted(`tool '${tool}' of MCP server '${name}' ${problem}`)
   }
 
   /** A page of tools as the lock file has them: what another one says must not reach a model either. */
-  private pinnedOnly(page: Plain, spec: Plain, name: string): Plain {
+  private keepPinned(page: Plain, spec: Plain, name: string): Plain {
     const { pins } = this
     const { tools } = record(page)
     if (pins === null || !Array.isArray(tools)) return page
-    const server = serverOfSpec(spec, name)
+    const server = identifyServer(spec, name)
     const kept = (tools as readonly Plain[]).filter((tool) => {
       const problem = pins.changeOf(server, tool)
       if (problem !== null)
@@ -317,14 +317,18 @@ export class McpConnections implements Provider {
     return { ...record(page), tools: kept }
   }
 
-  private async toolsOf(connection: McpConnection, name: string, signal: AbortSignal): Promise<ReadonlyMap<string, Plain>> {
+  private async listToolsByName(
+    connection: McpConnection,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Plain>> {
     const tools = new Map<string, Plain>()
     const limits = { timeoutMs: this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal }
     const listings = new Listings(name, { ...DEFAULT_LIMITS, ...this.options.limits }, () => {})
     let cursor: Plain = null
     do {
       const asked = await connection.request('tools/list', cursor === null ? {} : { cursor }, limits)
-      const outcome = listings.page('tools/list', cursor, asked)
+      const outcome = listings.checkPage('tools/list', cursor, asked)
       if (!outcome.ok) throw new Error(outcome.error.message)
       const page = record(outcome.value)
       for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : [])
@@ -334,7 +338,7 @@ export class McpConnections implements Provider {
     return tools
   }
 
-  private listingsOf(connection: McpConnection, server: string): Listings {
+  private getListings(connection: McpConnection, server: string): Listings {
     const known = this.listings.get(connection)
     if (known !== undefined) return known
     const { limits, onWarning } = this.options
@@ -354,14 +358,14 @@ export class McpConnections implements Provider {
   }
 
   /** A server that the host declared is started again when its last connection has ended; one that a script started is not. */
-  private async connection(given: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
-    const number = this.pinned(given, spec)
+  private async getConnection(given: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+    const number = this.resolvePinned(given, spec)
     const known = this.open.get(number)
     if (known !== undefined) {
       const connection = await known
       if (!connection.isClosed || (number > 0 && typeof record(spec)['server'] !== 'string')) return connection
       this.forget(number, connection)
-      return this.connection(number, name, spec, signal)
+      return this.getConnection(number, name, spec, signal)
     }
     const opening = this.openConnection(number, name, spec, signal)
     this.open.set(number, opening)
@@ -376,12 +380,12 @@ export class McpConnections implements Provider {
   }
 
   /** The number of the pinned connection when the spec names a server that has one. */
-  private pinned(number: number, spec: Plain): number {
+  private resolvePinned(number: number, spec: Plain): number {
     const known = this.aliases.get(number)
     if (known !== undefined) return known
     const server = record(spec)['server']
     if (typeof server !== 'string' || number < 0 || this.options.servers?.[server]?.lazy !== false) return number
-    const pinned = this.numberOf(server)
+    const pinned = this.assignNumber(server)
     this.aliases.set(number, pinned)
     return pinned
   }
@@ -389,15 +393,15 @@ export class McpConnections implements Provider {
   private async openConnection(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
     if (this.ended) throw new McpFailure(runtimeError('MCP: the run has ended'))
     const { options } = this
-    const config = this.configOf(name, spec)
+    const config = this.makeConfig(name, spec)
     const connection = await McpConnection.open(
       {
         config,
         cwd: options.cwd,
-        env: environment(options.env ?? 'safe'),
+        env: makeEnvironment(options.env ?? 'safe'),
         stderr: options.stderr ?? 'ignore',
         connectTimeoutMs:
-          options.connectTimeoutMs ?? this.declarationOf(spec)?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+          options.connectTimeoutMs ?? this.findDeclaration(spec)?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         handlers: options.handlers ?? {},
         fetch: options.fetch,
         limits: options.limits,
@@ -418,25 +422,25 @@ export class McpConnections implements Provider {
   }
 
   /** What the host said about the server that a spec names; null for a server of the script's own. */
-  private declarationOf(spec: Plain): McpServerDeclaration | null {
+  private findDeclaration(spec: Plain): McpServerDeclaration | null {
     const declared = record(spec)['server']
     const { servers = {} } = this.options
     return typeof declared === 'string' && Object.hasOwn(servers, declared) ? servers[declared]! : null
   }
 
-  private configOf(name: string, spec: Plain): McpServerConfig {
+  private makeConfig(name: string, spec: Plain): McpServerConfig {
     const declared = record(spec)['server']
     if (typeof declared === 'string') {
-      const declaration = this.declarationOf(spec)
+      const declaration = this.findDeclaration(spec)
       if (declaration === null)
         throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
       // Whoever declares a server may say where its programs are.
-      const own = declaredConfig(declared, declaration)
-      return own.transport === 'stdio' ? this.found(own, own.env) : own
+      const own = readDeclaredConfig(declared, declaration)
+      return own.transport === 'stdio' ? this.withFoundProgram(own, own.env) : own
     }
     const read = readServerConfig(name, spec)
     // The variables of a script are for the program; what that is, they do not say.
-    const config = read.transport === 'stdio' ? this.found(read, {}) : read
+    const config = read.transport === 'stdio' ? this.withFoundProgram(read, {}) : read
     if (this.options.allow?.(config) === false) {
       throw new McpFailure(categorizedError('tool_rejected', `MCP server '${name}' is not allowed by this host`))
     }
@@ -444,13 +448,13 @@ export class McpConnections implements Provider {
   }
 
   /** With the file that is started. It is looked up once, so that what `allow` sees is what runs. */
-  private found<C extends McpServerConfig & { readonly transport: 'stdio' }>(
+  private withFoundProgram<C extends McpServerConfig & { readonly transport: 'stdio' }>(
     config: C,
     env: { readonly [name: string]: string },
   ): C {
     const { cwd = process.cwd() } = this.options
-    const path = { ...environment(this.options.env ?? 'safe'), ...env }['PATH'] ?? ''
-    return { ...config, file: programFile(config.command, path, cwd) }
+    const path = { ...makeEnvironment(this.options.env ?? 'safe'), ...env }['PATH'] ?? ''
+    return { ...config, file: findProgramFile(config.command, path, cwd) }
   }
 
   private async disconnect(number: number): Promise<EffectOutcome> {
@@ -474,7 +478,7 @@ export class McpConnections implements Provider {
       this.keepAlive.delete(number)
       const leaving = this.disconnect(number).then(() => void this.leaving.delete(leaving))
       this.leaving.add(leaving)
-    }, timerMs(keepAliveMs))
+    }, clampTimer(keepAliveMs))
     timer.unref?.()
     this.keepAlive.set(number, timer)
     return answered(null)
@@ -497,7 +501,7 @@ export class McpConnections implements Provider {
     return { resources: [...(noted?.resources ?? [])].sort(), lists: [...(noted?.lists ?? [])].sort() }
   }
 
-  private status(): Plain {
+  private describeStatus(): Plain {
     return Object.entries(this.options.servers ?? {}).map(([name, server]) => ({
       name,
       lazy: server.lazy ?? true,
@@ -516,7 +520,7 @@ export class McpConnections implements Provider {
 
   private async askReadOnlyTools(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const names = new Set<string>()
-    for await (const { name: toolName, annotations } of this.listed(number, name, spec, signal)) {
+    for await (const { name: toolName, annotations } of this.listPages(number, name, spec, signal)) {
       if (typeof toolName === 'string' && record(annotations ?? null)['readOnlyHint'] === true) names.add(toolName)
     }
     return names
@@ -525,7 +529,7 @@ export class McpConnections implements Provider {
   /** All tools of a declared server, over all pages. */
   async listTools(server: string, signal: AbortSignal): Promise<EffectOutcome> {
     const tools: Plain[] = []
-    const listing = this.listed(this.numberOf(server), server, this.specOf(server), signal)
+    const listing = this.listPages(this.assignNumber(server), server, this.makeSpec(server), signal)
     for (;;) {
       const { done, value } = await listing.next()
       if (done === true) return value ?? answered(tools)
@@ -534,7 +538,7 @@ export class McpConnections implements Provider {
   }
 
   /** Tools page by page; gives the failure that ended the list, or null. */
-  private async *listed(
+  private async *listPages(
     number: number,
     name: string,
     spec: Plain,
@@ -553,12 +557,12 @@ export class McpConnections implements Provider {
   }
 }
 
-function drifted(message: string): EffectOutcome {
+function failDrifted(message: string): EffectOutcome {
   return categorizedError('tool_rejected', message, 'schema_drift')
 }
 
 /** A page of `tools/list` without the tools that the host leaves out. */
-function listedOnly(page: Plain, allowed: readonly string[] | undefined): Plain {
+function keepListed(page: Plain, allowed: readonly string[] | undefined): Plain {
   const { tools } = record(page)
   if (allowed === undefined || !Array.isArray(tools)) return page
   return {
@@ -573,7 +577,7 @@ function record(value: Plain): { readonly [key: string]: Plain } {
     : {}
 }
 
-function environment(choice: 'safe' | 'inherit' | { readonly [name: string]: string }): NodeJS.ProcessEnv {
+function makeEnvironment(choice: 'safe' | 'inherit' | { readonly [name: string]: string }): NodeJS.ProcessEnv {
   if (choice === 'inherit') return { ...process.env }
   if (choice !== 'safe') return { ...choice }
   const out: NodeJS.ProcessEnv = {}

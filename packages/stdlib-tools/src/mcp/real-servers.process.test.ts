@@ -19,18 +19,18 @@ import { fromMcpServer } from './tools.js'
 const require = createRequire(join(process.cwd(), 'package.json'))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-real-')))
 
-function program(name: string, ...args: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
+function findProgram(name: string, ...args: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
   const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`)
   const { bin } = require(manifest) as { bin: { [key: string]: string } }
   return { command: process.execPath, args: [join(dirname(manifest), Object.values(bin)[0]!), ...args] }
 }
 
-const everything = program('server-everything', 'stdio')
+const everything = findProgram('server-everything', 'stdio')
 const memory: McpServerDeclaration = {
-  ...program('server-memory'),
+  ...findProgram('server-memory'),
   env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
 }
-const files = program('server-filesystem', folder)
+const files = findProgram('server-filesystem', folder)
 
 function run(source: string, servers: { readonly [name: string]: McpServerDeclaration }, more: McpOptions = {}) {
   return createRuntime({ providers: [mcpProvider({ servers, ...more })], grants: ['mcp'] }).run(source)
@@ -76,7 +76,7 @@ return [counts.all({ n -> n > 5 }), len(sums), sums[7]]`
 })
 
 /** What any client of server-everything can do; its own tools ask for more when the client offers more. */
-function everythingThere(server: () => McpServerDeclaration): void {
+function testEverything(server: () => McpServerDeclaration): void {
   const active = 'let e = mcp_ensure_active("e")\n'
 
   test('contents of every kind, resources, prompts, refusals', async () => {
@@ -138,7 +138,7 @@ return [
 
   test('progress, structured results, cancelling', async () => {
     const set = await fromMcpServer(server())
-    const tool = (name: string) => set.tools.find((each) => each.name === name)!
+    const findTool = (name: string) => set.tools.find((each) => each.name === name)!
     const { createRegistry } = await import('../tools/host-tools/registry.js')
     const registry = createRegistry(set.tools)
     const steps: unknown[] = []
@@ -151,7 +151,7 @@ return [
     // Over HTTP the last step and the result may come in either order.
     expect(steps.slice(0, 3)).toEqual([1, 2, 3])
     expect(await registry.call('get-structured-content', { location: 'New York' })).toMatchObject({ temperature: 33 })
-    expect(tool('get-structured-content').output?.json['type']).toBe('object')
+    expect(findTool('get-structured-content').output?.json['type']).toBe('object')
     const abort = new AbortController()
     const running = call({ duration: 30, steps: 100 }, abort.signal)
     await expect.poll(() => steps.length).toBeGreaterThan(4)
@@ -161,7 +161,7 @@ return [
   })
 }
 
-describe('server-everything over stdio', () => everythingThere(() => everything))
+describe('server-everything over stdio', () => testEverything(() => everything))
 
 describe('server-everything over HTTP', () => {
   let child: ChildProcess
@@ -169,7 +169,7 @@ describe('server-everything over HTTP', () => {
 
   beforeAll(async () => {
     const port = await freePort()
-    const { command, args } = program('server-everything', 'streamableHttp')
+    const { command, args } = findProgram('server-everything', 'streamableHttp')
     child = spawn(command, args, { env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] })
     await new Promise<void>((resolve, reject) => {
       child.stderr!.on('data', (chunk: Buffer) => {
@@ -181,7 +181,7 @@ describe('server-everything over HTTP', () => {
   })
   afterAll(() => void child.kill())
 
-  everythingThere(() => ({ url }))
+  testEverything(() => ({ url }))
 })
 
 function freePort(): Promise<number> {

@@ -41,13 +41,13 @@ export async function revokeTokens(
   signal: AbortSignal,
   base: Fetch = globalThis.fetch,
 ): Promise<Revocation> {
-  const tokens = await kept<KeptTokens>(auth.store, serverUrl, 'tokens')
+  const tokens = await readKept<KeptTokens>(auth.store, serverUrl, 'tokens')
   if (tokens === null) return 'none'
   const fetchFn: Fetch = (input, init) => base(input, { ...init, signal })
-  const metadata = await metadataOf(serverUrl, tokens.issuer, fetchFn)
+  const metadata = await discoverMetadata(serverUrl, tokens.issuer, fetchFn)
   const endpoint = metadata?.revocation_endpoint
   if (metadata === undefined || typeof endpoint !== 'string') return 'unsupported'
-  const client = await clientOf(serverUrl, auth)
+  const client = await loadClient(serverUrl, auth)
   // The renewal first: with it the other could be had again.
   for (const kind of ['refresh_token', 'access_token'] as const) {
     const token = tokens[kind]
@@ -60,7 +60,7 @@ export async function revokeTokens(
       await response.body?.cancel()
       continue
     }
-    const reason = reasonOf(await response.text())
+    const reason = readReason(await response.text())
     // Access tokens that run out by themselves need not be revocable (RFC 7009 §2.2.1).
     if (kind === 'access_token' && reason === 'unsupported_token_type') continue
     throw new AuthorizationError(`${endpoint} answered ${response.status}${reason === '' ? '' : ` (${reason})`}`)
@@ -68,7 +68,7 @@ export async function revokeTokens(
   return 'revoked'
 }
 
-async function metadataOf(serverUrl: URL, issuer: string | undefined, fetchFn: Fetch): Promise<Metadata | undefined> {
+async function discoverMetadata(serverUrl: URL, issuer: string | undefined, fetchFn: Fetch): Promise<Metadata | undefined> {
   const sdk = await import('@modelcontextprotocol/sdk/client/auth.js')
   const found =
     issuer === undefined
@@ -78,8 +78,8 @@ async function metadataOf(serverUrl: URL, issuer: string | undefined, fetchFn: F
   return found as Metadata | undefined
 }
 
-async function clientOf(serverUrl: URL, { clientId, clientSecret, store }: McpAuth & { readonly store: McpAuthStore }) {
-  if (clientId === undefined) return kept<KeptClient>(store, serverUrl, 'client')
+async function loadClient(serverUrl: URL, { clientId, clientSecret, store }: McpAuth & { readonly store: McpAuthStore }) {
+  if (clientId === undefined) return readKept<KeptClient>(store, serverUrl, 'client')
   return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) }
 }
 
@@ -90,15 +90,15 @@ function identify(client: KeptClient | null, metadata: Metadata, form: URLSearch
   const taken = metadata.revocation_endpoint_auth_methods_supported ?? metadata.token_endpoint_auth_methods_supported
   const byForm = own === 'client_secret_post' || (taken !== undefined && !taken.includes('client_secret_basic'))
   if (secret !== undefined && !byForm) {
-    const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+')
-    headers.set('authorization', `Basic ${btoa(`${part(id)}:${part(secret)}`)}`)
+    const encodePart = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+')
+    headers.set('authorization', `Basic ${btoa(`${encodePart(id)}:${encodePart(secret)}`)}`)
     return
   }
   form.set('client_id', id)
   if (secret !== undefined) form.set('client_secret', secret)
 }
 
-function reasonOf(body: string): string {
+function readReason(body: string): string {
   try {
     const { error } = JSON.parse(body) as { readonly error?: unknown }
     return typeof error === 'string' ? error : ''
@@ -107,7 +107,7 @@ function reasonOf(body: string): string {
   }
 }
 
-async function kept<T>(store: McpAuthStore, server: URL, what: 'tokens' | 'client'): Promise<T | null> {
+async function readKept<T>(store: McpAuthStore, server: URL, what: 'tokens' | 'client'): Promise<T | null> {
   const text = await store.get(`${server.href} ${what}`)
   return text === undefined ? null : (JSON.parse(text) as T)
 }

@@ -15,24 +15,25 @@ import type { McpOptions } from './provider.js'
 type Server = { readonly command: string; readonly args: readonly string[] }
 
 /** `mcp_connect(…)` for a server of the test support. */
-const connect = (server: Server): string => `mcp_connect(${quoted(server.command)}, [${server.args.map(quoted).join(', ')}])`
-const quoted = (text: string): string =>
+const connect = (server: Server): string =>
+  `mcp_connect(${quoteText(server.command)}, [${server.args.map(quoteText).join(', ')}])`
+const quoteText = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('${', '\\${')}"`
 
-const host = (options: McpOptions = {}, more: RuntimeOptions = {}) =>
+const makeHost = (options: McpOptions = {}, more: RuntimeOptions = {}) =>
   createRuntime({ providers: [mcpProvider(options)], grants: ['mcp', 'process', 'http'], ...more })
 
-async function outputOf(source: string, options: McpOptions = {}, start: StartOptions = {}): Promise<string> {
-  const runtime = host(options)
+async function runToOutput(source: string, options: McpOptions = {}, start: StartOptions = {}): Promise<string> {
+  const runtime = makeHost(options)
   const result = await runtime.start(runtime.compile(source), start).result
   return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
 }
 
-const caught = (call: string): string => `try { println(${call}) } catch (e) { println("caught: " + to_string(e)) }`
+const wrapCaught = (call: string): string => `try { println(${call}) } catch (e) { println("caught: " + to_string(e)) }`
 
 describe('clients', () => {
   test('tools, calls, information, disconnecting', async () => {
-    const output = await outputOf(`
+    const output = await runToOutput(`
 let c = ${connect(oddServers.echo)}
 println(type_of(c) + " " + to_string(contains(to_string(c), "<mcp_client:")))
 println(mcp_list_tools(c).map({ t -> t.name + " " + to_string(t._mcp_server == mcp_server_info(c).name) }))
@@ -40,7 +41,7 @@ println(mcp_call(c, "echo", {n: 1, f: 1.5, list: [1, nil, true], handler: { x ->
 println(mcp_server_info(c).connected)
 println(mcp_disconnect(c))
 println(mcp_disconnect(c))
-${caught('mcp_call(c, "echo")')}
+${wrapCaught('mcp_call(c, "echo")')}
 `)
     expect(output.split('\n')).toEqual([
       'mcp_client true',
@@ -55,7 +56,7 @@ ${caught('mcp_call(c, "echo")')}
   })
 
   test('lists on several pages', async () => {
-    expect(await outputOf(`println(mcp_list_tools(${connect(oddServers.paged)}).map({ t -> t.name }))`)).toBe('[a, b]\n')
+    expect(await runToOutput(`println(mcp_list_tools(${connect(oddServers.paged)}).map({ t -> t.name }))`)).toBe('[a, b]\n')
   })
 
   test.each<[string, string, string, McpOptions]>([
@@ -92,10 +93,12 @@ ${caught('mcp_call(c, "echo")')}
       "Runtime error: mcp: no server named 'x' is registered (check harn.toml)",
       {},
     ],
-  ])('%s', async (_, call, expected, options) => expect(await outputOf(caught(call), options)).toBe(`caught: ${expected}\n`))
+  ])('%s', async (_, call, expected, options) =>
+    expect(await runToOutput(wrapCaught(call), options)).toBe(`caught: ${expected}\n`),
+  )
 
   test('declared servers are shared and counted', async () => {
-    const output = await outputOf(
+    const output = await runToOutput(
       `
 println(mcp_registry_status())
 let a = mcp_ensure_active("notes")
@@ -105,7 +108,7 @@ mcp_release("notes")
 println(mcp_call(b, "echo", {a: 1}))
 mcp_release("notes")
 mcp_release("notes")
-${caught('mcp_call(a, "echo")')}
+${wrapCaught('mcp_call(a, "echo")')}
 println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
 `,
       { servers: { notes: { ...oddServers.echo } } },
@@ -122,16 +125,16 @@ println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
 
   test('a server that is not lazy is there from the start, and held', async () => {
     const servers = { notes: { ...oddServers.echo, lazy: false }, dead: { ...oddServers.stillborn, lazy: false } }
-    const runtime = host({ servers }, { globalValues: { mcp: mcpGlobal(servers) } })
+    const runtime = makeHost({ servers }, { globalValues: { mcp: mcpGlobal(servers) } })
     const source = `
 println(keys(mcp))
 println(mcp_call(mcp.notes, "echo", {a: 1}))
 println(mcp_registry_status())
 let c = mcp_ensure_active("notes")
 mcp_release("notes")
-${caught('mcp_call(c, "echo")')}
+${wrapCaught('mcp_call(c, "echo")')}
 println(mcp_call(mcp.notes, "echo", {b: 2}))
-${caught('mcp_call(mcp.dead, "echo")')}
+${wrapCaught('mcp_call(mcp.dead, "echo")')}
 `
     expect((await runtime.start(runtime.compile(source)).result).output.split('\n')).toEqual([
       '[dead, notes]',
@@ -149,12 +152,14 @@ ${caught('mcp_call(mcp.dead, "echo")')}
     const source = `
 let c = mcp_ensure_active("m")
 println(mcp_call(c, "x") + mcp_call(c, "x"))
-${caught('mcp_call(c, "die")')}
+${wrapCaught('mcp_call(c, "die")')}
 println(mcp_call(c, "x"))
 `
-    expect(await outputOf(source, { servers })).toBe('12\ncaught: Runtime error: MCP: server closed connection\n1\n')
+    expect(await runToOutput(source, { servers })).toBe('12\ncaught: Runtime error: MCP: server closed connection\n1\n')
     expect(
-      await outputOf(`let c = ${connect(oddServers.mortal)}\n${caught('mcp_call(c, "die")')}\n${caught('mcp_call(c, "x")')}`),
+      await runToOutput(
+        `let c = ${connect(oddServers.mortal)}\n${wrapCaught('mcp_call(c, "die")')}\n${wrapCaught('mcp_call(c, "x")')}`,
+      ),
     ).toBe(
       'caught: Runtime error: MCP: server closed connection\ncaught: Runtime error: MCP write error: Broken pipe (os error 32)\n',
     )
@@ -162,7 +167,7 @@ println(mcp_call(c, "x"))
 
   test('progress and notifications reach the host', async () => {
     const heard: unknown[] = []
-    await outputOf('mcp_call(mcp_ensure_active("m"), "x")', {
+    await runToOutput('mcp_call(mcp_ensure_active("m"), "x")', {
       servers: { m: { ...oddServers.mortal } },
       onProgress: ({ server, method, progress, total, message }) => heard.push([server, method, progress, total, message]),
       onNotification: (server, method) => heard.push([server, method]),
@@ -171,7 +176,7 @@ println(mcp_call(c, "x"))
       ['m', 'tools/call', 1, 2, 'half'],
       ['m', 'notifications/tools/list_changed'],
     ])
-    const runtime = host({ servers: { m: { ...oddServers.mortal } } })
+    const runtime = makeHost({ servers: { m: { ...oddServers.mortal } } })
     const source =
       'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "x", "", {executor: "mcp_server", mcp_server: "m"})\ntool_call("x", {}, {registry: r})'
     const events: unknown[] = []
@@ -183,29 +188,29 @@ println(mcp_call(c, "x"))
   test('a server may ask for a form; what is left out has its default', async () => {
     const source = `println(mcp_call(${connect(oddServers.asks)}, "x"))`
     const handlers = { 'elicitation/create': async () => ({ action: 'accept', content: { age: 36 } }) }
-    expect(await outputOf(source, { handlers })).toBe('{"action":"accept","content":{"age":36,"name":"Ada"}}\n')
+    expect(await runToOutput(source, { handlers })).toBe('{"action":"accept","content":{"age":36,"name":"Ada"}}\n')
     const declined = { 'elicitation/create': async () => ({ action: 'decline' }) }
-    expect(await outputOf(source, { handlers: declined })).toBe('{"action":"decline"}\n')
+    expect(await runToOutput(source, { handlers: declined })).toBe('{"action":"decline"}\n')
   })
 
   test('tools with an MCP server behind them', async () => {
     const source =
       'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "echo", "Echo", {executor: "mcp_server", mcp_server: "notes", parameters: {n: "int"}})\nprintln(tool_call("echo", {n: 1}, {registry: r}))'
-    expect(await outputOf(source, { servers: { notes: { ...oddServers.echo } } })).toBe('{"n":1}\n')
-    expect(await outputOf(source.replace('println(', 'try { ').replace(/\)$/, ' } catch (e) { println(e.code) }'))).toBe(
+    expect(await runToOutput(source, { servers: { notes: { ...oddServers.echo } } })).toBe('{"n":1}\n')
+    expect(await runToOutput(source.replace('println(', 'try { ').replace(/\)$/, ' } catch (e) { println(e.code) }'))).toBe(
       'provider_unavailable\n',
     )
   })
 
   test('a synthesized tool calls a server', async () => {
     const source = `let c = ${connect(oddServers.echo)}\nlet t = tool_synthesize({name: "echo_it", description: "Echo", executor: "mcp_server", mcp_client: c, mcp_tool: "echo", parameters: {n: "int"}})\nprintln(t({n: 5}))`
-    expect(await outputOf(source)).toBe('{"n":5}\n')
+    expect(await runToOutput(source)).toBe('{"n":5}\n')
   })
 
   test('what is registered to be served is only recorded', async () => {
-    expect(await outputOf('println(mcp_tools(tool_registry()))\nprintln(mcp_resource({uri: "u", name: "n", text: "t"}))')).toBe(
-      'nil\nnil\n',
-    )
+    expect(
+      await runToOutput('println(mcp_tools(tool_registry()))\nprintln(mcp_resource({uri: "u", name: "n", text: "t"}))'),
+    ).toBe('nil\nnil\n')
     for (const [call, message] of [
       ['mcp_serve("x")', 'mcp_tools: argument must be a tool registry'],
       ['mcp_tools({})', 'mcp_tools: argument must be a tool registry (created with tool_registry())'],
@@ -214,13 +219,13 @@ println(mcp_call(c, "x"))
       ['mcp_resource_template({uri_template: "u", name: "n"})', "mcp_resource_template: 'handler' closure is required"],
       ['mcp_prompt(1)', 'mcp_prompt: argument must be a dict with {name, handler}'],
     ])
-      expect(await outputOf(caught(call!))).toBe(`caught: Runtime error: ${message}\n`)
+      expect(await runToOutput(wrapCaught(call!))).toBe(`caught: Runtime error: ${message}\n`)
   })
 })
 
 describe('runs', () => {
   test('a dry run calls what is marked read-only and lists the rest', async () => {
-    const runtime = host()
+    const runtime = makeHost()
     const module = runtime.compile(
       `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {a: 1}))\nprintln(mcp_call(c, "write", {b: 2}).status)`,
     )
@@ -236,7 +241,7 @@ describe('runs', () => {
     const source = `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {n: 1}))\nprintln(host_call("test.wait"))\nprintln(mcp_call(c, "echo", {n: 2}))`
     let reached: () => void = () => {}
     const waiting = new Promise<void>((resolve) => void (reached = resolve))
-    const first = host(
+    const first = makeHost(
       {},
       {
         capabilities: {
@@ -254,7 +259,7 @@ describe('runs', () => {
     const bytes = await run.snapshot()
     run.cancel()
     await run.result
-    const second = host({}, { capabilities: { test: { wait: () => 'waited' } } })
+    const second = makeHost({}, { capabilities: { test: { wait: () => 'waited' } } })
     expect(await second.resume(bytes).result).toMatchObject({ status: 'done', output: '{"n":1}\nwaited\n{"n":2}\n' })
     // Under grants of now that do not cover it, the client is lost, and says so.
     const denied = await second.resume(bytes, { grants: [] }).result
@@ -262,8 +267,8 @@ describe('runs', () => {
   })
 
   test('a replay needs no server', async () => {
-    const runtime = host()
-    const source = `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {n: 1}))\n${caught(`mcp_call(${connect(oddServers.dies)}, "x")`)}`
+    const runtime = makeHost()
+    const source = `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {n: 1}))\n${wrapCaught(`mcp_call(${connect(oddServers.dies)}, "x")`)}`
     const module = runtime.compile(source)
     const journal = new MemoryJournal()
     const result = await runtime.start(module, { journal }).result
@@ -274,7 +279,7 @@ describe('runs', () => {
   })
 
   test('cancelling in mid-call', async () => {
-    const runtime = host()
+    const runtime = makeHost()
     const journal = new MemoryJournal()
     const run = runtime.start(runtime.compile(`let c = ${connect(oddServers.silent)}\nmcp_call(c, "x")`), { journal })
     for await (const event of run.events()) if (event.type === 'effect' && event.kind === 'mcp.request') run.cancel('stop')
@@ -328,7 +333,7 @@ describe('streamable HTTP', () => {
   })
 
   /** An address where nothing listens any more. */
-  async function unusedAddress(): Promise<string> {
+  async function findUnusedAddress(): Promise<string> {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
@@ -337,7 +342,9 @@ describe('streamable HTTP', () => {
   }
 
   const use = (path: string): Promise<string> =>
-    outputOf(caught('mcp_call(mcp_ensure_active("web"), "t")'), { servers: { web: { url: base + path, authToken: 'secret' } } })
+    runToOutput(wrapCaught('mcp_call(mcp_ensure_active("web"), "t")'), {
+      servers: { web: { url: base + path, authToken: 'secret' } },
+    })
 
   test('answers as JSON and as an event stream', async () => {
     expect(await use('/json')).toBe('over http t\n')
@@ -347,24 +354,24 @@ describe('streamable HTTP', () => {
 
   test('a session that the server forgot is opened again, once', async () => {
     const source = `let c = mcp_ensure_active("web")\nprintln(mcp_call(c, "a"))\nprintln(mcp_call(c, "b"))`
-    const output = await outputOf(source, { servers: { web: { url: `${base}/forgets` } } })
+    const output = await runToOutput(source, { servers: { web: { url: `${base}/forgets` } } })
     expect([output, sessions]).toEqual(['over http a\nover http b\n', 2])
   })
 
   test('what goes wrong', async () => {
     expect(await use('/closed')).toBe('caught: MCP authorization required\n')
     expect(await use('/broken')).toMatch(/^caught: MCP error \(500\): /)
-    expect(await outputOf(caught('mcp_ensure_active("web")'), { servers: { web: { url: await unusedAddress() } } })).toBe(
-      'caught: Runtime error: MCP HTTP request error: Connection refused (os error 111)\n',
-    )
+    expect(
+      await runToOutput(wrapCaught('mcp_ensure_active("web")'), { servers: { web: { url: await findUnusedAddress() } } }),
+    ).toBe('caught: Runtime error: MCP HTTP request error: Connection refused (os error 111)\n')
   })
 })
 
 describe('agent loops', () => {
   test('tools of a server are called by their prefixed names, and the server is closed at the end', async () => {
     const { command, args } = oddServers.echo
-    const words = [command, ...args].map(quoted).join(', ')
-    const output = await outputOf(
+    const words = [command, ...args].map(quoteText).join(', ')
+    const output = await runToOutput(
       `
 llm_mock({text: "", tool_calls: [{name: "e__echo", arguments: {n: 1}}, {name: "e__nothing"}]})
 llm_mock({text: "finished"})
@@ -386,8 +393,8 @@ println(llm_mock_calls()[0].tools.map({ t -> t["function"].name }))
 
   test('the policy of a loop judges its tools; servers are connected under the policy of the caller', async () => {
     const { command, args } = oddServers.echo
-    const spec = `{name: "e", command: [${[command, ...args].map(quoted).join(', ')}]}`
-    const output = await outputOf(`
+    const spec = `{name: "e", command: [${[command, ...args].map(quoteText).join(', ')}]}`
+    const output = await runToOutput(`
 import { with_policies } from "std/policy"
 fn go(policy) {
   llm_mock_clear()

@@ -8,7 +8,7 @@ import type { Module, Runtime, StartOptions } from '../host/runtime.js'
 import type { RunEvent } from '../host/events.js'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { McpServing, reportTo } from './serving.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server-protocol.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, toJson } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 export interface ExportedOptions {
@@ -20,17 +20,17 @@ export interface ExportedOptions {
 }
 
 /** The exported functions by name, sorted; empty when the file has none (or does not parse: the compiler says why). */
-export function exportedFunctions(program: Program): readonly FnDecl[] {
+export function listExportedFunctions(program: Program): readonly FnDecl[] {
   const found = program.items.filter((item): item is FnDecl => item.kind === 'FnDecl' && item.isPublic)
   return found.sort((a, b) => (a.name.text < b.name.text ? -1 : 1))
 }
 
-export function exportedFunctionsOf(source: string): readonly FnDecl[] {
+export function parseExportedFunctions(source: string): readonly FnDecl[] {
   const { program } = parse(new SourceFile('script.harn', source))
-  return program === null ? [] : exportedFunctions(program)
+  return program === null ? [] : listExportedFunctions(program)
 }
 
-function toolOf(fn: FnDecl): JsonObject {
+function makeTool(fn: FnDecl): JsonObject {
   const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
   for (const param of fn.params)
     properties[param.name.text] = ((param.type === null ? null : lowerTypeToJsonSchema(param.type)) ?? {}) as JsonObject
@@ -59,14 +59,14 @@ export class ExportedBackend implements McpBackend {
     this.runtime = runtime
     this.options = options
     if (options.desk !== undefined) this.desk = options.desk
-    this.functions = exportedFunctionsOf(source)
-    this.tools = this.functions.map(toolOf)
+    this.functions = parseExportedFunctions(source)
+    this.tools = this.functions.map(makeTool)
     // One small program a function; the file is its import, so that only what imports run is run.
     const base = file.slice(file.lastIndexOf('/') + 1)
-    const entry = (name: string): string =>
+    const makeEntry = (name: string): string =>
       `import { ${name} } from "./${base}"\n\npipeline main() {\n  return __mcp_invoke(${name}, host_call("runtime.pipeline_input", {}))\n}\n`
     this.modules = new Map(
-      this.functions.map(({ name }) => [name.text, runtime.compile(entry(name.text), { file: `${file}.call.harn` })]),
+      this.functions.map(({ name }) => [name.text, runtime.compile(makeEntry(name.text), { file: `${file}.call.harn` })]),
     )
   }
 
@@ -101,17 +101,17 @@ export class ExportedBackend implements McpBackend {
         return {
           content: [{ type: 'text', text }],
           isError: false,
-          ...(structured === null ? {} : { structuredContent: json(structured) }),
+          ...(structured === null ? {} : { structuredContent: toJson(structured) }),
         }
       }
       case 'failed':
-        return failed(result.error.fault.text)
+        return makeFailure(result.error.fault.text)
       case 'limit':
-        return failed(result.message)
+        return makeFailure(result.message)
       case 'exit':
-        return failed(`the function ended with exit(${result.code})`)
+        return makeFailure(`the function ended with exit(${result.code})`)
       case 'cancelled':
-        return failed(`cancelled: ${result.reason}`)
+        return makeFailure(`cancelled: ${result.reason}`)
     }
   }
 
@@ -124,7 +124,7 @@ export class ExportedBackend implements McpBackend {
   }
 }
 
-function failed(message: string): JsonObject {
+function makeFailure(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 
@@ -133,13 +133,13 @@ function bind(fn: FnDecl, given: Json): readonly Json[] {
   const name = fn.name.text
   if (given !== null && typeof given !== 'object')
     throw new RpcError(INVALID_PARAMS, 'tool arguments must be an object, array, or null')
-  const missing = (at: number): RpcError =>
+  const makeMissingError = (at: number): RpcError =>
     new RpcError(INVALID_PARAMS, `missing required argument '${fn.params[at]!.name.text}' for '${name}'`)
   const isRequired = (at: number): boolean => fn.params[at]!.defaultValue === null && !fn.params[at]!.rest
   if (Array.isArray(given)) {
     const list = given as readonly Json[]
     const absent = fn.params.findIndex((_, at) => at >= list.length && isRequired(at))
-    if (absent >= 0) throw missing(absent)
+    if (absent >= 0) throw makeMissingError(absent)
     return fn.params.some((param) => param.rest) ? list : list.slice(0, fn.params.length)
   }
   const named = (given ?? {}) as JsonObject
@@ -148,7 +148,7 @@ function bind(fn: FnDecl, given: Json): readonly Json[] {
   for (const [at, param] of fn.params.entries()) {
     const key = param.name.text
     if (!Object.hasOwn(named, key)) {
-      if (isRequired(at)) throw missing(at)
+      if (isRequired(at)) throw makeMissingError(at)
       skipped = true
       continue
     }

@@ -80,7 +80,7 @@ export async function serveHttp(
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refusal = refusalOf(request, { host, path, apiKeys, allowedOrigins: options.allowedOrigins ?? [], maxBodyBytes })
+    const refusal = findRefusal(request, { host, path, apiKeys, allowedOrigins: options.allowedOrigins ?? [], maxBodyBytes })
     if (refusal !== null) return refuse(response, refusal.status, refusal.message)
     const id = request.headers['mcp-session-id']
     const session = typeof id === 'string' ? sessions.get(id) : undefined
@@ -155,7 +155,7 @@ function makeRoom(sessions: Map<string, Session>): boolean {
 
 /** The response with marked integers as integers in what is written to it: the SDK writes each message, and each event, in one piece. */
 function withoutMarks(response: ServerResponse): ServerResponse {
-  const exact = (chunk: unknown): unknown => {
+  const restoreDigits = (chunk: unknown): unknown => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return chunk
     const text =
       typeof chunk === 'string' ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('utf8')
@@ -163,8 +163,8 @@ function withoutMarks(response: ServerResponse): ServerResponse {
   }
   const write = response.write.bind(response) as (...args: readonly unknown[]) => boolean
   const end = response.end.bind(response) as (...args: readonly unknown[]) => ServerResponse
-  response.write = (chunk: unknown, ...rest: readonly unknown[]) => write(exact(chunk), ...rest)
-  response.end = (chunk?: unknown, ...rest: readonly unknown[]) => end(exact(chunk), ...rest)
+  response.write = (chunk: unknown, ...rest: readonly unknown[]) => write(restoreDigits(chunk), ...rest)
+  response.end = (chunk?: unknown, ...rest: readonly unknown[]) => end(restoreDigits(chunk), ...rest)
   return response
 }
 
@@ -199,7 +199,7 @@ export function listen(server: Server, port: number, host: string): Promise<void
   })
 }
 
-function refusalOf(
+function findRefusal(
   request: IncomingMessage,
   options: {
     readonly host: string
@@ -211,7 +211,7 @@ function refusalOf(
 ): { readonly status: number; readonly message: string } | null {
   const path = (request.url ?? '').split('?', 1)[0]
   if (path !== options.path) return { status: 404, message: 'Not found' }
-  if (LOOPBACK.has(options.host) && !LOOPBACK.has(hostName(request.headers.host ?? '')))
+  if (LOOPBACK.has(options.host) && !LOOPBACK.has(readHostName(request.headers.host ?? '')))
     return { status: 403, message: 'Invalid Host header' }
   // Only browsers say where a request comes from, and a page of a stranger is no client.
   const { origin } = request.headers
@@ -228,10 +228,10 @@ function isAllowedOrigin(
 ): boolean {
   if (options.allowedOrigins.includes(origin)) return true
   const name = /^https?:\/\/([^/]+)$/.exec(origin)?.[1]
-  return name !== undefined && LOOPBACK.has(options.host) && LOOPBACK.has(hostName(name))
+  return name !== undefined && LOOPBACK.has(options.host) && LOOPBACK.has(readHostName(name))
 }
 
-function hostName(header: string): string {
+function readHostName(header: string): string {
   const bracketed = /^\[([^\]]+)\]/.exec(header)
   return (bracketed?.[1] ?? header.replace(/:\d+$/, '')).toLowerCase()
 }
@@ -241,10 +241,10 @@ function hasKey(request: IncomingMessage, keys: readonly string[]): boolean {
   const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const given = [typeof own === 'string' ? own : null, bearer ?? null].filter((key) => key !== null)
   // Every key is compared in full, so that the time taken tells nothing.
-  return given.map((key) => keys.map((known) => equal(key, known)).includes(true)).includes(true)
+  return given.map((key) => keys.map((known) => isEqual(key, known)).includes(true)).includes(true)
 }
 
-function equal(a: string, b: string): boolean {
+function isEqual(a: string, b: string): boolean {
   const left = Buffer.from(a)
   const right = Buffer.from(b)
   return left.length === right.length && timingSafeEqual(left, right)

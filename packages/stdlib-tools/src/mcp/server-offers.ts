@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './server-protocol.js'
 const MOST_COMPLETIONS = 100
 
 /** Suggestions as the protocol has them. */
-export function completion(all: readonly Json[]): JsonObject {
+export function makeCompletion(all: readonly Json[]): JsonObject {
   const values = all.slice(0, MOST_COMPLETIONS).map(String)
   return { values, total: all.length, hasMore: all.length > values.length }
 }

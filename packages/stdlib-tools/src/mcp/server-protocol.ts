@@ -4,7 +4,7 @@
 import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
-import { marked } from '../tools/executors/exact-json.js'
+import { markInteger } from '../tools/executors/exact-json.js'
 import type { LogLevel } from '../library/effects/index.js'
 
 /** The revision that served scripts speak. */
@@ -119,10 +119,10 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Plain data as JSON has it: bytes become texts, and exact ints beyond the doubles marked ones (exact-json.ts). */
-export function json(value: Plain): Json {
+export function toJson(value: Plain): Json {
   return JSON.parse(
     JSON.stringify(value, (_key, each: unknown) => {
-      if (typeof each === 'bigint') return marked(each)
+      if (typeof each === 'bigint') return markInteger(each)
       if (each instanceof HarnFloat) return each.v
       if (each instanceof Uint8Array) return Buffer.from(each).toString('base64')
       return each
@@ -136,41 +136,44 @@ interface Unsupported {
   readonly reason: string
 }
 
-const unsupported = (feature: string, role: Unsupported['role'], reason: string): Unsupported => ({ feature, role, reason })
+const makeUnsupported = (feature: string, role: Unsupported['role'], reason: string): Unsupported => ({ feature, role, reason })
 const TASKS = 'Tools run inline; there are no tasks to ask about.'
 const UNWATCHED = 'No resource of this server is watched for changes.'
 
 /** Methods of the protocol that this server has no part in; the refusal says so instead of denying that they exist. */
 const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
-  ['completion/complete', unsupported('completions', 'server', 'No prompt or template of this server completes its arguments.')],
-  ['resources/subscribe', unsupported('resource subscriptions', 'server', UNWATCHED)],
-  ['resources/unsubscribe', unsupported('resource subscriptions', 'server', UNWATCHED)],
-  ['roots/list', unsupported('roots', 'client', 'Roots are asked of clients, not of servers.')],
-  ['sampling/createMessage', unsupported('sampling', 'client', 'Samples are asked of clients, not of servers.')],
-  ['elicitation/create', unsupported('elicitation', 'client', 'People are asked through clients, not through servers.')],
-  ['tasks/get', unsupported('tasks', 'server', TASKS)],
-  ['tasks/result', unsupported('tasks', 'server', TASKS)],
-  ['tasks/list', unsupported('tasks', 'server', TASKS)],
-  ['tasks/cancel', unsupported('tasks', 'server', 'A call is cancelled with notifications/cancelled.')],
+  [
+    'completion/complete',
+    makeUnsupported('completions', 'server', 'No prompt or template of this server completes its arguments.'),
+  ],
+  ['resources/subscribe', makeUnsupported('resource subscriptions', 'server', UNWATCHED)],
+  ['resources/unsubscribe', makeUnsupported('resource subscriptions', 'server', UNWATCHED)],
+  ['roots/list', makeUnsupported('roots', 'client', 'Roots are asked of clients, not of servers.')],
+  ['sampling/createMessage', makeUnsupported('sampling', 'client', 'Samples are asked of clients, not of servers.')],
+  ['elicitation/create', makeUnsupported('elicitation', 'client', 'People are asked through clients, not through servers.')],
+  ['tasks/get', makeUnsupported('tasks', 'server', TASKS)],
+  ['tasks/result', makeUnsupported('tasks', 'server', TASKS)],
+  ['tasks/list', makeUnsupported('tasks', 'server', TASKS)],
+  ['tasks/cancel', makeUnsupported('tasks', 'server', 'A call is cancelled with notifications/cancelled.')],
 ])
 
 /** The refusal of a method that nothing here answers. */
-export function refusalOfMethod(method: string): RpcError {
+export function refuseMethod(method: string): RpcError {
   const known = UNSUPPORTED.get(method)
   if (known === undefined) return new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`)
-  return new RpcError(METHOD_NOT_FOUND, `Unsupported MCP method: ${method}`, unsupportedData(method, known))
+  return new RpcError(METHOD_NOT_FOUND, `Unsupported MCP method: ${method}`, makeUnsupportedData(method, known))
 }
 
 /** The refusal of a call that asks to become a task. */
-export function refusalOfTask(): RpcError {
+export function refuseTask(): RpcError {
   return new RpcError(
     INVALID_PARAMS,
     'MCP task-augmented execution is not supported',
-    unsupportedData('tools/call', { feature: 'tasks', reason: TASKS }),
+    makeUnsupportedData('tools/call', { feature: 'tasks', reason: TASKS }),
   )
 }
 
-function unsupportedData(method: string, facts: Omit<Unsupported, 'role'> & { readonly role?: string }): JsonObject {
+function makeUnsupportedData(method: string, facts: Omit<Unsupported, 'role'> & { readonly role?: string }): JsonObject {
   const { feature, role, reason } = facts
   return {
     type: 'mcp.unsupportedFeature',

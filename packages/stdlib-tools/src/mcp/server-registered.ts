@@ -8,9 +8,9 @@ import type { Run, RunResult } from '../host/run.js'
 import type { Module, Runtime, StartOptions } from '../host/runtime.js'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { McpServing, reportTo } from './serving.js'
-import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
 import { withDigits } from '../tools/executors/exact-json.js'
-import { completion, matchTemplate } from './server-offers.js'
+import { makeCompletion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 type Asked = { readonly [key: string]: Plain } | null
@@ -83,12 +83,12 @@ export class RegisteredBackend implements McpBackend {
       providers: [
         ...(options.providers ?? []),
         ...(options.desk === undefined ? [] : [options.desk.provider()]),
-        backend.provider(),
-        new McpServing((taskId) => backend.scopeOfTask(taskId)),
+        backend.makeProvider(),
+        new McpServing((taskId) => backend.findTaskScope(taskId)),
       ],
       onEvent: (event) => {
         if (event.type === 'report') {
-          const scope = backend.scopeOfTask(event.report.taskId)
+          const scope = backend.findTaskScope(event.report.taskId)
           if (scope !== null) reportTo(scope, event.report)
         }
         options.onEvent?.(event)
@@ -144,13 +144,13 @@ export class RegisteredBackend implements McpBackend {
 
   async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
     const fixed = this.offer.resources.find((resource) => resource['uri'] === uri)
-    if (fixed !== undefined) return contents(uri, fixed, fixed['mimeType'])
+    if (fixed !== undefined) return makeContents(uri, fixed, fixed['mimeType'])
     for (const [at, template] of this.offer.resourceTemplates.entries()) {
       const variables = matchTemplate(String(template['uriTemplate']), uri)
       if (variables === null) continue
       const reply = await this.call('template', at, variables, scope)
       if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
-      return contents(uri, reply.result, reply.result['mimeType'] ?? template['mimeType'])
+      return makeContents(uri, reply.result, reply.result['mimeType'] ?? template['mimeType'])
     }
     throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
   }
@@ -176,17 +176,17 @@ export class RegisteredBackend implements McpBackend {
     if (at < 0) throw new RpcError(INVALID_PARAMS, `Unknown ${ofPrompt ? 'prompt' : 'resource template'}: ${ref[key] ?? ''}`)
     const complete = list[at]!['complete']
     const known = isObject(complete) && Object.hasOwn(complete, name) ? complete[name]! : []
-    if (Array.isArray(known)) return completion(known.filter((each) => String(each).startsWith(written)))
+    if (Array.isArray(known)) return makeCompletion(known.filter((each) => String(each).startsWith(written)))
     const context = isObject(params['context']) && isObject(params['context']['arguments']) ? params['context']['arguments'] : {}
     const args = { kind: ofPrompt ? 'prompt' : 'template', argument: name, value: written, context }
     const reply = await this.call('complete', at, args, scope)
     if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
     const { values } = reply.result
-    return completion(Array.isArray(values) ? values : [])
+    return makeCompletion(Array.isArray(values) ? values : [])
   }
 
   /** The request of a client that a task works for: its call is named in the ids of all of its tasks. */
-  private scopeOfTask(taskId: string): RequestScope | null {
+  private findTaskScope(taskId: string): RequestScope | null {
     const call = /:mcp:(\d+)(?::|$)/.exec(taskId)?.[1]
     return call === undefined ? null : (this.callers.get(Number(call))?.scope ?? null)
   }
@@ -219,7 +219,7 @@ export class RegisteredBackend implements McpBackend {
     else waiting(answered(asked))
   }
 
-  private provider(): Provider<'mcp.serve'> {
+  private makeProvider(): Provider<'mcp.serve'> {
     return {
       kinds: ['mcp.serve'],
       // Serving changes nothing by itself; what handlers do are effects of their own.
@@ -238,7 +238,7 @@ export class RegisteredBackend implements McpBackend {
         const caller = this.callers.get(call)
         this.callers.delete(call)
         caller?.resolve(
-          args.ok ? { ok: true, result: json(args.result ?? null) as JsonObject } : { ok: false, message: args.message ?? '' },
+          args.ok ? { ok: true, result: toJson(args.result ?? null) as JsonObject } : { ok: false, message: args.message ?? '' },
         )
         return answered(null)
       }
@@ -254,7 +254,7 @@ export class RegisteredBackend implements McpBackend {
   }
 
   private take(args: Extract<EffectArgs['mcp.serve'], { readonly op: 'offer' }>): void {
-    const list = (key: 'tools' | 'resources' | 'templates' | 'prompts') => json(args[key]) as unknown as readonly JsonObject[]
+    const list = (key: 'tools' | 'resources' | 'templates' | 'prompts') => toJson(args[key]) as unknown as readonly JsonObject[]
     const before = this.offer
     this.offer = {
       tools: list('tools'),
@@ -274,9 +274,10 @@ export class RegisteredBackend implements McpBackend {
       if (after === undefined || (after['text'] === text && after['blob'] === blob)) continue
       for (const watcher of this.watchers) watcher(String(uri))
     }
-    const shown = (offer: Offer, name: ListName): string =>
+    const formatOffer = (offer: Offer, name: ListName): string =>
       JSON.stringify(offer[name], (key, value: unknown) => (HIDDEN.has(key) && name !== 'tools' ? undefined : value))
-    for (const name of LISTS) if (shown(before, name) !== shown(now, name)) for (const listener of this.listeners) listener(name)
+    for (const name of LISTS)
+      if (formatOffer(before, name) !== formatOffer(now, name)) for (const listener of this.listeners) listener(name)
   }
 
   private onEnded(result: RunResult): void {
@@ -287,7 +288,7 @@ export class RegisteredBackend implements McpBackend {
   }
 }
 
-function contents(uri: string, { text, blob }: JsonObject, mimeType: Json | undefined): JsonObject {
+function makeContents(uri: string, { text, blob }: JsonObject, mimeType: Json | undefined): JsonObject {
   const content: JsonObject = typeof blob === 'string' ? { blob } : { text: String(withDigits(text)) }
   return { contents: [{ uri, ...content, ...(mimeType === undefined || mimeType === null ? {} : { mimeType }) }] }
 }

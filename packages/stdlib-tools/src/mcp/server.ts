@@ -4,7 +4,7 @@
 // Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
 // the handshake and the fixed protocol version are part of what clients of served scripts rely on.
 
-import { answerFromForm, formOf } from './elicitation.js'
+import { answerFromForm, makeForm } from './elicitation.js'
 import { withDigits, withIntegers } from '../tools/executors/exact-json.js'
 import { ClientRequests } from './server-client.js'
 import {
@@ -19,9 +19,9 @@ import {
   PROTOCOL_VERSIONS,
   RpcError,
   isObject,
-  json,
-  refusalOfMethod,
-  refusalOfTask,
+  toJson,
+  refuseMethod,
+  refuseTask,
 } from './server-protocol.js'
 import type {
   Json,
@@ -34,7 +34,7 @@ import type {
   ServerIdentity,
 } from './server-protocol.js'
 import type { ApprovalRequest } from '../tools/policy/host-approval.js'
-import { messageOf } from '../tools/executors/provider.js'
+import { describeCause } from '../tools/executors/provider.js'
 import type { LogLevel } from '../library/effects/index.js'
 
 const PAGE_SIZE = 50
@@ -53,7 +53,7 @@ function withExactArguments(params: JsonObject): JsonObject {
   return params['arguments'] === undefined ? params : { ...params, arguments: withIntegers(params['arguments']) }
 }
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+const readText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 export interface ConnectionOptions {
   /**
@@ -140,11 +140,11 @@ export class McpServerConnection {
     this.running.set(id, abort)
     const toPolling = this.toPollingAfter(extra)
     try {
-      const result = await this.answer(method, params, this.scopeOf(id, params, abort.signal))
+      const result = await this.answer(method, params, this.makeScope(id, params, abort.signal))
       if (!abort.signal.aborted) await this.send({ jsonrpc: '2.0', id, result })
     } catch (cause) {
       // A cancelled request gets no answer at all.
-      if (!abort.signal.aborted) await this.send({ jsonrpc: '2.0', id, error: errorOf(cause) })
+      if (!abort.signal.aborted) await this.send({ jsonrpc: '2.0', id, error: toErrorObject(cause) })
     } finally {
       clearTimeout(toPolling)
       if (this.running.get(id) === abort) this.running.delete(id)
@@ -166,7 +166,7 @@ export class McpServerConnection {
     if (typeof id === 'string' || typeof id === 'number') this.running.get(id)?.abort(new Error('cancelled by the client'))
   }
 
-  private scopeOf(id: RequestId, params: JsonObject, signal: AbortSignal): RequestScope {
+  private makeScope(id: RequestId, params: JsonObject, signal: AbortSignal): RequestScope {
     const meta = params['_meta']
     const token = isObject(meta) ? meta['progressToken'] : undefined
     const { client } = this
@@ -221,8 +221,8 @@ export class McpServerConnection {
   /** A question to a person goes to every client in the form that scripts know, and as a form to those that can show one. */
   private tellQuestion(request: ApprovalRequest): void {
     if (!this.initialized) return
-    void this.send({ jsonrpc: '2.0', method: 'harn.hitl.requested', params: json(request.payload) })
-    const form = this.client.has('elicitation') ? formOf(request) : null
+    void this.send({ jsonrpc: '2.0', method: 'harn.hitl.requested', params: toJson(request.payload) })
+    const form = this.client.has('elicitation') ? makeForm(request) : null
     if (form === null) return
     this.client.request('elicitation/create', form, undefined, this.closing.signal).then(
       (result) => {
@@ -241,35 +241,35 @@ export class McpServerConnection {
     const { completions = false, subscriptions = false } = this.backend.features?.() ?? {}
     switch (method) {
       case 'logging/setLevel': {
-        const level = LOG_LEVELS.indexOf(textOf(params['level']))
+        const level = LOG_LEVELS.indexOf(readText(params['level']))
         if (level < 0) throw new RpcError(INVALID_PARAMS, `logging/setLevel: the level is one of ${LOG_LEVELS.join(', ')}`)
         this.logLevel = level
         return {}
       }
       case 'tools/list':
-        return this.page('tools', this.backend.list('tools'), params)
+        return this.makePage('tools', this.backend.list('tools'), params)
       case 'resources/list':
-        return this.page('resources', this.resources(), params)
+        return this.makePage('resources', this.listResources(), params)
       case 'resources/templates/list':
-        return this.page('resourceTemplates', this.backend.list('resourceTemplates'), params)
+        return this.makePage('resourceTemplates', this.backend.list('resourceTemplates'), params)
       case 'prompts/list':
-        return this.page('prompts', this.backend.list('prompts'), params)
+        return this.makePage('prompts', this.backend.list('prompts'), params)
       case 'tools/call':
-        if (params['task'] !== undefined) throw refusalOfTask()
-        return this.backend.callTool(textOf(params['name']), withExactArguments(params), scope)
+        if (params['task'] !== undefined) throw refuseTask()
+        return this.backend.callTool(readText(params['name']), withExactArguments(params), scope)
       case 'resources/read':
-        return this.readResource(textOf(params['uri']), scope)
+        return this.readResource(readText(params['uri']), scope)
       case 'prompts/get':
-        return this.backend.getPrompt(textOf(params['name']), withExactArguments(params), scope)
+        return this.backend.getPrompt(readText(params['name']), withExactArguments(params), scope)
       case 'completion/complete':
         if (!completions || this.backend.complete === undefined) break
         return { completion: await this.backend.complete(params, scope) }
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
         if (!subscriptions) break
-        const uri = textOf(params['uri'])
+        const uri = readText(params['uri'])
         if (method === 'resources/unsubscribe') this.subscribed.delete(uri)
-        else if (this.resources().some((each) => each['uri'] === uri)) this.subscribed.add(uri)
+        else if (this.listResources().some((each) => each['uri'] === uri)) this.subscribed.add(uri)
         else throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
         return {}
       }
@@ -280,7 +280,7 @@ export class McpServerConnection {
         this.backend.desk.respond(params['request_id'], params)
         return { ok: true }
     }
-    throw refusalOfMethod(method)
+    throw refuseMethod(method)
   }
 
   private initialize(params: JsonObject): JsonObject {
@@ -296,13 +296,13 @@ export class McpServerConnection {
     const { name, version, card, instructions } = this.identity
     return {
       protocolVersion: agreed ?? PROTOCOL_VERSION,
-      capabilities: this.capabilities(),
+      capabilities: this.listCapabilities(),
       serverInfo: { name, version, ...(card === undefined ? {} : { card }) },
       ...(instructions === undefined ? {} : { instructions }),
     }
   }
 
-  private capabilities(): JsonObject {
+  private listCapabilities(): JsonObject {
     const { backend } = this
     const { completions = false, subscriptions = false } = backend.features?.() ?? {}
     const has = (name: ListName): boolean => backend.list(name).length > 0
@@ -318,7 +318,7 @@ export class McpServerConnection {
     }
   }
 
-  private resources(): readonly JsonObject[] {
+  private listResources(): readonly JsonObject[] {
     const own = this.backend.list('resources')
     if (this.identity.card === undefined) return own
     return [
@@ -332,7 +332,7 @@ export class McpServerConnection {
     ]
   }
 
-  private page(key: string, items: readonly JsonObject[], params: JsonObject): JsonObject {
+  private makePage(key: string, items: readonly JsonObject[], params: JsonObject): JsonObject {
     const cursor = params['cursor']
     const from = typeof cursor === 'string' ? Number.parseInt(Buffer.from(cursor, 'base64').toString('utf8'), 10) : 0
     const start = Number.isSafeInteger(from) && from > 0 ? from : 0
@@ -352,8 +352,8 @@ export class McpServerConnection {
   }
 }
 
-function errorOf(cause: unknown): JsonObject {
+function toErrorObject(cause: unknown): JsonObject {
   if (cause instanceof RpcError)
     return { code: cause.code, message: cause.message, ...(cause.data === undefined ? {} : { data: cause.data }) }
-  return { code: INTERNAL, message: messageOf(cause) }
+  return { code: INTERNAL, message: describeCause(cause) }
 }

@@ -41,19 +41,19 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close()
 })
 
-async function registered(source: string): Promise<RegisteredBackend> {
+async function startRegistered(source: string): Promise<RegisteredBackend> {
   const runtime = createRuntime({ grants: ['*'] })
   const backend = await RegisteredBackend.start(runtime, runtime.compile(source), { desk: new ApprovalDesk() })
   open.push(() => backend.close())
   return backend
 }
 
-async function exported(source: string): Promise<ExportedBackend> {
+async function makeExported(source: string): Promise<ExportedBackend> {
   const runtime = createRuntime({ grants: ['*'], resolve: () => ({ kind: 'source', key: 'served.harn', text: source }) })
   return new ExportedBackend(runtime, 'served.harn', source)
 }
 
-async function clientOf(backend: McpBackend, capabilities: ClientCapabilities = {}): Promise<Client> {
+async function connectClient(backend: McpBackend, capabilities: ClientCapabilities = {}): Promise<Client> {
   const [here, there] = InMemoryTransport.createLinkedPair()
   const server = new McpServerConnection(backend, IDENTITY, there)
   await server.start()
@@ -63,10 +63,10 @@ async function clientOf(backend: McpBackend, capabilities: ClientCapabilities = 
   return client
 }
 
-const textOf = (result: unknown): string =>
+const readText = (result: unknown): string =>
   (result as { content: readonly { text: string }[] }).content.map(({ text }) => text).join('|')
 
-const tool = (name: string, handler: string): string =>
+const makeTool = (name: string, handler: string): string =>
   `mcp_tools(tool_define(tool_registry(), "${name}", "", {handler: ${handler}}))`
 
 describe('progress and log lines', () => {
@@ -79,10 +79,10 @@ fn work(_) {
   log_warn("careful", {n: 1, at: 2.5})
   return "ok"
 }
-${tool('work', 'work')}`
+${makeTool('work', 'work')}`
 
   test('of registered handlers and the tasks they start', async () => {
-    const client = await clientOf(await registered(source))
+    const client = await connectClient(await startRegistered(source))
     const lines: unknown[] = []
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void lines.push(params))
     const steps: unknown[] = []
@@ -105,7 +105,9 @@ ${tool('work', 'work')}`
   })
 
   test('of exported functions', async () => {
-    const client = await clientOf(await exported('pub fn work() {\n  progress("load", "half", 50, 100)\n  return "ok"\n}'))
+    const client = await connectClient(
+      await makeExported('pub fn work() {\n  progress("load", "half", 50, 100)\n  return "ok"\n}'),
+    )
     const steps: unknown[] = []
     await client.callTool({ name: 'work', arguments: {} }, undefined, { onprogress: (step) => void steps.push(step) })
     expect(steps.at(-1)).toEqual({ progress: 50, total: 100, message: 'half' })
@@ -135,15 +137,15 @@ fn ask(args) {
   } catch (e) { "caught: \${e}" }
 }
 `
-  const source = `${asking}${tool('ask', 'ask')}\nprintln(mcp_client())`
-  const ask = (client: Client, what: string) => client.callTool({ name: 'ask', arguments: { what } }).then(textOf)
+  const source = `${asking}${makeTool('ask', 'ask')}\nprintln(mcp_client())`
+  const ask = (client: Client, what: string) => client.callTool({ name: 'ask', arguments: { what } }).then(readText)
 
   test.each(['registered', 'exported'])('are answered, for %s code', async (kind) => {
     const backend =
       kind === 'registered'
-        ? await registered(source)
-        : await exported(`${asking}pub fn ask_client(what) { return ask({what: what}) }`)
-    const client = await clientOf(backend, { sampling: {}, elicitation: {}, roots: {} })
+        ? await startRegistered(source)
+        : await makeExported(`${asking}pub fn ask_client(what) { return ask({what: what}) }`)
+    const client = await connectClient(backend, { sampling: {}, elicitation: {}, roots: {} })
     client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
       role: 'assistant',
       model: 'm',
@@ -154,12 +156,12 @@ fn ask(args) {
     const answers: string[] = []
     const name = kind === 'registered' ? 'ask' : 'ask_client'
     for (const what of ['sample', 'form', 'roots', 'who'])
-      answers.push(textOf(await client.callTool({ name, arguments: { what } })))
+      answers.push(readText(await client.callTool({ name, arguments: { what } })))
     expect(answers).toEqual(['5 tokens', 'Ada', 'file:///a,file:///b', 'tester'])
   })
 
   test('are refused by clients that do not offer it, and by clients that say no', async () => {
-    const client = await clientOf(await registered(source), { sampling: {} })
+    const client = await connectClient(await startRegistered(source), { sampling: {} })
     client.setRequestHandler(CreateMessageRequestSchema, () => {
       throw new Error('not today')
     })
@@ -168,7 +170,7 @@ fn ask(args) {
   })
 
   test('end with the call that they are for', async () => {
-    const client = await clientOf(await registered(source), { sampling: {} })
+    const client = await connectClient(await startRegistered(source), { sampling: {} })
     const seen: AbortSignal[] = []
     const asked = new Promise<void>((resolve) => {
       client.setRequestHandler(CreateMessageRequestSchema, (_, { signal }) => {
@@ -232,13 +234,13 @@ describe('requests to people are forms for clients that show forms', () => {
       'ApprovalDeniedError',
     ],
   ])('%s', async (_, call, form, answer, expected) => {
-    const client = await clientOf(await registered(tool('ask', `{ _ -> ${call} }`)), { elicitation: {} })
+    const client = await connectClient(await startRegistered(makeTool('ask', `{ _ -> ${call} }`)), { elicitation: {} })
     const forms: unknown[] = []
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
       forms.push(params)
       return answer as never
     })
-    expect(textOf(await client.callTool({ name: 'ask', arguments: {} }))).toBe(expected)
+    expect(readText(await client.callTool({ name: 'ask', arguments: {} }))).toBe(expected)
     expect(forms).toEqual([expect.objectContaining(withNested(form))])
   })
 })
@@ -254,13 +256,13 @@ function withNested(expected: unknown): object {
 }
 
 test('parts that lack something, or have something else, are told as texts all the same', async () => {
-  const client = await clientOf(
-    await registered(`
-${tool('parts', '{ args -> [{text: 5}, {text: nil}, {type: "text", text: [1]}, {type: "text"}, {type: "zz", n: 1}, nil] }')}
+  const client = await connectClient(
+    await startRegistered(`
+${makeTool('parts', '{ args -> [{text: 5}, {text: nil}, {type: "text", text: [1]}, {type: "text"}, {type: "zz", n: 1}, nil] }')}
 mcp_prompt({name: "p", handler: { args -> [{}, {content: nil}, {content: {text: 5}}, {content: {type: "image"}}, {content: []}] }})
 `),
   )
-  expect(textOf(await client.callTool({ name: 'parts' }))).toBe('5|nil|[1]|{type: text}|{n: 1, type: zz}|nil')
+  expect(readText(await client.callTool({ name: 'parts' }))).toBe('5|nil|[1]|{type: text}|{n: 1, type: zz}|nil')
   const { messages } = await client.getPrompt({ name: 'p' })
   expect(messages.map(({ content }) => content)).toEqual([
     { type: 'text', text: '' },
@@ -272,27 +274,27 @@ mcp_prompt({name: "p", handler: { args -> [{}, {content: nil}, {content: {text: 
 
 describe('resources, completion, subscriptions', () => {
   test('bytes are binary contents', async () => {
-    const client = await clientOf(
-      await registered(`
+    const client = await connectClient(
+      await startRegistered(`
 mcp_resource({uri: "a:1", name: "A", mime_type: "image/png", blob: bytes_from_string("fixed")})
 mcp_resource_template({uri_template: "b:{id}", name: "B", handler: { v -> bytes_from_string(v.id) }})
 mcp_resource_template({uri_template: "c:{id}", name: "C", handler: { v -> {blob: bytes_from_string(v.id), mime_type: "x/y"} }})
 `),
     )
     const read = (uri: string) => client.readResource({ uri }).then(({ contents }) => contents)
-    const base64 = (text: string): string => Buffer.from(text).toString('base64')
-    expect(await read('a:1')).toEqual([{ uri: 'a:1', mimeType: 'image/png', blob: base64('fixed') }])
-    expect(await read('b:made')).toEqual([{ uri: 'b:made', blob: base64('made') }])
-    expect(await read('c:typed')).toEqual([{ uri: 'c:typed', mimeType: 'x/y', blob: base64('typed') }])
+    const encodeBase64 = (text: string): string => Buffer.from(text).toString('base64')
+    expect(await read('a:1')).toEqual([{ uri: 'a:1', mimeType: 'image/png', blob: encodeBase64('fixed') }])
+    expect(await read('b:made')).toEqual([{ uri: 'b:made', blob: encodeBase64('made') }])
+    expect(await read('c:typed')).toEqual([{ uri: 'c:typed', mimeType: 'x/y', blob: encodeBase64('typed') }])
     expect(await client.listResources()).toEqual({ resources: [{ uri: 'a:1', name: 'A', mimeType: 'image/png' }] })
   })
 
   test('a resource that was registered again with subscribe: true is told to subscribers', async () => {
-    const client = await clientOf(
-      await registered(`
+    const client = await connectClient(
+      await startRegistered(`
 fn put(text) { mcp_resource({uri: "a:1", name: "A", text: text, subscribe: true}) }
 put("first")
-${tool('change', '{ args -> put(args.text) }')}`),
+${makeTool('change', '{ args -> put(args.text) }')}`),
     )
     const told: string[] = []
     let listsChanged = 0
@@ -313,8 +315,8 @@ ${tool('change', '{ args -> put(args.text) }')}`),
   })
 
   test('arguments of prompts and templates are completed from lists and by closures', async () => {
-    const client = await clientOf(
-      await registered(`
+    const client = await connectClient(
+      await startRegistered(`
 mcp_prompt({
   name: "p",
   handler: { _ -> "x" },
@@ -355,7 +357,7 @@ mcp_resource_template({uri_template: "u:{id}", name: "U", handler: { _ -> "" }, 
   })
 
   test('a script that uses none of it refuses it by name', async () => {
-    const client = await clientOf(await registered('mcp_resource({uri: "a:1", name: "A", text: "t"})'))
+    const client = await connectClient(await startRegistered('mcp_resource({uri: "a:1", name: "A", text: "t"})'))
     expect(client.getServerCapabilities()).toEqual({ resources: { listChanged: true }, logging: {} })
     for (const method of ['completion/complete', 'resources/subscribe', 'tasks/list'])
       await expect(client.request({ method, params: {} } as never, z.looseObject({}) as never)).rejects.toMatchObject({
@@ -386,7 +388,7 @@ describe('use tool mcp "URL" as Name', () => {
     defineTool({ name: 'half', input: z.object({ n: z.number() }), execute: ({ n }) => `${n / 2}` }),
     defineTool({ name: 'break', execute: () => Promise.reject(new Error('broken')) }),
   ]
-  const script = (url: string): string => `// @bridle grants
+  const makeScript = (url: string): string => `// @bridle grants
 use tool mcp "${url}" as Maths
 fn attempt(f) { return try { f() } catch (e) { "\${e.code}: \${e.message}" } }
 return [
@@ -398,7 +400,7 @@ return [
   async function run(grants: readonly Grant[], options: McpOptions = {}, address?: string): Promise<unknown> {
     const server = await serveHttp(toMcpServer(tools), IDENTITY)
     open.push(() => server.close())
-    return createRuntime({ providers: [mcpProvider(options)], grants }).run(script(address ?? server.url))
+    return createRuntime({ providers: [mcpProvider(options)], grants }).run(makeScript(address ?? server.url))
   }
 
   test('reaches a server that nobody declared, under the powers of mcp and http', async () => {
@@ -422,7 +424,7 @@ return [
 
 describe('streams over HTTP', () => {
   async function serve(source: string, options: HttpServerOptions): Promise<Client> {
-    const server = await serveHttp(await registered(source), IDENTITY, options)
+    const server = await serveHttp(await startRegistered(source), IDENTITY, options)
     open.push(() => server.close())
     const client = new Client({ name: 'tester', version: '2' })
     await client.connect(new StreamableHTTPClientTransport(new URL(server.url)) as Transport)
@@ -439,47 +441,49 @@ fn slow(_) {
   }
   return "late"
 }
-${tool('slow', 'slow')}`
+${makeTool('slow', 'slow')}`
     const client = await serve(source, { pollAfterMs: 30, retryMs: 20 })
     const steps: number[] = []
     const result = await client.callTool({ name: 'slow', arguments: {} }, undefined, {
       onprogress: ({ progress }) => void steps.push(progress),
     })
-    expect([textOf(result), steps]).toEqual(['late', [1, 2, 3]])
+    expect([readText(result), steps]).toEqual(['late', [1, 2, 3]])
   })
 
   test('what was sent is kept within bounds', async () => {
     const log = new EventLog({ events: 3 })
-    const message = (n: number) => ({ jsonrpc: '2.0', method: `m${n}` }) as const
+    const makeMessage = (n: number) => ({ jsonrpc: '2.0', method: `m${n}` }) as const
     const ids: string[] = []
-    for (const n of [1, 2, 3, 4]) ids.push(await log.storeEvent(n === 3 ? 'other' : 'one', message(n)))
+    for (const n of [1, 2, 3, 4]) ids.push(await log.storeEvent(n === 3 ? 'other' : 'one', makeMessage(n)))
     expect(await log.getStreamIdForEventId(ids[0]!)).toBeUndefined()
     const sent: string[] = []
     const stream = await log.replayEventsAfter(ids[1]!, { send: async (id) => void sent.push(id) })
     expect([stream, sent]).toEqual(['one', [ids[3]]])
     const short = new EventLog({ length: 10 })
-    const [first, second] = [await short.storeEvent('one', message(1)), await short.storeEvent('one', message(2))]
+    const [first, second] = [await short.storeEvent('one', makeMessage(1)), await short.storeEvent('one', makeMessage(2))]
     expect([await short.getStreamIdForEventId(first), await short.getStreamIdForEventId(second)]).toEqual([undefined, 'one'])
   })
 })
 
 describe('integers beyond 2^53 stay exact in arguments and results', () => {
   const MOST = '9223372036854775807'
-  const message = (id: number, method: string, params: string): string =>
+  const makeMessage = (id: number, method: string, params: string): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
-  const hello = message(
+  const hello = makeMessage(
     1,
     'initialize',
     '{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}',
   )
-  const call = message(2, 'tools/call', `{"name":"next","arguments":{"n":${MOST}},"_meta":{"progressToken":${MOST}}}`)
+  const call = makeMessage(2, 'tools/call', `{"name":"next","arguments":{"n":${MOST}},"_meta":{"progressToken":${MOST}}}`)
   const backends: readonly (readonly [string, () => Promise<McpBackend>])[] = [
     [
       'registered',
       () =>
-        registered(`fn next(args) { progress("a", "b", 1, 2)\n  return {n: args.n - 1, s: "${MOST}"} }\n${tool('next', 'next')}`),
+        startRegistered(
+          `fn next(args) { progress("a", "b", 1, 2)\n  return {n: args.n - 1, s: "${MOST}"} }\n${makeTool('next', 'next')}`,
+        ),
     ],
-    ['exported', () => exported(`pub fn next(n) { progress("a", "b", 1, 2)\n  return {n: n - 1, s: "${MOST}"} }`)],
+    ['exported', () => makeExported(`pub fn next(n) { progress("a", "b", 1, 2)\n  return {n: n - 1, s: "${MOST}"} }`)],
   ]
 
   test.each(backends)('over streams, for %s code', async (_, made) => {

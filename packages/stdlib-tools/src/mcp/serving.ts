@@ -7,9 +7,9 @@
 import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import { answered, thrownError } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
-import { RpcError, isObject, json } from './server-protocol.js'
+import { RpcError, isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject, RequestScope } from './server-protocol.js'
-import { messageOf } from '../tools/executors/provider.js'
+import { describeCause } from '../tools/executors/provider.js'
 import type { Report } from '../library/effects/index.js'
 
 /** Answers `mcp.client` for a run; `scopeOf` finds the request of the client that a task works for, null for none. */
@@ -31,17 +31,17 @@ export class McpServing implements Provider<'mcp.client'> {
     if (scope === null) return thrownError('MCP client: this code does not work for a client')
     const { client } = scope
     if (args.op === 'facts') return answered({ info: client.info as Plain, capabilities: client.capabilities as Plain })
-    const params = json(args.params)
+    const params = toJson(args.params)
     return client.request(args.method, isObject(params) ? params : {}).then(
       (result) => answered(result as Plain),
-      (cause: unknown) => thrownError(complaint(cause)),
+      (cause: unknown) => thrownError(describeComplaint(cause)),
     )
   }
 }
 
-function complaint(cause: unknown): string {
+function describeComplaint(cause: unknown): string {
   if (cause instanceof RpcError) return `MCP client error (${cause.code}): ${cause.message}`
-  return `MCP client: ${messageOf(cause)}`
+  return `MCP client: ${describeCause(cause)}`
 }
 
 /** Progress and log lines of a script, as notifications to the client whose request it works for. */
@@ -50,7 +50,7 @@ export function reportTo(scope: RequestScope, report: Report): void {
     scope.progress(report.current, report.message, report.current === null ? undefined : (report.total ?? undefined))
     return
   }
-  const fields = json(report.fields) as JsonObject
+  const fields = toJson(report.fields) as JsonObject
   const data: Json = Object.keys(fields).length === 0 ? report.message : { message: report.message, ...fields }
   scope.log(report.level, data)
 }

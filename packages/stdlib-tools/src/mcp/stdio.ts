@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { endGroup, spawnGroup } from './process-group.js'
 import type { SpawnOptions } from './process-group.js'
 import { markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
-import { DEFAULT_LIMITS, pastLimit } from './limits.js'
+import { DEFAULT_LIMITS, makeLimitError } from './limits.js'
 
 const GRACE = { closeMs: 300, termMs: 500 }
 const EXIT_PATIENCE_MS = 200
@@ -101,7 +101,7 @@ export class StdioTransport implements Transport {
       this.chunks = []
       this.size = 0
       rest = rest.subarray(at + 1)
-      this.message(line.toString('utf8'))
+      this.takeMessage(line.toString('utf8'))
       if (this.closing !== null) return
     }
     if (rest.length === 0) return
@@ -109,10 +109,10 @@ export class StdioTransport implements Transport {
     this.size += rest.length
     const { server, maxMessageBytes } = this.bounds
     if (this.size > maxMessageBytes)
-      this.fail('read', pastLimit(server, 'sent a message that is too long', 'maxMessageBytes', maxMessageBytes))
+      this.fail('read', makeLimitError(server, 'sent a message that is too long', 'maxMessageBytes', maxMessageBytes))
   }
 
-  private message(line: string): void {
+  private takeMessage(line: string): void {
     if (line.trim() === '') return
     let message: unknown
     try {
@@ -124,9 +124,12 @@ export class StdioTransport implements Transport {
     if (!('method' in message)) this.unasked = 0
     else if (!('id' in message) && ++this.unasked > this.bounds.maxNotifications) {
       const { server, maxNotifications } = this.bounds
-      return this.fail('read', pastLimit(server, 'sends notifications and answers nothing', 'maxNotifications', maxNotifications))
+      return this.fail(
+        'read',
+        makeLimitError(server, 'sends notifications and answers nothing', 'maxNotifications', maxNotifications),
+      )
     }
-    this.onmessage?.(repaired(message as Record<string, unknown>))
+    this.onmessage?.(repairMessage(message as Record<string, unknown>))
   }
 }
 
@@ -134,7 +137,7 @@ export class StdioTransport implements Transport {
  * The SDK drops messages that are not exactly of the protocol, and the request behind one would wait until its timeout. What
  * servers of other hands get wrong is put right: no version field, an error without code or text, a result that is not an object.
  */
-function repaired(message: Record<string, unknown>): JSONRPCMessage {
+function repairMessage(message: Record<string, unknown>): JSONRPCMessage {
   const out: Record<string, unknown> = { ...message, jsonrpc: '2.0' }
   if (typeof message['method'] === 'string') return out as JSONRPCMessage
   const error = message['error']

@@ -7,7 +7,7 @@ import type { Tool } from '../tools/host-tools/define.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import type { JsonSchema } from '../tools/host-tools/schema.js'
-import { messageOf } from '../tools/executors/provider.js'
+import { describeCause } from '../tools/executors/provider.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import type { McpServerDeclaration } from './config.js'
@@ -61,9 +61,9 @@ export async function fromMcpServer(server: McpServerDeclaration, options: FromM
       .filter((tool) => only === undefined || only.includes(tool.name))
       .flatMap((tool) => {
         try {
-          return [wrapped(connections, name, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`)]
+          return [wrapTool(connections, name, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`)]
         } catch (cause) {
-          warn(`MCP server '${name}': tool ${JSON.stringify(tool.name)} is left out: ${messageOf(cause)}`)
+          warn(`MCP server '${name}': tool ${JSON.stringify(tool.name)} is left out: ${describeCause(cause)}`)
           return []
         }
       })
@@ -74,7 +74,7 @@ export async function fromMcpServer(server: McpServerDeclaration, options: FromM
   }
 }
 
-function wrapped(connections: McpConnections, server: string, listed: ListedTool, name: string): Tool {
+function wrapTool(connections: McpConnections, server: string, listed: ListedTool, name: string): Tool {
   const { annotations = {}, outputSchema } = listed
   const sideEffect = annotations.readOnlyHint === true ? 'read_only' : 'network'
   return defineTool({
@@ -97,13 +97,13 @@ function wrapped(connections: McpConnections, server: string, listed: ListedTool
       )
       if (!outcome.ok)
         throw new ToolError(/cancelled$/.test(outcome.error.message) ? 'cancelled' : 'connection', outcome.error.message)
-      return resultOf(outcome.value)
+      return readResult(outcome.value)
     },
   })
 }
 
 /** Structured content when there is any, else the text of a single text, nil for nothing, else the contents as they are. */
-function resultOf(value: Plain): unknown {
+function readResult(value: Plain): unknown {
   const { content, isError, structuredContent } = (value ?? {}) as {
     readonly content?: readonly { readonly type?: string; readonly text?: string }[]
     readonly isError?: boolean

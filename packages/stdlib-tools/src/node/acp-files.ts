@@ -38,10 +38,10 @@ export function fileSessions(folder: string): AcpSessionStore {
   return {
     save(record) {
       makeFolders(folder, 0o700)
-      writeWholeFile(join(folder, fileOf(record.id)), `${JSON.stringify(record)}\n`, { mode: 0o600 })
+      writeWholeFile(join(folder, makeFileName(record.id)), `${JSON.stringify(record)}\n`, { mode: 0o600 })
     },
     load(id) {
-      const record = read(fileOf(id))
+      const record = read(makeFileName(id))
       return record?.id === id ? record : null
     },
     list() {
@@ -60,6 +60,6 @@ export function fileSessions(folder: string): AcpSessionStore {
 }
 
 /** Clients choose ids; no id leads out of the folder. */
-function fileOf(id: string): string {
+function makeFileName(id: string): string {
   return /^[A-Za-z0-9_-]{1,100}$/.test(id) ? `${id}.json` : `${createHash('sha256').update(id).digest('hex')}.json`
 }

@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { McpAuthStore } from '../mcp/oauth.js'
-import { osErrorCode } from '../tools/executors/os-errors.js'
+import { readOsErrorCode } from '../tools/executors/os-errors.js'
 import { withFileLock } from './file-lock.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
 
@@ -44,7 +44,7 @@ function load(path: string): Map<string, string> {
     // Whoever made it readable for others did not mean to show them these.
     if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch (cause) {
-    if (osErrorCode(cause) === 'ENOENT') return new Map()
+    if (readOsErrorCode(cause) === 'ENOENT') return new Map()
     throw new AuthFileError(`cannot read ${path}: ${(cause as Error).message}`, { cause })
   }
   try {

@@ -8,12 +8,12 @@ export interface ConfigText {
 }
 
 /** `FILE:LINE: ` of the key, or of what comes closest to it; the file alone when it says nothing of the kind. Empty without a file. */
-export function placeOf(
+export function locateKey(
   sources: readonly ConfigText[],
   path: readonly string[],
 ): { readonly shown: string; readonly line: number | null } {
   for (const { file, text, prefix } of sources) {
-    const line = lineOf(text, [...prefix, ...path])
+    const line = findLine(text, [...prefix, ...path])
     if (line !== null) return { shown: `${file}:${line}: `, line }
   }
   const [first] = sources
@@ -21,14 +21,14 @@ export function placeOf(
 }
 
 /** The line, from 1, of the longest beginning of the path that the text has; null when it has not even the first key. */
-function lineOf(text: string, path: readonly string[]): number | null {
+function findLine(text: string, path: readonly string[]): number | null {
   let table: readonly string[] = []
   let best: { readonly line: number; readonly depth: number } | null = null
   for (const [at, raw] of text.split('\n').entries()) {
     const header = /^\s*\[{1,2}([^\]]+)\]{1,2}/.exec(raw)
     const key = header === null ? /^\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/.exec(raw) : null
-    if (header !== null) table = partsOf(header[1]!)
-    const here = header !== null ? table : key !== null ? [...table, ...partsOf(key[1]!)] : null
+    if (header !== null) table = splitKeys(header[1]!)
+    const here = header !== null ? table : key !== null ? [...table, ...splitKeys(key[1]!)] : null
     if (here === null) continue
     // Keys with dots are one key in quotes or several without: the joined texts are compared.
     const [joined, wanted] = [here.join('.'), path.join('.')]
@@ -38,6 +38,6 @@ function lineOf(text: string, path: readonly string[]): number | null {
   return best?.line ?? null
 }
 
-function partsOf(text: string): readonly string[] {
+function splitKeys(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|[\w-]+/g)].map((part) => part[1] ?? part[2] ?? part[0])
 }

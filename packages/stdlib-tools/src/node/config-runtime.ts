@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { lazyMcpProvider } from '../mcp/lazy.js'
 import type { RequestDefaults } from '../library/http/request-defaults.js'
 import type { LlmService } from '../host/providers/models.js'
-import { joinedProviders } from '../tools/executors/provider.js'
+import { joinProviders } from '../tools/executors/provider.js'
 import type { ProviderSource } from '../tools/executors/provider.js'
 import type { RuntimeOptions } from '../host/runtime.js'
 import type { Tool } from '../tools/host-tools/define.js'
@@ -31,21 +31,21 @@ interface About {
   readonly wrong: (path: readonly string[], message: string) => Error
 }
 
-export function settled(options: RuntimeOptions, config: ToolConfig, about: About): RuntimeOptions {
+export function applyConfig(options: RuntimeOptions, config: ToolConfig, about: About): RuntimeOptions {
   const { logging, cache } = config
-  const { service, tools } = mapped(options, config, about)
+  const { service, tools } = mapProviders(options, config, about)
   return {
     ...options,
     tools: [...tools, ...(options.tools ?? [])],
-    providers: joinedProviders(providersOf(config, service), options.providers ?? []),
+    providers: joinProviders(makeProviders(config, service), options.providers ?? []),
     ...(options.logLevel === undefined && about.says('logging') ? { logLevel: logging.level } : {}),
-    ...(options.requestDefaults === undefined ? { requestDefaults: requestDefaultsOf(config) } : {}),
+    ...(options.requestDefaults === undefined ? { requestDefaults: readRequestDefaults(config) } : {}),
     ...(options.resultCache === undefined && about.says('cache') ? { resultCache: cache } : {}),
   }
 }
 
 /** For scripts that say nothing; a section that is not there leaves the language's own figures. */
-function requestDefaultsOf({ settings }: ToolConfig): RequestDefaults {
+function readRequestDefaults({ settings }: ToolConfig): RequestDefaults {
   const http = settings['builtin-http']
   const modelRetries: { [provider: string]: number } = {}
   for (const name of MODEL_SERVICES) {
@@ -59,13 +59,13 @@ function requestDefaultsOf({ settings }: ToolConfig): RequestDefaults {
 }
 
 /** Who answers for models, and the tools that the host's own providers carry out. */
-function mapped(
+function mapProviders(
   { toolProviders = {} }: RuntimeOptions,
   { providers }: ToolConfig,
   { wrong }: About,
 ): { readonly service: string | null; readonly tools: readonly Tool[] } {
   const own = new Map<string, readonly Tool[]>()
-  const toolsBy = (name: string, provider: ToolProvider): readonly Tool[] => {
+  const getTools = (name: string, provider: ToolProvider): readonly Tool[] => {
     const known = own.get(name) ?? toolsOf(provider)
     own.set(name, known)
     return known
@@ -76,7 +76,7 @@ function mapped(
     const path = ['providers', ...id.split('.')]
     const given = Object.hasOwn(toolProviders, name) ? toolProviders[name]! : null
     if (given !== null) {
-      const tool = toolsBy(name, given).find((each) => each.name === id)
+      const tool = getTools(name, given).find((each) => each.name === id)
       if (tool === undefined) throw wrong(path, `providers.${id}: provider '${name}' has no tool of that name`)
       tools.push(tool)
       continue
@@ -94,7 +94,7 @@ function mapped(
   return { service, tools }
 }
 
-function providersOf(config: ToolConfig, chosen: string | null): readonly ProviderSource[] {
+function makeProviders(config: ToolConfig, chosen: string | null): readonly ProviderSource[] {
   const { file, settings, mcpServers } = config
   const services: { [name: string]: LlmService } = {}
   const env: { [name: string]: string } = {}

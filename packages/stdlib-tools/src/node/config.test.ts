@@ -178,16 +178,16 @@ describe('a runtime of a configuration', () => {
   test('logs from the level of the file on, unless code says another', async () => {
     put('a/bridle.toml', '[logging]\nlevel = "warn"')
     const script = 'log_info("quiet")\nlog_warn("loud")'
-    const printed = async (runtime: ReturnType<typeof createRuntime>): Promise<readonly string[]> => {
+    const runPrinted = async (runtime: ReturnType<typeof createRuntime>): Promise<readonly string[]> => {
       const { output } = await runtime.start(runtime.compile(script)).result
       return output
         .trim()
         .split('\n')
         .map((line) => (JSON.parse(line) as { msg: string }).msg)
     }
-    expect(await printed(createRuntime({ config: load() }))).toEqual(['loud'])
-    expect(await printed(createRuntime({ config: load(), logLevel: 'info' }))).toEqual(['quiet', 'loud'])
-    expect(await printed(createRuntime())).toEqual(['quiet', 'loud'])
+    expect(await runPrinted(createRuntime({ config: load() }))).toEqual(['loud'])
+    expect(await runPrinted(createRuntime({ config: load(), logLevel: 'info' }))).toEqual(['quiet', 'loud'])
+    expect(await runPrinted(createRuntime())).toEqual(['quiet', 'loud'])
   })
 
   test.each([

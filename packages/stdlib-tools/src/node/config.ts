@@ -10,9 +10,9 @@ import { z } from 'zod'
 import { findClosest } from '@bridle/compiler/signatures'
 import type { McpServerDeclaration } from '../mcp/config.js'
 import type { RuntimeConfig } from '../host/runtime.js'
-import { placeOf } from './config-place.js'
+import { locateKey } from './config-place.js'
 import type { ConfigText } from './config-place.js'
-import { settled } from './config-runtime.js'
+import { applyConfig } from './config-runtime.js'
 
 export const CONFIG_NAME = 'bridle.toml'
 
@@ -41,31 +41,33 @@ export class ConfigError extends Error {
   }
 }
 
-const milliseconds = () => z.int().nonnegative()
+const makeMillisecondsSchema = () => z.int().nonnegative()
 
 // Made when asked for: loading zod is a good part of a start.
-const modelProvider = () => ({
+const makeModelProviderSchema = () => ({
   base_url: z.string().optional(),
   api_key_env: z.string().optional(),
   default_model: z.string().optional(),
   organization: z.string().optional(),
-  timeout_ms: milliseconds().default(30_000),
+  timeout_ms: makeMillisecondsSchema().default(30_000),
   max_retries: z.int().nonnegative().default(3),
 })
 
-const schema = () =>
+const makeSchema = () =>
   z.strictObject({
     /** Which provider carries out a tool, by tool id. */
     providers: z
       .looseObject({
         config: z
           .strictObject({
-            'openai-compatible': z.strictObject({ ...modelProvider(), default_model: z.string().default('gpt-4') }).optional(),
-            anthropic: z.strictObject(modelProvider()).optional(),
+            'openai-compatible': z
+              .strictObject({ ...makeModelProviderSchema(), default_model: z.string().default('gpt-4') })
+              .optional(),
+            anthropic: z.strictObject(makeModelProviderSchema()).optional(),
             'builtin-http': z
               .strictObject({
                 max_redirects: z.int().nonnegative().default(5),
-                timeout_ms: milliseconds().default(30_000),
+                timeout_ms: makeMillisecondsSchema().default(30_000),
                 user_agent: z.string().optional(),
               })
               .optional(),
@@ -79,18 +81,20 @@ const schema = () =>
               uri: z.string().min(1),
               tools: z.array(z.string()).optional(),
               env: z.record(z.string(), z.string()).optional(),
-              timeout_ms: milliseconds().optional(),
+              timeout_ms: makeMillisecondsSchema().optional(),
             }),
           )
           .default({}),
       })
       .default({ config: {}, mcp: {} }),
-    cache: z.strictObject({ enabled: z.boolean().default(false), ttl_ms: milliseconds().optional() }).default({ enabled: false }),
+    cache: z
+      .strictObject({ enabled: z.boolean().default(false), ttl_ms: makeMillisecondsSchema().optional() })
+      .default({ enabled: false }),
     logging: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error']).default('info') }).default({ level: 'info' }),
   })
 
-type Parsed = z.output<ReturnType<typeof schema>>
-export type ConfigInput = z.input<ReturnType<typeof schema>>
+type Parsed = z.output<ReturnType<typeof makeSchema>>
+export type ConfigInput = z.input<ReturnType<typeof makeSchema>>
 
 export interface ToolConfig extends RuntimeConfig {
   /** Absolute path; null for a configuration in code. */
@@ -110,7 +114,7 @@ type Environment = { readonly [name: string]: string | undefined }
 
 /** A configuration in code. Raises ConfigError. */
 export function defineConfig(config: ConfigInput, options: { readonly env?: Environment } = {}): ToolConfig {
-  return configOf(config, [], options.env ?? process.env)
+  return parseConfig(config, [], options.env ?? process.env)
 }
 
 export interface LoadConfigOptions {
@@ -123,17 +127,17 @@ export interface LoadConfigOptions {
 /** The nearest configuration, or the empty one. Raises ConfigError for a file that cannot be understood. */
 export function loadConfig(options: LoadConfigOptions = {}): ToolConfig {
   const env = options.env ?? process.env
-  const found = nearest(resolve(options.cwd ?? '.')) ?? userFile(env)
-  if (found === null) return configOf({}, [], env)
+  const found = findNearest(resolve(options.cwd ?? '.')) ?? findUserFile(env)
+  if (found === null) return parseConfig({}, [], env)
   const { source, data } = found
   const { file } = source
   const overlay = options.overlay ?? env['BRIDLE_ENV']
   const over = overlay === undefined ? null : join(dirname(file), `bridle.${overlay}.toml`)
   const above = over !== null && existsSync(over) ? read(over, []) : null
-  const merged = above === null ? data : overlaid(data, above.data)
+  const merged = above === null ? data : overlayTables(data, above.data)
   // What the overlay says wins, so its lines are looked at first.
   const sources = [...(above === null ? [] : [above.source]), source]
-  return configOf(interpolated(merged, env, [], sources), sources, env)
+  return parseConfig(interpolateVariables(merged, env, [], sources), sources, env)
 }
 
 interface Found {
@@ -141,7 +145,7 @@ interface Found {
   readonly data: unknown
 }
 
-function nearest(start: string): Found | null {
+function findNearest(start: string): Found | null {
   for (let folder = start; ; folder = dirname(folder)) {
     const own = join(folder, CONFIG_NAME)
     if (existsSync(own)) return read(own, [])
@@ -152,7 +156,7 @@ function nearest(start: string): Found | null {
   }
 }
 
-function userFile(env: Environment): Found | null {
+function findUserFile(env: Environment): Found | null {
   const base = env['XDG_CONFIG_HOME'] ?? (env['HOME'] === undefined ? undefined : join(env['HOME'], '.config'))
   const file = base === undefined ? null : join(base, 'bridle', 'config.toml')
   return file !== null && existsSync(file) ? read(file, []) : null
@@ -177,11 +181,11 @@ function read(file: string, prefix: readonly string[]): Found {
 }
 
 /** Tables are joined, everything else is replaced. */
-function overlaid(below: unknown, above: unknown): unknown {
+function overlayTables(below: unknown, above: unknown): unknown {
   if (!isTable(below) || !isTable(above)) return above
   const joined = Object.entries(above).map(([key, value]) => [
     key,
-    Object.hasOwn(below, key) ? overlaid(below[key], value) : value,
+    Object.hasOwn(below, key) ? overlayTables(below[key], value) : value,
   ])
   return Object.fromEntries([...Object.entries(below), ...joined]) as unknown
 }
@@ -190,19 +194,26 @@ const isTable = (value: unknown): value is { readonly [key: string]: unknown } =
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 /** `${VAR}` and `${VAR:-default}` in texts. */
-function interpolated(value: unknown, env: Environment, path: readonly string[], sources: readonly ConfigText[]): unknown {
+function interpolateVariables(
+  value: unknown,
+  env: Environment,
+  path: readonly string[],
+  sources: readonly ConfigText[],
+): unknown {
   if (typeof value === 'string') {
     const read = (name: string, fallback: string | null): string => {
       const found = Object.hasOwn(env, name) ? env[name] : undefined
       if (found !== undefined && found !== '') return found
       if (fallback !== null) return fallback
-      throw wrong(sources, path, `${path.join('.')}: environment variable ${name} is not set`)
+      throw makeWrongError(sources, path, `${path.join('.')}: environment variable ${name} is not set`)
     }
     return withVariables(value, read)
   }
-  if (Array.isArray(value)) return value.map((item, at) => interpolated(item, env, [...path, String(at)], sources))
+  if (Array.isArray(value)) return value.map((item, at) => interpolateVariables(item, env, [...path, String(at)], sources))
   if (!isTable(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env, [...path, key], sources)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, interpolateVariables(item, env, [...path, key], sources)]),
+  )
 }
 
 /** Replaces each `${NAME}` and `${NAME:-fallback}`. */
@@ -226,14 +237,14 @@ function withVariables(text: string, read: (name: string, fallback: string | nul
 }
 
 /** What is wrong with a key, with its place. */
-function wrong(sources: readonly ConfigText[], path: readonly string[], message: string): ConfigError {
-  const { shown, line } = placeOf(sources, path)
+function makeWrongError(sources: readonly ConfigText[], path: readonly string[], message: string): ConfigError {
+  const { shown, line } = locateKey(sources, path)
   return new ConfigError('config_invalid', `${shown}${message}`, { path: path.join('.'), line })
 }
 
-function configOf(data: unknown, sources: readonly ConfigText[], env: Environment): ToolConfig {
-  const parsed = schema().safeParse(data)
-  if (!parsed.success) throw invalid(parsed.error.issues[0]!, sources)
+function parseConfig(data: unknown, sources: readonly ConfigText[], env: Environment): ToolConfig {
+  const parsed = makeSchema().safeParse(data)
+  if (!parsed.success) throw makeInvalidError(parsed.error.issues[0]!, sources)
   const file = sources.at(-1)?.file ?? null
   const { providers, cache, logging } = parsed.data
   const { config: settings, mcp, ...rest } = providers
@@ -243,14 +254,14 @@ function configOf(data: unknown, sources: readonly ConfigText[], env: Environmen
     file,
     providers: byTool,
     settings,
-    mcpServers: Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, serverOf(server)])),
+    mcpServers: Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, readServer(server)])),
     cache: { enabled: cache.enabled, ttlMs: cache.ttl_ms ?? null },
     logging,
-    secret: (key) => secretOf(settings, key, env),
+    secret: (key) => readSecret(settings, key, env),
     settle: (options) =>
-      settled(options, config, {
+      applyConfig(options, config, {
         says: (section) => isTable(data) && data[section] !== undefined,
-        wrong: (path, message) => wrong(sources, path, message),
+        wrong: (path, message) => makeWrongError(sources, path, message),
       }),
   }
   return config
@@ -267,11 +278,11 @@ function collect(
     const tool = `${prefix}${key}`
     if (typeof value === 'string') into[tool] = value
     else if (isTable(value)) collect(value, `${tool}.`, into, sources)
-    else throw wrong(sources, ['providers', ...tool.split('.')], `providers.${tool}: expected the name of a provider`)
+    else throw makeWrongError(sources, ['providers', ...tool.split('.')], `providers.${tool}: expected the name of a provider`)
   }
 }
 
-function serverOf(server: Parsed['providers']['mcp'][string]): McpServerDeclaration {
+function readServer(server: Parsed['providers']['mcp'][string]): McpServerDeclaration {
   const { uri, env = {}, tools, timeout_ms: timeoutMs } = server
   const limits = { ...(tools === undefined ? {} : { tools }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
   if (/^https?:\/\//.test(uri)) return { url: uri, ...limits }
@@ -279,7 +290,7 @@ function serverOf(server: Parsed['providers']['mcp'][string]): McpServerDeclarat
   return { command, args, env, ...limits }
 }
 
-function secretOf(settings: Parsed['providers']['config'], key: string, env: Environment): string {
+function readSecret(settings: Parsed['providers']['config'], key: string, env: Environment): string {
   const [provider = '', field = ''] = key.split('.')
   const variable = (settings as { readonly [name: string]: { readonly [field: string]: unknown } | undefined })[provider]?.[field]
   const path = `providers.config.${key}`
@@ -306,7 +317,7 @@ const KNOWN: { readonly [place: string]: readonly string[] } = {
   logging: ['level'],
 }
 
-function invalid(issue: z.core.$ZodIssue, sources: readonly ConfigText[]): ConfigError {
+function makeInvalidError(issue: z.core.$ZodIssue, sources: readonly ConfigText[]): ConfigError {
   const place = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
@@ -315,7 +326,7 @@ function invalid(issue: z.core.$ZodIssue, sources: readonly ConfigText[]): Confi
     const near = findClosest(key, known) ?? known.find((each) => each.startsWith(key)) ?? null
     const path = [...place, key]
     const hint = near === null ? '' : `; did you mean '${near}'?`
-    return wrong(sources, path, `unknown key ${path.join('.')}${hint}`)
+    return makeWrongError(sources, path, `unknown key ${path.join('.')}${hint}`)
   }
-  return wrong(sources, place, `${place.join('.')}: ${issue.message}`)
+  return makeWrongError(sources, place, `${place.join('.')}: ${issue.message}`)
 }

@@ -4,7 +4,7 @@
 import { Readable, pipeline } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { zstdDecode } from '../library/compression/zstd.js'
+import { decodeZstd } from '../library/compression/zstd.js'
 
 /** What requests say that they understand, best first. */
 export const ACCEPTED_ENCODINGS = 'zstd, gzip, deflate, br'
@@ -13,11 +13,11 @@ type Pieces = AsyncIterable<Uint8Array>
 type Unpack = (pieces: Pieces, mostBytes: number) => Pieces
 
 const UNPACKERS: ReadonlyMap<string, Unpack | null> = new Map<string, Unpack | null>([
-  ['gzip', (pieces) => through(pieces, () => createGunzip())],
-  ['x-gzip', (pieces) => through(pieces, () => createGunzip())],
+  ['gzip', (pieces) => pipeThrough(pieces, () => createGunzip())],
+  ['x-gzip', (pieces) => pipeThrough(pieces, () => createGunzip())],
   // Its first byte says whether the zlib frame is there: 8 is the only method.
-  ['deflate', (pieces) => through(pieces, (first) => ((first[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw()))],
-  ['br', (pieces) => through(pieces, () => createBrotliDecompress())],
+  ['deflate', (pieces) => pipeThrough(pieces, (first) => ((first[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw()))],
+  ['br', (pieces) => pipeThrough(pieces, () => createBrotliDecompress())],
   ['zstd', unzstd],
   ['identity', null],
   ['', null],
@@ -27,7 +27,7 @@ const UNPACKERS: ReadonlyMap<string, Unpack | null> = new Map<string, Unpack | n
  * The content of a body by its `content-encoding`; null when that is nothing, or names something that is not known, and the body
  * stays as it came. Errors of the decoder are errors of the stream. `mostBytes` is what a decoder may keep that cannot work in pieces.
  */
-export function unpacked(body: Readable, encoding: string | undefined, mostBytes: number): Readable | null {
+export function unpackBody(body: Readable, encoding: string | undefined, mostBytes: number): Readable | null {
   const names = (encoding ?? '').toLowerCase().split(',')
   const unpackers = names.map((name) => UNPACKERS.get(name.trim()))
   if (unpackers.includes(undefined) || unpackers.every((each) => each === null)) return null
@@ -39,7 +39,7 @@ export function unpacked(body: Readable, encoding: string | undefined, mostBytes
   return content
 }
 
-async function* through(pieces: Pieces, decoderFor: (first: Uint8Array) => Duplex): Pieces {
+async function* pipeThrough(pieces: Pieces, decoderFor: (first: Uint8Array) => Duplex): Pieces {
   const source = pieces[Symbol.asyncIterator]()
   let next = await source.next()
   while (next.done !== true && next.value.length === 0) next = await source.next()
@@ -61,5 +61,5 @@ async function* unzstd(pieces: Pieces, mostBytes: number): Pieces {
     if (size > mostBytes) throw Object.assign(new Error(`response body is larger than ${mostBytes} bytes`), { code: 'EMSGSIZE' })
     chunks.push(piece)
   }
-  if (size > 0) yield zstdDecode(Buffer.concat(chunks), mostBytes)
+  if (size > 0) yield decodeZstd(Buffer.concat(chunks), mostBytes)
 }

@@ -20,8 +20,8 @@ import { fileStore } from './store.js'
 import { overwriteFile } from './whole-file.js'
 
 vi.mock('node:fs', async (original) => {
-  const { faultyFs } = await import('../test-support/faulty-fs.js')
-  return faultyFs(await original())
+  const { makeFaultyFs } = await import('../test-support/faulty-fs.js')
+  return makeFaultyFs(await original())
 })
 
 let box: string
@@ -31,11 +31,11 @@ beforeEach(() => {
 afterEach(() => rmSync(box, { recursive: true }))
 
 /** All files with their contents. */
-function contents(folder: string, below = ''): Record<string, string> {
+function readContents(folder: string, below = ''): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of readdirSync(join(folder, below))) {
     const path = below === '' ? name : `${below}/${name}`
-    if (statSync(join(folder, path)).isDirectory()) Object.assign(found, contents(folder, path))
+    if (statSync(join(folder, path)).isDirectory()) Object.assign(found, readContents(folder, path))
     else found[path] = readFileSync(join(folder, path), 'utf8')
   }
   return found
@@ -106,16 +106,16 @@ describe.each(['root', 'none'] as const)('sandbox: %s', (sandbox) => {
     prepare()
     const { result, calls } = await withFault({ at: Infinity, code: '' }, () => run(source, sandbox))
     expect(result).toMatch(/^done/)
-    const after = contents(box)
+    const after = readContents(box)
     const faults: Fault[] = calls.map((_call, at) => ({ at: at + 1, code: CODES[at % CODES.length]! }))
     faults.push(...calls.flatMap((call, at) => (call === 'writeSync' ? [{ at: at + 1, code: 'ENOSPC', short: true }] : [])))
     for (const fault of faults) {
       prepare()
       const { result: outcome, failed } = await withFault(fault, () => run(source, sandbox))
       const where = `${failed} (${fault.at} of ${calls.join(' ')}): ${fault.code}${fault.short === true ? ' after a part' : ''}`
-      const found = contents(box)
+      const found = readContents(box)
       if (outcome.startsWith('done')) {
-        expect(plain(outcome), where).toBe(plain(result))
+        expect(stripVolatile(outcome), where).toBe(stripVolatile(result))
         expect(withoutTimes(found), where).toEqual(withoutTimes(after))
         continue
       }
@@ -206,7 +206,7 @@ test.each(KEPT)('$name', async ({ files, work, error }) => {
   }
   prepareKept()
   const { calls } = await withFault({ at: Infinity, code: '' }, work)
-  const after = contents(box)
+  const after = readContents(box)
   const faults: Fault[] = calls.map((_call, at) => ({ at: at + 1, code: CODES[at % CODES.length]! }))
   faults.push(...calls.flatMap((call, at) => (call === 'writeSync' ? [{ at: at + 1, code: 'ENOSPC', short: true }] : [])))
   for (const fault of faults) {
@@ -221,7 +221,7 @@ test.each(KEPT)('$name', async ({ files, work, error }) => {
     }
     const { failed } = await withFault(fault, attempt)
     const where = `${failed} (${fault.at} of ${calls.join(' ')}): ${fault.code}`
-    const found = contents(box)
+    const found = readContents(box)
     if (message !== null) expect(message, where).toMatch(error!)
     else if (error !== null) expect(found, where).toEqual(after)
     for (const [path, text] of Object.entries(found)) {
@@ -232,11 +232,11 @@ test.each(KEPT)('$name', async ({ files, work, error }) => {
   }
 })
 
-function plain(text: string): string {
+function stripVolatile(text: string): string {
   return text.replaceAll(/"?\b(id|stored_at|generatedAt|modified)"?: ?("[^"]*"|[^,}]*)/g, '$1')
 }
 
 /** Ids and times differ from run to run. */
 function withoutTimes(files: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, plain(text)]))
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, stripVolatile(text)]))
 }

@@ -16,12 +16,12 @@ beforeEach(() => {
 afterEach(() => rmSync(box, { recursive: true }))
 
 /** What a lock of this process says: place, process, start, number. */
-function ownText(): readonly string[] {
+function readOwnText(): readonly string[] {
   return withFileLock(lock, () => readlinkSync(lock)).split('/')
 }
 
 /** Number of a process that has ended. */
-function deadProcess(): number {
+function findDeadProcess(): number {
   return spawnSync(process.execPath, ['-e', '']).pid
 }
 
@@ -37,8 +37,8 @@ test('the lock is there during the work, and gone after it, also after an error'
 })
 
 test.each([
-  ['a process that is gone', () => symlinkSync([ownText()[0], deadProcess(), '1', 'a'].join('/'), lock)],
-  ['a process whose number another one has by now', () => symlinkSync([ownText()[0], process.pid, '1', 'a'].join('/'), lock)],
+  ['a process that is gone', () => symlinkSync([readOwnText()[0], findDeadProcess(), '1', 'a'].join('/'), lock)],
+  ['a process whose number another one has by now', () => symlinkSync([readOwnText()[0], process.pid, '1', 'a'].join('/'), lock)],
   [
     'somebody elsewhere, long ago',
     () => {
@@ -50,7 +50,7 @@ test.each([
   [
     'one that removed a lock and died',
     () => {
-      const dead = [ownText()[0], deadProcess(), '1', 'a'].join('/')
+      const dead = [readOwnText()[0], findDeadProcess(), '1', 'a'].join('/')
       symlinkSync(dead, lock)
       symlinkSync(dead, `${lock}.stale`)
     },
@@ -70,7 +70,7 @@ test('a lock that somebody made after ours was taken away stays theirs', () => {
 })
 
 test('a process that holds on is named', () => {
-  symlinkSync(ownText().join('/'), lock)
+  symlinkSync(readOwnText().join('/'), lock)
   const clock = Date.now
   let now = clock()
   Date.now = () => (now += 3000)

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { osErrorCode } from '../tools/executors/os-errors.js'
+import { readOsErrorCode } from '../tools/executors/os-errors.js'
 import { NO_SIBLING } from './whole-file.js'
 
 /** How long a lock is waited for, and how long one counts whose holder cannot be seen, milliseconds. */
@@ -41,7 +41,7 @@ export function withFileLock<T>(path: string, work: () => T): T {
 function release(path: string, own: string): void {
   let holder: string | null
   try {
-    holder = holderOf(path)
+    holder = readHolder(path)
   } catch {
     holder = own
   }
@@ -50,7 +50,7 @@ function release(path: string, own: string): void {
 
 /** What the lock says now, null where none can be made. */
 function take(path: string): string | null {
-  const own = `${myself()}/${randomUUID().slice(0, 8)}`
+  const own = `${describeMyself()}/${randomUUID().slice(0, 8)}`
   let seen: string | null = null
   let since = 0
   for (;;) {
@@ -58,27 +58,27 @@ function take(path: string): string | null {
       makeLock(path, own)
       return own
     } catch (cause) {
-      const code = osErrorCode(cause)
+      const code = readOsErrorCode(cause)
       if (NO_SIBLING.has(code)) return null
       if (code !== 'EEXIST') throw cause
     }
-    const holder = holderOf(path)
+    const holder = readHolder(path)
     if (holder === null) continue
     if (holder !== seen) {
       seen = holder
       since = Date.now()
     }
-    const state = stateOf(holder)
+    const state = judgeHolder(holder)
     const isOverdue = Date.now() - since > STALE_MS
     if (state === 'gone' || (state === 'unknown' && (isOverdue || isOld(path)))) remove(path, holder)
-    else if (isOverdue) throw new FileLockError(`${path} is held by process ${processOf(holder)}`)
+    else if (isOverdue) throw new FileLockError(`${path} is held by process ${formatProcess(holder)}`)
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
   }
 }
 
 function remove(path: string, holder: string): void {
   withFileLock(`${path}.stale`, () => {
-    if (holderOf(path) === holder) rmSync(path, { force: true })
+    if (readHolder(path) === holder) rmSync(path, { force: true })
   })
 }
 
@@ -87,7 +87,7 @@ function makeLock(path: string, text: string): void {
     symlinkSync(text, path)
   } catch (cause) {
     // Windows, and file systems without links. EPERM is also the answer of a folder that takes nothing, as the next line will find.
-    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(osErrorCode(cause))) throw cause
+    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(readOsErrorCode(cause))) throw cause
     const fd = openSync(path, 'wx')
     try {
       writeSync(fd, text)
@@ -98,11 +98,11 @@ function makeLock(path: string, text: string): void {
 }
 
 /** What a lock says; null when it is gone. A file that is no link and empty was made a moment ago, or by who died that moment. */
-function holderOf(path: string): string | null {
+function readHolder(path: string): string | null {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : readFileSync(path, 'utf8')
   } catch (cause) {
-    const code = osErrorCode(cause)
+    const code = readOsErrorCode(cause)
     if (code === 'ENOENT' || code === 'EINVAL') return null
     throw cause
   }
@@ -115,18 +115,18 @@ function isOld(path: string): boolean {
 // ------------------------------------------------------------------------------------------------------- who holds it
 
 /** Machine and container, process, when it started: a number that is given out again does not count as the same process. */
-function myself(): string {
-  return `${place()}/${process.pid}/${startOf(process.pid) ?? '?'}`
+function describeMyself(): string {
+  return `${place()}/${process.pid}/${readStart(process.pid) ?? '?'}`
 }
 
 let here: string | null = null
 
 function place(): string {
-  return (here ??= `${hostname()}${numbersOf() ?? ''}`.replaceAll('/', '_'))
+  return (here ??= `${hostname()}${readProcessNamespace() ?? ''}`.replaceAll('/', '_'))
 }
 
 /** Linux: containers of one machine number their processes each for itself. */
-function numbersOf(): string | null {
+function readProcessNamespace(): string | null {
   try {
     return readlinkSync('/proc/self/ns/pid').replace(/^pid:/, '')
   } catch {
@@ -138,7 +138,7 @@ function numbersOf(): string | null {
  * Linux: in clock ticks since the machine started, the 22nd field; the second, a name in brackets, may hold anything. The third says
  * whether the process has ended and only waits for somebody to ask how: then it never started.
  */
-function startOf(pid: number): string | null {
+function readStart(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -148,19 +148,19 @@ function startOf(pid: number): string | null {
   }
 }
 
-function processOf(holder: string): string {
+function formatProcess(holder: string): string {
   const [where, pid] = holder.split('/')
   return where === place() ? String(pid) : `${pid} on ${where}`
 }
 
-function stateOf(holder: string): 'alive' | 'gone' | 'unknown' {
+function judgeHolder(holder: string): 'alive' | 'gone' | 'unknown' {
   const [where, pid, start] = holder.split('/')
   if (where !== place() || !/^[1-9]\d*$/.test(pid ?? '')) return 'unknown'
   try {
     process.kill(Number(pid), 0)
   } catch (cause) {
-    return osErrorCode(cause) === 'ESRCH' ? 'gone' : 'alive'
+    return readOsErrorCode(cause) === 'ESRCH' ? 'gone' : 'alive'
   }
-  const now = startOf(Number(pid))
+  const now = readStart(Number(pid))
   return now === null || start === '?' || now === start ? 'alive' : 'gone'
 }

@@ -21,7 +21,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EffectArgs, EffectOutcome, Plain } from '@bridle/vm'
 import { MemoryFs } from '../host/providers/memory.js'
-import { effectCall } from '../test-support/effect-call.js'
+import { makeEffectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
 import { fileModules } from './resolver.js'
 import { FileSandbox, SandboxViolation } from './sandbox.js'
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(box, { recursive: true }))
 
-const call = effectCall()
+const call = makeEffectCall()
 
 /** Somebody who exchanges a part of the path right after it was judged. */
 class SwappingSandbox extends FileSandbox {
@@ -118,7 +118,7 @@ describe('between judging a path and using it', () => {
     }
   })
 
-  const snapshot = (folder: string): unknown =>
+  const takeSnapshot = (folder: string): unknown =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .sort()
       .map((name) => [name, statSync(join(folder, name)).isFile() ? readFileSync(join(folder, name), 'utf8') : null])
@@ -138,17 +138,17 @@ describe('between judging a path and using it', () => {
     ['stat', 'fs.query', { op: 'stat', path: 'dir/file' }],
   ])('a folder becomes a link that leads out: %s is refused, and nothing outside has changed', (_what, kind, args) => {
     const sandbox = new SwappingSandbox({ roots: [root] })
-    const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+    const makeProvider = fsProvider(new Workspace({ root, sandbox, env: {} }))
     let left = 'to' in args ? 2 : 1
     sandbox.swap = () => {
       if (--left !== 0) return
       rmSync(join(root, 'dir'), { recursive: true })
       symlinkSync(outside, join(root, 'dir'))
     }
-    const before = snapshot(outside)
-    const outcome = provider.perform(effectOfData(kind, args), call) as EffectOutcome
+    const before = takeSnapshot(outside)
+    const outcome = makeProvider.perform(effectOfData(kind, args), call) as EffectOutcome
     expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
-    expect(snapshot(outside)).toEqual(before)
+    expect(takeSnapshot(outside)).toEqual(before)
     for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
   })
 
@@ -166,7 +166,7 @@ describe('between judging a path and using it', () => {
     'a folder is a link for the moment of opening and itself again when that is looked at: %s is refused',
     (_what, kind, args) => {
       const sandbox = new SwappingSandbox({ roots: [root] })
-      const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+      const makeProvider = fsProvider(new Workspace({ root, sandbox, env: {} }))
       const [dir, away] = [join(root, 'dir'), join(root, 'away')]
       let isSwapped = false
       sandbox.swap = () => {
@@ -180,28 +180,28 @@ describe('between judging a path and using it', () => {
         rmSync(dir)
         renameSync(away, dir)
       }
-      const before = snapshot(outside)
-      const outcome = provider.perform(effectOfData(kind, args), call) as EffectOutcome
+      const before = takeSnapshot(outside)
+      const outcome = makeProvider.perform(effectOfData(kind, args), call) as EffectOutcome
       expect(existsSync(away)).toBe(false)
       expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
-      expect(snapshot(outside)).toEqual(before)
+      expect(takeSnapshot(outside)).toEqual(before)
       for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
     },
   )
 
   test('a file becomes a link that leads out: what stat says is not told', () => {
     const sandbox = new SwappingSandbox({ roots: [root] })
-    const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+    const makeProvider = fsProvider(new Workspace({ root, sandbox, env: {} }))
     sandbox.swap = () => {
       rmSync(join(root, 'dir', 'file'))
       symlinkSync(join(outside, 'file'), join(root, 'dir', 'file'))
     }
-    expect(provider.perform({ kind: 'fs.query', args: { op: 'stat', path: 'dir/file' } }, call)).toMatchObject({ ok: false })
+    expect(makeProvider.perform({ kind: 'fs.query', args: { op: 'stat', path: 'dir/file' } }, call)).toMatchObject({ ok: false })
   })
 })
 
 describe('sandbox', () => {
-  const violation = (path: string, options: Partial<SandboxOptions> = {}, access: FileAccess = 'write'): string => {
+  const catchViolation = (path: string, options: Partial<SandboxOptions> = {}, access: FileAccess = 'write'): string => {
     try {
       new FileSandbox({ roots: [root], ...options }).resolve(path, access, root, access === 'delete')
       return 'ok'
@@ -211,50 +211,50 @@ describe('sandbox', () => {
   }
 
   test.each<[string, () => string, string]>([
-    ['up and down again', () => violation('dir/../b.txt'), 'ok'],
-    ['a new file', () => violation('dir/new/deep.txt'), 'ok'],
-    ['the root itself', () => violation('.'), 'ok'],
-    ['an absolute path inside', () => violation(join(root, 'a.txt')), 'ok'],
-    ['above the root', () => violation('../x'), 'path_traversal'],
-    ['a sibling whose name begins alike', () => violation(join(box, 'wfoo', 'x')), 'file_access'],
-    ['an absolute path elsewhere', () => violation('/etc/passwd'), 'file_access'],
-    ['a link that leads out', () => violation('link'), 'symlink_denied'],
-    ['a new file behind a link that leads out', () => violation('dirlink/new.txt'), 'symlink_denied'],
-    ['a link to a file that does not exist yet, outside', () => violation('dangling'), 'symlink_denied'],
-    ['a link that leads to itself', () => violation('loop'), 'symlink_denied'],
-    ['a link that stays inside', () => violation('inner'), 'ok'],
-    ['a link that stays inside, when links are denied', () => violation('inner', { symlinks: 'deny' }), 'symlink_denied'],
-    ['encoded traversal', () => violation('a/%2e%2e/%2e%2e/x'), 'path_malformed'],
-    ['doubly encoded traversal', () => violation('%252e%252e/x'), 'path_malformed'],
-    ['a NUL byte', () => violation('a\0b'), 'path_malformed'],
-    ['no path', () => violation(''), 'path_malformed'],
-    ['a hidden file where they are not allowed', () => violation('.env', { hidden: false }), 'file_access'],
-    ['a denied name', () => violation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
-    ['a link of another name to a denied one', () => violation('inner', { deny: ['a.txt'] }), 'file_access'],
-    ['a link of a denied name to another one', () => violation('inner', { deny: ['inner'] }), 'file_access'],
-    ['deleting the root', () => violation('.', {}, 'delete'), 'file_access'],
-    ['deleting the root by a way round', () => violation('dir/..', {}, 'delete'), 'file_access'],
-    ['deleting the root by its name', () => violation(root, {}, 'delete'), 'file_access'],
+    ['up and down again', () => catchViolation('dir/../b.txt'), 'ok'],
+    ['a new file', () => catchViolation('dir/new/deep.txt'), 'ok'],
+    ['the root itself', () => catchViolation('.'), 'ok'],
+    ['an absolute path inside', () => catchViolation(join(root, 'a.txt')), 'ok'],
+    ['above the root', () => catchViolation('../x'), 'path_traversal'],
+    ['a sibling whose name begins alike', () => catchViolation(join(box, 'wfoo', 'x')), 'file_access'],
+    ['an absolute path elsewhere', () => catchViolation('/etc/passwd'), 'file_access'],
+    ['a link that leads out', () => catchViolation('link'), 'symlink_denied'],
+    ['a new file behind a link that leads out', () => catchViolation('dirlink/new.txt'), 'symlink_denied'],
+    ['a link to a file that does not exist yet, outside', () => catchViolation('dangling'), 'symlink_denied'],
+    ['a link that leads to itself', () => catchViolation('loop'), 'symlink_denied'],
+    ['a link that stays inside', () => catchViolation('inner'), 'ok'],
+    ['a link that stays inside, when links are denied', () => catchViolation('inner', { symlinks: 'deny' }), 'symlink_denied'],
+    ['encoded traversal', () => catchViolation('a/%2e%2e/%2e%2e/x'), 'path_malformed'],
+    ['doubly encoded traversal', () => catchViolation('%252e%252e/x'), 'path_malformed'],
+    ['a NUL byte', () => catchViolation('a\0b'), 'path_malformed'],
+    ['no path', () => catchViolation(''), 'path_malformed'],
+    ['a hidden file where they are not allowed', () => catchViolation('.env', { hidden: false }), 'file_access'],
+    ['a denied name', () => catchViolation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
+    ['a link of another name to a denied one', () => catchViolation('inner', { deny: ['a.txt'] }), 'file_access'],
+    ['a link of a denied name to another one', () => catchViolation('inner', { deny: ['inner'] }), 'file_access'],
+    ['deleting the root', () => catchViolation('.', {}, 'delete'), 'file_access'],
+    ['deleting the root by a way round', () => catchViolation('dir/..', {}, 'delete'), 'file_access'],
+    ['deleting the root by its name', () => catchViolation(root, {}, 'delete'), 'file_access'],
     [
       'deleting a folder with a root in it',
-      () => violation('dir', { roots: [root, join(root, 'dir', 'sub')] }, 'delete'),
+      () => catchViolation('dir', { roots: [root, join(root, 'dir', 'sub')] }, 'delete'),
       'file_access',
     ],
-    ['deleting a folder', () => violation('dir', {}, 'delete'), 'ok'],
+    ['deleting a folder', () => catchViolation('dir', {}, 'delete'), 'ok'],
     [
       'a root that is read-only',
-      () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }),
+      () => catchViolation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }),
       'path_traversal',
     ],
     [
       'reading a root that is read-only',
-      () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }, 'read'),
+      () => catchViolation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }, 'read'),
       'ok',
     ],
   ])('%s', (_, run, expected) => expect(run()).toBe(expected))
 })
 
-function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
+function makeProvider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
   const { perform } = fsProvider(
     new Workspace({ root, sandbox: sandboxed ? new FileSandbox({ roots: [root], ...options }) : undefined }),
   )
@@ -270,14 +270,14 @@ test('a chain of more links than a system follows is refused, wherever it ends',
 })
 
 test('a walk of a sandbox names links that stay inside, and none that lead out or to denied names', () => {
-  const named = (options: Partial<SandboxOptions>): readonly string[] => {
-    const walked = provider(true, options)('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: false })
+  const listNamed = (options: Partial<SandboxOptions>): readonly string[] => {
+    const walked = makeProvider(true, options)('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: false })
     const { entries } = (walked as unknown as { readonly value: { readonly entries: readonly { readonly path: string }[] } })
       .value
     return entries.map(({ path }) => path.slice(root.length + 1))
   }
-  expect(named({})).toEqual(['', 'a.txt', 'dir', 'inner'])
-  expect(named({ deny: ['a.txt'] })).toEqual(['', 'dir'])
+  expect(listNamed({})).toEqual(['', 'a.txt', 'dir', 'inner'])
+  expect(listNamed({ deny: ['a.txt'] })).toEqual(['', 'dir'])
 })
 
 test.each([
@@ -285,7 +285,7 @@ test.each([
   ['move', { path: '.', to: 'dir/x' }],
   ['move', { path: 'dir/..', to: 'dir/x' }],
 ])('the root of a sandbox is not taken away: %s %j', (op, args) => {
-  const { ok, error } = provider(true)('fs.write', { op, ...args }) as {
+  const { ok, error } = makeProvider(true)('fs.write', { op, ...args }) as {
     readonly ok: boolean
     readonly error?: { message: string }
   }
@@ -299,7 +299,7 @@ describe.each([
   ['free', false],
 ] as const)('files, %s', (_, sandboxed) => {
   test('read, as text and as bytes', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({
       ok: true,
       value: { path: join(root, 'a.txt'), data: 'hello' },
@@ -309,7 +309,7 @@ describe.each([
   })
 
   test('what the system refuses is told in its words', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
       ok: true,
       value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: join(root, 'none') },
@@ -323,7 +323,7 @@ describe.each([
   })
 
   test('write, append, copy, move, delete', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     ask('fs.write', { op: 'mkdir', path: 'x/y' })
     ask('fs.write', { op: 'write', path: 'x/y/f', data: 'longer' })
     ask('fs.write', { op: 'write', path: 'x/y/f', data: 'one' })
@@ -340,7 +340,7 @@ describe.each([
   })
 
   test('a copy has the mode of its source', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     chmodSync(join(root, 'a.txt'), 0o640)
     ask('fs.write', { op: 'copy', path: 'a.txt', to: 'dir/b.txt' })
     expect(statSync(join(root, 'dir/b.txt')).mode & 0o777).toBe(0o640)
@@ -352,7 +352,7 @@ describe.each([
   })
 
   test('folders with links in them go without what the links lead to', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     mkdirSync(join(root, 'tree/sub'), { recursive: true })
     symlinkSync(join(box, 'other'), join(root, 'tree/out'))
     symlinkSync('..', join(root, 'tree/sub/up'))
@@ -363,7 +363,7 @@ describe.each([
   })
 
   test('links that lead in a circle, missing, special and long names', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     mkdirSync(join(root, 'ring/in'), { recursive: true })
     symlinkSync('..', join(root, 'ring/in/back'))
     const walk = ask('fs.query', { op: 'walk', path: 'ring', maxDepth: null, followSymlinks: true })
@@ -376,7 +376,7 @@ describe.each([
   })
 
   test('a file that must be whole takes the place of the old one, and of what a link leads to', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     const reader = openSync(join(root, 'a.txt'), 'r')
     expect(ask('fs.write', { op: 'write', path: 'inner', data: 'new', whole: true })).toMatchObject({ ok: true })
     expect(readFileSync(reader, 'utf8')).toBe('hello')
@@ -386,20 +386,20 @@ describe.each([
   })
 
   test('facts of a link itself, wherever it leads', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     for (const path of ['inner', 'link', 'dangling', 'loop'])
       expect(ask('fs.query', { op: 'stat', path, ownLink: true })).toMatchObject({ value: { isFile: false, isDir: false } })
     expect(ask('fs.query', { op: 'stat', path: 'inner' })).toMatchObject({ value: { isFile: true, size: 5 } })
   })
 
   test('a line of its own, behind one that was cut short', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     for (const data of ['{"cut', '1\n', '2\n']) ask('fs.write', { op: 'append', path: 'log', data, ownLine: data !== '{"cut' })
     expect(readFileSync(join(root, 'log'), 'utf8')).toBe('{"cut\n1\n2\n')
   })
 
   test('list and walk', () => {
-    const ask = provider(sandboxed)
+    const ask = makeProvider(sandboxed)
     writeFileSync(join(root, 'dir', 'z'), '')
     const walk = ask('fs.query', { op: 'walk', path: 'dir', maxDepth: null, followSymlinks: false })
     expect(walk).toEqual({
@@ -421,7 +421,7 @@ describe.each([
 })
 
 test.skipIf(process.platform === 'win32')('a device without an end is read up to a limit, a small one whole', () => {
-  const ask = provider(false)
+  const ask = makeProvider(false)
   expect(ask('fs.read', { path: '/dev/zero', encoding: 'bytes' })).toMatchObject({
     value: { refused: true, detail: 'File too large (os error 27)' },
   })
@@ -440,7 +440,7 @@ test('folders are made with their parents, and where that cannot be it is said',
 })
 
 test('a confined run sees nothing outside', () => {
-  const ask = provider(true)
+  const ask = makeProvider(true)
   const denied = ask('fs.read', { path: 'link', encoding: 'utf8' })
   expect(denied).toMatchObject({ ok: false, error: { kind: 'categorized', category: 'tool_rejected' } })
   const walk = ask('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: true })
@@ -448,7 +448,7 @@ test('a confined run sees nothing outside', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('writing in a sandbox', () => {
-  const write = (path: string, data: string): EffectOutcome => provider(true)('fs.write', { op: 'write', path, data })
+  const write = (path: string, data: string): EffectOutcome => makeProvider(true)('fs.write', { op: 'write', path, data })
 
   test('puts a whole file in the place of another: readers of the old one keep it, and so do its other names', () => {
     writeFileSync(join(box, 'outside.txt'), 'old')
@@ -472,7 +472,7 @@ describe.skipIf(process.platform === 'win32')('writing in a sandbox', () => {
 })
 
 test('limits of a sandbox', () => {
-  const ask = provider(true, { maxFileBytes: 4, maxWrittenBytes: 6, maxEntries: 2 })
+  const ask = makeProvider(true, { maxFileBytes: 4, maxWrittenBytes: 6, maxEntries: 2 })
   expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toMatchObject({ ok: false })
   expect(ask('fs.write', { op: 'write', path: 'n1', data: '1234' })).toMatchObject({ ok: true })
   expect(ask('fs.write', { op: 'write', path: 'n2', data: '1234' })).toMatchObject({

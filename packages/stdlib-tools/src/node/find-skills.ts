@@ -11,13 +11,13 @@ type Variables = NonNullable<SkillSources['env']>
 export function discoverSkills(sources: SkillSources): DiscoveredSkills {
   const env = sources.env ?? process.env
   const isNamed = sources.manifest !== null || (sources.folders ?? []).length > 0 || (env['HARN_SKILLS_PATH'] ?? '') !== ''
-  if (isNamed || machineRoots(env).some(({ path }) => existsSync(path))) return readSkills(sources)
+  if (isNamed || listMachineRoots(env).some(({ path }) => existsSync(path))) return readSkills(sources)
   return { registry: null, problems: [], find: () => null }
 }
 
 /** Folders of skills that belong to no project. */
-export function machineRoots(env: Variables): readonly { readonly layer: SkillLayer; readonly path: string }[] {
-  const home = homeOf(env)
+export function listMachineRoots(env: Variables): readonly { readonly layer: SkillLayer; readonly path: string }[] {
+  const home = findHome(env)
   return [
     { layer: 'user', path: join(home, '.harn', 'skills') },
     { layer: 'system', path: join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'harn', 'skills') },
@@ -25,6 +25,6 @@ export function machineRoots(env: Variables): readonly { readonly layer: SkillLa
   ]
 }
 
-export function homeOf(env: Variables): string {
+export function findHome(env: Variables): string {
   return env['HOME'] ?? homedir()
 }

@@ -23,16 +23,16 @@ import {
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
-import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
+import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, readOsErrorCode, describeOsError } from '../tools/executors/os-errors.js'
 import { answered, provider, refused } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 import { withFileLock } from './file-lock.js'
 import { isAwaited, isPipe, readAwaited, writeAwaited } from './pipes.js'
-import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
+import { runInFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
-import { NO_SIBLING, appendAll, behindLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
-import { guarded } from './workspace.js'
+import { NO_SIBLING, appendAll, resolveLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
+import { guardWork } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
 type FileKind = 'fs.read' | 'fs.query' | 'fs.write'
@@ -43,11 +43,11 @@ export function fsProvider(workspace: Workspace): Provider {
     perform: (effect, call) => {
       const data = writtenBy(effect)
       if (data !== null && workspace.sandbox === null && isAwaitedAt(workspace, effect.args.path))
-        return written(workspace, effect.args.path, data, call.signal)
+        return writeLater(workspace, effect.args.path, data, call.signal)
       try {
         return performFs(workspace, effect)
       } catch (cause) {
-        if (cause instanceof Awaited && effect.kind === 'fs.read') return awaited(workspace, effect, cause.target, call.signal)
+        if (cause instanceof Awaited && effect.kind === 'fs.read') return readLater(workspace, effect, cause.target, call.signal)
         throw cause
       }
     },
@@ -67,31 +67,31 @@ function isAwaitedAt(workspace: Workspace, path: string): boolean {
   }
 }
 
-async function written(
+async function writeLater(
   workspace: Workspace,
   path: string,
   data: string | Uint8Array,
   signal: AbortSignal,
 ): Promise<EffectOutcome> {
   try {
-    await writeAwaited(workspace.usable(path, 'write'), bytesOf(data), signal)
+    await writeAwaited(workspace.usable(path, 'write'), toBytes(data), signal)
     return answered({ path: workspace.shown(path) })
   } catch (cause) {
-    return failedAs(workspace, path, cause)
+    return failAs(workspace, path, cause)
   }
 }
 
 /** Goes on with a read that would have held the thread. */
-async function awaited(
+async function readLater(
   workspace: Workspace,
   { args: { path, encoding } }: EffectOf<'fs.read'>,
   target: string,
   signal: AbortSignal,
 ): Promise<EffectOutcome> {
   try {
-    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), encoding)
+    return makeContentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), encoding)
   } catch (cause) {
-    return failedAs(workspace, path, cause)
+    return failAs(workspace, path, cause)
   }
 }
 
@@ -107,7 +107,7 @@ class Awaited extends Error {
 
 /** What the provider answers, at once. */
 export function performFs(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcome {
-  return guarded(() => perform(workspace, effect))
+  return guardWork(() => perform(workspace, effect))
 }
 
 function perform(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcome {
@@ -118,7 +118,7 @@ function perform(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcom
     case 'exists':
       return exists(workspace, path)
     case 'stat':
-      return attempt(workspace, path, () => stat(workspace, path, args.ownLink === true))
+      return attempt(workspace, path, () => statPath(workspace, path, args.ownLink === true))
     case 'list':
       return attempt(workspace, path, () => list(workspace, path))
     case 'walk':
@@ -131,10 +131,10 @@ function perform(workspace: Workspace, effect: EffectOf<FileKind>): EffectOutcom
       return answered(findUp(workspace, path, args.name))
     case 'write':
       return attempt(workspace, path, () =>
-        write(workspace, path, bytesOf(args.data), args.whole === true ? 'whole' : 'write', args.expected),
+        write(workspace, path, toBytes(args.data), args.whole === true ? 'whole' : 'write', args.expected),
       )
     case 'append':
-      return attempt(workspace, path, () => write(workspace, path, bytesOf(args.data), args.ownLine === true ? 'line' : 'append'))
+      return attempt(workspace, path, () => write(workspace, path, toBytes(args.data), args.ownLine === true ? 'line' : 'append'))
     case 'mkdir':
       return attempt(workspace, path, () => {
         makeFolders(workspace, workspace.usable(path, 'create'))
@@ -158,29 +158,24 @@ function attempt(
   try {
     return answered(work())
   } catch (cause) {
-    return failedAs(workspace, path, cause, more)
+    return failAs(workspace, path, cause, more)
   }
 }
 
-function failedAs(
-  workspace: Workspace,
-  path: string,
-  cause: unknown,
-  more: { readonly [key: string]: Plain } = {},
-): EffectOutcome {
+function failAs(workspace: Workspace, path: string, cause: unknown, more: { readonly [key: string]: Plain } = {}): EffectOutcome {
   if (cause instanceof SandboxViolation || cause instanceof Awaited) throw cause
-  return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path), ...more })
+  return refused(readOsErrorCode(cause), describeOsError(cause), { path: workspace.shown(path), ...more })
 }
 
 function read(workspace: Workspace, path: string, encoding: Plain | undefined): EffectOutcome {
   try {
-    return contentRecord(workspace, path, readBytes(workspace, path), encoding)
+    return makeContentRecord(workspace, path, readBytes(workspace, path), encoding)
   } catch (cause) {
-    return failedAs(workspace, path, cause)
+    return failAs(workspace, path, cause)
   }
 }
 
-function contentRecord(workspace: Workspace, path: string, data: Uint8Array, encoding: Plain | undefined): EffectOutcome {
+function makeContentRecord(workspace: Workspace, path: string, data: Uint8Array, encoding: Plain | undefined): EffectOutcome {
   const shown = workspace.shown(path)
   if (encoding === 'bytes') return answered({ path: shown, data })
   try {
@@ -199,19 +194,19 @@ function readBytes(workspace: Workspace, path: string): Uint8Array {
       const facts = fstatSync(fd)
       if (facts.isFile()) return readFileSync(fd)
       if (isAwaited(fd, facts)) throw new Awaited(target)
-      return contentOf(fd, MOST_OF_A_DEVICE)
+      return readContent(fd, MOST_OF_A_DEVICE)
     })
   return withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
     sandbox.recheck(fd, target, 'read')
     sandbox.checkSize(fstatSync(fd).size, path, 'read')
-    return contentOf(fd, sandbox.maxFileBytes)
+    return readContent(fd, sandbox.maxFileBytes)
   })
 }
 
 const MOST_OF_A_DEVICE = 256 << 20
 
 /** What is no regular file says nothing of its size, and may have no end (`/dev/zero`): up to `mostBytes` of it. */
-function contentOf(fd: number, mostBytes: number): Uint8Array {
+function readContent(fd: number, mostBytes: number): Uint8Array {
   if (fstatSync(fd).isFile()) return readFileSync(fd)
   const chunks: Buffer[] = []
   let size = 0
@@ -238,7 +233,7 @@ function write(
   const data = how === 'line' && endsWithinLine(target) ? Buffer.concat([Buffer.from('\n'), given]) : given
   if (sandbox !== null) writeConfined(sandbox, target, data, { append, path, expected })
   else if (append) withFile(target, 'a', (fd) => appendAll(fd, data))
-  else if (expected !== undefined) replaceIfUnchanged(null, behindLinks(target), data, expected)
+  else if (expected !== undefined) replaceIfUnchanged(null, resolveLinks(target), data, expected)
   else overwriteFile(target, data, { evenIfShared: how === 'whole' })
   return { path: workspace.shown(path) }
 }
@@ -299,13 +294,13 @@ function replaceConfined(
   more: { readonly mode?: number | undefined; readonly alone?: boolean } = {},
 ): boolean {
   try {
-    return inFolder(sandbox, target, 'write', (at) =>
+    return runInFolder(sandbox, target, 'write', (at) =>
       // In a folder that is pinned nothing can be exchanged; a new file in another one would stay there.
       replaceFile(at, data, at === target ? { ...more, check: (fd, path) => sandbox.recheck(fd, path, 'write') } : more),
     )
   } catch (cause) {
     // Where folders cannot be opened without the right to read them.
-    if (NO_SIBLING.has(osErrorCode(cause))) return false
+    if (NO_SIBLING.has(readOsErrorCode(cause))) return false
     throw cause
   }
 }
@@ -314,7 +309,7 @@ function replaceConfined(
 function replaceIfUnchanged(sandbox: FileSandbox | null, target: string, data: Uint8Array, expected: string | null): void {
   const lock = `${target}.lock`
   const work = (): void => {
-    if (contentHash(target) !== expected) throw Object.assign(new Error(CHANGED_SINCE_READ), { code: 'ECHANGED' })
+    if (hashContent(target) !== expected) throw Object.assign(new Error(CHANGED_SINCE_READ), { code: 'ECHANGED' })
     const done =
       sandbox === null
         ? replaceFile(target, data, { newMode: 0o666, alone: true })
@@ -322,15 +317,15 @@ function replaceIfUnchanged(sandbox: FileSandbox | null, target: string, data: U
     if (!done) writeInPlace(sandbox, target, data, { append: false, path: target })
   }
   if (sandbox === null) withFileLock(lock, work)
-  else inFolder(sandbox, lock, 'write', (at) => withFileLock(at, work))
+  else runInFolder(sandbox, lock, 'write', (at) => withFileLock(at, work))
 }
 
-function contentHash(target: string): string | null {
+function hashContent(target: string): string | null {
   try {
     const bytes = withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => readFileSync(fd))
     return createHash('sha256').update(bytes).digest('hex')
   } catch (cause) {
-    if (osErrorCode(cause) === 'ENOENT') return null
+    if (readOsErrorCode(cause) === 'ENOENT') return null
     throw cause
   }
 }
@@ -355,7 +350,7 @@ export function readFileIn(workspace: Workspace, path: string): Uint8Array {
 
 function exists(workspace: Workspace, path: string): EffectOutcome {
   try {
-    statOf(workspace, path)
+    readStat(workspace, path)
     return answered(true)
   } catch (cause) {
     if (cause instanceof SandboxViolation) throw cause
@@ -364,19 +359,19 @@ function exists(workspace: Workspace, path: string): EffectOutcome {
 }
 
 /** Links were followed when the path was judged; one that stands there now was put there since. */
-function statOf(workspace: Workspace, path: string, ownLink = false): Stats {
+function readStat(workspace: Workspace, path: string, ownLink = false): Stats {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'read', ownLink)
   if (sandbox === null) return ownLink ? lstatSync(target) : statSync(target)
-  return inFolder(sandbox, target, 'read', (at) => {
+  return runInFolder(sandbox, target, 'read', (at) => {
     const found = lstatSync(at)
     if (found.isSymbolicLink() && !ownLink) sandbox.changed(target, 'read')
     return found
   })
 }
 
-function stat(workspace: Workspace, path: string, ownLink: boolean): Plain {
-  const found = statOf(workspace, path, ownLink)
+function statPath(workspace: Workspace, path: string, ownLink: boolean): Plain {
+  const found = readStat(workspace, path, ownLink)
   return {
     path: workspace.shown(path),
     size: found.size,
@@ -408,7 +403,7 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
   const stack: { readonly path: string; readonly depth: number }[] = [{ path: root, depth: 0 }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { path: at, depth } = next
-    const found = entryAt(workspace, at, followSymlinks || depth === 0)
+    const found = readEntry(workspace, at, followSymlinks || depth === 0)
     if (found === null) continue
     // A root that is a link is entered, and is a link all the same.
     const isLink = depth === 0 && !followSymlinks && lstatSync(at).isSymbolicLink()
@@ -420,12 +415,12 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
       if (real === null || entered.has(real)) continue
       entered.add(real)
     }
-    for (const name of childNames(workspace, at).reverse()) stack.push({ path: join(at, name), depth: depth + 1 })
+    for (const name of listChildNames(workspace, at).reverse()) stack.push({ path: join(at, name), depth: depth + 1 })
   }
   return { path: root.replaceAll('\\', '/'), entries }
 }
 
-function entryAt(
+function readEntry(
   workspace: Workspace,
   path: string,
   follow: boolean,
@@ -445,7 +440,7 @@ function entryAt(
 }
 
 /** None of a folder that cannot be read, and none of one that is another by now. */
-function childNames({ sandbox }: Workspace, path: string): string[] {
+function listChildNames({ sandbox }: Workspace, path: string): string[] {
   try {
     const real = sandbox === null ? path : realpathSync(path)
     return (sandbox === null ? readdirSync(path) : withFolder(sandbox, real, 'list', (folder) => readdirSync(folder))).sort()
@@ -498,7 +493,7 @@ function remove(workspace: Workspace, path: string): EffectOutcome {
 
 function removeConfined(sandbox: FileSandbox, target: string, isDir: boolean): void {
   if (isDir) removeFolder(sandbox, target)
-  else inFolder(sandbox, target, 'delete', unlinkSync)
+  else runInFolder(sandbox, target, 'delete', unlinkSync)
 }
 
 function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: string): EffectOutcome {
@@ -514,7 +509,7 @@ function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: s
         try {
           rename(workspace, source, target)
         } catch (cause) {
-          if (osErrorCode(cause) !== 'EXDEV') throw cause
+          if (readOsErrorCode(cause) !== 'EXDEV') throw cause
           copyOne(workspace, source, target)
           if (workspace.sandbox === null) rmSync(source)
           else removeConfined(workspace.sandbox, source, false)
@@ -528,7 +523,7 @@ function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: s
 
 function rename({ sandbox }: Workspace, source: string, target: string): void {
   if (sandbox === null) renameSync(source, target)
-  else inFolder(sandbox, source, 'delete', (from) => inFolder(sandbox, target, 'write', (to) => renameSync(from, to)))
+  else runInFolder(sandbox, source, 'delete', (from) => runInFolder(sandbox, target, 'write', (to) => renameSync(from, to)))
 }
 
 /** With its mode. */
@@ -546,7 +541,7 @@ function copyOne({ sandbox }: Workspace, source: string, target: string): void {
   })
 }
 
-function bytesOf(data: Plain): Uint8Array {
+function toBytes(data: Plain): Uint8Array {
   return data instanceof Uint8Array ? data : Buffer.from(String(data))
 }
 
@@ -560,7 +555,7 @@ function makeFolders({ sandbox }: Workspace, path: string): void {
   for (const folder of missing.reverse()) {
     try {
       if (sandbox === null) mkdirSync(folder)
-      else inFolder(sandbox, folder, 'create', (at) => mkdirSync(at))
+      else runInFolder(sandbox, folder, 'create', (at) => mkdirSync(at))
     } catch (cause) {
       // Another program may have made it since.
       if ((cause as { readonly code?: unknown }).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw cause

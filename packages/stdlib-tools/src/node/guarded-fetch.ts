@@ -57,7 +57,7 @@ export function guardedFetch(policy: NetworkPolicy): typeof globalThis.fetch {
         dispatcher: judgesAddresses(url, policy) ? judging : open,
       })
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
-      if (location === null || request.redirect === 'manual') return standard(response)
+      if (location === null || request.redirect === 'manual') return toStandard(response)
       await response.body?.cancel()
       if (request.redirect === 'error' || hops >= (policy.maxRedirects ?? DEFAULT_MAX_REDIRECTS))
         throw new EgressBlocked('redirect', url.href)
@@ -77,7 +77,7 @@ export function guardedFetch(policy: NetworkPolicy): typeof globalThis.fetch {
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** A response of this platform's own class, for callers who ask what they were given. */
-function standard(response: UndiciResponse): Response {
+function toStandard(response: UndiciResponse): Response {
   const { status, statusText } = response
   const body = WITHOUT_BODY.has(status) ? null : (response.body as ReadableStream<Uint8Array> | null)
   return new Response(body, { status, statusText, headers: [...response.headers] })

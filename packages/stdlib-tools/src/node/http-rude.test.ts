@@ -18,10 +18,10 @@ const bomb = gzipSync(Buffer.alloc(8 << 20))
 const withoutEnd =
   (begin: string, piece: string | Buffer) =>
   (socket: Socket): void => {
-    const more = (): void => {
-      if (!socket.destroyed) socket.write(piece, () => setImmediate(more))
+    const writeMore = (): void => {
+      if (!socket.destroyed) socket.write(piece, () => setImmediate(writeMore))
     }
-    socket.write(begin, more)
+    socket.write(begin, writeMore)
   }
 
 /** What a server sends, and what becomes of it: `status body`, or the error without what they all begin with. */
@@ -139,14 +139,14 @@ describe('waiting before the next attempt', () => {
   const START = Date.UTC(2026, 0, 1)
 
   /** Milliseconds that a run lasts. */
-  async function waited(source: string): Promise<number> {
+  async function measureWait(source: string): Promise<number> {
     const clock = new VirtualClock(START)
     const runtime = createRuntime({ providers: [NO_VARIABLES], grants: ['http', 'process.info', 'clock'], clock })
     const result = await runtime.start(runtime.compile(source)).result
     expect(result.status === 'failed' ? result.error.message : result.output).toBe('ok\n')
     return clock.now() - START
   }
-  const busy = (after: string, status = 503): string =>
+  const makeBusy = (after: string, status = 503): string =>
     `http_mock("*", "http://x/", {responses: [{status: ${status}, headers: {"Retry-After": "${after}"}}, {body: "ok"}]})`
 
   test.each([
@@ -168,31 +168,33 @@ describe('waiting before the next attempt', () => {
     ['2026-01-01T00:00:30Z', 7],
   ])('Retry-After: %s', async (after, expected) => {
     for (const status of [429, 503])
-      expect(await waited(`${busy(after, status)}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`)).toBe(
-        expected,
-      )
+      expect(
+        await measureWait(`${makeBusy(after, status)}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`),
+      ).toBe(expected)
   })
 
   test('only on 429 and 503, and only where it is respected', async () => {
-    expect(await waited(`${busy('9', 500)}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`)).toBe(7)
+    expect(
+      await measureWait(`${makeBusy('9', 500)}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`),
+    ).toBe(7)
     const options = '{retry: {max: 1, backoff_ms: 7}, respect_retry_after: false}'
-    expect(await waited(`${busy('9')}\nprintln(http_get("http://x/", ${options}).body)`)).toBe(7)
+    expect(await measureWait(`${makeBusy('9')}\nprintln(http_get("http://x/", ${options}).body)`)).toBe(7)
   })
 
   test('a date is one of the clock that the script sees', async () => {
-    const mocked = `mock_time(${START + 20_000})\n${busy('Thu, 01 Jan 2026 00:00:30 GMT')}`
-    expect(await waited(`${mocked}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`)).toBe(10_000)
+    const mocked = `mock_time(${START + 20_000})\n${makeBusy('Thu, 01 Jan 2026 00:00:30 GMT')}`
+    expect(await measureWait(`${mocked}\nprintln(http_get("http://x/", {retry: {max: 1, backoff_ms: 7}}).body)`)).toBe(10_000)
   })
 
   test('doubles from attempt to attempt, up to a minute each', async () => {
-    const failing = (count: number): string =>
+    const makeFailing = (count: number): string =>
       `http_mock("*", "http://x/", {responses: [${'{status: 500}, '.repeat(count)}{body: "ok"}]})`
     const get = (max: number, backoff: number): string =>
       `println(http_get("http://x/", {retry: {max: ${max}, backoff_ms: ${backoff}}}).body)`
-    expect(await waited(`${failing(5)}\n${get(5, 100)}`)).toBe(100 + 200 + 400 + 800 + 1600)
-    expect(await waited(`${failing(4)}\n${get(4, 20_000)}`)).toBe(20_000 + 40_000 + 60_000 + 60_000)
-    expect(await waited(`${failing(70)}\n${get(70, 1)}`)).toBe(2 ** 16 - 1 + 54 * 60_000)
-    expect(await waited(`${failing(1)}\n${get(1, 0)}`)).toBe(0)
-    expect(await waited(`${failing(1)}\n${get(1, -100)}`)).toBe(0)
+    expect(await measureWait(`${makeFailing(5)}\n${get(5, 100)}`)).toBe(100 + 200 + 400 + 800 + 1600)
+    expect(await measureWait(`${makeFailing(4)}\n${get(4, 20_000)}`)).toBe(20_000 + 40_000 + 60_000 + 60_000)
+    expect(await measureWait(`${makeFailing(70)}\n${get(70, 1)}`)).toBe(2 ** 16 - 1 + 54 * 60_000)
+    expect(await measureWait(`${makeFailing(1)}\n${get(1, 0)}`)).toBe(0)
+    expect(await measureWait(`${makeFailing(1)}\n${get(1, -100)}`)).toBe(0)
   })
 })

@@ -8,10 +8,10 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Provider } from '../tools/executors/provider.js'
 import { createRuntime } from '../host/runtime.js'
-import { unpacked } from './content-encoding.js'
+import { unpackBody } from './content-encoding.js'
 import { httpProvider } from './http.js'
 import type { HttpOptions } from './http.js'
-import { EgressBlocked, checkUrl, judgingLookup } from './network-policy.js'
+import { EgressBlocked, checkUrl, makeJudgingLookup } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
 import { Workspace } from './workspace.js'
 
@@ -153,7 +153,7 @@ function respond(request: IncomingMessage, response: ServerResponse, body: Buffe
 const NO_VARIABLES: Provider = { kinds: ['process.info'], perform: () => ({ ok: true, value: null }) }
 const OPEN: NetworkPolicy = { denyPrivate: false }
 
-async function script(source: string, options: HttpOptions = { policy: OPEN }): Promise<unknown> {
+async function runScript(source: string, options: HttpOptions = { policy: OPEN }): Promise<unknown> {
   const provider = httpProvider(new Workspace({ root: '/' }), options)
   providers.push(provider)
   seen = []
@@ -164,36 +164,38 @@ async function script(source: string, options: HttpOptions = { policy: OPEN }): 
 }
 
 /** The text of what a request gives, or of its error. */
-const asked = async (expression: string, options?: HttpOptions): Promise<string> =>
-  String(await script(`return try { to_string(${expression}) } catch (e) { "error: " + to_string(e) }`, options))
+const askExpression = async (expression: string, options?: HttpOptions): Promise<string> =>
+  String(await runScript(`return try { to_string(${expression}) } catch (e) { "error: " + to_string(e) }`, options))
 
 describe('packed bodies', () => {
   test.each(['gzip', 'loud', 'old', 'members', 'deflate', 'bare', 'br', 'zstd', 'twice', 'lines'])('%s', async (name) => {
-    expect(await asked(`http_get("BASE/${name}").body`)).toBe('packed')
+    expect(await askExpression(`http_get("BASE/${name}").body`)).toBe('packed')
     // Nobody has what these headers spoke of.
-    expect(await asked(`http_get("BASE/${name}").headers.has("content-encoding")`)).toBe('false')
-    expect(await asked(`http_get("BASE/${name}").headers.has("content-length")`)).toBe('false')
+    expect(await askExpression(`http_get("BASE/${name}").headers.has("content-encoding")`)).toBe('false')
+    expect(await askExpression(`http_get("BASE/${name}").headers.has("content-length")`)).toBe('false')
   })
 
   test.each(['nothing', 'unknown'])('%s is left as it came', async (name) => {
-    expect(await asked(`http_get("BASE/${name}").body`)).toBe('packed')
-    expect(await asked(`http_get("BASE/${name}").headers.has("content-encoding")`)).toBe('true')
+    expect(await askExpression(`http_get("BASE/${name}").body`)).toBe('packed')
+    expect(await askExpression(`http_get("BASE/${name}").headers.has("content-encoding")`)).toBe('true')
   })
 
   test('what is asked for, and that nothing is on request', async () => {
-    expect(await asked('http_get("BASE/headers").body')).toContain('"accept-encoding":"zstd, gzip, deflate, br"')
-    expect(await asked('http_get("BASE/headers", {decompress: false}).body')).not.toContain('accept-encoding')
-    expect(await asked('http_get("BASE/headers", {headers: {"Accept-Encoding": "br"}}).body')).toContain('"accept-encoding":"br"')
-    expect(await asked('http_get("BASE/gzip", {decompress: false}).headers["content-encoding"]')).toBe('gzip')
+    expect(await askExpression('http_get("BASE/headers").body')).toContain('"accept-encoding":"zstd, gzip, deflate, br"')
+    expect(await askExpression('http_get("BASE/headers", {decompress: false}).body')).not.toContain('accept-encoding')
+    expect(await askExpression('http_get("BASE/headers", {headers: {"Accept-Encoding": "br"}}).body')).toContain(
+      '"accept-encoding":"br"',
+    )
+    expect(await askExpression('http_get("BASE/gzip", {decompress: false}).headers["content-encoding"]')).toBe('gzip')
   })
 
   test.each([204, 304])('status %i has no body to unpack', async (status) => {
-    expect(await asked(`http_get("BASE/status?status=${status}").status`)).toBe(String(status))
+    expect(await askExpression(`http_get("BASE/status?status=${status}").status`)).toBe(String(status))
   })
 
   test('nor has an answer to HEAD, nor an empty one', async () => {
-    expect(await asked('http_request("HEAD", "BASE/gzip").status')).toBe('200')
-    expect(await asked('http_get("BASE/empty")')).toContain('body: , ')
+    expect(await askExpression('http_request("HEAD", "BASE/gzip").status')).toBe('200')
+    expect(await askExpression('http_get("BASE/empty")')).toContain('body: , ')
   })
 
   test.each([
@@ -203,19 +205,19 @@ describe('packed bodies', () => {
     ['twofold', 'error: http: failed to read response body: response body is larger than 1048576 bytes'],
     ['asks', 'error: http: failed to read response body: content is too large'],
   ])('%s: %s', async (name, expected) => {
-    expect(await asked(`http_get("BASE/${name}").body`, { policy: OPEN, maxBodyBytes: 1 << 20 })).toBe(expected)
+    expect(await askExpression(`http_get("BASE/${name}").body`, { policy: OPEN, maxBodyBytes: 1 << 20 })).toBe(expected)
   })
 
   test('in pieces', async () => {
     const source =
       'let s = http_stream_open("BASE/PATH")\nvar text = ""\nwhile true {\n  let piece = http_stream_read(s, 4)\n  if piece == nil { break }\n  text = text + bytes_to_string(piece) + "|"\n}\nreturn text'
-    for (const path of ['gzip', 'br', 'zstd']) expect(await script(source.replace('PATH', path))).toBe('pack|ed|')
+    for (const path of ['gzip', 'br', 'zstd']) expect(await runScript(source.replace('PATH', path))).toBe('pack|ed|')
   })
 
   test('an encoding that is not known is no reason to look inside', () => {
     const body = {} as never
-    expect(unpacked(body, 'gzip, snappy', 1)).toBeNull()
-    expect(unpacked(body, undefined, 1)).toBeNull()
+    expect(unpackBody(body, 'gzip, snappy', 1)).toBeNull()
+    expect(unpackBody(body, undefined, 1)).toBeNull()
   })
 })
 
@@ -228,55 +230,55 @@ describe('bodies', () => {
     ['/no-json', '{oops'],
     ['/short', 'error: http: failed to read response body: other side closed'],
     ['/half-a-chunk', 'error: http: failed to read response body: other side closed'],
-  ])('%s: %s', async (path, expected) => expect(await asked(`http_get("BASE${path}").body`)).toBe(expected))
+  ])('%s: %s', async (path, expected) => expect(await askExpression(`http_get("BASE${path}").body`)).toBe(expected))
 
   test('10 MiB come whole, and no more than the host allows', async () => {
-    expect(await asked('len(http_get("BASE/large").body)')).toBe(String(10 << 20))
-    expect(await asked('http_get("BASE/large").body', { policy: OPEN, maxBodyBytes: (10 << 20) - 1 })).toMatch(
+    expect(await askExpression('len(http_get("BASE/large").body)')).toBe(String(10 << 20))
+    expect(await askExpression('http_get("BASE/large").body', { policy: OPEN, maxBodyBytes: (10 << 20) - 1 })).toMatch(
       /larger than \d+ bytes$/,
     )
   })
 
   test('headers that come twice are joined', async () => {
-    expect(await asked('http_get("BASE/repeated").headers')).toMatch(/link: <x>, <y>, set-cookie: a=1, b=2/)
+    expect(await askExpression('http_get("BASE/repeated").headers')).toMatch(/link: <x>, <y>, set-cookie: a=1, b=2/)
   })
 
   test('what is no HTTP, and nobody there', async () => {
-    expect(await asked('http_get("BASE/garbage?token=secret")')).toMatch(
+    expect(await askExpression('http_get("BASE/garbage?token=secret")')).toMatch(
       /^error: http: request failed: error sending request for url \(http:\/\/127\.0\.0\.1:\d+\/garbage\?token=%5Bredacted%5D\): /,
     )
-    expect(await asked('http_get("http://127.0.0.1:1/")')).toBe(
+    expect(await askExpression('http_get("http://127.0.0.1:1/")')).toBe(
       'error: http: request failed: error sending request for url (http://127.0.0.1:1/): Connection refused (os error 111)',
     )
   })
 
   test('a file of certificates that is not there', async () => {
-    expect(await asked('http_get("https://127.0.0.1:1/", {tls: {ca_bundle_path: "/none"}})')).toContain(
+    expect(await askExpression('http_get("https://127.0.0.1:1/", {tls: {ca_bundle_path: "/none"}})')).toContain(
       'failed to read CA bundle /none: No such file or directory (os error 2)',
     )
   })
 
   test('a body that stalls ends with its time, whichever it is', async () => {
     for (const option of ['timeout_ms', 'total_timeout_ms', 'read_timeout_ms'])
-      expect(await asked(`http_get("BASE/stalls", {${option}: 60})`)).toBe(
+      expect(await askExpression(`http_get("BASE/stalls", {${option}: 60})`)).toBe(
         'error: http: failed to read response body: operation timed out',
       )
   })
 
   test('a deadline of the script ends it too', async () => {
-    expect(await script('return try { deadline 60 { http_get("BASE/stalls") } } catch (e) { e }')).toBe('Deadline exceeded')
+    expect(await runScript('return try { deadline 60 { http_get("BASE/stalls") } } catch (e) { e }')).toBe('Deadline exceeded')
   })
 
   test('bytes are sent as they are; credentials of the URL are a header', async () => {
-    await script('http_post("BASE/x", bytes_from_hex("00ff"))\nreturn nil')
+    await runScript('http_post("BASE/x", bytes_from_hex("00ff"))\nreturn nil')
     expect(seen).toEqual(['POST /x \0\xff'])
-    expect(await asked(`http_get("${'BASE'.replace('BASE', base).replace('://', '://u:p%40@')}/headers").body`)).toContain(
-      `"authorization":"Basic ${Buffer.from('u:p@').toString('base64')}"`,
-    )
+    expect(
+      await askExpression(`http_get("${'BASE'.replace('BASE', base).replace('://', '://u:p%40@')}/headers").body`),
+    ).toContain(`"authorization":"Basic ${Buffer.from('u:p@').toString('base64')}"`)
   })
 
   test('one connection serves many requests', async () => {
-    const ports = String(await script('return range(0, 6).map({ _ -> http_get("BASE/where").body }).join(" ")')).split(' ')
+    const ports = String(await runScript('return range(0, 6).map({ _ -> http_get("BASE/where").body }).join(" ")')).split(' ')
     expect(new Set(ports).size).toBeLessThan(3)
   })
 })
@@ -292,7 +294,9 @@ describe('redirects', () => {
     [301, 'PUT', 'PUT /end b'],
   ])('%i of %s becomes %s', async (status, method, last) => {
     const body = method === 'HEAD' ? '' : 'body: "b", '
-    await asked(`http_request("${method}", "BASE/to?status=${status}&to=/end", {${body}headers: {"Content-Type": "a/b"}})`)
+    await askExpression(
+      `http_request("${method}", "BASE/to?status=${status}&to=/end", {${body}headers: {"Content-Type": "a/b"}})`,
+    )
     expect(seen.at(-1)).toBe(last)
   })
 
@@ -302,33 +306,33 @@ describe('redirects', () => {
     ['?status=200&to=', 'moved'],
     ['http://[', 'moved'],
   ])('location %s', async (to, expected) => {
-    expect(await asked(`http_get("BASE/to?status=302&to=${encodeURIComponent(to)}").body`)).toBe(expected)
+    expect(await askExpression(`http_get("BASE/to?status=302&to=${encodeURIComponent(to)}").body`)).toBe(expected)
   })
 
   test('credentials stay with their origin', async () => {
     const headers = '{headers: {Authorization: "a", Cookie: "c", "X-Api-Key": "k", "Proxy-Authorization": "p", "X-Other": "o"}}'
-    const kept = await asked(`http_get("BASE/to?status=302&to=/headers", ${headers}).body`)
+    const kept = await askExpression(`http_get("BASE/to?status=302&to=/headers", ${headers}).body`)
     for (const name of ['authorization', 'cookie', 'x-api-key']) expect(kept).toContain(`"${name}"`)
-    const left = await asked(`http_get("BASE/to?status=302&to=ELSEWHERE/headers", ${headers}).body`)
+    const left = await askExpression(`http_get("BASE/to?status=302&to=ELSEWHERE/headers", ${headers}).body`)
     expect(left).toContain('"x-other":"o"')
     for (const name of ['authorization', 'cookie', 'x-api-key']) expect(left).not.toContain(`"${name}"`)
   })
 
   test('in a circle, and no further than is said', async () => {
     const circle = encodeURIComponent('/to?status=302&to=')
-    expect(await asked(`http_get("BASE/to?status=302&to=")`)).toMatch(
+    expect(await askExpression(`http_get("BASE/to?status=302&to=")`)).toMatch(
       /^error: http: request failed: error following redirect for url \(.*\): too many redirects$/,
     )
     expect(seen).toHaveLength(11)
-    expect(await asked(`http_get("BASE/to?status=302&to=${circle}", {max_redirects: 1})`)).toContain('too many redirects')
-    expect(await asked(`http_get("BASE/to?status=302&to=/end", {follow_redirects: false}).status`)).toBe('302')
+    expect(await askExpression(`http_get("BASE/to?status=302&to=${circle}", {max_redirects: 1})`)).toContain('too many redirects')
+    expect(await askExpression(`http_get("BASE/to?status=302&to=/end", {follow_redirects: false}).status`)).toBe('302')
   })
 
   test('out of HTTP, and to what is refused', async () => {
-    expect(await asked('http_get("BASE/to?status=302&to=file:///etc/passwd")')).toMatch(/egress_blocked.*\(scheme\)$/)
+    expect(await askExpression('http_get("BASE/to?status=302&to=file:///etc/passwd")')).toMatch(/egress_blocked.*\(scheme\)$/)
     const policy = { privateHosts: [base.slice(7)] }
-    expect(await asked('http_get("BASE/end").body', { policy })).toBe('reached /end')
-    expect(await asked('http_get("BASE/to?status=302&to=ELSEWHERE/end")', { policy })).toMatch(
+    expect(await askExpression('http_get("BASE/end").body', { policy })).toBe('reached /end')
+    expect(await askExpression('http_get("BASE/to?status=302&to=ELSEWHERE/end")', { policy })).toMatch(
       /egress_blocked.*\(private_address\)$/,
     )
     expect(seen).toEqual(['GET /to'])
@@ -338,70 +342,72 @@ describe('redirects', () => {
 describe('retries', () => {
   test.each(['0', 'Thu, 01 Jan 1970 00:00:01 GMT', 'soon', '-5'])('Retry-After: %s', async (after) => {
     const request = `http_get("BASE/busy?after=${encodeURIComponent(after)}", {retry: {max: 1, backoff_ms: 1}}).body`
-    expect(await asked(request)).toBe('attempt 2')
+    expect(await askExpression(request)).toBe('attempt 2')
   })
 
   test('of a method that may be repeated only', async () => {
-    expect(await asked('http_post("BASE/busy", "x", {retry: {max: 1, backoff_ms: 1}}).status')).toBe('503')
-    expect(await asked('http_post("BASE/busy", "x", {retry: {max: 1, backoff_ms: 1}, retry_methods: ["post"]}).status')).toBe(
-      '200',
-    )
+    expect(await askExpression('http_post("BASE/busy", "x", {retry: {max: 1, backoff_ms: 1}}).status')).toBe('503')
+    expect(
+      await askExpression('http_post("BASE/busy", "x", {retry: {max: 1, backoff_ms: 1}, retry_methods: ["post"]}).status'),
+    ).toBe('200')
   })
 })
 
 describe('proxies', () => {
   test('obey the rules of the network themselves', async () => {
     const target = '"http://93.184.216.34/x"'
-    expect(await asked(`http_get(${target}, {proxy: "BASE"}).body`)).toBe('reached /x')
+    expect(await askExpression(`http_get(${target}, {proxy: "BASE"}).body`)).toBe('reached /x')
     for (const proxy of ['"BASE"', '{url: "http://localhost:1"}', '"http://2130706433:8080"'])
-      expect(await asked(`http_get(${target}, {proxy: ${proxy}})`, { policy: {} })).toMatch(/egress_blocked.*\(private_address\)/)
-    expect(await asked(`http_get("https://93.184.216.34/", {proxy: "BASE"})`, { policy: {} })).toMatch(/egress_blocked/)
+      expect(await askExpression(`http_get(${target}, {proxy: ${proxy}})`, { policy: {} })).toMatch(
+        /egress_blocked.*\(private_address\)/,
+      )
+    expect(await askExpression(`http_get("https://93.184.216.34/", {proxy: "BASE"})`, { policy: {} })).toMatch(/egress_blocked/)
     expect(seen).toEqual([])
-    expect(await asked(`http_get(${target}, {proxy: "nowhere"})`)).toContain("http: invalid proxy 'nowhere'")
+    expect(await askExpression(`http_get(${target}, {proxy: "nowhere"})`)).toContain("http: invalid proxy 'nowhere'")
   })
 
   test('and those of the script', async () => {
-    const source = (proxy: string): string =>
+    const makeSource = (proxy: string): string =>
       `egress_policy({allow: ["93.184.216.34", "127.0.0.1:${base.split(':')[2]}"], default: "deny"})\nreturn try { http_get("http://93.184.216.34/x", {proxy: "${proxy}"}).body } catch (e) { e.reason }`
-    expect(await script(source('BASE'))).toBe('reached /x')
-    expect(await script(source('ELSEWHERE'))).toBe('no allow rule matched')
+    expect(await runScript(makeSource('BASE'))).toBe('reached /x')
+    expect(await runScript(makeSource('ELSEWHERE'))).toBe('no allow rule matched')
   })
 
   test('a host that goes around them', async () => {
-    expect(await asked('http_get("BASE/end", {proxy: {url: "http://127.0.0.1:1", no_proxy: "127.0.0.1"}}).body')).toBe(
+    expect(await askExpression('http_get("BASE/end", {proxy: {url: "http://127.0.0.1:1", no_proxy: "127.0.0.1"}}).body')).toBe(
       'reached /end',
     )
   })
 
   test('HTTPS goes through a tunnel', async () => {
     const tls = elsewhere.replace('http:', 'https:')
-    expect(await asked(`http_get("${tls}/", {proxy: "BASE", timeout_ms: 2000})`)).toContain('error sending request')
+    expect(await askExpression(`http_get("${tls}/", {proxy: "BASE", timeout_ms: 2000})`)).toContain('error sending request')
     expect(seen).toEqual([`CONNECT ${elsewhere.slice(7)}`])
   })
 })
 
 describe('names that are resolved again', () => {
-  const answers = (...given: readonly string[][]) => {
+  const makeAnswers = (...given: readonly string[][]) => {
     let at = 0
-    return judgingLookup((_host, _options, callback) =>
+    return makeJudgingLookup((_host, _options, callback) =>
       callback(
         null,
         given[Math.min(at++, given.length - 1)]!.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       ),
     )
   }
-  const resolved = (lookup: ReturnType<typeof judgingLookup>): Promise<unknown> =>
+  const resolveLookup = (lookup: ReturnType<typeof makeJudgingLookup>): Promise<unknown> =>
     new Promise((resolve) => lookup('rebound.test', {}, (error, address) => resolve(error ?? address)))
 
   test('to a public address first, then to a private one', async () => {
-    const lookup = answers(['93.184.216.34'], ['127.0.0.1'])
-    expect(await resolved(lookup)).toBe('93.184.216.34')
-    expect(await resolved(lookup)).toBeInstanceOf(EgressBlocked)
+    const lookup = makeAnswers(['93.184.216.34'], ['127.0.0.1'])
+    expect(await resolveLookup(lookup)).toBe('93.184.216.34')
+    expect(await resolveLookup(lookup)).toBeInstanceOf(EgressBlocked)
   })
 
   test('to a private address among public ones', async () => {
-    expect(await resolved(answers(['93.184.216.34', '::ffff:10.0.0.1']))).toBeInstanceOf(EgressBlocked)
-    expect(await resolved(answers([]))).toBeInstanceOf(EgressBlocked)
+    expect(await resolveLookup(makeAnswers(['93.184.216.34', '::ffff:10.0.0.1']))).toBeInstanceOf(EgressBlocked)
+    expect(await resolveLookup(makeAnswers([]))).toBeInstanceOf(EgressBlocked)
   })
 })
 
@@ -417,7 +423,7 @@ test.each<[string, NetworkPolicy, boolean]>([
   ['http://127.0.0.1/', { privateHosts: ['*'] }, false],
   ['http://10.0.0.1/', { privateHosts: ['localhost'] }, false],
 ])('%s under %j: %s', (url, policy, allowed) => {
-  const verdict = (): void => checkUrl(new URL(url), policy)
-  if (allowed) expect(verdict).not.toThrow()
-  else expect(verdict).toThrow(EgressBlocked)
+  const checkVerdict = (): void => checkUrl(new URL(url), policy)
+  if (allowed) expect(checkVerdict).not.toThrow()
+  else expect(checkVerdict).toThrow(EgressBlocked)
 })

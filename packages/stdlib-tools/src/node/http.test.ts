@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { Provider } from '../tools/executors/provider.js'
-import { effectCall as call } from '../test-support/effect-call.js'
+import { makeEffectCall as call } from '../test-support/effect-call.js'
 import { createRuntime } from '../host/runtime.js'
 import { httpProvider } from './http.js'
 import type { HttpOptions } from './http.js'
@@ -68,13 +68,13 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
 
 const OPEN: NetworkPolicy = { denyPrivate: false }
 
-function provider(options: HttpOptions = { policy: OPEN }): Provider {
+function makeProvider(options: HttpOptions = { policy: OPEN }): Provider {
   const made = httpProvider(new Workspace({ root: folder, sandbox: new FileSandbox({ roots: [folder] }) }), options)
   providers.push(made)
   return made
 }
 
-const args = (url: string, more: { readonly [key: string]: Plain } = {}): Effect['args'] => ({
+const makeArgs = (url: string, more: { readonly [key: string]: Plain } = {}): Effect['args'] => ({
   method: 'GET',
   url,
   headers: {},
@@ -93,58 +93,60 @@ const send = async (
   url: string,
   more: { readonly [key: string]: Plain } = {},
   signal?: AbortSignal,
-): Promise<EffectOutcome> => made.perform(effectOfData('http.request', args(url, more)), call(signal))
-const body = (outcome: EffectOutcome): string =>
+): Promise<EffectOutcome> => made.perform(effectOfData('http.request', makeArgs(url, more)), call(signal))
+const readBody = (outcome: EffectOutcome): string =>
   outcome.ok ? new TextDecoder().decode((outcome.value as { readonly body: Uint8Array }).body) : outcome.error.message
 
 describe('requests', () => {
   test('method, headers, body; repeated headers are joined', async () => {
-    const outcome = await send(provider(), `${base}/echo`, { method: 'POST', headers: { 'x-a': 'h' }, body: 'text' })
+    const outcome = await send(makeProvider(), `${base}/echo`, { method: 'POST', headers: { 'x-a': 'h' }, body: 'text' })
     expect(outcome).toMatchObject({ ok: true, value: { status: 201, headers: { 'x-twice': 'a, b' }, bytesWritten: 0 } })
-    expect(body(outcome)).toBe('POST text h')
+    expect(readBody(outcome)).toBe('POST text h')
   })
 
   test('packed bodies are unpacked, or left alone', async () => {
-    expect(body(await send(provider(), `${base}/gzip`))).toBe('packed')
-    expect(body(await send(provider(), `${base}/gzip`, { decompress: false }))).not.toBe('packed')
+    expect(readBody(await send(makeProvider(), `${base}/gzip`))).toBe('packed')
+    expect(readBody(await send(makeProvider(), `${base}/gzip`, { decompress: false }))).not.toBe('packed')
   })
 
   test('redirects are answers', async () => {
-    expect(await send(provider(), `${base}/redirect`)).toMatchObject({ value: { status: 302, headers: { location: '/echo' } } })
+    expect(await send(makeProvider(), `${base}/redirect`)).toMatchObject({
+      value: { status: 302, headers: { location: '/echo' } },
+    })
   })
 
   test('a redirect to an address that may not be reached is refused', async () => {
-    const allowed = provider({ policy: { allow: [base.replace('http://', '')] } })
+    const allowed = makeProvider({ policy: { allow: [base.replace('http://', '')] } })
     const runtime = createRuntime({ providers: [allowed], grants: ['http'] })
-    const source = (path: string): string =>
+    const makeSource = (path: string): string =>
       `return try { http_get("${base}${path}").body } catch (e) { error_category(e) + ": " + to_string(e) }`
-    expect(await runtime.run(source('/redirect'))).toContain('GET')
-    expect(await runtime.run(source('/inwards'))).toMatch(/egress_blocked.*egress blocked: .*127\.0\.0\.1:1/)
+    expect(await runtime.run(makeSource('/redirect'))).toContain('GET')
+    expect(await runtime.run(makeSource('/inwards'))).toMatch(/egress_blocked.*egress blocked: .*127\.0\.0\.1:1/)
   })
 
   test('a body into a file, within the sandbox', async () => {
-    expect(await send(provider(), `${base}/big`, { saveTo: 'out.txt' })).toMatchObject({
+    expect(await send(makeProvider(), `${base}/big`, { saveTo: 'out.txt' })).toMatchObject({
       ok: true,
       value: { bytesWritten: 5000 },
     })
     expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toBe('x'.repeat(5000))
-    expect(await send(provider(), `${base}/big`, { saveTo: '../out.txt' })).toMatchObject({
+    expect(await send(makeProvider(), `${base}/big`, { saveTo: '../out.txt' })).toMatchObject({
       ok: false,
       error: { category: 'tool_rejected' },
     })
   })
 
   test('what the network refuses is a result', async () => {
-    expect(await send(provider(), `${base}/hang`, { timeoutMs: 50 })).toMatchObject({
+    expect(await send(makeProvider(), `${base}/hang`, { timeoutMs: 50 })).toMatchObject({
       ok: true,
       value: { refused: true, code: 'ETIMEDOUT', detail: 'operation timed out' },
     })
-    expect(await send(provider(), `${base}/reset`)).toMatchObject({ ok: true, value: { refused: true } })
-    expect(await send(provider(), 'http://127.0.0.1:1/')).toMatchObject({
+    expect(await send(makeProvider(), `${base}/reset`)).toMatchObject({ ok: true, value: { refused: true } })
+    expect(await send(makeProvider(), 'http://127.0.0.1:1/')).toMatchObject({
       ok: true,
       value: { refused: true, code: 'ECONNREFUSED', detail: 'Connection refused (os error 111)' },
     })
-    expect(await send(provider({ policy: OPEN, maxBodyBytes: 100 }), `${base}/big`)).toMatchObject({
+    expect(await send(makeProvider({ policy: OPEN, maxBodyBytes: 100 }), `${base}/big`)).toMatchObject({
       ok: true,
       value: { refused: true, code: 'EMSGSIZE' },
     })
@@ -152,37 +154,37 @@ describe('requests', () => {
 
   test('cancelling', async () => {
     const abort = new AbortController()
-    const outcome = send(provider(), `${base}/hang`, {}, abort.signal)
+    const outcome = send(makeProvider(), `${base}/hang`, {}, abort.signal)
     setImmediate(() => abort.abort())
     expect(await outcome).toMatchObject({ ok: false, error: { message: 'http: the run was cancelled' } })
   })
 
   test('plain HTTP through a proxy asks it for the whole URL', async () => {
     const proxy = { url: base, noProxy: 'direct.test', user: 'u', password: 'p' }
-    expect(body(await send(provider(), 'http://example.test/x?y=1', { proxy }))).toBe(
+    expect(readBody(await send(makeProvider(), 'http://example.test/x?y=1', { proxy }))).toBe(
       'proxied http://example.test/x?y=1 Basic dTpw example.test',
     )
   })
 
   test('a body in pieces', async () => {
-    const made = provider()
-    const stream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> =>
+    const made = makeProvider()
+    const performStream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> =>
       made.perform(effectOfData('net.stream', { ...more, op, id: 's' }), call())
-    expect(await stream('http_open', args(`${base}/big`))).toMatchObject({ ok: true, value: { status: 200 } })
+    expect(await performStream('http_open', makeArgs(`${base}/big`))).toMatchObject({ ok: true, value: { status: 200 } })
     let size = 0
     for (;;) {
-      const outcome = await stream('http_read', { maxBytes: 1000 })
+      const outcome = await performStream('http_read', { maxBytes: 1000 })
       if (!outcome.ok || outcome.value === null) break
       expect((outcome.value as Uint8Array).length).toBeLessThanOrEqual(1000)
       size += (outcome.value as Uint8Array).length
     }
     expect(size).toBe(5000)
-    expect(await stream('http_close')).toEqual({ ok: true, value: null })
+    expect(await performStream('http_close')).toEqual({ ok: true, value: null })
   })
 })
 
 describe('network policy', () => {
-  const verdict = (url: string, policy: NetworkPolicy = {}): string => {
+  const judgeUrl = (url: string, policy: NetworkPolicy = {}): string => {
     try {
       checkUrl(new URL(url), policy)
       return 'ok'
@@ -235,7 +237,7 @@ describe('network policy', () => {
     // They only take away.
     ['http://127.0.0.1/', { alsoWithin: { allow: ['127.0.0.1'] } }, 'private_address'],
     ['http://127.0.0.1/', { denyPrivate: false, deny: ['127.0.0.0/8'] }, 'domain'],
-  ])('%s under %j: %s', (url, policy, expected) => expect(verdict(url, policy)).toBe(expected))
+  ])('%s under %j: %s', (url, policy, expected) => expect(judgeUrl(url, policy)).toBe(expected))
 
   test.each([
     '10.0.0.1',
@@ -260,7 +262,7 @@ describe('network policy', () => {
   })
 
   test('a name that resolves to a private address is refused when connecting', async () => {
-    expect(await send(provider({}), 'http://localhost/')).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
-    expect(await send(provider({}), base)).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
+    expect(await send(makeProvider({}), 'http://localhost/')).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
+    expect(await send(makeProvider({}), base)).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
   })
 })

@@ -6,19 +6,19 @@ import type { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import type { Agent, Dispatcher, ProxyAgent } from 'undici'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../library/time/host-clock.js'
-import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
-import { answered, categorizedError, messageOf, refused, runtimeError } from '../tools/executors/provider.js'
+import { clampTimer } from '../library/time/host-clock.js'
+import { readOsErrorCode, describeOsError } from '../tools/executors/os-errors.js'
+import { answered, categorizedError, describeCause, refused, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
-import { ACCEPTED_ENCODINGS, unpacked } from './content-encoding.js'
+import { ACCEPTED_ENCODINGS, unpackBody } from './content-encoding.js'
 import { readFileIn, writeFileIn } from './fs.js'
-import { RateWindow, blockedBy, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
+import { RateWindow, findBlocked, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
 import { SandboxViolation } from './sandbox.js'
 import { SecretKeeper } from '../host/secrets.js'
 import type { Secrets } from '../host/secrets.js'
 import { WebSockets } from './websocket.js'
-import { violation } from './workspace.js'
+import { makeViolation } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
 export interface HttpOptions {
@@ -86,7 +86,7 @@ class HttpClient {
     this.options = options
     this.rates = new RateWindow(options.policy?.perHost)
     this.secrets = new SecretKeeper(options.secrets)
-    this.sockets = new WebSockets(options.policy ?? {}, (args, url) => this.secretHeaders(args, url))
+    this.sockets = new WebSockets(options.policy ?? {}, (args, url) => this.makeSecretHeaders(args, url))
   }
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
@@ -120,20 +120,20 @@ class HttpClient {
   }
 
   /** What the script says, and what it leaves open. */
-  private headersOf(args: Effect['args'], url: URL): { readonly [name: string]: string } {
+  private makeHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
     const given = record(args.headers ?? null) as { readonly [name: string]: string }
     const usual: { [name: string]: string | undefined } = {
       'user-agent': this.options.userAgent,
       accept: '*/*',
       'accept-encoding': args.decompress === false ? undefined : ACCEPTED_ENCODINGS,
-      authorization: url.username === '' && url.password === '' ? undefined : basicOf(url),
+      authorization: url.username === '' && url.password === '' ? undefined : formatBasic(url),
     }
     for (const name of Object.keys(given)) delete usual[name.toLowerCase()]
-    return { ...(usual as { [name: string]: string }), ...given, ...this.secretHeaders(args, url) }
+    return { ...(usual as { [name: string]: string }), ...given, ...this.makeSecretHeaders(args, url) }
   }
 
   /** The headers that carry secrets; throws for one that may not go to this origin. */
-  private secretHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
+  private makeSecretHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
     const found = this.secrets.headersFor(record(args.secrets ?? null), url)
     if (typeof found === 'string') throw new SecretRefused(found)
     return found
@@ -144,12 +144,12 @@ class HttpClient {
       return await work()
     } catch (failure) {
       const cause = failure instanceof BodyFailure ? failure.cause : failure
-      const blocked = blockedBy(cause)
+      const blocked = findBlocked(cause)
       if (blocked !== null) return categorizedError('egress_blocked', blocked.message)
-      if (cause instanceof SandboxViolation) return violation(cause)
+      if (cause instanceof SandboxViolation) return makeViolation(cause)
       if (cause instanceof SecretRefused) return categorizedError('tool_rejected', cause.message)
       if (call.signal.aborted) return runtimeError('http: the run was cancelled')
-      return refused(httpCode(cause), httpDetail(cause), failure instanceof BodyFailure ? { stage: 'body' } : {})
+      return refused(readHttpCode(cause), describeHttpError(cause), failure instanceof BodyFailure ? { stage: 'body' } : {})
     }
   }
 
@@ -166,7 +166,7 @@ class HttpClient {
         writeFileIn(this.workspace, saveTo, body)
       } catch (cause) {
         if (cause instanceof SandboxViolation) throw cause
-        return refused(osErrorCode(cause), osErrorText(cause), { path: this.workspace.shown(saveTo) })
+        return refused(readOsErrorCode(cause), describeOsError(cause), { path: this.workspace.shown(saveTo) })
       }
       return answered({ status: exchange.status, headers: exchange.headers, body: new Uint8Array(0), bytesWritten: body.length })
     } finally {
@@ -193,7 +193,7 @@ class HttpClient {
     const { timeoutMs } = args
     while (stream.rest.length === 0) {
       stream.next ??= stream.body.next()
-      const next = typeof timeoutMs === 'number' ? await within(stream.next, timeoutMs) : await stream.next
+      const next = typeof timeoutMs === 'number' ? await awaitWithin(stream.next, timeoutMs) : await stream.next
       if (next === null) return answered({ timeout: true })
       stream.next = null
       if (next.done === true) return answered(null)
@@ -229,7 +229,7 @@ class HttpClient {
     const { default: undici } = await import('undici')
     const limit = new AbortController()
     const totalMs = typeof args.timeoutMs === 'number' ? args.timeoutMs : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    const timer = setTimeout(() => limit.abort(timeoutError()), timerMs(totalMs))
+    const timer = setTimeout(() => limit.abort(makeTimeoutError()), clampTimer(totalMs))
     const onAbort = (): void => limit.abort(call.signal.reason)
     if (call.signal.aborted) onAbort()
     else call.signal.addEventListener('abort', onAbort, { once: true })
@@ -244,13 +244,13 @@ class HttpClient {
         origin,
         path,
         method: String(args.method) as Dispatcher.HttpMethod,
-        headers: { ...this.headersOf(args, url), ...headers },
-        body: bodyOf(args.body ?? null),
+        headers: { ...this.makeHeaders(args, url), ...headers },
+        body: toBody(args.body ?? null),
         signal: limit.signal,
         ...(readMs === undefined ? {} : { headersTimeout: readMs, bodyTimeout: readMs }),
       })
-      const found = plainHeaders(response.headers)
-      const content = args.decompress === false ? null : unpacked(response.body, found['content-encoding'], this.mostBytes)
+      const found = toPlainHeaders(response.headers)
+      const content = args.decompress === false ? null : unpackBody(response.body, found['content-encoding'], this.mostBytes)
       // They speak of the packed body, which nobody has any more.
       if (content !== null) for (const name of ['content-encoding', 'content-length']) delete found[name]
       return {
@@ -261,7 +261,7 @@ class HttpClient {
       }
     } catch (cause) {
       finish()
-      throw limit.signal.aborted && !call.signal.aborted ? timeoutError() : cause
+      throw limit.signal.aborted && !call.signal.aborted ? makeTimeoutError() : cause
     }
   }
 
@@ -280,9 +280,9 @@ class HttpClient {
     const connect = this.connectOptions(url, args, policy, judgesAddresses(url, policy))
     const proxy = record(args.proxy ?? null)
     const direct = { origin: url.origin, path: url.pathname + url.search, headers: {} }
-    if (typeof proxy['url'] !== 'string' || goesAround(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
+    if (typeof proxy['url'] !== 'string' || isProxyBypassed(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
       return {
-        dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => this.plainAgent(undici, connect.options)),
+        dispatcher: this.getAgent(JSON.stringify(['direct', connect.key]), () => this.makePlainAgent(undici, connect.options)),
         ...direct,
       }
     }
@@ -291,8 +291,8 @@ class HttpClient {
     // proxy's own matter, which resolves it.
     checkUrl(proxyUrl, policy)
     const judged = judgesAddresses(proxyUrl, policy)
-    const user = typeof proxy['user'] === 'string' ? proxy['user'] : decoded(proxyUrl.username)
-    const password = typeof proxy['password'] === 'string' ? proxy['password'] : decoded(proxyUrl.password)
+    const user = typeof proxy['user'] === 'string' ? proxy['user'] : decodeOrKeep(proxyUrl.username)
+    const password = typeof proxy['password'] === 'string' ? proxy['password'] : decodeOrKeep(proxyUrl.password)
     const token = user === '' ? null : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
     const lookup = judged ? { lookup: guardedLookup as never } : {}
     if (url.protocol === 'https:') {
@@ -305,25 +305,28 @@ class HttpClient {
           maxHeaderSize: MAX_HEADER_BYTES,
           ...(token === null ? {} : { token }),
         })
-      return { dispatcher: this.agent(JSON.stringify(['tunnel', proxyUrl.origin, token, judged, connect.key]), make), ...direct }
+      return {
+        dispatcher: this.getAgent(JSON.stringify(['tunnel', proxyUrl.origin, token, judged, connect.key]), make),
+        ...direct,
+      }
     }
     // Plain HTTP goes to the proxy itself, with the whole URL as the path.
     return {
-      dispatcher: this.agent(JSON.stringify(['proxy', judged, connect.key]), () => this.plainAgent(undici, lookup)),
+      dispatcher: this.getAgent(JSON.stringify(['proxy', judged, connect.key]), () => this.makePlainAgent(undici, lookup)),
       origin: proxyUrl.origin,
       path: `${url.origin}${url.pathname}${url.search}`,
       headers: { host: url.host, ...(token === null ? {} : { 'proxy-authorization': token }) },
     }
   }
 
-  private plainAgent(undici: Undici, connect: { readonly [name: string]: unknown }): Dispatcher {
+  private makePlainAgent(undici: Undici, connect: { readonly [name: string]: unknown }): Dispatcher {
     return new undici.Agent({ connect, maxHeaderSize: MAX_HEADER_BYTES })
   }
 
-  private agent(key: string, make: () => Dispatcher): Dispatcher {
+  private getAgent(key: string, make: () => Dispatcher): Dispatcher {
     const known = this.agents.get(key)
     if (known !== undefined) return known
-    const made = make().compose(refusingOddStatuses)
+    const made = make().compose(refuseOddStatuses)
     this.agents.set(key, made)
     return made
   }
@@ -338,21 +341,21 @@ class HttpClient {
     if (typeof args.connectTimeoutMs === 'number') options['timeout'] = args.connectTimeoutMs
     if (judged) options['lookup'] = guardedLookup
     const tls = record(args.tls ?? null)
-    const file = (name: keyof typeof TLS_FILES): Buffer | null => {
+    const readTlsFile = (name: keyof typeof TLS_FILES): Buffer | null => {
       const path = tls[name]
       if (typeof path !== 'string') return null
       try {
         return Buffer.from(readFileIn(this.workspace, path))
       } catch (cause) {
         if (cause instanceof SandboxViolation) throw cause
-        throw new Error(`failed to read ${TLS_FILES[name]} ${this.workspace.shown(path)}: ${osErrorText(cause)}`)
+        throw new Error(`failed to read ${TLS_FILES[name]} ${this.workspace.shown(path)}: ${describeOsError(cause)}`)
       }
     }
-    const ca = file('caBundlePath')
+    const ca = readTlsFile('caBundlePath')
     if (ca !== null) options['ca'] = ca
-    const cert = file('clientCertPath') ?? file('clientIdentityPath')
+    const cert = readTlsFile('clientCertPath') ?? readTlsFile('clientIdentityPath')
     if (cert !== null) options['cert'] = cert
-    const key = file('clientKeyPath') ?? file('clientIdentityPath')
+    const key = readTlsFile('clientKeyPath') ?? readTlsFile('clientIdentityPath')
     if (key !== null) options['key'] = key
     const pins = Array.isArray(tls['pinnedSha256']) ? tls['pinnedSha256'].map(String) : []
     if (pins.length > 0) {
@@ -367,7 +370,7 @@ class HttpClient {
  * A status below 100 is no HTTP. The client's own answer to it is a failing assertion without words, for which Node reads the source of the
  * client: that takes seconds where it is bundled, and any server could ask for it.
  */
-const refusingOddStatuses: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+const refuseOddStatuses: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const judge = (status: unknown): void => {
     if (Number(status) < 100) throw new Error('Response does not match the HTTP/1.1 protocol (Invalid status code)')
   }
@@ -387,12 +390,12 @@ const refusingOddStatuses: Dispatcher.DispatcherComposeInterceptor = (dispatch) 
 }
 
 /** Credentials of a URL, which never go into the request line. */
-function basicOf(url: URL): string {
-  return `Basic ${Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')}`
+function formatBasic(url: URL): string {
+  return `Basic ${Buffer.from(`${decodeOrKeep(url.username)}:${decodeOrKeep(url.password)}`).toString('base64')}`
 }
 
 /** Percent-decoded; text that is not encoded in that way stands for itself. */
-function decoded(text: string): string {
+function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -408,7 +411,7 @@ function isPinned(raw: Buffer, pins: readonly string[]): boolean {
   })
 }
 
-function goesAround(url: URL, noProxy: string): boolean {
+function isProxyBypassed(url: URL, noProxy: string): boolean {
   const host = url.hostname.toLowerCase()
   return noProxy
     .split(',')
@@ -421,12 +424,12 @@ function goesAround(url: URL, noProxy: string): boolean {
     })
 }
 
-function bodyOf(body: Plain): string | Buffer | null {
+function toBody(body: Plain): string | Buffer | null {
   if (body instanceof Uint8Array) return Buffer.from(body)
   return typeof body === 'string' ? body : null
 }
 
-function plainHeaders(headers: { readonly [name: string]: string | string[] | undefined }): { [name: string]: string } {
+function toPlainHeaders(headers: { readonly [name: string]: string | string[] | undefined }): { [name: string]: string } {
   const out = Object.create(null) as { [name: string]: string }
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) out[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
@@ -449,13 +452,13 @@ async function readAll(body: Readable, most: number): Promise<Uint8Array> {
 }
 
 /** null when the time ran out first. */
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | null> {
+async function awaitWithin<T>(promise: Promise<T>, timeoutMs: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   try {
     return await Promise.race([
       promise,
       new Promise<null>((resolve) => {
-        timer = setTimeout(() => resolve(null), timerMs(timeoutMs))
+        timer = setTimeout(() => resolve(null), clampTimer(timeoutMs))
       }),
     ])
   } finally {
@@ -470,7 +473,7 @@ class BodyFailure extends Error {
   }
 }
 
-function timeoutError(): Error {
+function makeTimeoutError(): Error {
   return Object.assign(new Error('operation timed out'), { code: 'ETIMEDOUT_TOTAL' })
 }
 
@@ -482,22 +485,24 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ])
 
-function httpCode(cause: unknown): string {
-  const code = osErrorCode(innermost(cause))
+function readHttpCode(cause: unknown): string {
+  const code = readOsErrorCode(findInnermost(cause))
   return TIMEOUT_CODES.has(code) ? 'ETIMEDOUT' : code
 }
 
-function httpDetail(cause: unknown): string {
-  const inner = innermost(cause)
-  const code = osErrorCode(inner)
+function describeHttpError(cause: unknown): string {
+  const inner = findInnermost(cause)
+  const code = readOsErrorCode(inner)
   if (TIMEOUT_CODES.has(code)) return 'operation timed out'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'dns error: failed to lookup address information'
-  return code === 'EIO' ? messageOf(inner) : osErrorText(inner)
+  return code === 'EIO' ? describeCause(inner) : describeOsError(inner)
 }
 
-function innermost(cause: unknown): unknown {
-  if (cause instanceof AggregateError && cause.errors.length > 0) return innermost(cause.errors[0])
-  return cause instanceof Error && cause.cause instanceof Error && osErrorCode(cause) === 'EIO' ? innermost(cause.cause) : cause
+function findInnermost(cause: unknown): unknown {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return findInnermost(cause.errors[0])
+  return cause instanceof Error && cause.cause instanceof Error && readOsErrorCode(cause) === 'EIO'
+    ? findInnermost(cause.cause)
+    : cause
 }
 
 function record(value: Plain): { readonly [key: string]: Plain } {

@@ -9,7 +9,7 @@ import { ANEW, appendAll, makeFolders } from './whole-file.js'
 
 export function fileJournal(path: string, options: { readonly sync?: boolean } = {}): Journal {
   makeFolders(dirname(path))
-  return appending(openSync(path, ANEW), options)
+  return makeAppending(openSync(path, ANEW), options)
 }
 
 /**
@@ -24,7 +24,7 @@ export function continuedJournal(path: string, options: { readonly sync?: boolea
     if (isEntry(text.subarray(end).toString('utf8'))) appendAll(fd, Buffer.of(LINE_FEED))
     else ftruncateSync(fd, end)
   }
-  const journal = appending(fd, options)
+  const journal = makeAppending(fd, options)
   return {
     ...journal,
     append(entry) {
@@ -44,7 +44,7 @@ function isEntry(line: string): boolean {
   }
 }
 
-function appending(opened: number, options: { readonly sync?: boolean }): Journal {
+function makeAppending(opened: number, options: { readonly sync?: boolean }): Journal {
   let fd: number | null = opened
   // Of a pipe there is no size to go by.
   const facts = fstatSync(fd)

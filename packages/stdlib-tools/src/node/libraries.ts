@@ -1,7 +1,7 @@
 // Host libraries that the machine does not carry (record CompressRun). Pure: the same bytes in, the same bytes out.
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import { answered, messageOf, provider, refused } from '../tools/executors/provider.js'
+import { answered, describeCause, provider, refused } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
 
 /** Unpacking more than this is refused, as by the machine's own decoders: a small input can name a huge output. */
@@ -24,7 +24,7 @@ export function compressProvider(): Provider {
         }
       } catch (cause) {
         // The codes of the decoder's own errors tell a script nothing.
-        if (op !== 'brotli_decode') return refused('EINVAL', messageOf(cause))
+        if (op !== 'brotli_decode') return refused('EINVAL', describeCause(cause))
         return refused('EINVAL', cause instanceof RangeError ? 'content is too large' : 'Invalid Data')
       }
     },

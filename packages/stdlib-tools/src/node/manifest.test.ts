@@ -87,12 +87,12 @@ keep_alive = "30s"
 
 describe('hooks', () => {
   const head = '[package]\nname = "mine"\n[exports]\nguard = "guards/g.harn"\n'
-  const hook = (fields: string): string => `${head}[[hooks]]\n${fields}\n`
+  const makeHook = (fields: string): string => `${head}[[hooks]]\n${fields}\n`
 
   test('name a function of the package or of an export', () => {
     const { hooks } = readManifest(
       '/p/harn.toml',
-      `${hook('event = "PreToolUse"\nhandler = "mine::f"')}[[hooks]]\nevent = "PostToolUse"\npattern = "a*"\nhandler = "guard::g"\n`,
+      `${makeHook('event = "PreToolUse"\nhandler = "mine::f"')}[[hooks]]\nevent = "PostToolUse"\npattern = "a*"\nhandler = "guard::g"\n`,
     )
     expect(hooks).toEqual([
       { event: 'PreToolUse', pattern: '*', module: '/p/lib.harn', fn: 'f' },
@@ -107,6 +107,6 @@ describe('hooks', () => {
     ['event = "PreToolUse"\nhandler = "other::f"', /there is no package or export "other"/],
     ['event = "PreToolUse"', /hooks\[0\]\.handler/],
   ])('%s is refused', (fields, message) => {
-    expect(() => readManifest('/p/harn.toml', hook(fields))).toThrow(message)
+    expect(() => readManifest('/p/harn.toml', makeHook(fields))).toThrow(message)
   })
 })

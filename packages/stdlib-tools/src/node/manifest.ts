@@ -33,10 +33,11 @@ export interface ManifestHook {
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** Milliseconds as a number, or a duration such as `30s`. */
-const duration = () => z.union([z.number().nonnegative(), z.string().regex(/^\d+(ms|s|m|h)$/, 'expected a duration such as 30s')])
+const makeDurationSchema = () =>
+  z.union([z.number().nonnegative(), z.string().regex(/^\d+(ms|s|m|h)$/, 'expected a duration such as 30s')])
 
 // Made when asked for: loading zod is a good part of the start of a run without a manifest.
-const authSchema = () =>
+const makeAuthSchema = () =>
   z.strictObject({
     client_id: z.string().min(1),
     client_secret: z.string().optional(),
@@ -46,7 +47,7 @@ const authSchema = () =>
     issuer: z.string().optional(),
   })
 
-const serverSchema = () =>
+const makeServerSchema = () =>
   z.strictObject({
     name: z.string().min(1),
     transport: z.enum(['stdio', 'http']).optional(),
@@ -55,7 +56,7 @@ const serverSchema = () =>
     env: z.record(z.string(), z.string()).optional(),
     url: z.string().optional(),
     auth_token: z.string().optional(),
-    auth: authSchema().optional(),
+    auth: makeAuthSchema().optional(),
     proxy_server_name: z.string().optional(),
     /** Of the reference; servers and clients agree on the version themselves. */
     protocol_version: z.string().optional(),
@@ -63,7 +64,7 @@ const serverSchema = () =>
     card: z.string().optional(),
     tools: z.array(z.string()).optional(),
     timeout_ms: z.number().nonnegative().optional(),
-    keep_alive: duration().optional(),
+    keep_alive: makeDurationSchema().optional(),
     keep_alive_ms: z.number().nonnegative().optional(),
   })
 
@@ -76,18 +77,20 @@ export function readManifest(path: string, text: string): Manifest {
     if (!(cause instanceof TomlError)) throw cause
     throw new ManifestError(`${path}:${cause.line}:${cause.column}: ${cause.message.split('\n', 1)[0]}`, { cause })
   }
-  return { path, tables, hooks: hooksOf(path, tables), mcpServers: mcpServersOf(path, tables['mcp']) }
+  return { path, tables, hooks: readHooks(path, tables), mcpServers: readMcpServers(path, tables['mcp']) }
 }
 
-const hookSchema = () =>
+const makeHookSchema = () =>
   z.strictObject({ event: z.enum(HOOK_EVENTS as [string, ...string[]]), pattern: z.string().default('*'), handler: z.string() })
 
 /** A handler is `<package or export>::<function>`: of the `lib.harn` of the package, or of the module that an export names. */
-function hooksOf(path: string, tables: { readonly [name: string]: unknown }): readonly ManifestHook[] {
+function readHooks(path: string, tables: { readonly [name: string]: unknown }): readonly ManifestHook[] {
   if (tables['hooks'] === undefined) return []
-  const parsed = z.array(hookSchema()).safeParse(tables['hooks'])
+  const parsed = z.array(makeHookSchema()).safeParse(tables['hooks'])
   if (!parsed.success) {
-    throw new ManifestError(`${path}: ${issueText('hooks', parsed.error.issues[0]!, Object.keys(hookSchema().shape), [])}`)
+    throw new ManifestError(
+      `${path}: ${describeIssue('hooks', parsed.error.issues[0]!, Object.keys(makeHookSchema().shape), [])}`,
+    )
   }
   const folder = dirname(path)
   const name = (tables['package'] as { readonly name?: unknown } | undefined)?.name
@@ -108,30 +111,30 @@ export function hookModules(hooks: readonly ManifestHook[]): readonly string[] {
   return hooks.map(({ event, pattern, module, fn }) =>
     [
       '// Installs a hook of harn.toml.',
-      `import { ${fn} } from ${quoted(module)}`,
+      `import { ${fn} } from ${quoteText(module)}`,
       // Of a module that is imported only declarations run.
-      `let installed = __hook_on(${quoted(event)}, ${quoted(pattern)}, { payload -> __hook_call(${fn}, payload) })`,
+      `let installed = __hook_on(${quoteText(event)}, ${quoteText(pattern)}, { payload -> __hook_call(${fn}, payload) })`,
       '',
     ].join('\n'),
   )
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return JSON.stringify(text).replaceAll('$', '\\$')
 }
 
-function mcpServersOf(path: string, given: unknown): { readonly [name: string]: McpServerDeclaration } {
+function readMcpServers(path: string, given: unknown): { readonly [name: string]: McpServerDeclaration } {
   const servers: { [name: string]: McpServerDeclaration } = Object.create(null) as { [name: string]: McpServerDeclaration }
   if (given === undefined) return servers
-  const parsed = z.array(serverSchema()).safeParse(given)
+  const parsed = z.array(makeServerSchema()).safeParse(given)
   if (!parsed.success) {
     throw new ManifestError(
-      `${path}: ${issueText('mcp', parsed.error.issues[0]!, Object.keys(serverSchema().shape), Object.keys(authSchema().shape))}`,
+      `${path}: ${describeIssue('mcp', parsed.error.issues[0]!, Object.keys(makeServerSchema().shape), Object.keys(makeAuthSchema().shape))}`,
     )
   }
   for (const server of parsed.data) {
     if (server.name in servers) throw new ManifestError(`${path}: the MCP server "${server.name}" is declared twice`)
-    const keepAliveMs = server.keep_alive_ms ?? millis(server.keep_alive)
+    const keepAliveMs = server.keep_alive_ms ?? parseMillis(server.keep_alive)
     servers[server.name] = {
       lazy: server.lazy,
       ...(server.transport === undefined ? {} : { transport: server.transport }),
@@ -140,7 +143,7 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
       ...(server.env === undefined ? {} : { env: server.env }),
       ...(server.url === undefined ? {} : { url: server.url }),
       ...(server.auth_token === undefined ? {} : { authToken: server.auth_token }),
-      ...(server.auth === undefined ? {} : { auth: authOf(server.auth) }),
+      ...(server.auth === undefined ? {} : { auth: readAuth(server.auth) }),
       ...(server.proxy_server_name === undefined ? {} : { proxyServerName: server.proxy_server_name }),
       ...(server.card === undefined ? {} : { card: server.card }),
       ...(server.tools === undefined ? {} : { tools: server.tools }),
@@ -149,14 +152,14 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
     }
   }
   for (const [name, server] of Object.entries(servers)) {
-    const missing = missingPlace(server)
+    const missing = findMissingPlace(server)
     if (missing !== null) throw new ManifestError(`${path}: the MCP server "${name}" ${missing}`)
   }
   return servers
 }
 
 /** What a server needs to be reached and does not say; null when nothing. One with a card alone is there for its card. */
-function missingPlace({ transport, command, url, card }: McpServerDeclaration): string | null {
+function findMissingPlace({ transport, command, url, card }: McpServerDeclaration): string | null {
   const kind = transport ?? (url === undefined ? 'stdio' : 'http')
   if (kind === 'http') return url === undefined || url === '' ? 'has no url: write the address that it answers at' : null
   if (command !== undefined && command !== '') return null
@@ -166,7 +169,7 @@ function missingPlace({ transport, command, url, card }: McpServerDeclaration): 
 }
 
 /** What is wrong with a table, with its place; `keys` are those of the table, `inner` those of a table in it. */
-function issueText(table: string, issue: z.core.$ZodIssue, keys: readonly string[], inner: readonly string[]): string {
+function describeIssue(table: string, issue: z.core.$ZodIssue, keys: readonly string[], inner: readonly string[]): string {
   const place = `${table}${issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')}`
   if (issue.code !== 'unrecognized_keys') return `${place}: ${issue.message}`
   const known = issue.path.length > 1 ? inner : keys
@@ -175,7 +178,7 @@ function issueText(table: string, issue: z.core.$ZodIssue, keys: readonly string
   return `${place}: unknown key "${key}"; ${near === null ? `known are ${known.join(', ')}` : `did you mean "${near}"?`}`
 }
 
-function authOf(given: z.infer<ReturnType<typeof authSchema>>): McpAuth {
+function readAuth(given: z.infer<ReturnType<typeof makeAuthSchema>>): McpAuth {
   const { client_id, client_secret_env, scope, issuer } = given
   const isSet = client_secret_env !== undefined && Object.hasOwn(process.env, client_secret_env)
   const secret = given.client_secret ?? (isSet ? process.env[client_secret_env] : undefined)
@@ -187,7 +190,7 @@ function authOf(given: z.infer<ReturnType<typeof authSchema>>): McpAuth {
   }
 }
 
-function millis(value: number | string | undefined): number | null {
+function parseMillis(value: number | string | undefined): number | null {
   if (typeof value !== 'string') return value ?? null
   const [, digits, unit] = /^(\d+)([a-z]+)$/.exec(value)!
   return Number(digits) * UNITS[unit!]!

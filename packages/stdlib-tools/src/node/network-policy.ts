@@ -36,12 +36,12 @@ export interface EgressRules {
 export function environmentRules(env: { readonly [name: string]: string | undefined }): EgressRules | null {
   const { HARN_EGRESS_ALLOW: allow, HARN_EGRESS_DENY: deny, HARN_EGRESS_DEFAULT: fallback } = env
   if (allow === undefined && deny === undefined && fallback === undefined) return null
-  const rules = (text = ''): string[] =>
+  const splitRules = (text = ''): string[] =>
     text
       .split(',')
       .map((rule) => rule.trim().toLowerCase())
       .filter((rule) => rule !== '')
-  return { ...(fallback?.trim().toLowerCase() === 'deny' ? { allow: rules(allow) } : {}), deny: rules(deny) }
+  return { ...(fallback?.trim().toLowerCase() === 'deny' ? { allow: splitRules(allow) } : {}), deny: splitRules(deny) }
 }
 
 export class EgressBlocked extends Error {
@@ -78,13 +78,13 @@ export class RateWindow {
     const now = this.nowMs()
     const times = (this.sent.get(url.host) ?? []).filter((time) => time > now - windowMs)
     this.sent.set(url.host, times)
-    if (times.length >= limit) throw new EgressBlocked('rate', shown(url))
+    if (times.length >= limit) throw new EgressBlocked('rate', formatUrl(url))
     times.push(now)
   }
 }
 
 /** The refusal behind an error, which libraries wrap; null when it is none. */
-export function blockedBy(cause: unknown): EgressBlocked | null {
+export function findBlocked(cause: unknown): EgressBlocked | null {
   for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
     if (at instanceof EgressBlocked) return at
   return null
@@ -92,24 +92,24 @@ export function blockedBy(cause: unknown): EgressBlocked | null {
 
 /** Throws EgressBlocked for what can be said before connecting. */
 export function checkUrl(url: URL, policy: NetworkPolicy): void {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new EgressBlocked('scheme', shown(url))
-  const host = hostOf(url)
-  const port = portOf(url)
-  const listed = (rules: readonly string[] | undefined): boolean => rules?.some((rule) => matches(rule, host, port)) ?? false
-  if (listed(policy.deny)) throw new EgressBlocked('domain', shown(url))
-  if (policy.allow !== undefined && !listed(policy.allow)) throw new EgressBlocked('domain', shown(url))
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new EgressBlocked('scheme', formatUrl(url))
+  const host = readHost(url)
+  const port = readPort(url)
+  const isListed = (rules: readonly string[] | undefined): boolean => rules?.some((rule) => matches(rule, host, port)) ?? false
+  if (isListed(policy.deny)) throw new EgressBlocked('domain', formatUrl(url))
+  if (policy.allow !== undefined && !isListed(policy.allow)) throw new EgressBlocked('domain', formatUrl(url))
   const { alsoWithin } = policy
-  if (listed(alsoWithin?.deny) || (alsoWithin?.allow !== undefined && !listed(alsoWithin.allow)))
-    throw new EgressBlocked('domain', shown(url))
+  if (isListed(alsoWithin?.deny) || (alsoWithin?.allow !== undefined && !isListed(alsoWithin.allow)))
+    throw new EgressBlocked('domain', formatUrl(url))
   if (policy.denyPrivate === false || isNamed(host, port, policy)) return
-  if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', shown(url))
-  if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', shown(url))
-  if (ipaddr.isValid(host) && !isPublic(host)) throw new EgressBlocked('private_address', shown(url))
+  if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', formatUrl(url))
+  if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', formatUrl(url))
+  if (ipaddr.isValid(host) && !isPublic(host)) throw new EgressBlocked('private_address', formatUrl(url))
 }
 
 /** Whether resolved addresses must be judged as well. */
 export function judgesAddresses(url: URL, policy: NetworkPolicy): boolean {
-  return policy.denyPrivate !== false && !isNamed(hostOf(url), portOf(url), policy)
+  return policy.denyPrivate !== false && !isNamed(readHost(url), readPort(url), policy)
 }
 
 /** A host that a rule names is the host program's own decision, also when it is a private one. */
@@ -139,7 +139,7 @@ type Lookup = (
 ) => void
 
 /** A `lookup` for sockets that refuses addresses that are not public, each time a name is resolved to connect. */
-export function judgingLookup(resolve: Lookup) {
+export function makeJudgingLookup(resolve: Lookup) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) {
@@ -156,13 +156,13 @@ export function judgingLookup(resolve: Lookup) {
   }
 }
 
-export const guardedLookup = judgingLookup(lookup)
+export const guardedLookup = makeJudgingLookup(lookup)
 
 function matches(rule: string, host: string, port: number): boolean {
   const { pattern, port: rulePort } = splitPort(rule)
   if (rulePort !== null && rulePort !== port) return false
   if (pattern === '*') return true
-  if (pattern.startsWith('*.')) return host.endsWith(`.${nameOf(pattern.slice(2))}`)
+  if (pattern.startsWith('*.')) return host.endsWith(`.${normalizeName(pattern.slice(2))}`)
   if (pattern.includes('/')) {
     try {
       return ipaddr.isValid(host) && ipaddr.process(host).match(ipaddr.parseCIDR(pattern))
@@ -173,13 +173,13 @@ function matches(rule: string, host: string, port: number): boolean {
   }
   if (ipaddr.isValid(host) && ipaddr.isValid(pattern))
     return ipaddr.process(host).toNormalizedString() === ipaddr.process(pattern).toNormalizedString()
-  return nameOf(pattern) === host
+  return normalizeName(pattern) === host
 }
 
 /** A name as URLs have it: lower case, in punycode, without the dot at its end. */
-function nameOf(pattern: string): string {
+function normalizeName(pattern: string): string {
   const url = /[^\x00-\x7f]/.test(pattern) ? parseUrl(`http://${pattern}/`) : null
-  return url === null ? pattern.toLowerCase().replace(/\.$/, '') : hostOf(url)
+  return url === null ? pattern.toLowerCase().replace(/\.$/, '') : readHost(url)
 }
 
 function splitPort(rule: string): { readonly pattern: string; readonly port: number | null } {
@@ -189,18 +189,18 @@ function splitPort(rule: string): { readonly pattern: string; readonly port: num
   return match === null ? { pattern: rule, port: null } : { pattern: match[1]!, port: Number(match[2]) }
 }
 
-function hostOf(url: URL): string {
+function readHost(url: URL): string {
   return url.hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
 }
 
-function portOf(url: URL): number {
+function readPort(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
 }
 
 /** Without user, password and query: errors must not carry secrets. */
-function shown(url: URL): string {
+function formatUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`
 }

@@ -17,7 +17,7 @@ import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { seededRandom } from '../host/providers/basics.js'
 import type { EffectCall } from '../tools/executors/provider.js'
 import { createRuntime } from '../host/runtime.js'
-import { effectCall } from '../test-support/effect-call.js'
+import { makeEffectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
 import { overlayFs } from './overlay.js'
 import { FileSandbox } from './sandbox.js'
@@ -38,10 +38,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(box, { recursive: true }))
 
-const call = effectCall()
+const call = makeEffectCall()
 
 /** Content of a folder by path, null for folders. */
-function treeOf(folder: string): { readonly [path: string]: string | null } {
+function readTree(folder: string): { readonly [path: string]: string | null } {
   const found: { [path: string]: string | null } = {}
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -51,7 +51,7 @@ function treeOf(folder: string): { readonly [path: string]: string | null } {
 }
 
 test('the disk stays as it is; the run sees what it did; the host may carry it out', async () => {
-  const before = treeOf(root)
+  const before = readTree(root)
   const files = overlayFs(root)
   const runtime = createRuntime({ providers: [files], grants: ['fs'] })
   const value = await runtime.run(`
@@ -62,7 +62,7 @@ test('the disk stays as it is; the run sees what it did; the host may carry it o
     return [read_file("a.txt"), list_dir("."), list_dir("dir"), file_exists("dir/deep/c.txt")]
   `)
   expect(value).toEqual(['hello!', ['a.txt', 'dir', 'new'], ['b.txt'], false])
-  expect(treeOf(root)).toEqual(before)
+  expect(readTree(root)).toEqual(before)
   expect(files.changes()).toEqual([
     { path: 'a.txt', change: 'modified', isDir: false },
     { path: 'dir/deep', change: 'deleted', isDir: true },
@@ -71,7 +71,7 @@ test('the disk stays as it is; the run sees what it did; the host may carry it o
   ])
   expect(files.text('new/d.txt')).toBe('fresh')
   files.apply()
-  expect(treeOf(root)).toEqual({ 'a.txt': 'hello!', dir: null, 'dir/b.txt': 'below', new: null, 'new/d.txt': 'fresh' })
+  expect(readTree(root)).toEqual({ 'a.txt': 'hello!', dir: null, 'dir/b.txt': 'below', new: null, 'new/d.txt': 'fresh' })
   expect(files.changes()).toEqual([])
 })
 
@@ -149,5 +149,5 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('as the disk answers, s
     })
   }
   files.apply()
-  expect(treeOf(root)).toEqual(treeOf(copy))
+  expect(readTree(root)).toEqual(readTree(copy))
 })

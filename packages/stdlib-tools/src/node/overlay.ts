@@ -9,15 +9,15 @@ import { readFileSync, lstatSync, readdirSync, realpathSync, statSync } from 'no
 import type { Stats } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Effect, EffectOutcome } from '@bridle/vm'
-import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
-import { MemoryFs, memoryNode } from '../host/providers/memory.js'
+import { readOsErrorCode, describeOsError } from '../tools/executors/os-errors.js'
+import { MemoryFs, makeMemoryNode } from '../host/providers/memory.js'
 import type { FileNode, FileTree } from '../host/providers/memory.js'
 import { refused } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import { performFs } from './fs.js'
 import { FileSandbox, isWithin } from './sandbox.js'
 import type { FileAccess, SandboxOptions } from './sandbox.js'
-import { Workspace, guarded } from './workspace.js'
+import { Workspace, guardWork } from './workspace.js'
 import type { EffectArgs } from '@bridle/vm'
 import { withArguments } from '../library/effects/index.js'
 
@@ -58,17 +58,17 @@ export class OverlayFs implements Provider {
   }
 
   readonly perform = (effect: Effect, call: EffectCall): EffectOutcome =>
-    guarded(() => {
+    guardWork(() => {
       const { to, data, ownLink } = effect.args
-      const access = accessOf(effect)
-      const path = this.canonical(String(effect.args.path ?? ''), access, access === 'delete' || ownLink === true)
-      const there = to === undefined ? {} : { to: this.canonical(String(to), 'write', false) }
+      const access = chooseAccess(effect)
+      const path = this.resolveCanonical(String(effect.args.path ?? ''), access, access === 'delete' || ownLink === true)
+      const there = to === undefined ? {} : { to: this.resolveCanonical(String(to), 'write', false) }
       if (data !== undefined) this.sandbox.chargeWrite(Buffer.byteLength(data as string | Uint8Array), path)
       try {
         return this.files.perform(withArguments(effect, { path, ...there }), call)
       } catch (cause) {
         if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
-        return refused(osErrorCode(cause), osErrorText(cause), { path })
+        return refused(readOsErrorCode(cause), describeOsError(cause), { path })
       }
     })
 
@@ -110,7 +110,7 @@ export class OverlayFs implements Provider {
   }
 
   /** The path without links, with `keepLast` but for one at its end; judged as the disk would judge it. */
-  private canonical(path: string, access: FileAccess, keepLast: boolean): string {
+  private resolveCanonical(path: string, access: FileAccess, keepLast: boolean): string {
     const real = this.sandbox.resolve(path, access, this.cwd, keepLast)
     // What the run made anew has no links, whatever the disk has at that place.
     const written = join(path.startsWith(sep) ? sep : this.cwd, path)
@@ -118,7 +118,7 @@ export class OverlayFs implements Provider {
   }
 }
 
-function accessOf({ kind, args }: Effect): FileAccess {
+function chooseAccess({ kind, args }: Effect): FileAccess {
   if (kind !== 'fs.write') return args.op === 'list' || args.op === 'walk' ? 'list' : 'read'
   switch (args.op) {
     case 'mkdir':
@@ -158,12 +158,12 @@ class OverlayTree implements FileTree {
   }
 
   put(path: string, data: Uint8Array | null, modifiedMs: number): void {
-    this.written.set(path, memoryNode(data, modifiedMs))
+    this.written.set(path, makeMemoryNode(data, modifiedMs))
   }
 
   delete(path: string): void {
     for (const each of [...this.written.keys()]) if (isWithin(each, path)) this.written.delete(each)
-    if (this.isDeleted(path) || statOf(path, lstatSync) === undefined) return
+    if (this.isDeleted(path) || readStat(path, lstatSync) === undefined) return
     for (const each of [...this.deleted]) if (isWithin(each, path)) this.deleted.delete(each)
     this.deleted.add(path)
   }
@@ -184,7 +184,7 @@ class OverlayTree implements FileTree {
     }
     for (const [path, node] of this.written) {
       const before = this.onDisk(path)
-      if (before === undefined || this.deletedAbove(path)) found.push({ path, change: 'created', isDir: node.isDir })
+      if (before === undefined || this.isDeletedAbove(path)) found.push({ path, change: 'created', isDir: node.isDir })
       else if (!node.isDir || !before.isDir || this.deleted.has(path)) found.push({ path, change: 'modified', isDir: node.isDir })
     }
     return found.sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -203,10 +203,10 @@ class OverlayTree implements FileTree {
   }
 
   private isDeleted(path: string): boolean {
-    return this.deleted.has(path) || this.deletedAbove(path)
+    return this.deleted.has(path) || this.isDeletedAbove(path)
   }
 
-  private deletedAbove(path: string): boolean {
+  private isDeletedAbove(path: string): boolean {
     for (let at = dirname(path); ; at = dirname(at)) {
       if (this.deleted.has(at)) return true
       if (at === this.root || dirname(at) === at) return false
@@ -223,9 +223,9 @@ class OverlayTree implements FileTree {
 
   private onDisk(path: string): FileNode | undefined {
     // Folders above the root exist for the walk up to it, and show nothing.
-    if (!isWithin(path, this.root)) return isWithin(this.root, path) ? memoryNode(null, 0) : undefined
-    const own = statOf(path, lstatSync)
-    const found = own?.isSymbolicLink() === true ? statOf(path, statSync) : own
+    if (!isWithin(path, this.root)) return isWithin(this.root, path) ? makeMemoryNode(null, 0) : undefined
+    const own = readStat(path, lstatSync)
+    const found = own?.isSymbolicLink() === true ? readStat(path, statSync) : own
     if (own === undefined || found === undefined || !this.isShown(path)) return undefined
     // Reading a pipe or a device would wait, or never end.
     if (!found.isFile() && !found.isDirectory()) return undefined
@@ -243,11 +243,11 @@ class OverlayTree implements FileTree {
 }
 
 /** Undefined where nothing is, below a file too. */
-function statOf(path: string, stat: typeof lstatSync): Stats | undefined {
+function readStat(path: string, stat: typeof lstatSync): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false })
   } catch (cause) {
-    if (osErrorCode(cause) === 'ENOTDIR') return undefined
+    if (readOsErrorCode(cause) === 'ENOTDIR') return undefined
     throw cause
   }
 }

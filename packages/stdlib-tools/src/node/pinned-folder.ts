@@ -24,7 +24,7 @@ export function withFolder<T>(sandbox: FileSandbox, real: string, access: FileAc
 }
 
 /** The same for what lies, or is to lie, in a folder; a link there is not followed by `lstat`, `unlink`, `rename`, `mkdir`. */
-export function inFolder<T>(sandbox: FileSandbox, real: string, access: FileAccess, work: (path: string) => T): T {
+export function runInFolder<T>(sandbox: FileSandbox, real: string, access: FileAccess, work: (path: string) => T): T {
   if (dirname(real) === real) return work(real)
   return withFolder(sandbox, dirname(real), access, (folder) => work(join(folder, basename(real))))
 }
@@ -37,5 +37,5 @@ export function removeFolder(sandbox: FileSandbox, real: string): void {
       else unlinkSync(join(folder, name))
     }
   })
-  inFolder(sandbox, real, 'delete', rmdirSync)
+  runInFolder(sandbox, real, 'delete', rmdirSync)
 }

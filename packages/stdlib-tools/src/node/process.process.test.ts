@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../tools/executors/provider.js'
-import { effectCall } from '../test-support/effect-call.js'
-import { gone } from '../test-support/mcp-servers.js'
+import { makeEffectCall } from '../test-support/effect-call.js'
+import { awaitGone } from '../test-support/mcp-servers.js'
 import { createRuntime } from '../host/runtime.js'
 import { nodeProviders } from './providers.js'
 import { processProvider } from './process.js'
@@ -20,9 +20,9 @@ beforeAll(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-p
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const exits: number[] = []
-const call = (signal?: AbortSignal): EffectCall => ({ ...effectCall(signal), exit: (code) => void exits.push(code) })
+const call = (signal?: AbortSignal): EffectCall => ({ ...makeEffectCall(signal), exit: (code) => void exits.push(code) })
 
-function world(options: ProcessOptions = {}) {
+function makeWorld(options: ProcessOptions = {}) {
   const workspace = new Workspace({
     root: folder,
     sandbox: new FileSandbox({ roots: [folder] }),
@@ -45,74 +45,79 @@ function world(options: ProcessOptions = {}) {
   }
 }
 
-const node = (code: string): { readonly program: string; readonly args: readonly string[] } => ({
+const makeNode = (code: string): { readonly program: string; readonly args: readonly string[] } => ({
   program: process.execPath,
   args: ['-e', code],
 })
 
 test('output, status, standard input, environment, folder', async () => {
-  const { exec } = world()
-  expect(await exec(node('console.log("out"); console.error("err"); process.exitCode = 3'))).toMatchObject({
+  const { exec } = makeWorld()
+  expect(await exec(makeNode('console.log("out"); console.error("err"); process.exitCode = 3'))).toMatchObject({
     ok: true,
     value: { stdout: 'out\n', stderr: 'err\n', status: 3, timedOut: false },
   })
-  expect(await exec({ ...node('process.stdin.pipe(process.stdout)'), stdin: 'in' })).toMatchObject({ value: { stdout: 'in' } })
+  expect(await exec({ ...makeNode('process.stdin.pipe(process.stdout)'), stdin: 'in' })).toMatchObject({
+    value: { stdout: 'in' },
+  })
   const facts = 'console.log(process.env.MARK, process.env.MORE, process.env.HOME, process.cwd())'
-  expect(await exec({ ...node(facts), env: { MORE: 'yes' } })).toMatchObject({
+  expect(await exec({ ...makeNode(facts), env: { MORE: 'yes' } })).toMatchObject({
     value: { stdout: `here yes undefined ${folder}\n` },
   })
-  expect(await exec({ ...node(facts), env: { MORE: 'yes' }, clearEnv: true })).toMatchObject({
+  expect(await exec({ ...makeNode(facts), env: { MORE: 'yes' }, clearEnv: true })).toMatchObject({
     value: { stdout: `undefined yes undefined ${folder}\n` },
   })
 })
 
 test('a shell', async () => {
-  expect(await world().exec({ shell: 'echo one; echo $MARK' })).toMatchObject({ value: { stdout: 'one\nhere\n', status: 0 } })
+  expect(await makeWorld().exec({ shell: 'echo one; echo $MARK' })).toMatchObject({ value: { stdout: 'one\nhere\n', status: 0 } })
 })
 
 test('a program that does not exist is refused in the words of the system', async () => {
-  expect(await world().exec({ program: 'no-such-program-here' })).toEqual({
+  expect(await makeWorld().exec({ program: 'no-such-program-here' })).toEqual({
     ok: true,
     value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)' },
   })
 })
 
 test('out of time: it and its children are gone', async () => {
-  const { exec } = world()
+  const { exec } = makeWorld()
   const code = `const c = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); console.log(c.pid); setInterval(() => {}, 1000)`
-  const outcome = await exec({ ...node(code), timeoutMs: 1000 })
+  const outcome = await exec({ ...makeNode(code), timeoutMs: 1000 })
   expect(outcome).toMatchObject({ value: { status: -1, timedOut: true } })
   const child = Number(outcome.ok && (outcome.value as { readonly stdout: string }).stdout)
   expect(child).toBeGreaterThan(0)
-  await gone(child)
+  await awaitGone(child)
 })
 
 test('cancelling', async () => {
   const abort = new AbortController()
-  const outcome = world().exec(node('setInterval(() => {}, 1000)'), abort.signal)
+  const outcome = makeWorld().exec(makeNode('setInterval(() => {}, 1000)'), abort.signal)
   setImmediate(() => abort.abort())
   expect(await outcome).toMatchObject({ ok: false, error: { message: 'process: the run was cancelled' } })
 })
 
 test('output beyond the limit is dropped and said so', async () => {
-  const outcome = await world({ maxOutputBytes: 10 }).exec(node('process.stdout.write("x".repeat(1000))'))
+  const outcome = await makeWorld({ maxOutputBytes: 10 }).exec(makeNode('process.stdout.write("x".repeat(1000))'))
   expect(outcome).toMatchObject({ value: { stdout: `${'x'.repeat(10)}\n[990 bytes dropped]` } })
 })
 
 test('a host that says no', async () => {
-  const { exec } = world({ allow: ({ program }) => program === 'git' || 'only git' })
-  expect(await exec(node('1'))).toMatchObject({
+  const { exec } = makeWorld({ allow: ({ program }) => program === 'git' || 'only git' })
+  expect(await exec(makeNode('1'))).toMatchObject({
     ok: false,
     error: { category: 'tool_rejected', message: expect.stringContaining('only git') as string },
   })
 })
 
 test('folders outside the sandbox', async () => {
-  expect(await world().exec({ ...node('1'), cwd: '..' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
+  expect(await makeWorld().exec({ ...makeNode('1'), cwd: '..' })).toMatchObject({
+    ok: false,
+    error: { category: 'tool_rejected' },
+  })
 })
 
 test('facts, and changes that stay within the run', () => {
-  const { info, set, workspace } = world({ args: ['a', 'b'] })
+  const { info, set, workspace } = makeWorld({ args: ['a', 'b'] })
   expect(info({ op: 'args' })).toEqual(['a', 'b'])
   expect(info({ op: 'cwd' })).toBe(folder)
   expect(info({ op: 'env', name: 'MARK' })).toBe('here')
@@ -130,7 +135,7 @@ test('facts, and changes that stay within the run', () => {
 
 describe('what was judged is what runs', () => {
   /** A folder of the script's with a program that is called like one of the host's. */
-  function disguised(): { readonly evil: string; readonly fine: string } {
+  function makeDisguised(): { readonly evil: string; readonly fine: string } {
     const base = mkdtempSync(join(folder, 'judged-'))
     const [evil, fine] = ['evil', 'fine'].map((name) => {
       mkdirSync(join(base, name))
@@ -146,7 +151,7 @@ describe('what was judged is what runs', () => {
   }
 
   test('the file is found by the PATH of the host, without its relative entries', async () => {
-    const { evil, fine } = disguised()
+    const { evil, fine } = makeDisguised()
     const paths: (string | null)[] = []
     const allow: ProcessOptions['allow'] = ({ program, path }) => (paths.push(path), program === 'tool')
     expect(await start({ allow }, { PATH: `.::${fine}:/bin` }, {}, evil)).toContain('fine')
@@ -156,7 +161,7 @@ describe('what was judged is what runs', () => {
   })
 
   test.each(['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV'])('a script sets no %s for it', async (name) => {
-    const { evil, fine } = disguised()
+    const { evil, fine } = makeDisguised()
     const env = { PATH: `${fine}:/bin` }
     const allow: ProcessOptions['allow'] = () => true
     expect(await start({ allow }, env, { env: { [name]: evil } }, fine)).toContain(`the script has set ${name}`)
@@ -168,7 +173,7 @@ describe('what was judged is what runs', () => {
   })
 
   test('a grant of a program is one of that file too', async () => {
-    const { evil, fine } = disguised()
+    const { evil, fine } = makeDisguised()
     const runtime = createRuntime({
       grants: ['process'],
       toolGrants: { 'process.exec': { program: 'tool' } },

@@ -7,15 +7,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { isSecretVariable } from '../library/processes/process.js'
 import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../library/time/host-clock.js'
-import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
-import { answered, categorizedError, messageOf, provider, refused, runtimeError } from '../tools/executors/provider.js'
+import { clampTimer } from '../library/time/host-clock.js'
+import { readOsErrorCode, describeOsError } from '../tools/executors/os-errors.js'
+import { answered, categorizedError, describeCause, provider, refused, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import { SandboxViolation } from './sandbox.js'
-import { guarded, violation } from './workspace.js'
+import { guardWork, makeViolation } from './workspace.js'
 import type { Workspace } from './workspace.js'
 import { killGroup, spawnFailure } from '../mcp/process-group.js'
-import { isExecutable, programFile } from '../mcp/program-file.js'
+import { isExecutable, findProgramFile } from '../mcp/program-file.js'
 
 export interface ProcessOptions {
   /** Arguments of the script. */
@@ -49,7 +49,7 @@ export function processProvider(workspace: Workspace, options: ProcessOptions = 
         case 'process.exec':
           return execute(workspace, options, effect, call)
         case 'process.info':
-          return info(workspace, options, effect)
+          return answerInfo(workspace, options, effect)
         default:
           return set(workspace, effect, call)
       }
@@ -71,18 +71,18 @@ function execute(
   try {
     cwd = typeof args.cwd === 'string' ? workspace.usable(args.cwd, 'exec') : workspace.cwd
   } catch (cause) {
-    if (cause instanceof SandboxViolation) return violation(cause)
+    if (cause instanceof SandboxViolation) return makeViolation(cause)
     throw cause
   }
   // What was judged is what runs: the file is found once, by the PATH of the host, and started by its place.
   const isJudged = options.allow !== undefined || args.judged === true
-  const path = isJudged && program !== null ? programFile(program, workspace.given.get('PATH') ?? '', cwd) : null
+  const path = isJudged && program !== null ? findProgramFile(program, workspace.given.get('PATH') ?? '', cwd) : null
   const own = record(args.env ?? null) as { readonly [name: string]: string }
   const allowed = options.allow?.({ program, path, args: words, shell }) ?? true
   const changed =
     options.allow === undefined
       ? []
-      : changedVariables(workspace, own).filter((name) => options.allowEnv?.includes(name) !== true)
+      : listChangedVariables(workspace, own).filter((name) => options.allowEnv?.includes(name) !== true)
   const reason =
     changed.length > 0 ? `the script has set ${changed.join(', ')}, which allowEnv of the host does not name` : allowed
   if (reason !== true)
@@ -92,11 +92,11 @@ function execute(
     )
   if (isJudged && program !== null && path === null) {
     const missing = Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
-    return refused(osErrorCode(missing), osErrorText(missing))
+    return refused(readOsErrorCode(missing), describeOsError(missing))
   }
   const inherited = args.clearEnv === true ? {} : workspace.environment()
   const env = { ...inherited, ...own }
-  const command = shell === null ? (path ?? program ?? '') : (shellsOf(workspace.environment())[0] ?? '/bin/sh')
+  const command = shell === null ? (path ?? program ?? '') : (listShells(workspace.environment())[0] ?? '/bin/sh')
   const argv = shell === null ? words : ['-c', shell]
   const stdin = args.stdin
   return run({
@@ -142,7 +142,7 @@ function run(options: Execution): Promise<EffectOutcome> {
         windowsHide: true,
       })
     } catch (cause) {
-      resolve(refused(osErrorCode(cause), osErrorText(cause)))
+      resolve(refused(readOsErrorCode(cause), describeOsError(cause)))
       return
     }
     const stdout = new Collector(options.maxOutputBytes)
@@ -158,7 +158,7 @@ function run(options: Execution): Promise<EffectOutcome> {
       timer = setTimeout(() => {
         timedOut = true
         killGroup(child, 'SIGKILL')
-      }, timerMs(options.timeoutMs))
+      }, clampTimer(options.timeoutMs))
     }
     options.signal.addEventListener('abort', onAbort, { once: true })
     const finish = (outcome: EffectOutcome): void => {
@@ -168,7 +168,7 @@ function run(options: Execution): Promise<EffectOutcome> {
     }
     child.once('error', (cause) => {
       const failure = spawnFailure(cause, options.command, options.env)
-      finish(refused(osErrorCode(failure), osErrorText(failure)))
+      finish(refused(readOsErrorCode(failure), describeOsError(failure)))
     })
     // `close` comes when its output is closed too, so nothing it printed is lost.
     child.once('close', (code) => {
@@ -188,7 +188,7 @@ function run(options: Execution): Promise<EffectOutcome> {
 }
 
 /** Variables that are not as the host gave them. */
-function changedVariables(workspace: Workspace, own: { readonly [name: string]: string }): readonly string[] {
+function listChangedVariables(workspace: Workspace, own: { readonly [name: string]: string }): readonly string[] {
   const now = new Map([...workspace.env, ...Object.entries(own)])
   const names = new Set([...now.keys(), ...workspace.given.keys()])
   return [...names].filter((name) => now.get(name) !== workspace.given.get(name)).sort()
@@ -222,19 +222,19 @@ class Collector {
 type FoundShell = { readonly path: string; readonly source: string; readonly available: boolean }
 
 /** Paths of the shells that exist, best first. */
-export function shellsOf(env: NodeJS.ProcessEnv): string[] {
-  return knownShells(env)
+export function listShells(env: NodeJS.ProcessEnv): string[] {
+  return listKnownShells(env)
     .filter((shell) => shell.available)
     .map((shell) => shell.path)
 }
 
 /** In the order of the record's comment; the usual ones also when they do not exist. */
-function knownShells(env: NodeJS.ProcessEnv): FoundShell[] {
+function listKnownShells(env: NodeJS.ProcessEnv): FoundShell[] {
   if (process.platform === 'win32') return [{ path: env['COMSPEC'] ?? 'cmd.exe', source: 'env', available: true }]
   const candidates: readonly (readonly [source: string, paths: readonly (string | undefined)[]])[] = [
     ['env', [env['HARN_DEFAULT_SHELL'], env['SHELL']]],
-    ['login', [loginShell()]],
-    ['etc_shells', listedShells()],
+    ['login', [findLoginShell()]],
+    ['etc_shells', readListedShells()],
     ['fallback', ['/bin/zsh', '/bin/bash', '/bin/sh']],
   ]
   const found = new Map<string, FoundShell>()
@@ -251,7 +251,7 @@ function knownShells(env: NodeJS.ProcessEnv): FoundShell[] {
 /** What stands in the place of a shell for accounts that nobody logs in to. */
 const NO_SHELLS: ReadonlySet<string> = new Set(['nologin', 'false', 'true'])
 
-function loginShell(): string | undefined {
+function findLoginShell(): string | undefined {
   try {
     const { shell } = userInfo()
     return shell === null || NO_SHELLS.has(shell.slice(shell.lastIndexOf('/') + 1)) ? undefined : shell
@@ -260,7 +260,7 @@ function loginShell(): string | undefined {
   }
 }
 
-function listedShells(): string[] {
+function readListedShells(): string[] {
   try {
     return readFileSync('/etc/shells', 'utf8')
       .split('\n')
@@ -273,7 +273,7 @@ function listedShells(): string[] {
 const PLATFORMS: { readonly [name: string]: string } = { win32: 'windows' }
 const ARCHITECTURES: { readonly [name: string]: string } = { x64: 'x86_64', arm64: 'aarch64', ia32: 'x86' }
 
-function info(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<'process.info'>): EffectOutcome {
+function answerInfo(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<'process.info'>): EffectOutcome {
   switch (args.op) {
     case 'env':
       return answered(workspace.env.get(args.name) ?? null)
@@ -291,7 +291,7 @@ function info(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<
     case 'hostname':
       return answered(hostname())
     case 'username':
-      return answered(workspace.env.get('USER') ?? workspace.env.get('USERNAME') ?? userName())
+      return answered(workspace.env.get('USER') ?? workspace.env.get('USERNAME') ?? readUserName())
     case 'home':
       return answered(workspace.env.get('HOME') ?? homedir())
     case 'temp':
@@ -299,11 +299,11 @@ function info(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<
     case 'exe':
       return answered(process.execPath)
     case 'shells': {
-      const shells = knownShells(workspace.environment())
-      const nameOf = (shell: FoundShell): string => shell.path.slice(shell.path.lastIndexOf('/') + 1)
-      const names = new Map([...shells].reverse().map((shell) => [nameOf(shell), shell.path]))
+      const shells = listKnownShells(workspace.environment())
+      const readShellName = (shell: FoundShell): string => shell.path.slice(shell.path.lastIndexOf('/') + 1)
+      const names = new Map([...shells].reverse().map((shell) => [readShellName(shell), shell.path]))
       return answered({
-        shells: shells.filter((shell) => names.get(nameOf(shell)) === shell.path),
+        shells: shells.filter((shell) => names.get(readShellName(shell)) === shell.path),
         default: shells.find((shell) => shell.available)?.path ?? null,
         platform: process.platform,
       })
@@ -317,11 +317,11 @@ function info(workspace: Workspace, options: ProcessOptions, { args }: EffectOf<
   }
 }
 
-function userName(): string {
+function readUserName(): string {
   try {
     return userInfo().username
   } catch (cause) {
-    return messageOf(cause)
+    return describeCause(cause)
   }
 }
 
@@ -340,14 +340,14 @@ function set(workspace: Workspace, { args }: EffectOf<'process.set'>, call: Effe
       return answered(null)
     }
     case 'chdir':
-      return guarded(() => {
+      return guardWork(() => {
         const { path } = args
         const target = workspace.usable(path, 'list')
         try {
           if (!statSync(target).isDirectory())
             return refused('ENOTDIR', 'Not a directory (os error 20)', { path: workspace.shown(path) })
         } catch (cause) {
-          return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path) })
+          return refused(readOsErrorCode(cause), describeOsError(cause), { path: workspace.shown(path) })
         }
         workspace.cwd = workspace.normalized(path)
         return answered({ path: workspace.cwd })

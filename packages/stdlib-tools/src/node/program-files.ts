@@ -42,7 +42,7 @@ export function programFiles(folder: string, engine: string): ProgramCache {
 function dropOldest(folder: string): void {
   const names = readdirSync(folder)
   if (names.length <= MOST_ENTRIES) return
-  const dated = names.map((name) => ({ path: join(folder, name), at: writtenAt(join(folder, name)) }))
+  const dated = names.map((name) => ({ path: join(folder, name), at: readModified(join(folder, name)) }))
   dated.sort((a, b) => a.at - b.at)
   for (const { path } of dated.slice(0, names.length - KEPT_ENTRIES)) rmSync(path, { force: true })
 }
@@ -50,10 +50,10 @@ function dropOldest(folder: string): void {
 function dropAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
-    if (Date.now() - writtenAt(path) > ABANDONED_AFTER) rmSync(path, { recursive: true, force: true })
+    if (Date.now() - readModified(path) > ABANDONED_AFTER) rmSync(path, { recursive: true, force: true })
   }
 }
 
-function writtenAt(path: string): number {
+function readModified(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -15,7 +15,7 @@ import type { ProcessOptions } from './process.js'
 import { FileSandbox } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { fileStore } from './store.js'
-import { SecretKeeper, originOf } from '../host/secrets.js'
+import { SecretKeeper, readOrigin } from '../host/secrets.js'
 import type { Secrets } from '../host/secrets.js'
 import { terminalProvider } from './terminal.js'
 import { Workspace } from './workspace.js'
@@ -46,7 +46,7 @@ export interface NodeProviderOptions {
 }
 
 /** Models are reached as any other address is, but where the host itself has put one. */
-function modelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: NetworkPolicy): typeof fetch {
+function makeModelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: NetworkPolicy): typeof fetch {
   const guarded = guardedFetch(policy)
   const { alsoWithin } = policy
   // Keys and prompts are not to leave for a host that the rules of the environment refuse, wherever the host has put a model.
@@ -56,8 +56,8 @@ function modelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: Network
     ...Object.values(llm.services ?? {}).map(({ baseUrl }) => baseUrl),
     ...MODEL_PLACES.map((name) => (llm.env ?? env)[name]),
   ]
-  const origins = new Set(places.flatMap((place) => (place === undefined ? [] : (originOf(place) ?? []))))
-  return (input, init) => (origins.has(originOf(String(input)) ?? '') ? placed(input, init) : guarded(input, init))
+  const origins = new Set(places.flatMap((place) => (place === undefined ? [] : (readOrigin(place) ?? []))))
+  return (input, init) => (origins.has(readOrigin(String(input)) ?? '') ? placed(input, init) : guarded(input, init))
 }
 
 /** Variables by which a host says where a model is. KEEP WITH: PROVIDERS of the vm (providers.test.ts compares them). */
@@ -89,7 +89,7 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
         : options.sandbox
   // Providers of one run are made one after the other; the workspace they share is found by the run.
   const workspaces = new WeakMap<object, Workspace>()
-  const workspaceOf = (run: object): Workspace => {
+  const getWorkspace = (run: object): Workspace => {
     let workspace = workspaces.get(run)
     if (workspace === undefined) {
       workspace = new Workspace({ root, sandbox: files === null ? undefined : new FileSandbox(files), env: options.env ?? {} })
@@ -102,23 +102,23 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
   const secrets = options.secrets === undefined ? {} : { secrets: options.secrets }
   const keeper = new SecretKeeper(options.secrets)
   const sources: ProviderSource[] = [
-    (run) => fsProvider(workspaceOf(run)),
+    (run) => fsProvider(getWorkspace(run)),
     (run) =>
-      processProvider(workspaceOf(run), {
+      processProvider(getWorkspace(run), {
         ...options.process,
         ...(options.secrets === undefined ? {} : { secretNames: Object.keys(options.secrets) }),
       }),
-    (run) => httpProvider(workspaceOf(run), { ...http, ...secrets }),
+    (run) => httpProvider(getWorkspace(run), { ...http, ...secrets }),
     compressProvider(),
-    llmProvider({ env: options.env ?? {}, ...secrets, fetch: modelFetch(options, http?.policy ?? {}), ...options.llm }),
+    llmProvider({ env: options.env ?? {}, ...secrets, fetch: makeModelFetch(options, http?.policy ?? {}), ...options.llm }),
   ]
   if (options.storeFile !== undefined) sources.push(fileStore(options.storeFile))
   if (options.terminal === true) sources.push(() => terminalProvider())
-  return options.secrets === undefined ? sources : sources.map((source) => hiding(source, keeper))
+  return options.secrets === undefined ? sources : sources.map((source) => hideSecrets(source, keeper))
 }
 
 /** A provider whose answers do not tell what the host keeps secret. */
-function hiding(source: ProviderSource, keeper: SecretKeeper): ProviderSource {
+function hideSecrets(source: ProviderSource, keeper: SecretKeeper): ProviderSource {
   const wrap = (provider: Provider): Provider => ({
     kinds: provider.kinds,
     secretValues: keeper.all(),

@@ -7,7 +7,7 @@ import { dirname, extname, join, resolve, sep } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import type { Resolution } from '@bridle/compiler'
 import type { ResolveModule } from '../host/modules.js'
-import { osErrorText } from '../tools/executors/os-errors.js'
+import { describeOsError } from '../tools/executors/os-errors.js'
 import { isWithin } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
 import { SandboxViolation } from './sandbox.js'
@@ -17,12 +17,12 @@ export function fileModules(options: { readonly root: string; readonly sandbox?:
   return (path, fromKey) => {
     const folder = fromKey.startsWith('<') ? root : dirname(resolve(root, fromKey))
     const direct = resolve(folder, path)
-    if (options.sandbox !== undefined) return confined(direct, path, folder, options.sandbox)
+    if (options.sandbox !== undefined) return resolveConfined(direct, path, folder, options.sandbox)
     const file = isFile(direct)
       ? direct
       : extname(path) === '' && isFile(`${direct}.harn`)
         ? `${direct}.harn`
-        : packageFile(path, folder)
+        : findPackageFile(path, folder)
     return load(() => realpathSync(file ?? (existsSync(direct) || extname(path) !== '' ? direct : `${direct}.harn`)), path)
   }
 }
@@ -32,7 +32,7 @@ function load(find: () => string, path: string): Resolution {
     const real = find()
     return { kind: 'source', key: real, text: readSource(real) }
   } catch (cause) {
-    const reason = cause instanceof SandboxViolation ? cause.message : osErrorText(cause)
+    const reason = cause instanceof SandboxViolation ? cause.message : describeOsError(cause)
     return { kind: 'error', message: `Import error: cannot read '${path}': ${reason}` }
   }
 }
@@ -55,12 +55,12 @@ function readSource(path: string): string {
 }
 
 /** Packages were installed by whoever owns the project: they may lie above the folders of the run. */
-function confined(direct: string, path: string, folder: string, sandbox: FileSandbox): Resolution {
+function resolveConfined(direct: string, path: string, folder: string, sandbox: FileSandbox): Resolution {
   const candidates = extname(path) === '' ? [direct, `${direct}.harn`] : [direct]
   for (const candidate of candidates) {
-    const real = judged(candidate, sandbox)
+    const real = judgePath(candidate, sandbox)
     if (real instanceof SandboxViolation) {
-      const found = packageFile(path, folder)
+      const found = findPackageFile(path, folder)
       return load(() => {
         if (found === null) throw real
         return realpathSync(found)
@@ -68,11 +68,11 @@ function confined(direct: string, path: string, folder: string, sandbox: FileSan
     }
     if (isFile(real)) return load(() => real, path)
   }
-  const found = packageFile(path, folder)
+  const found = findPackageFile(path, folder)
   return load(() => realpathSync(found ?? (existsSync(direct) ? direct : candidates.at(-1)!)), path)
 }
 
-function judged(path: string, sandbox: FileSandbox): string | SandboxViolation {
+function judgePath(path: string, sandbox: FileSandbox): string | SandboxViolation {
   try {
     return sandbox.resolve(path, 'read', dirname(path))
   } catch (cause) {
@@ -82,23 +82,23 @@ function judged(path: string, sandbox: FileSandbox): string | SandboxViolation {
 }
 
 /** Looks upwards for `.harn/packages`, and no further than a folder that holds `.git`. */
-function packageFile(path: string, from: string): string | null {
+function findPackageFile(path: string, from: string): string | null {
   if (path.includes('\\') || path.startsWith('/') || path.split('/').includes('..')) return null
   for (let at = from; ; at = dirname(at)) {
     const packages = join(at, '.harn', 'packages')
     if (existsSync(packages)) {
-      const found = inPackages(packages, path)
+      const found = findInPackages(packages, path)
       if (found !== null) return found
     }
     if (existsSync(join(at, '.git')) || dirname(at) === at) return null
   }
 }
 
-function inPackages(packages: string, path: string): string | null {
+function findInPackages(packages: string, path: string): string | null {
   const [name = '', ...rest] = path.split('/')
   const home = join(packages, name)
   const candidates = [join(packages, path), join(packages, `${path}.harn`), join(packages, path, 'lib.harn')]
-  const exported = rest.length === 0 ? null : exportedFile(home, rest.join('/'))
+  const exported = rest.length === 0 ? null : findExportedFile(home, rest.join('/'))
   if (exported !== null) candidates.push(exported)
   for (const candidate of candidates) {
     if (!isFile(candidate)) continue
@@ -109,7 +109,7 @@ function inPackages(packages: string, path: string): string | null {
   return null
 }
 
-function exportedFile(home: string, name: string): string | null {
+function findExportedFile(home: string, name: string): string | null {
   let manifest: unknown
   try {
     manifest = parseToml(readSource(join(home, 'harn.toml')))

@@ -8,8 +8,8 @@
 
 import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { osErrorCode } from '../tools/executors/os-errors.js'
-import { byId, leaseLost, mayClaim } from '../host/runs/store.js'
+import { readOsErrorCode } from '../tools/executors/os-errors.js'
+import { compareById, makeLeaseLost, mayClaim } from '../host/runs/store.js'
 import type { Claim, Lease, RunFacts, RunStore } from '../host/runs/store.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import { FileLockError, withFileLock } from './file-lock.js'
@@ -34,20 +34,20 @@ interface LeaseFile {
 export function fileRunStore(folder: string, options: FileRunStoreOptions = {}): RunStore {
   makeFolders(folder)
   const open = new Map<string, { readonly fence: number; readonly fd: number }>()
-  const at = (runId: string, name = ''): string => join(folder, folderName(runId), name)
+  const makePath = (runId: string, name = ''): string => join(folder, encodeFolderName(runId), name)
 
   const readLease = (runId: string): LeaseFile | null => {
     try {
-      return JSON.parse(readFileSync(at(runId, 'lease.json'), 'utf8')) as LeaseFile
+      return JSON.parse(readFileSync(makePath(runId, 'lease.json'), 'utf8')) as LeaseFile
     } catch (cause) {
-      if (osErrorCode(cause) === 'ENOENT') return null
+      if (readOsErrorCode(cause) === 'ENOENT') return null
       throw new ToolError('store_unavailable', `the lease of run ${runId} cannot be read: ${String(cause)}`, { cause })
     }
   }
   const writeLease = (runId: string, lease: LeaseFile): void => {
-    writeWholeFile(at(runId, 'lease.json'), JSON.stringify(lease), { flush: options.sync, alone: true })
+    writeWholeFile(makePath(runId, 'lease.json'), JSON.stringify(lease), { flush: options.sync, alone: true })
   }
-  const holds = ({ runId, fence }: Lease): LeaseFile | null => {
+  const readHeldLease = ({ runId, fence }: Lease): LeaseFile | null => {
     const lease = readLease(runId)
     return lease !== null && lease.fence === fence && lease.owner !== null && lease.ended === null ? lease : null
   }
@@ -56,18 +56,19 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     if (file !== undefined) closeSync(file.fd)
     open.delete(runId)
   }
-  const sizeOf = (runId: string, fence: number): number =>
-    statSync(at(runId, `${fence}.jsonl`), { throwIfNoEntry: false })?.size ?? 0
+  const measureFile = (runId: string, fence: number): number =>
+    statSync(makePath(runId, `${fence}.jsonl`), { throwIfNoEntry: false })?.size ?? 0
 
   return {
     claim(runId: string, claim: Claim) {
-      makeFolders(at(runId))
-      return locked(at(runId, 'lock'), () => {
+      makeFolders(makePath(runId))
+      return withLock(makePath(runId, 'lock'), () => {
         const before = readLease(runId)
         const facts = { runId, owner: before?.owner ?? null, expiresAt: before?.expiresAt ?? 0, ended: before?.ended ?? null }
         if (!mayClaim(facts, claim)) return null
         const fence = (before?.fence ?? 0) + 1
-        const counted = before === null ? [] : [...before.before, { fence: before.fence, bytes: sizeOf(runId, before.fence) }]
+        const counted =
+          before === null ? [] : [...before.before, { fence: before.fence, bytes: measureFile(runId, before.fence) }]
         writeLease(runId, { owner: claim.owner, expiresAt: claim.now + claim.leaseMs, ended: null, fence, before: counted })
         closeFile(runId)
         return { runId, fence }
@@ -75,16 +76,16 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     },
     renew(lease, now, leaseMs) {
       if (readLease(lease.runId) === null) return false
-      return locked(at(lease.runId, 'lock'), () => {
-        const held = holds(lease)
+      return withLock(makePath(lease.runId, 'lock'), () => {
+        const held = readHeldLease(lease)
         if (held !== null) writeLease(lease.runId, { ...held, expiresAt: now + leaseMs })
         return held !== null
       })
     },
     release(lease, ended) {
       if (readLease(lease.runId) === null) return
-      locked(at(lease.runId, 'lock'), () => {
-        const held = holds(lease)
+      withLock(makePath(lease.runId, 'lock'), () => {
+        const held = readHeldLease(lease)
         if (held === null) return
         writeLease(lease.runId, { ...held, owner: null, expiresAt: 0, ended: ended ?? null })
         closeFile(lease.runId)
@@ -92,28 +93,28 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     },
     append(lease, line) {
       // Without its folder a run has no lock either.
-      if (holds(lease) === null) throw leaseLost(lease)
-      locked(at(lease.runId, 'lock'), () => {
-        if (holds(lease) === null) throw leaseLost(lease)
+      if (readHeldLease(lease) === null) throw makeLeaseLost(lease)
+      withLock(makePath(lease.runId, 'lock'), () => {
+        if (readHeldLease(lease) === null) throw makeLeaseLost(lease)
         let file = open.get(lease.runId)
         if (file?.fence !== lease.fence) {
           closeFile(lease.runId)
-          file = { fence: lease.fence, fd: openSync(at(lease.runId, `${lease.fence}.jsonl`), 'a') }
+          file = { fence: lease.fence, fd: openSync(makePath(lease.runId, `${lease.fence}.jsonl`), 'a') }
           open.set(lease.runId, file)
         }
         options.onWrite?.()
         appendAll(file.fd, Buffer.from(`${line}\n`))
         if (options.sync === true) fsyncSync(file.fd)
-        if (holds(lease) === null) throw leaseLost(lease)
+        if (readHeldLease(lease) === null) throw makeLeaseLost(lease)
       })
     },
     read(runId) {
       const lease = readLease(runId)
       if (lease === null) return []
-      const segments = [...lease.before, { fence: lease.fence, bytes: sizeOf(runId, lease.fence) }]
+      const segments = [...lease.before, { fence: lease.fence, bytes: measureFile(runId, lease.fence) }]
       return segments.flatMap(({ fence, bytes }) => {
         if (bytes === 0) return []
-        const text = readFileSync(at(runId, `${fence}.jsonl`))
+        const text = readFileSync(makePath(runId, `${fence}.jsonl`))
           .subarray(0, bytes)
           .toString('utf8')
         // What a crash left of a last line was never acted upon.
@@ -123,17 +124,17 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     list() {
       const facts: RunFacts[] = []
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
-        const runId = entry.isDirectory() ? runOf(entry.name) : null
+        const runId = entry.isDirectory() ? decodeFolderName(entry.name) : null
         const lease = runId === null ? null : readLease(runId)
         if (runId !== null && lease !== null)
           facts.push({ runId, owner: lease.owner, expiresAt: lease.expiresAt, ended: lease.ended })
       }
-      return facts.sort(byId)
+      return facts.sort(compareById)
     },
     remove(runId) {
       const known = readLease(runId) !== null
       closeFile(runId)
-      rmSync(at(runId), { recursive: true, force: true })
+      rmSync(makePath(runId), { recursive: true, force: true })
       return known
     },
     close() {
@@ -143,7 +144,7 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
 }
 
 /** Runs `work` while no other process does. Raises ToolError `store_unavailable` when another one does not end. */
-function locked<T>(path: string, work: () => T): T {
+function withLock<T>(path: string, work: () => T): T {
   try {
     return withFileLock(path, work)
   } catch (cause) {
@@ -153,15 +154,15 @@ function locked<T>(path: string, work: () => T): T {
 }
 
 /** Any text is a run; none leads out of the folder of the store. */
-function folderName(runId: string): string {
+function encodeFolderName(runId: string): string {
   return encodeURIComponent(runId).replaceAll('.', '%2E')
 }
 
 /** Null for a folder that is none of a run. */
-function runOf(name: string): string | null {
+function decodeFolderName(name: string): string | null {
   try {
     const runId = decodeURIComponent(name)
-    return folderName(runId) === name ? runId : null
+    return encodeFolderName(runId) === name ? runId : null
   } catch {
     return null
   }

@@ -8,7 +8,7 @@
 import { fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { compileWildcards } from '@bridle/compiler/grants'
-import { osErrorCode } from '../tools/executors/os-errors.js'
+import { readOsErrorCode } from '../tools/executors/os-errors.js'
 
 export type FileAccess = 'read' | 'write' | 'create' | 'delete' | 'list' | 'exec'
 
@@ -66,11 +66,11 @@ export class FileSandbox {
     this.roots = options.roots.map((root) => {
       const { path, access } = typeof root === 'string' ? { path: root, access: undefined } : root
       const absolute = resolve(path)
-      return { path: absolute, real: realpathOfDeepest(absolute).path, access: access === undefined ? null : new Set(access) }
+      return { path: absolute, real: resolveDeepest(absolute).path, access: access === undefined ? null : new Set(access) }
     })
     this.hidden = options.hidden ?? true
     this.symlinks = options.symlinks ?? 'within-roots'
-    this.deny = (options.deny ?? []).map(componentPattern)
+    this.deny = (options.deny ?? []).map(compileComponentPattern)
     this.maxFileBytes = options.maxFileBytes ?? 100 << 20
     this.maxEntries = options.maxEntries ?? 10_000
     this.leftToWrite = options.maxWrittenBytes ?? Number.POSITIVE_INFINITY
@@ -89,7 +89,7 @@ export class FileSandbox {
     }
     this.checkNames(absolute, path, access)
     if (access === 'delete') this.checkRoots(absolute, path, 'path')
-    const found = keepLast ? realpathOfDeepest(dirname(absolute)) : realpathOfDeepest(absolute)
+    const found = keepLast ? resolveDeepest(dirname(absolute)) : resolveDeepest(absolute)
     const real = keepLast ? join(found.path, basename(absolute)) : found.path
     if (found.loop || !this.allows(real, access, 'real')) {
       throw new SandboxViolation(
@@ -99,7 +99,7 @@ export class FileSandbox {
     }
     this.checkNames(real, path, access)
     if (access === 'delete') this.checkRoots(real, path, 'real')
-    if (this.symlinks === 'deny' && this.throughLink(absolute, keepLast)) {
+    if (this.symlinks === 'deny' && this.isThroughLink(absolute, keepLast)) {
       throw new SandboxViolation(
         'symlink_denied',
         `File access violation: ${access} on '${path}' - symbolic links are not followed`,
@@ -121,7 +121,7 @@ export class FileSandbox {
       now = realpathSync(real) === real ? lstatSync(real) : null
     } catch (cause) {
       // It was moved away between opening and checking; anything else is said as it is.
-      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(osErrorCode(cause))) throw cause
+      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(readOsErrorCode(cause))) throw cause
     }
     if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) this.changed(real, access)
   }
@@ -155,13 +155,13 @@ export class FileSandbox {
   }
 
   private checkText(path: string): void {
-    const malformed = (reason: string): SandboxViolation =>
+    const makeMalformed = (reason: string): SandboxViolation =>
       new SandboxViolation('path_malformed', `File access violation: path '${path.replaceAll('\0', '\\0')}' - ${reason}`)
-    if (path === '') throw malformed('the path is empty')
-    if (path.includes('\0')) throw malformed('the path contains a NUL byte')
-    if (ENCODED_TRAVERSAL.test(path)) throw malformed('encoded traversal')
+    if (path === '') throw makeMalformed('the path is empty')
+    if (path.includes('\0')) throw makeMalformed('the path contains a NUL byte')
+    if (ENCODED_TRAVERSAL.test(path)) throw makeMalformed('encoded traversal')
     if (process.platform !== 'win32') return
-    if (/^[\\/]{2}/.test(path)) throw malformed('UNC and device paths are not allowed')
+    if (/^[\\/]{2}/.test(path)) throw makeMalformed('UNC and device paths are not allowed')
     const components = path.split(/[\\/]/)
     if (
       components.some(
@@ -169,7 +169,7 @@ export class FileSandbox {
           RESERVED_ON_WINDOWS.test(component) || (component.includes(':') && !(at === 0 && /^[a-z]:$/i.test(component))),
       )
     ) {
-      throw malformed('reserved name')
+      throw makeMalformed('reserved name')
     }
   }
 
@@ -198,7 +198,7 @@ export class FileSandbox {
       .filter((component) => component !== '')
     return components.some(
       (component) =>
-        (!this.hidden && (component.startsWith('.') || folded(component).startsWith('.'))) ||
+        (!this.hidden && (component.startsWith('.') || foldName(component).startsWith('.'))) ||
         this.deny.some((denies) => denies(component)),
     )
   }
@@ -210,7 +210,7 @@ export class FileSandbox {
     })
   }
 
-  private throughLink(absolute: string, keepLast: boolean): boolean {
+  private isThroughLink(absolute: string, keepLast: boolean): boolean {
     const root =
       this.roots.find((each) => isWithin(absolute, each.path)) ?? this.roots.find((each) => isWithin(absolute, each.real))
     if (root === undefined) return true
@@ -241,7 +241,7 @@ export function isWithin(path: string, root: string): boolean {
 const MAX_LINKS = 40
 
 /** Real path of a path whose tail may not exist yet. A link to nowhere counts as followed. */
-function realpathOfDeepest(absolute: string): { readonly path: string; readonly loop: boolean } {
+function resolveDeepest(absolute: string): { readonly path: string; readonly loop: boolean } {
   let path = absolute
   const tail: string[] = []
   for (let links = 0; ;) {
@@ -250,7 +250,7 @@ function realpathOfDeepest(absolute: string): { readonly path: string; readonly 
     } catch (cause) {
       if ((cause as { readonly code?: unknown }).code === 'ELOOP') return { path, loop: true }
     }
-    const target = danglingTarget(path)
+    const target = findDanglingTarget(path)
     if (target !== null) {
       if (++links > MAX_LINKS) return { path, loop: true }
       path = resolve(dirname(path), target)
@@ -263,7 +263,7 @@ function realpathOfDeepest(absolute: string): { readonly path: string; readonly 
   }
 }
 
-function danglingTarget(path: string): string | null {
+function findDanglingTarget(path: string): string | null {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : null
   } catch {
@@ -275,7 +275,7 @@ function danglingTarget(path: string): string | null {
  * A name as the least exact file system compares it: without case, composed or not, without characters that show nothing, and without dots
  * and blanks at its end. Whether a folder lies on such a system, nobody can tell from here, and on another one a name is denied too many.
  */
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.normalize('NFKD').replaceAll(UNSEEN, '').toUpperCase().toLowerCase().normalize('NFC').replace(ENDING, '')
 }
 
@@ -283,10 +283,10 @@ const UNSEEN = /[\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const ENDING = /(?<![. ])[. ]+$/
 
 /** Whether a component is one of the denied names; those of alternate streams (`name:stream`) are names of the file. */
-function componentPattern(pattern: string): (component: string) => boolean {
-  const fits = compileWildcards(folded(pattern), { separator: null, one: true })
+function compileComponentPattern(pattern: string): (component: string) => boolean {
+  const fits = compileWildcards(foldName(pattern), { separator: null, one: true })
   return (component) => {
-    const name = folded(component)
+    const name = foldName(component)
     const colon = name.indexOf(':')
     return fits(name) || fits(component) || (colon > 0 && fits(name.slice(0, colon)))
   }

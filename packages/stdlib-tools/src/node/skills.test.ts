@@ -8,53 +8,65 @@ import { discoverSkills } from './find-skills.js'
 const folder = mkdtempSync(join(tmpdir(), 'bridle-skills-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function skill(path: string, short: string, more = ''): void {
+function writeSkill(path: string, short: string, more = ''): void {
   const file = join(folder, path, 'SKILL.md')
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `---\nshort: ${short}\n${more}---\nText of ${path}`)
 }
 
-skill('home/.harn/skills/one', 'of the user')
-skill('home/.harn/skills/two', 'of the user')
-skill('config/harn/skills/three', 'of the system')
-skill('project/.harn/skills/one', 'of the project')
-skill('project/.harn/packages/pack/skills/two', 'of a package')
-skill('project/.harn/packages/pack/skills/four', 'of a package')
-skill('project/vendor/one', 'of a vendor')
-skill('extra/five', 'of the environment')
-skill('bad/odd', '')
-skill('bad/worse', 'x', 'name: [\n')
+writeSkill('home/.harn/skills/one', 'of the user')
+writeSkill('home/.harn/skills/two', 'of the user')
+writeSkill('config/harn/skills/three', 'of the system')
+writeSkill('project/.harn/skills/one', 'of the project')
+writeSkill('project/.harn/packages/pack/skills/two', 'of a package')
+writeSkill('project/.harn/packages/pack/skills/four', 'of a package')
+writeSkill('project/vendor/one', 'of a vendor')
+writeSkill('extra/five', 'of the environment')
+writeSkill('bad/odd', '')
+writeSkill('bad/worse', 'x', 'name: [\n')
 
 const env = { HOME: join(folder, 'home'), XDG_CONFIG_HOME: join(folder, 'config'), HARN_SKILLS_PATH: '' }
-const manifest = (skills: { readonly [key: string]: unknown }, more: { readonly [key: string]: unknown } = {}) => ({
+const makeManifest = (skills: { readonly [key: string]: unknown }, more: { readonly [key: string]: unknown } = {}) => ({
   path: join(folder, 'project', 'harn.toml'),
   tables: { skills, ...more },
 })
-const found = (sources: Parameters<typeof discoverSkills>[0]) => {
+const findSkills = (sources: Parameters<typeof discoverSkills>[0]) => {
   const registry = discoverSkills({ env, ...sources }).registry
   return registry === null ? '' : display(registry)
 }
-const shorts = (text: string) => [...text.matchAll(/short: ([\w ]+)/g)].map((match) => match[1])
+const listShorts = (text: string) => [...text.matchAll(/short: ([\w ]+)/g)].map((match) => match[1])
 
 describe('skills in folders', () => {
   test('a higher layer shadows a lower one', () => {
-    expect(shorts(found({ manifest: null }))).toEqual(['of the user', 'of the system', 'of the user'])
-    expect(shorts(found({ manifest: manifest({}) }))).toEqual(['of a package', 'of the project', 'of the system', 'of the user'])
+    expect(listShorts(findSkills({ manifest: null }))).toEqual(['of the user', 'of the system', 'of the user'])
+    expect(listShorts(findSkills({ manifest: makeManifest({}) }))).toEqual([
+      'of a package',
+      'of the project',
+      'of the system',
+      'of the user',
+    ])
     expect(
-      shorts(found({ manifest: manifest({ paths: ['vendor'] }), env: { ...env, HARN_SKILLS_PATH: join(folder, 'extra') } })),
+      listShorts(
+        findSkills({ manifest: makeManifest({ paths: ['vendor'] }), env: { ...env, HARN_SKILLS_PATH: join(folder, 'extra') } }),
+      ),
     ).toEqual(['of the environment', 'of a package', 'of the project', 'of the system', 'of the user'])
-    expect(shorts(found({ manifest: null, folders: [join(folder, 'project', 'vendor', 'one')] }))[0]).toBe('of a vendor')
+    expect(listShorts(findSkills({ manifest: null, folders: [join(folder, 'project', 'vendor', 'one')] }))[0]).toBe('of a vendor')
   })
 
   test('layers are ordered and left out by the manifest', () => {
-    expect(shorts(found({ manifest: manifest({ lookup_order: ['user', 'project'] }) }))[1]).toBe('of the user')
-    expect(shorts(found({ manifest: manifest({ disable: ['user', 'system', 'package'] }) }))).toEqual(['of the project'])
-    expect(found({ manifest: manifest({ disable: ['user', 'system', 'package', 'project'] }) })).toBe('')
+    expect(listShorts(findSkills({ manifest: makeManifest({ lookup_order: ['user', 'project'] }) }))[1]).toBe('of the user')
+    expect(listShorts(findSkills({ manifest: makeManifest({ disable: ['user', 'system', 'package'] }) }))).toEqual([
+      'of the project',
+    ])
+    expect(findSkills({ manifest: makeManifest({ disable: ['user', 'system', 'package', 'project'] }) })).toBe('')
   })
 
   test('a namespace keeps skills of one name apart', () => {
     const sources = {
-      manifest: manifest({ disable: ['user', 'system', 'package'] }, { skill: { source: [{ path: 'vendor', namespace: 'v' }] } }),
+      manifest: makeManifest(
+        { disable: ['user', 'system', 'package'] },
+        { skill: { source: [{ path: 'vendor', namespace: 'v' }] } },
+      ),
     }
     const { find } = discoverSkills({ env, ...sources })
     expect(find('v/one')).toMatchObject({ body: 'Text of project/vendor/one', namespace: 'v' })

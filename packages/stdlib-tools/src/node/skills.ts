@@ -9,7 +9,7 @@ import { HarnDict, HarnList, display, fromPlain, toPlain } from '@bridle/vm'
 import { parseYaml } from '../library/formats/yaml.js'
 import type { Plain, Value } from '@bridle/vm'
 import { z } from 'zod'
-import { homeOf, machineRoots } from './find-skills.js'
+import { findHome, listMachineRoots } from './find-skills.js'
 
 export type SkillLayer = 'cli' | 'env' | 'project' | 'manifest' | 'user' | 'package' | 'system'
 
@@ -46,7 +46,7 @@ interface Root {
   readonly namespace: string | null
 }
 
-const settingsSchema = () =>
+const makeSettingsSchema = () =>
   z.object({
     paths: z.array(z.string()).optional(),
     disable: z.array(z.string()).optional(),
@@ -54,17 +54,17 @@ const settingsSchema = () =>
     signer_registry_url: z.string().optional(),
   })
 
-const sourcesSchema = () =>
+const makeSourcesSchema = () =>
   z.object({ source: z.array(z.object({ path: z.string().optional(), namespace: z.string().optional() })) })
 
 export function readSkills(sources: SkillSources): DiscoveredSkills {
   const env = sources.env ?? process.env
-  const home = homeOf(env)
+  const home = findHome(env)
   const project = sources.manifest === null ? null : dirname(sources.manifest.path)
   const problems: string[] = []
-  const settings = readTable(sources, 'skills', settingsSchema, problems) ?? {}
+  const settings = readTable(sources, 'skills', makeSettingsSchema, problems) ?? {}
   const within = (path: string): string => (isAbsolute(path) || project === null ? path : join(project, path))
-  const declared = readTable(sources, 'skill', sourcesSchema, problems)?.source ?? []
+  const declared = readTable(sources, 'skill', makeSourcesSchema, problems)?.source ?? []
   const roots: Root[] = []
   const add = (layer: SkillLayer, path: string, namespace: string | null = null): void => {
     roots.push({ layer, path: resolve(path), namespace })
@@ -79,9 +79,9 @@ export function readSkills(sources: SkillSources): DiscoveredSkills {
     for (const path of settings.paths ?? []) add('manifest', within(path))
     for (const { path, namespace } of declared) if (path !== undefined) add('manifest', within(path), namespace ?? null)
     const packages = join(project, '.harn', 'packages')
-    for (const name of foldersIn(packages)) add('package', join(packages, name, 'skills'))
+    for (const name of listNamesIn(packages)) add('package', join(packages, name, 'skills'))
   }
-  for (const { layer, path } of machineRoots(env)) add(layer, path)
+  for (const { layer, path } of listMachineRoots(env)) add(layer, path)
   const order = [...(settings.lookup_order ?? []).filter((layer) => LAYERS.includes(layer as SkillLayer)), ...LAYERS]
   const enabled = roots.filter(({ layer }) => settings.disable?.includes(layer) !== true)
   enabled.sort((a, b) => order.indexOf(a.layer) - order.indexOf(b.layer))
@@ -89,7 +89,7 @@ export function readSkills(sources: SkillSources): DiscoveredSkills {
   const signers: Signers = { home, registry: settings.signer_registry_url ?? null, within }
   const skills = new Map<string, Skill>()
   for (const root of enabled) {
-    for (const path of filesOf(root.path)) {
+    for (const path of listFiles(root.path)) {
       const skill = readSkill(path, root, signers, problems)
       if (skill !== null && !skills.has(skill.id)) skills.set(skill.id, skill)
     }
@@ -117,7 +117,7 @@ function readTable<T>(sources: SkillSources, key: string, schema: () => z.ZodTyp
   return read.success ? read.data : null
 }
 
-function foldersIn(path: string): string[] {
+function listNamesIn(path: string): string[] {
   try {
     return readdirSync(path).sort()
   } catch {
@@ -134,8 +134,8 @@ function readOptional(path: string): Buffer | null {
 }
 
 /** A root holds folders with a SKILL.md each, or is one itself. */
-function filesOf(root: string): string[] {
-  const names = foldersIn(root)
+function listFiles(root: string): string[] {
+  const names = listNamesIn(root)
   return names.includes('SKILL.md') ? [join(root, 'SKILL.md')] : names.map((name) => join(root, name, 'SKILL.md'))
 }
 
@@ -148,7 +148,7 @@ const KNOWN: readonly string[] = [
 const FLAGS = ['disable_model_invocation', 'user_invocable']
 const COPIED = ['allowed_tools', 'paths', 'context', 'agent', 'hooks', 'model', 'effort', 'shell', 'argument_hint']
 
-function frontMatter(text: string): { readonly yaml: string; readonly body: string } | null {
+function splitFrontMatter(text: string): { readonly yaml: string; readonly body: string } | null {
   const lines = text.split('\n')
   const isRule = (line: string): boolean => line.startsWith('---') && line.slice(3).trim() === ''
   if (lines[0]?.startsWith('\uFEFF') === true) lines[0] = lines[0].slice(1)
@@ -158,10 +158,10 @@ function frontMatter(text: string): { readonly yaml: string; readonly body: stri
   return close < 0 ? null : { yaml: lines.slice(open + 1, close).join('\n'), body: lines.slice(close + 1).join('\n') }
 }
 
-const normal = (key: string): string => key.replaceAll('-', '_')
+const normalizeKey = (key: string): string => key.replaceAll('-', '_')
 
 /** The fields as they are written; null for anything but a map. */
-function writtenFields(yaml: string): HarnDict | null {
+function parseFields(yaml: string): HarnDict | null {
   let parsed: Value
   try {
     parsed = parseYaml(yaml)
@@ -178,28 +178,28 @@ function readSkill(path: string, root: Root, signers: Signers, problems: string[
     problems.push(`skills: ${path}: ${reason}`)
     return null
   }
-  const parts = frontMatter(bytes.toString('utf8'))
-  const written = parts === null ? null : writtenFields(parts.yaml)
+  const parts = splitFrontMatter(bytes.toString('utf8'))
+  const written = parts === null ? null : parseFields(parts.yaml)
   if (parts === null) return refuse('SKILL.md requires a non-empty `short` field')
   if (written === null) return refuse('SKILL.md frontmatter is not a map in YAML')
   const fields = new HarnDict()
-  for (const [key, value] of written.entries()) fields.set(normal(key), value)
-  const textAt = (key: string): string => {
+  for (const [key, value] of written.entries()) fields.set(normalizeKey(key), value)
+  const readText = (key: string): string => {
     const value = fields.get(key) ?? null
     return value === null ? '' : display(value)
   }
-  const short = textAt('short')
+  const short = readText('short')
   if (short.trim() === '') return refuse('SKILL.md frontmatter requires a non-empty `short` field')
-  const name = textAt('name') === '' ? basename(dirname(path)) : textAt('name')
-  const unknown = written.keys().filter((key) => !KNOWN.includes(normal(key)))
+  const name = readText('name') === '' ? basename(dirname(path)) : readText('name')
+  const unknown = written.keys().filter((key) => !KNOWN.includes(normalizeKey(key)))
   if (unknown.length > 0) problems.push(`skills: ${name} has unknown frontmatter fields: ${unknown.join(', ')}`)
   const card = HarnDict.of({
     name,
     short,
-    description: textAt('description') === '' ? short : textAt('description'),
+    description: readText('description') === '' ? short : readText('description'),
     source: root.layer,
   })
-  if (textAt('when_to_use') !== '') card.set('when_to_use', textAt('when_to_use'))
+  if (readText('when_to_use') !== '') card.set('when_to_use', readText('when_to_use'))
   for (const key of FLAGS) if (fields.get(key) === true) card.set(key, true)
   for (const key of COPIED) {
     const value = fields.get(key) ?? null
@@ -208,7 +208,7 @@ function readSkill(path: string, root: Root, signers: Signers, problems: string[
   if (root.namespace !== null) card.set('namespace', root.namespace)
   const allowed = fields.get('trusted_signers')
   const trusted = allowed instanceof HarnList ? allowed.view().map(display) : []
-  card.set('provenance', fromPlain(provenanceOf(path, bytes, trusted, signers)))
+  card.set('provenance', fromPlain(judgeProvenance(path, bytes, trusted, signers)))
   const full = card.copy()
   full.set('body', parts.body)
   full.set('skill_dir', dirname(path))
@@ -226,7 +226,7 @@ interface Signers {
   readonly within: (path: string) => string
 }
 
-const signatureSchema = () =>
+const makeSignatureSchema = () =>
   z.object({
     schema: z.literal('harn-skill-sig/v1'),
     signer_fingerprint: z.string().regex(/^[\w.:-]+$/),
@@ -235,10 +235,10 @@ const signatureSchema = () =>
   })
 
 /** Who signed the file, as its `SKILL.md.sig` says, and whether that is true. */
-function provenanceOf(path: string, bytes: Buffer, trusted: readonly string[], signers: Signers): Plain {
+function judgeProvenance(path: string, bytes: Buffer, trusted: readonly string[], signers: Signers): Plain {
   const skill_sha256 = createHash('sha256').update(bytes).digest('hex')
   const signature_path = `${path}.sig`
-  const about = (status: string, signed: boolean, more: { readonly [key: string]: Plain } = {}): Plain => ({
+  const describeStatus = (status: string, signed: boolean, more: { readonly [key: string]: Plain } = {}): Plain => ({
     skill_sha256,
     signature_path,
     signed,
@@ -247,25 +247,25 @@ function provenanceOf(path: string, bytes: Buffer, trusted: readonly string[], s
     ...more,
   })
   const text = readOptional(signature_path)
-  if (text === null) return about('missing_signature', false)
+  if (text === null) return describeStatus('missing_signature', false)
   let json: unknown
   try {
     json = JSON.parse(text.toString('utf8'))
   } catch {
-    return about('invalid_signature', false, { error: `${signature_path} is not valid harn-skill-sig/v1 JSON` })
+    return describeStatus('invalid_signature', false, { error: `${signature_path} is not valid harn-skill-sig/v1 JSON` })
   }
-  const parsed = signatureSchema().safeParse(json)
+  const parsed = makeSignatureSchema().safeParse(json)
   if (!parsed.success)
-    return about('invalid_signature', false, { error: `${signature_path} is not valid harn-skill-sig/v1 JSON` })
+    return describeStatus('invalid_signature', false, { error: `${signature_path} is not valid harn-skill-sig/v1 JSON` })
   const signer_fingerprint = parsed.data.signer_fingerprint
   if (parsed.data.skill_sha256 !== skill_sha256)
-    return about('invalid_signature', false, {
+    return describeStatus('invalid_signature', false, {
       signer_fingerprint,
       error: `${signature_path} does not match the current contents of ${path}`,
     })
-  const key = keyOf(signer_fingerprint, signers)
+  const key = findKey(signer_fingerprint, signers)
   if (key === null)
-    return about('missing_signer', true, {
+    return describeStatus('missing_signer', true, {
       signer_fingerprint,
       error: `${path} was signed by ${signer_fingerprint}, whose key is not known`,
     })
@@ -276,19 +276,19 @@ function provenanceOf(path: string, bytes: Buffer, trusted: readonly string[], s
     isGood = false
   }
   if (!isGood)
-    return about('invalid_signature', true, {
+    return describeStatus('invalid_signature', true, {
       signer_fingerprint,
       error: `${signature_path} failed Ed25519 verification for ${path}`,
     })
   if (trusted.length > 0 && !trusted.includes(signer_fingerprint))
-    return about('untrusted_signer', true, {
+    return describeStatus('untrusted_signer', true, {
       signer_fingerprint,
       error: `${path} was signed by ${signer_fingerprint}, which is not in the skill's trusted_signers allowlist`,
     })
-  return about('verified', true, { signer_fingerprint })
+  return describeStatus('verified', true, { signer_fingerprint })
 }
 
-function keyOf(fingerprint: string, { home, registry, within }: Signers): Buffer | null {
+function findKey(fingerprint: string, { home, registry, within }: Signers): Buffer | null {
   const own = readOptional(join(home, '.harn', 'trusted-signers', `${fingerprint}.pub`))
   if (own !== null || registry === null || /^https?:/.test(registry)) return own
   const folder = registry.startsWith('file:') ? fileURLToPath(registry) : within(registry)

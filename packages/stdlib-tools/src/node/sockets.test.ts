@@ -21,11 +21,11 @@ function run(source: string, policy: { readonly denyPrivate?: boolean } = { deny
   return runtime.run(source)
 }
 
-function portOf(server: Server | WebSocketServer): number {
+function readPort(server: Server | WebSocketServer): number {
   return (server.address() as AddressInfo).port
 }
 
-async function socketServer(onSocket: (socket: WebSocket) => void): Promise<string> {
+async function startSocketServer(onSocket: (socket: WebSocket) => void): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   server.on('connection', onSocket)
   await new Promise((resolve) => server.once('listening', resolve))
@@ -35,10 +35,10 @@ async function socketServer(onSocket: (socket: WebSocket) => void): Promise<stri
       server.close()
     },
   })
-  return `ws://127.0.0.1:${portOf(server)}/x`
+  return `ws://127.0.0.1:${readPort(server)}/x`
 }
 
-async function eventServer(pieces: readonly (string | Uint8Array | (() => Promise<void>))[]): Promise<string> {
+async function startEventServer(pieces: readonly (string | Uint8Array | (() => Promise<void>))[]): Promise<string> {
   const answer = async (response: ServerResponse): Promise<void> => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const piece of pieces) {
@@ -56,13 +56,13 @@ async function eventServer(pieces: readonly (string | Uint8Array | (() => Promis
       server.close()
     },
   })
-  return `http://127.0.0.1:${portOf(server)}/events`
+  return `http://127.0.0.1:${readPort(server)}/events`
 }
 
 describe('a client', () => {
   test('text, binary, ping with its pong, close with code and reason; then nil', async () => {
     const pongs: string[] = []
-    const url = await socketServer((socket) => {
+    const url = await startSocketServer((socket) => {
       socket.on('pong', (data) => {
         pongs.push(String(data))
         socket.close(4001, 'enough')
@@ -94,7 +94,7 @@ describe('a client', () => {
   })
 
   test('a receive that times out, or is abandoned at a deadline, loses nothing', async () => {
-    const url = await socketServer((socket) => {
+    const url = await startSocketServer((socket) => {
       socket.on('message', () => {
         socket.send('one')
         socket.send('two')
@@ -111,7 +111,7 @@ describe('a client', () => {
   })
 
   test('a message that is too long ends the socket', async () => {
-    const url = await socketServer((socket) => socket.send('x'.repeat(100)))
+    const url = await startSocketServer((socket) => socket.send('x'.repeat(100)))
     expect(
       await run(`
         let s = websocket_connect("${url}", {max_message_bytes: 10})
@@ -121,22 +121,22 @@ describe('a client', () => {
   })
 
   test('what cannot be reached, and what may not be', async () => {
-    const closed = await socketServer(() => {})
+    const closed = await startSocketServer(() => {})
     open.splice(0).forEach((each) => each.close())
     const plain = createServer((_request, response) => response.end('no socket here'))
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
     open.push(plain)
-    const reason = (source: string, policy?: { denyPrivate?: boolean }): Promise<unknown> =>
+    const runReason = (source: string, policy?: { denyPrivate?: boolean }): Promise<unknown> =>
       run(`try { websocket_connect("${source}") } catch (e) { return to_string(e) }`, policy)
-    expect(await reason(closed)).toBe('websocket_connect: failed: IO error: Connection refused (os error 111)')
-    expect(await reason(`ws://127.0.0.1:${portOf(plain)}/`)).toContain('websocket_connect: failed: HTTP error: 200')
-    expect(await reason(closed, {})).toContain('egress blocked')
-    expect(await reason('ws://localhost:9/', {})).toContain('egress blocked')
+    expect(await runReason(closed)).toBe('websocket_connect: failed: IO error: Connection refused (os error 111)')
+    expect(await runReason(`ws://127.0.0.1:${readPort(plain)}/`)).toContain('websocket_connect: failed: HTTP error: 200')
+    expect(await runReason(closed, {})).toContain('egress blocked')
+    expect(await runReason('ws://localhost:9/', {})).toContain('egress blocked')
   })
 })
 
 describe('a server', () => {
-  const serving = (body: string): string => `
+  const makeServing = (body: string): string => `
     let server = websocket_server()
     websocket_route(server, "/a", {auth: {bearer: "k"}, max_message_bytes: 10})
     ${body}`
@@ -144,10 +144,10 @@ describe('a server', () => {
   test('takes clients from outside; paths and bearers are checked at the upgrade', async () => {
     // The script tells its address by connecting to a server of the test, as a client.
     const seen: unknown[] = []
-    const told = await socketServer((socket) => {
+    const told = await startSocketServer((socket) => {
       socket.on('message', (data) => {
         const url = String(data)
-        const outcome = (path: string, headers: { [name: string]: string }): void => {
+        const noteOutcome = (path: string, headers: { [name: string]: string }): void => {
           const client = new WebSocket(url + path, { headers })
           client.on('unexpected-response', (request, response) => {
             seen.push(response.statusCode)
@@ -160,14 +160,14 @@ describe('a server', () => {
             client.close(1000, 'bye')
           })
         }
-        outcome('/b', {})
-        outcome('/a', {})
-        outcome('/a', { authorization: 'Bearer k', 'x-from': 'outside' })
+        noteOutcome('/b', {})
+        noteOutcome('/a', {})
+        noteOutcome('/a', { authorization: 'Bearer k', 'x-from': 'outside' })
       })
     })
     expect(
       await run(
-        serving(`
+        makeServing(`
           let out = websocket_connect("${told}")
           websocket_send(out, server.url)
           let s = websocket_accept(server, 5000)
@@ -189,7 +189,7 @@ describe('a server', () => {
   test('a client of the same run; a send buffer of none; two servers on one port', async () => {
     expect(
       await run(
-        serving(`
+        makeServing(`
           websocket_route(server, "/none", {send_buffer_messages: 0})
           let c = websocket_connect(server.url + "/none")
           let s = websocket_accept(server, 5000)
@@ -213,12 +213,12 @@ describe('a server', () => {
   )
 
   test('without a network it is reached within the run', async () => {
-    const source = serving(`
+    const makeSource = makeServing(`
       let c = websocket_connect(server.url + "/a", {auth: {bearer: "k"}})
       let s = websocket_accept(server, 1000)
       websocket_send(c, "hi")
       return websocket_receive(s, 1000)`)
-    expect(await createRuntime().run(source)).toEqual({ type: 'text', data: 'hi' })
+    expect(await createRuntime().run(makeSource)).toEqual({ type: 'text', data: 'hi' })
   })
 })
 
@@ -227,7 +227,7 @@ describe('server-sent events', () => {
     const [before, behind] = [Buffer.from('data: gr').values(), Buffer.from('üße\n\n').values()].map((bytes) =>
       Uint8Array.from(bytes),
     )
-    const url = await eventServer([
+    const url = await startEventServer([
       ': hi\n\nid: 1\nevent: a\nda',
       'ta: x\ndata: y\n\nretry: 5\n',
       before!,
@@ -254,7 +254,7 @@ describe('server-sent events', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
-    const url = await eventServer(['data: half', () => held, '\n\n'])
+    const url = await startEventServer(['data: half', () => held, '\n\n'])
     const trigger = createServer((_request, response) => {
       release()
       response.end('ok')
@@ -265,27 +265,27 @@ describe('server-sent events', () => {
       await run(`
         let s = sse_connect("GET", "${url}")
         let seen = [sse_receive(s).type, sse_receive(s, 20).type]
-        http_get("http://127.0.0.1:${portOf(trigger)}/")
+        http_get("http://127.0.0.1:${readPort(trigger)}/")
         return seen + [sse_receive(s, 5000).data]`),
     ).toEqual(['open', 'timeout', 'half'])
   })
 
   test('redirects are followed, as many as the script or else the host says', async () => {
-    const url = await eventServer(['data: there\n\n'])
+    const url = await startEventServer(['data: there\n\n'])
     const server = createServer((_request, response) => void response.writeHead(302, { location: url }).end())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     open.push(server)
-    const source = (options: string): string => `
-      let s = sse_connect("GET", "http://127.0.0.1:${portOf(server)}/", ${options})
+    const makeSource = (options: string): string => `
+      let s = sse_connect("GET", "http://127.0.0.1:${readPort(server)}/", ${options})
       return try { [sse_receive(s).type, sse_receive(s).data] } catch (e) { e }`
-    expect(await run(source('{}'))).toEqual(['open', 'there'])
+    expect(await run(makeSource('{}'))).toEqual(['open', 'there'])
     const runtime = createRuntime({
       providers: nodeProviders({ root: '/tmp', http: { policy: { denyPrivate: false } } }),
       grants: ['*'],
       requestDefaults: { http: { maxRedirects: 0 } },
     })
-    expect(await runtime.run(source('{}'))).toBe('sse_receive: stream error: too many redirects')
-    expect(await runtime.run(source('{max_redirects: 1}'))).toEqual(['open', 'there'])
+    expect(await runtime.run(makeSource('{}'))).toBe('sse_receive: stream error: too many redirects')
+    expect(await runtime.run(makeSource('{max_redirects: 1}'))).toEqual(['open', 'there'])
   })
 
   test('a redirect to another origin takes no credentials along', async () => {
@@ -296,20 +296,20 @@ describe('server-sent events', () => {
     })
     await new Promise<void>((resolve) => there.listen(0, '127.0.0.1', resolve))
     const here = createServer((_request, response) => {
-      response.writeHead(302, { location: `http://127.0.0.1:${portOf(there)}/` }).end()
+      response.writeHead(302, { location: `http://127.0.0.1:${readPort(there)}/` }).end()
     })
     await new Promise<void>((resolve) => here.listen(0, '127.0.0.1', resolve))
     open.push(here, there)
     const headers = '{Authorization: "Bearer secret", "X-Api-Key": "secret"}'
     const source = `
-      let s = sse_connect("GET", "http://127.0.0.1:${portOf(here)}/", {headers: ${headers}})
+      let s = sse_connect("GET", "http://127.0.0.1:${readPort(here)}/", {headers: ${headers}})
       return [sse_receive(s).type, sse_receive(s).data]`
     expect(await run(source)).toEqual(['open', 'there'])
     expect(seen).toEqual([undefined, undefined, 'text/event-stream'])
   })
 
   test('an event that never ends is refused at the limit', async () => {
-    const url = await eventServer([`data: ${'x'.repeat(100)}`, () => new Promise(() => {})])
+    const url = await startEventServer([`data: ${'x'.repeat(100)}`, () => new Promise(() => {})])
     expect(
       await run(`
         let s = sse_connect("GET", "${url}", {max_message_bytes: 50})
@@ -321,7 +321,7 @@ describe('server-sent events', () => {
 
 test('sockets and servers of a run end with it', async () => {
   const ended = new Promise<number>((resolve) => {
-    void socketServer((socket) => socket.on('close', (code) => resolve(code))).then((url) =>
+    void startSocketServer((socket) => socket.on('close', (code) => resolve(code))).then((url) =>
       run(`let s = websocket_connect("${url}")\nreturn websocket_server().addr`),
     )
   })
@@ -350,7 +350,7 @@ describe('HARN_EGRESS_… of whoever starts the run', () => {
     ],
   ])('holds for %s, and no script widens it', async (_, work) => {
     const asked: string[] = []
-    const url = await socketServer(() => asked.push('socket'))
+    const url = await startSocketServer(() => asked.push('socket'))
     const result = await narrow(`let f = { -> ${work(url)} }
       return try { f() } catch (e) { to_string(e) }`)
     expect(String(JSON.stringify(result))).toMatch(/egress blocked|EgressBlocked/)
@@ -362,7 +362,7 @@ describe('what nobody takes', () => {
   const never = new AbortController().signal
 
   /** What the provider answered, as data. */
-  async function value(sockets: WebSockets, op: string, args: { readonly [name: string]: unknown }): Promise<never> {
+  async function performToValue(sockets: WebSockets, op: string, args: { readonly [name: string]: unknown }): Promise<never> {
     const outcome = await sockets.perform(op, args as never, never)
     if (outcome?.ok !== true) throw new Error(JSON.stringify(outcome))
     return outcome.value as never
@@ -371,15 +371,15 @@ describe('what nobody takes', () => {
   test('messages: the socket is not read any further, and nothing is lost', async () => {
     const COUNT = 20_000
     let sent = 0
-    const url = await socketServer((socket) => {
-      const more = (): void => {
-        if (sent < COUNT) socket.send(`${sent++} ${'x'.repeat(4000)}`, more)
+    const url = await startSocketServer((socket) => {
+      const sendMore = (): void => {
+        if (sent < COUNT) socket.send(`${sent++} ${'x'.repeat(4000)}`, sendMore)
       }
-      more()
+      sendMore()
     })
     const sockets = new WebSockets({ denyPrivate: false })
     open.push(sockets)
-    const { key } = await value(sockets, 'ws_connect', { url })
+    const { key } = await performToValue(sockets, 'ws_connect', { url })
     // The server stops when the buffers between are full: a callback of \`send\` comes when the system has taken the bytes.
     for (let [before, still] = [-1, 0]; still < 200; still = sent === before ? still + 1 : 0) {
       before = sent
@@ -387,7 +387,10 @@ describe('what nobody takes', () => {
     }
     expect(sent).toBeLessThan(COUNT)
     for (let seq = 1; seq <= COUNT; seq++) {
-      const message: { readonly seq: number; readonly data: string } = await value(sockets, 'ws_receive', { key, after: seq - 1 })
+      const message: { readonly seq: number; readonly data: string } = await performToValue(sockets, 'ws_receive', {
+        key,
+        after: seq - 1,
+      })
       if (message.seq !== seq || !message.data.startsWith(`${seq - 1} `))
         throw new Error(`message ${seq}: ${message.data.slice(0, 20)}`)
     }
@@ -397,8 +400,8 @@ describe('what nobody takes', () => {
   test('connections: further ones are refused', async () => {
     const sockets = new WebSockets({ denyPrivate: false })
     open.push(sockets)
-    const { key, address } = await value(sockets, 'ws_listen', { host: '127.0.0.1', port: 0 })
-    await value(sockets, 'ws_route', { key, path: '/' })
+    const { key, address } = await performToValue(sockets, 'ws_listen', { host: '127.0.0.1', port: 0 })
+    await performToValue(sockets, 'ws_route', { key, path: '/' })
     const connect = (): Promise<string> =>
       new Promise((resolve) => {
         const client = new WebSocket(`ws://${String(address)}/`)
@@ -410,7 +413,7 @@ describe('what nobody takes', () => {
     for (let at = 0; at < 128; at++) first.push(await connect())
     expect(new Set(first)).toEqual(new Set(['open']))
     expect(await connect()).toBe('Unexpected server response: 503')
-    await value(sockets, 'ws_accept', { key })
+    await performToValue(sockets, 'ws_accept', { key })
     expect(await connect()).toBe('open')
   })
 })

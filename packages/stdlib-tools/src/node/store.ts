@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { decodePlain, encodePlain } from '../host/journal-codec.js'
-import { osErrorCode, osErrorText } from '../tools/executors/os-errors.js'
+import { readOsErrorCode, describeOsError } from '../tools/executors/os-errors.js'
 import { storeOperation } from '../host/providers/memory.js'
 import { provider, runtimeError } from '../tools/executors/provider.js'
 import type { Provider } from '../tools/executors/provider.js'
@@ -18,8 +18,8 @@ const CHANGES: ReadonlySet<unknown> = new Set(['set', 'delete', 'clear'])
 
 export function fileStore(path: string): Provider {
   let known: { readonly records: Records; readonly version: string } | null = null
-  const current = (): Records => {
-    const version = versionOf(path)
+  const loadCurrent = (): Records => {
+    const version = readVersion(path)
     if (known?.version !== version) known = { records: load(path), version }
     return known.records
   }
@@ -27,23 +27,23 @@ export function fileStore(path: string): Provider {
     kinds: ['store.op'],
     perform(effect) {
       const { args } = effect
-      const work = (): EffectOutcome => {
-        const outcome = storeOperation(current(), args)
+      const runOperation = (): EffectOutcome => {
+        const outcome = storeOperation(loadCurrent(), args)
         if (outcome.ok && CHANGES.has(args.op)) {
           const { records } = known!
           // Only what is on the disk is known.
           known = null
           save(path, records)
-          known = { records, version: versionOf(path) }
+          known = { records, version: readVersion(path) }
         }
         return outcome
       }
       try {
-        if (!CHANGES.has(args.op)) return work()
+        if (!CHANGES.has(args.op)) return runOperation()
         makeFolders(dirname(path))
-        return withFileLock(`${path}.lock`, work)
+        return withFileLock(`${path}.lock`, runOperation)
       } catch (cause) {
-        return runtimeError(`store.op: ${path}: ${osErrorText(cause)}`)
+        return runtimeError(`store.op: ${path}: ${describeOsError(cause)}`)
       }
     },
     isReadOnly: (effect) => effect.args.op === 'get' || effect.args.op === 'list',
@@ -51,7 +51,7 @@ export function fileStore(path: string): Provider {
 }
 
 /** Differs whenever the file was replaced; empty for none. */
-function versionOf(path: string): string {
+function readVersion(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs}`
 }
@@ -61,7 +61,7 @@ function load(path: string): Records {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    if (osErrorCode(cause) === 'ENOENT') return new Map()
+    if (readOsErrorCode(cause) === 'ENOENT') return new Map()
     throw cause
   }
   const data = decodePlain(text) as { readonly [namespace: string]: { readonly [key: string]: Plain } }

@@ -9,27 +9,27 @@ export function terminalProvider(
   streams: { readonly stdin?: NodeJS.ReadStream; readonly stderr?: NodeJS.WriteStream } = {},
 ): Provider {
   // Node opens the standard streams when they are first asked for, which takes longer than a small script.
-  const stdin = (): NodeJS.ReadStream => streams.stdin ?? process.stdin
-  const stderr = (): NodeJS.WriteStream => streams.stderr ?? process.stderr
+  const getStdin = (): NodeJS.ReadStream => streams.stdin ?? process.stdin
+  const getStderr = (): NodeJS.WriteStream => streams.stderr ?? process.stderr
   let opened: LineReader | null = null
-  const reader = (): LineReader => (opened ??= new LineReader(stdin()))
+  const getReader = (): LineReader => (opened ??= new LineReader(getStdin()))
   return provider({
     kinds: ['terminal.read', 'terminal.write'],
     perform(effect, call) {
       if (effect.kind === 'terminal.write') {
-        stderr().write(effect.args.text)
+        getStderr().write(effect.args.text)
         return answered(null)
       }
       switch (effect.args.op) {
         case 'line':
-          return reader().line(call)
+          return getReader().readLine(call)
         case 'all':
-          return reader().all(call)
+          return getReader().readAll(call)
         case 'password':
-          return reader().password(call)
+          return getReader().readPassword(call)
         case 'tty': {
           const { stream } = effect.args
-          return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr() : stdin()).isTTY === true)
+          return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? getStderr() : getStdin()).isTTY === true)
         }
       }
     },
@@ -49,7 +49,7 @@ class LineReader {
     this.stdin = stdin
   }
 
-  async line(call: EffectCall): Promise<EffectOutcome> {
+  async readLine(call: EffectCall): Promise<EffectOutcome> {
     const complete = await this.read(call, () => this.buffer.includes('\n'))
     if (!complete) return runtimeError('terminal: the run was cancelled')
     const end = this.buffer.indexOf('\n')
@@ -59,7 +59,7 @@ class LineReader {
     return answered(line.endsWith('\r') ? line.slice(0, -1) : line)
   }
 
-  async all(call: EffectCall): Promise<EffectOutcome> {
+  async readAll(call: EffectCall): Promise<EffectOutcome> {
     const complete = await this.read(call, () => false)
     if (!complete) return runtimeError('terminal: the run was cancelled')
     const text = this.buffer
@@ -67,8 +67,8 @@ class LineReader {
     return answered(text)
   }
 
-  async password(call: EffectCall): Promise<EffectOutcome> {
-    if (this.stdin.isTTY !== true) return this.line(call)
+  async readPassword(call: EffectCall): Promise<EffectOutcome> {
+    if (this.stdin.isTTY !== true) return this.readLine(call)
     // Raw mode turns the echo off, and line editing with it: what matters of that is done here.
     this.stdin.setRawMode(true)
     try {

@@ -13,8 +13,8 @@ import { URL } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import type { RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../library/time/host-clock.js'
-import { osErrorText } from '../tools/executors/os-errors.js'
+import { clampTimer } from '../library/time/host-clock.js'
+import { describeOsError } from '../tools/executors/os-errors.js'
 import { answered, refused } from '../tools/executors/provider.js'
 import { checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
@@ -81,7 +81,7 @@ export class WebSockets {
       case 'ws_receive':
         return this.receive(args, signal)
       case 'ws_close':
-        return answered(this.closeEndpoint(text(args.key)))
+        return answered(this.closeEndpoint(readText(args.key)))
       case 'ws_listen':
         return this.listen(args)
       case 'ws_route':
@@ -89,7 +89,7 @@ export class WebSockets {
       case 'ws_accept':
         return this.accept(args, signal)
       case 'ws_unlisten':
-        return answered(this.closeListener(text(args.key)))
+        return answered(this.closeListener(readText(args.key)))
       default:
         return null
     }
@@ -103,14 +103,14 @@ export class WebSockets {
   // ------------------------------------------------------------------------------------------------------------ sockets
 
   private async connect(args: Args, signal: AbortSignal): Promise<EffectOutcome> {
-    const url = new URL(text(args.url))
+    const url = new URL(readText(args.url))
     const asHttp = new URL(url.href.replace(/^ws/, 'http'))
     checkUrl(asHttp, this.policy)
     const { default: ws } = await import('ws')
     const socket = new ws(url, {
-      headers: { ...stringRecord(args.headers ?? null), ...this.secrets(args, asHttp) },
-      handshakeTimeout: number(args.timeoutMs, DEFAULT_CONNECT_MS),
-      maxPayload: number(args.maxBytes, 1 << 20),
+      headers: { ...readStringRecord(args.headers ?? null), ...this.secrets(args, asHttp) },
+      handshakeTimeout: readNumber(args.timeoutMs, DEFAULT_CONNECT_MS),
+      maxPayload: readNumber(args.maxBytes, 1 << 20),
       perMessageDeflate: false,
       followRedirects: false,
       ...(judgesAddresses(asHttp, this.policy) ? { lookup: guardedLookup } : {}),
@@ -129,7 +129,7 @@ export class WebSockets {
       })
       socket.once('error', (cause) => {
         settle(() => {
-          if (isNetworkProblem(cause)) resolve(refused(codeOf(cause), connectProblem(cause)))
+          if (isNetworkProblem(cause)) resolve(refused(readCode(cause), connectProblem(cause)))
           else reject(cause)
         })
       })
@@ -143,26 +143,26 @@ export class WebSockets {
     const key = `${kind}-${++this.made}`
     const endpoint: Endpoint = { socket, inbox: [], nextSeq: 1, waiter: null, bytes: 0, ended: false }
     this.endpoints.set(key, endpoint)
-    const arrive = (message: Message): void => {
+    const takeMessage = (message: Message): void => {
       if (endpoint.ended) return
       endpoint.inbox.push({ seq: endpoint.nextSeq++, message })
-      endpoint.bytes += sizeOf(message)
+      endpoint.bytes += measureMessage(message)
       if (endpoint.inbox.length >= MOST_WAITING || endpoint.bytes >= MOST_BYTES_WAITING) socket.pause()
       endpoint.waiter?.settle()
     }
     socket.on('message', (data: RawData, isBinary: boolean) => {
-      const bytes = bytesOf(data)
-      arrive(isBinary ? { type: 'binary', data: bytes } : { type: 'text', data: Buffer.from(bytes).toString('utf8') })
+      const bytes = toBytes(data)
+      takeMessage(isBinary ? { type: 'binary', data: bytes } : { type: 'text', data: Buffer.from(bytes).toString('utf8') })
     })
-    socket.on('ping', (data: Buffer) => arrive({ type: 'ping', data: new Uint8Array(data) }))
-    socket.on('pong', (data: Buffer) => arrive({ type: 'pong', data: new Uint8Array(data) }))
+    socket.on('ping', (data: Buffer) => takeMessage({ type: 'ping', data: new Uint8Array(data) }))
+    socket.on('pong', (data: Buffer) => takeMessage({ type: 'pong', data: new Uint8Array(data) }))
     socket.on('error', (cause) => {
-      if (codeOf(cause) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') arrive({ type: 'oversize' })
+      if (readCode(cause) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') takeMessage({ type: 'oversize' })
     })
     socket.on('close', (code: number, reason: Buffer) => {
       // 1005: the frame had no code. 1006: there was no frame at all; the connection is just gone.
-      if (code === 1005) arrive({ type: 'close' })
-      else if (code !== 1006) arrive({ type: 'close', code, reason: reason.toString('utf8') })
+      if (code === 1005) takeMessage({ type: 'close' })
+      else if (code !== 1006) takeMessage({ type: 'close', code, reason: reason.toString('utf8') })
       endpoint.ended = true
       endpoint.waiter?.settle()
     })
@@ -170,34 +170,34 @@ export class WebSockets {
   }
 
   private send(args: Args): EffectOutcome | Promise<EffectOutcome> {
-    const endpoint = this.endpoints.get(text(args.key))
+    const endpoint = this.endpoints.get(readText(args.key))
     if (endpoint === undefined || endpoint.socket.readyState !== endpoint.socket.OPEN) return answered(false)
     const { socket } = endpoint
     const { data } = args
-    const payload = data instanceof Uint8Array ? Buffer.from(data) : text(data)
+    const payload = data instanceof Uint8Array ? Buffer.from(data) : readText(data)
     return new Promise((resolve) => {
-      const sent = (cause?: Error | null): void => resolve(answered(cause === undefined || cause === null))
+      const settleSent = (cause?: Error | null): void => resolve(answered(cause === undefined || cause === null))
       switch (args.type) {
         case 'ping':
-          return socket.ping(payload, undefined, sent)
+          return socket.ping(payload, undefined, settleSent)
         case 'pong':
-          return socket.pong(payload, undefined, sent)
+          return socket.pong(payload, undefined, settleSent)
         case 'close':
-          socket.close(typeof args.code === 'number' ? args.code : 1000, text(args.reason))
-          return sent()
+          socket.close(typeof args.code === 'number' ? args.code : 1000, readText(args.reason))
+          return settleSent()
         default:
-          socket.send(payload, { binary: args.type === 'binary' }, sent)
+          socket.send(payload, { binary: args.type === 'binary' }, settleSent)
       }
     })
   }
 
   /** `{seq, …message}`, `{timeout: true}`, or nil when nothing more will come. Messages up to `after` are forgotten. */
   private receive(args: Args, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
-    const endpoint = this.endpoints.get(text(args.key))
+    const endpoint = this.endpoints.get(readText(args.key))
     if (endpoint === undefined) return answered(null)
-    const after = number(args.after, 0)
+    const after = readNumber(args.after, 0)
     while ((endpoint.inbox[0]?.seq ?? Number.POSITIVE_INFINITY) <= after)
-      endpoint.bytes -= sizeOf(endpoint.inbox.shift()!.message)
+      endpoint.bytes -= measureMessage(endpoint.inbox.shift()!.message)
     const hasRoom = endpoint.inbox.length < MOST_WAITING / 2 && endpoint.bytes < MOST_BYTES_WAITING / 2
     if (endpoint.socket.isPaused && hasRoom) endpoint.socket.resume()
     const look = (): Plain | undefined => {
@@ -205,7 +205,7 @@ export class WebSockets {
       if (next !== undefined) return { seq: next.seq, ...next.message }
       return endpoint.ended ? null : undefined
     }
-    return waitFor(endpoint, look, number(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
+    return waitFor(endpoint, look, readNumber(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
   }
 
   private closeEndpoint(key: string): boolean {
@@ -225,8 +225,8 @@ export class WebSockets {
   // ------------------------------------------------------------------------------------------------------------ servers
 
   private async listen(args: Args): Promise<EffectOutcome> {
-    const host = text(args.host)
-    const port = number(args.port, 0)
+    const host = readText(args.host)
+    const port = readNumber(args.port, 0)
     if (this.policy.denyPrivate !== false && !isLoopback(host)) return refused('EACCES', 'Permission denied (os error 13)')
     const { WebSocketServer: Wss } = await import('ws')
     const server = createServer((_request, response) => {
@@ -236,7 +236,7 @@ export class WebSockets {
     const listener: Listener = { server, routes: new Map(), waiting: [], waiter: null }
     server.on('upgrade', (request, socket, head) => this.upgrade(Wss, listener, request, socket, head))
     return await new Promise((resolve) => {
-      server.once('error', (cause) => resolve(refused(codeOf(cause), osErrorText(cause))))
+      server.once('error', (cause) => resolve(refused(readCode(cause), describeOsError(cause))))
       server.listen(port, host, () => {
         this.listeners.set(key, listener)
         const address = server.address() as AddressInfo // it listens on TCP
@@ -260,26 +260,26 @@ export class WebSockets {
       const key = this.adopt(accepted, 'accepted')
       if (route.idleMs > 0) closeWhenIdle(accepted, route.idleMs)
       const { remoteAddress = '', remotePort = 0 } = request.socket
-      listener.waiting.push({ key, path, peer: `${remoteAddress}:${remotePort}`, headers: headersOf(request) })
+      listener.waiting.push({ key, path, peer: `${remoteAddress}:${remotePort}`, headers: makeHeadersMessage(request) })
       listener.waiter?.settle()
     })
   }
 
   private route(args: Args): EffectOutcome {
-    const listener = this.listeners.get(text(args.key))
-    listener?.routes.set(text(args.path), {
+    const listener = this.listeners.get(readText(args.key))
+    listener?.routes.set(readText(args.path), {
       bearer: typeof args.bearer === 'string' ? args.bearer : null,
-      maxBytes: number(args.maxBytes, 1 << 20),
-      idleMs: number(args.idleMs, 0),
+      maxBytes: readNumber(args.maxBytes, 1 << 20),
+      idleMs: readNumber(args.idleMs, 0),
     })
     return answered(listener !== undefined)
   }
 
   private accept(args: Args, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
-    const listener = this.listeners.get(text(args.key))
+    const listener = this.listeners.get(readText(args.key))
     if (listener === undefined) return answered(null)
     const look = (): Plain | undefined => listener.waiting.shift()
-    return waitFor(listener, look, number(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
+    return waitFor(listener, look, readNumber(args.timeoutMs, DEFAULT_CONNECT_MS), signal)
   }
 
   private closeListener(key: string): boolean {
@@ -318,7 +318,7 @@ function waitFor(
       },
     }
     const onAbort = (): void => finish({ timeout: true })
-    const timer = setTimeout(() => finish({ timeout: true }), timerMs(timeoutMs))
+    const timer = setTimeout(() => finish({ timeout: true }), clampTimer(timeoutMs))
     signal.addEventListener('abort', onAbort, { once: true })
     holder.waiter = waiter
   })
@@ -329,7 +329,7 @@ function reject(socket: Duplex, status: string): void {
 }
 
 function closeWhenIdle(socket: WebSocket, idleMs: number): void {
-  const timer = setTimeout(() => socket.close(1001, 'idle timeout'), timerMs(idleMs))
+  const timer = setTimeout(() => socket.close(1001, 'idle timeout'), clampTimer(idleMs))
   timer.unref()
   const touch = (): void => {
     timer.refresh()
@@ -343,23 +343,23 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }
 
-function headersOf(request: IncomingMessage): Message {
+function makeHeadersMessage(request: IncomingMessage): Message {
   const out = Object.create(null) as { [name: string]: Plain }
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) out[name] = Array.isArray(value) ? value.join(', ') : value
   return out
 }
 
-function bytesOf(data: RawData): Uint8Array {
+function toBytes(data: RawData): Uint8Array {
   if (Array.isArray(data)) return new Uint8Array(Buffer.concat(data))
   return new Uint8Array(data instanceof ArrayBuffer ? data : Buffer.from(data))
 }
 
-function codeOf(cause: unknown): string {
+function readCode(cause: unknown): string {
   return String((cause as { readonly code?: unknown }).code ?? '')
 }
 
-function sizeOf({ data }: Message): number {
+function measureMessage({ data }: Message): number {
   return typeof data === 'string' || data instanceof Uint8Array ? data.length : 0
 }
 
@@ -369,22 +369,22 @@ function isNetworkProblem(cause: Error): boolean {
 
 /** What follows `failed: ` in the message a script sees. */
 function connectProblem(cause: unknown): string {
-  const code = codeOf(cause)
+  const code = readCode(cause)
   const inner = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'IO error: failed to lookup address information'
   if (/handshake has timed out/.test(String(cause))) return 'operation timed out'
-  return code === '' || code.startsWith('WS_') ? String((cause as Error).message) : `IO error: ${osErrorText(inner)}`
+  return code === '' || code.startsWith('WS_') ? String((cause as Error).message) : `IO error: ${describeOsError(inner)}`
 }
 
-function text(value: Plain | undefined): string {
+function readText(value: Plain | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-function number(value: Plain | undefined, fallback: number): number {
+function readNumber(value: Plain | undefined, fallback: number): number {
   return typeof value === 'number' ? value : fallback
 }
 
-function stringRecord(value: Plain): { [name: string]: string } {
+function readStringRecord(value: Plain): { [name: string]: string } {
   const out = Object.create(null) as { [name: string]: string }
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return out
   for (const [name, each] of Object.entries(value)) if (typeof each === 'string') out[name] = each

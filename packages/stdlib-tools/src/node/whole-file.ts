@@ -23,7 +23,7 @@ import {
 } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname } from 'node:path'
-import { osErrorCode } from '../tools/executors/os-errors.js'
+import { readOsErrorCode } from '../tools/executors/os-errors.js'
 
 export interface WholeFileOptions {
   /** Permissions of the file, whatever the process gives to new files. */
@@ -51,7 +51,7 @@ export function writeWholeFile(path: string, content: WholeContent, options: Who
     renameSync(temporary, path)
   } catch (cause) {
     // Another one's file of that name is another one's business; with eight hex digits there is none.
-    if (osErrorCode(cause) !== 'EEXIST') rmSync(temporary, { force: true })
+    if (readOsErrorCode(cause) !== 'EEXIST') rmSync(temporary, { force: true })
     throw cause
   }
 }
@@ -74,7 +74,7 @@ export const NO_SIBLING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROF
 
 /**
  * The same for a file that may be there: it keeps its permissions (of `copyOf` it gets the other's), and has to be one that the process may
- * write. False when it cannot be replaced: for pipes and devices, or in a folder that cannot be written. `replaceable` refuses more.
+ * write. False when it cannot be replaced: for pipes and devices, or in a folder that cannot be written. `isReplaceable` refuses more.
  */
 export function replaceFile(
   path: string,
@@ -90,7 +90,7 @@ export function replaceFile(
     writeWholeFile(path, content, { ...options, mode: options.mode ?? before?.mode })
     return true
   } catch (cause) {
-    if (NO_SIBLING.has(osErrorCode(cause))) return false
+    if (NO_SIBLING.has(readOsErrorCode(cause))) return false
     throw cause
   }
 }
@@ -100,15 +100,15 @@ export function replaceFile(
  * names or another owner, for which it stays what it is, unless `evenIfShared`. Throws what the operating system says.
  */
 export function overwriteFile(path: string, content: WholeContent, options: { readonly evenIfShared?: boolean } = {}): void {
-  const replaceable = (file: Stats): boolean =>
+  const isReplaceable = (file: Stats): boolean =>
     options.evenIfShared === true || (file.nlink === 1 && file.uid === (process.getuid?.() ?? file.uid))
-  if (replaceFile(behindLinks(path), content, { newMode: 0o666, replaceable })) return
+  if (replaceFile(resolveLinks(path), content, { newMode: 0o666, replaceable: isReplaceable })) return
   if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(path, content)
   else copyFileSync(content.copyOf, path)
 }
 
 /** The file that a link to it stands for: replacing the link would not change it. One to nowhere is written through. */
-export function behindLinks(path: string): string {
+export function resolveLinks(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -142,7 +142,7 @@ export function makeFolders(path: string, mode = 0o777): void {
   try {
     makeFolder(path, mode)
   } catch (cause) {
-    if (osErrorCode(cause) !== 'ENOENT' || dirname(path) === path) throw cause
+    if (readOsErrorCode(cause) !== 'ENOENT' || dirname(path) === path) throw cause
     makeFolders(dirname(path), mode)
     makeFolder(path, mode)
   }
@@ -153,7 +153,7 @@ function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode })
   } catch (cause) {
-    if (osErrorCode(cause) !== 'EEXIST') throw cause
+    if (readOsErrorCode(cause) !== 'EEXIST') throw cause
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`, { cause }), { code: 'ENOTDIR' })
   }

@@ -47,15 +47,15 @@ export class Workspace {
 }
 
 /** Runs a provider's work; a violation becomes the error that says nothing was done. */
-export function guarded(work: () => EffectOutcome): EffectOutcome {
+export function guardWork(work: () => EffectOutcome): EffectOutcome {
   try {
     return work()
   } catch (cause) {
-    if (cause instanceof SandboxViolation) return violation(cause)
+    if (cause instanceof SandboxViolation) return makeViolation(cause)
     throw cause
   }
 }
 
-export function violation(cause: SandboxViolation): EffectOutcome {
+export function makeViolation(cause: SandboxViolation): EffectOutcome {
   return categorizedError('tool_rejected', cause.message, cause.type === 'limit' ? 'resource_limit' : 'security_violation')
 }

@@ -98,7 +98,7 @@ class OtelSink<Context> implements TraceSink {
         return
       }
       case 'tool_call':
-        this.called(event, endMs)
+        this.finishCall(event, endMs)
         return
       case 'error':
         this.run?.setStatus({ code: ERROR, message: event.message ?? '' })
@@ -113,7 +113,7 @@ class OtelSink<Context> implements TraceSink {
 
   contextOf(id: string, to: 'http' | 'mcp'): { readonly [header: string]: string } | null {
     if (this.options.propagate?.includes(to) !== true) return null
-    const span = this.openOf(id)?.span ?? this.run
+    const span = this.findOpen(id)?.span ?? this.run
     const context = span?.spanContext?.()
     if (context === undefined) return null
     const flags = (context.traceFlags & 0xff).toString(16).padStart(2, '0')
@@ -122,20 +122,20 @@ class OtelSink<Context> implements TraceSink {
 
   private begin(mark: Begin): void {
     const { work, id, task, ms } = mark
-    const stack = this.stackOf(task)
+    const stack = this.getStack(task)
     // A turn ends where the next one begins.
     if (work === 'agent_turn') this.closeTurn(stack, ms)
-    const above = work === 'task' ? this.stackOf(mark.parentTask ?? 0) : stack
+    const above = work === 'task' ? this.getStack(mark.parentTask ?? 0) : stack
     const span = this.tracer.startSpan(
-      titleOf(mark),
-      { startTime: ms, attributes: attributesOfMark(mark) },
-      this.within(above.at(-1)?.span ?? this.run),
+      formatTitle(mark),
+      { startTime: ms, attributes: makeMarkAttributes(mark) },
+      this.makeSpanContext(above.at(-1)?.span ?? this.run),
     )
     stack.push({ span, work, id, startMs: ms, settled: false })
   }
 
   private end({ work, id, task, ms, failure }: Extract<SpanMark, { at: 'end' }>): void {
-    const stack = this.stackOf(task)
+    const stack = this.getStack(task)
     const at = stack.findLastIndex((open) => open.work === work && open.id === id)
     // Begun before a restore: its span went with the process that had it.
     if (at < 0) return
@@ -153,35 +153,39 @@ class OtelSink<Context> implements TraceSink {
   }
 
   /** What came out of a call: of the one that is open under its id, or of one of which nothing was told before. */
-  private called(event: TraceEvent, endMs: number): void {
+  private finishCall(event: TraceEvent, endMs: number): void {
     const details = event.details ?? {}
-    const open = this.openOf(String(details['call_id']))
-    const attributes = attributesOf(event)
+    const open = this.findOpen(String(details['call_id']))
+    const attributes = makeAttributes(event)
     if (open !== null) {
       open.settled = true
       for (const [name, value] of Object.entries(attributes)) open.span.setAttribute(name, value)
       settle(open.span, event)
       return
     }
-    const above = this.openOf(String(details['parent'] ?? ''))?.span ?? this.stackOf(Number(details['task'] ?? 0)).at(-1)?.span
+    const above = this.findOpen(String(details['parent'] ?? ''))?.span ?? this.getStack(Number(details['task'] ?? 0)).at(-1)?.span
     const startTime = endMs - (event.latency_ms ?? 0)
-    const span = this.tracer.startSpan(titleOfEvent(event), { startTime, attributes }, this.within(above ?? this.run))
+    const span = this.tracer.startSpan(
+      formatEventTitle(event),
+      { startTime, attributes },
+      this.makeSpanContext(above ?? this.run),
+    )
     settle(span, event)
     span.end(endMs)
   }
 
-  private within(span: OtelSpan | null): Context | undefined {
+  private makeSpanContext(span: OtelSpan | null): Context | undefined {
     const { context, setSpan } = this.options
     return span === null || setSpan === undefined || context === undefined ? context : setSpan(context, span as never)
   }
 
-  private stackOf(task: number): Open[] {
+  private getStack(task: number): Open[] {
     let stack = this.stacks.get(task)
     if (stack === undefined) this.stacks.set(task, (stack = []))
     return stack
   }
 
-  private openOf(id: string): Open | null {
+  private findOpen(id: string): Open | null {
     for (const stack of this.stacks.values()) {
       const found = stack.findLast((open) => open.id === id)
       if (found !== undefined) return found
@@ -210,7 +214,7 @@ function settle(span: OtelSpan, { details }: TraceEvent): void {
   span.setStatus({ code: ERROR, message: error.message })
 }
 
-function titleOf({ work, name }: Begin): string {
+function formatTitle({ work, name }: Begin): string {
   switch (work) {
     case 'agent_loop':
       return 'invoke_agent'
@@ -225,26 +229,26 @@ function titleOf({ work, name }: Begin): string {
   }
 }
 
-function titleOfEvent({ tool_id: tool, details }: TraceEvent): string {
+function formatEventTitle({ tool_id: tool, details }: TraceEvent): string {
   if (tool !== 'llm.chat') return `execute_tool ${String(details?.['name'])}`
-  const model = modelOf(details)
+  const model = readModel(details)
   return model === null ? 'chat' : `chat ${model}`
 }
 
-function modelOf(details: TraceEvent['details']): string | null {
+function readModel(details: TraceEvent['details']): string | null {
   const args = details?.['args']
   const model = typeof args === 'object' && args !== null && 'model' in args ? args['model'] : null
   return typeof model === 'string' && model !== '' ? model : null
 }
 
-function attributesOfMark({ work, facts = {} }: Begin): { readonly [name: string]: AttributeValue } {
+function makeMarkAttributes({ work, facts = {} }: Begin): { readonly [name: string]: AttributeValue } {
   const own = Object.fromEntries(Object.entries(facts).map(([name, value]) => [`bridle.${work}.${name}`, value]))
   return work === 'agent_loop' ? { 'gen_ai.operation.name': 'invoke_agent', ...own } : own
 }
 
-function attributesOf(event: TraceEvent): { readonly [name: string]: AttributeValue } {
+function makeAttributes(event: TraceEvent): { readonly [name: string]: AttributeValue } {
   const details = event.details ?? {}
-  const model = event.tool_id === 'llm.chat' ? modelOf(details) : null
+  const model = event.tool_id === 'llm.chat' ? readModel(details) : null
   const operation =
     event.tool_id === 'llm.chat'
       ? { 'gen_ai.operation.name': 'chat', ...(model === null ? {} : { 'gen_ai.request.model': model }) }

@@ -6,7 +6,7 @@ import { MemoryTrace, ToolError, VirtualClock, createRuntime, defineTool, verify
 import type { Provider, RuntimeOptions, StartOptions } from '../index.js'
 import type { Effect } from '@bridle/vm'
 import type { EffectCall } from '../tools/executors/provider.js'
-import { propagating } from '../host/trace/propagate.js'
+import { withPropagation } from '../host/trace/propagate.js'
 import { otelTrace } from './index.js'
 import type { OtelOptions, OtelSpan } from './index.js'
 
@@ -24,7 +24,7 @@ interface Context {
   readonly span: Recorded
 }
 
-function recorder(): {
+function makeRecorder(): {
   readonly root: Recorded
   readonly all: Recorded[]
   readonly tracer: Parameters<typeof otelTrace<Context>>[0]
@@ -66,28 +66,28 @@ function recorder(): {
 }
 
 /** One line a span: its name, what came of it. */
-function tree(span: Recorded, depth = 0): readonly string[] {
+function renderTree(span: Recorded, depth = 0): readonly string[] {
   const { attributes, status } = span
   const facts = ['error.type', 'bridle.tool.executor', 'bridle.tool.attempts'].flatMap((key) =>
     attributes[key] === undefined ? [] : [String(attributes[key])],
   )
   const state = status === null ? '' : status.code === 1 ? ' ok' : ' error'
   const line = `${'  '.repeat(depth)}${span.name}${state}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`
-  return [line, ...span.children.flatMap((child) => tree(child, depth + 1))]
+  return [line, ...span.children.flatMap((child) => renderTree(child, depth + 1))]
 }
 
-async function spansOf(
+async function recordSpans(
   source: string,
   { runtime = {}, start = {}, otel = {} }: { runtime?: RuntimeOptions; start?: StartOptions; otel?: OtelOptions<Context> } = {},
 ): Promise<{ readonly lines: readonly string[]; readonly all: readonly Recorded[]; readonly memory: MemoryTrace }> {
-  const { root, all, tracer } = recorder()
+  const { root, all, tracer } = makeRecorder()
   const memory = new MemoryTrace()
   const sink = otelTrace(tracer, { context: { span: root }, setSpan: (_context, span) => ({ span }), ...otel })
   const host = createRuntime({ clock: new VirtualClock(), tracing: () => ({ sinks: [sink, memory] }), ...runtime })
   await host.start(host.compile(source), start).result
   expect(all.slice(1).filter((span) => span.endMs === null)).toEqual([])
   for (const span of all.slice(1)) expect(span.endMs).toBeGreaterThanOrEqual(span.startMs)
-  return { lines: root.children.flatMap((child) => tree(child)), all: all.slice(1), memory }
+  return { lines: root.children.flatMap((child) => renderTree(child)), all: all.slice(1), memory }
 }
 
 test('an agent: its turns, the model and tools of each, the attempts of a tool', async () => {
@@ -109,7 +109,7 @@ let tools = tool_define(tool_registry(), "look", "Looks up", {parameters: {id: "
 agent_loop("What is it?", nil, {tools: tools, provider: "mock", model: "small", loop_until_done: true, tool_format: "native"})
 tool_call("crypto.sha256", {input: "x"})
 `
-  const { lines, all, memory } = await spansOf(source, { runtime: { tools: [price] } })
+  const { lines, all, memory } = await recordSpans(source, { runtime: { tools: [price] } })
   expect(lines).toMatchInlineSnapshot(`
     [
       "invoke_script",
@@ -148,7 +148,7 @@ let failing = spawn { throw "no" }
 await(left)
 try { await(failing) } catch (e) { nil }
 `
-  const { lines } = await spansOf(source)
+  const { lines } = await recordSpans(source)
   expect(lines).toMatchInlineSnapshot(`
     [
       "invoke_script",
@@ -175,7 +175,7 @@ let body = try { http_get("https://evil.test/") } catch (e) { nil }
 let task = spawn { tool_try("never", {}) }
 cancel(task)
 `
-  const { lines } = await spansOf(source, {
+  const { lines } = await recordSpans(source, {
     runtime: { tools: [never], toolGrants: { http: { domain: 'a.test' } }, grants: ['http'] },
   })
   expect(lines).toMatchInlineSnapshot(`
@@ -202,18 +202,18 @@ test('the context goes to services outside where the host says so', async () => 
   }
   const source = 'http_get("https://a.test/")\nhttp_get("https://a.test/", {headers: {Traceparent: "own"}})'
   const runtime: RuntimeOptions = { providers: [http], grants: ['http'] }
-  const { all } = await spansOf(source, { runtime, otel: { propagate: ['http'] } })
+  const { all } = await recordSpans(source, { runtime, otel: { propagate: ['http'] } })
   const first = all.find(({ name }) => name === 'execute_tool http.get')!
   const parent = `00-${'a'.repeat(32)}-${String(first.number).padStart(16, '0')}-01`
   expect(asked).toEqual([expect.objectContaining({ traceparent: parent }), expect.not.objectContaining({ traceparent: parent })])
   asked.length = 0
-  await spansOf(source, { runtime })
+  await recordSpans(source, { runtime })
   expect(asked).toEqual([expect.not.objectContaining({ traceparent: expect.anything() as unknown }), expect.anything()])
 })
 
 test('MCP servers are told in _meta, and what is said there stays', () => {
   const seen: Effect[] = []
-  const perform = propagating({ contextOf: (id, to) => ({ traceparent: `${to}-${id}` }) }, (effect) => {
+  const perform = withPropagation({ findContext: (id, to) => ({ traceparent: `${to}-${id}` }) }, (effect) => {
     seen.push(effect)
     return { ok: true, value: null }
   })
@@ -244,7 +244,7 @@ tool_try("login", {password: "hunter2hunter2"})
 let task = spawn { throw "it was hunter2hunter2" }
 try { await(task) } catch (e) { nil }
 `
-  const { all } = await spansOf(source, { runtime: { tools: [login] } })
+  const { all } = await recordSpans(source, { runtime: { tools: [login] } })
   expect(all.some(({ status }) => status?.message?.includes('[redacted]') === true)).toBe(true)
   expect(JSON.stringify(all.map(({ name, attributes, status }) => [name, attributes, status]))).not.toContain('hunter2')
 })

@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => http.close(resolve)))
 
 /** Gives every span a number of its own, as its id. */
-function numbering(): { readonly names: string[]; readonly tracer: Parameters<typeof otelTrace<object>>[0] } {
+function makeNumbering(): { readonly names: string[]; readonly tracer: Parameters<typeof otelTrace<object>>[0] } {
   const names: string[] = []
   const tracer = {
     startSpan: (name: string): OtelSpan => {
@@ -69,8 +69,8 @@ function numbering(): { readonly names: string[]; readonly tracer: Parameters<ty
   return { names, tracer }
 }
 
-async function arrived(server: string, propagate: readonly ('http' | 'mcp')[]): Promise<readonly (string | null)[]> {
-  const { names, tracer } = numbering()
+async function listArrived(server: string, propagate: readonly ('http' | 'mcp')[]): Promise<readonly (string | null)[]> {
+  const { names, tracer } = makeNumbering()
   const sink = otelTrace(tracer, { context: {}, setSpan: (_context, span) => ({ span }), propagate })
   const runtime = createRuntime({
     providers: [mcpProvider({ servers })],
@@ -96,9 +96,9 @@ return [
 }
 
 test.each(['stdio', 'http'])('a server over %s hears for which span each request is made', async (server) => {
-  expect(await arrived(server, ['mcp'])).toEqual(['mcp tools/list', `execute_tool mcp.${server}.tell`, 'attempt 1'])
+  expect(await listArrived(server, ['mcp'])).toEqual(['mcp tools/list', `execute_tool mcp.${server}.tell`, 'attempt 1'])
 })
 
 test.each(['stdio', 'http'])('and nothing over %s where the host does not say so', async (server) => {
-  expect(await arrived(server, ['http'])).toEqual([null, null, null])
+  expect(await listArrived(server, ['http'])).toEqual([null, null, null])
 })

@@ -3,6 +3,6 @@
 import type { EffectCall } from '../tools/executors/provider.js'
 
 /** The first call of a run, which nobody cancels unless `signal` does. */
-export function effectCall(signal = new AbortController().signal): EffectCall {
+export function makeEffectCall(signal = new AbortController().signal): EffectCall {
   return { id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} }
 }

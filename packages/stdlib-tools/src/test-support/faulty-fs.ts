@@ -1,6 +1,6 @@
 // A file system whose nth call fails, for tests that let each call of an operation fail in turn. It wraps `node:fs`:
 //
-//   vi.mock('node:fs', async (original) => faultyFs(await original()))
+//   vi.mock('node:fs', async (original) => makeFaultyFs(await original()))
 //
 // In a process of its own (`*.process.test.ts`), for modules that were loaded before keep the real one.
 
@@ -32,7 +32,7 @@ export async function withFault<T>(
   }
 }
 
-export function faultyFs(real: typeof Fs): typeof Fs {
+export function makeFaultyFs(real: typeof Fs): typeof Fs {
   const entries = Object.entries(real).map(([name, value]) => {
     // A descriptor is closed even when closing says otherwise, and a file that cannot be removed stays: nothing to be done about.
     if (typeof value !== 'function' || !name.endsWith('Sync') || name === 'closeSync' || name === 'rmSync') return [name, value]
@@ -44,9 +44,9 @@ export function faultyFs(real: typeof Fs): typeof Fs {
         if (fault === null) return call(...args)
         state.calls.push(name)
         const isDue = state.calls.length === fault.at
-        if (state.isFull && name === 'writeSync') throw failure(fault.code, name)
+        if (state.isFull && name === 'writeSync') throw makeFailure(fault.code, name)
         if (!isDue) return call(...args)
-        if (fault.short !== true) throw failure(fault.code, name)
+        if (fault.short !== true) throw makeFailure(fault.code, name)
         const [fd, bytes] = args
         if (name !== 'writeSync' || !(bytes instanceof Uint8Array)) return call(...args)
         state.isFull = true
@@ -58,6 +58,6 @@ export function faultyFs(real: typeof Fs): typeof Fs {
   return { ...made, default: made } as typeof Fs
 }
 
-function failure(code: string, call: string): Error {
+function makeFailure(code: string, call: string): Error {
   return Object.assign(new Error(`${code}: injected, ${call}`), { code, syscall: call })
 }

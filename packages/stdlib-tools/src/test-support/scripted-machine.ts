@@ -62,11 +62,11 @@ export class ScriptedMachine implements DrivenMachine {
   }
 }
 
-export const done = (value: Value = null, output = ''): RunExit => ({ kind: 'done', output, value })
-export const suspended = (wakeAt: number | null = null, output = ''): RunExit => ({
+export const makeDone = (value: Value = null, output = ''): RunExit => ({ kind: 'done', output, value })
+export const makeSuspended = (wakeAt: number | null = null, output = ''): RunExit => ({
   kind: 'suspended',
   output,
   effects: [],
   wakeAt,
 })
-export const yielded = (): RunExit => ({ kind: 'yielded', output: '', effects: [] })
+export const makeYielded = (): RunExit => ({ kind: 'yielded', output: '', effects: [] })

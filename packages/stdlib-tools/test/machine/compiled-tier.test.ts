@@ -29,16 +29,16 @@ const LOOPS = [
   'map({ x -> if x == 10 { throw "ten" }\n x })',
 ]
 
-function facts({ exit, output, machine }: Ran): unknown {
+function pickFacts({ exit, output, machine }: Ran): unknown {
   const fault = exit?.kind === 'failed' ? [exit.fault.text, exit.fault.trace] : null
   return { kind: exit?.kind, fault, output, fuel: machine.fuelUsed, heap: machine.heapCharged }
 }
 
 /** Runs in both tiers, and answers the compiled run. */
-function inBoth(text: string, limits: Partial<Limits> = {}): Ran {
+function runInBoth(text: string, limits: Partial<Limits> = {}): Ran {
   const base = run(link(text), limits, { tier: null })
   const compiled = run(link(text), limits, { tier: AT_ONCE })
-  expect(facts(compiled)).toEqual(facts(base))
+  expect(pickFacts(compiled)).toEqual(pickFacts(base))
   expect(base.machine.tier).toBeNull()
   expect(compiled.machine.tier!.entered).toBeGreaterThan(0)
   return compiled
@@ -90,11 +90,11 @@ describe('what both tiers do', () => {
       '1 5 5',
     ],
   ])('%s', (_, text, part) => {
-    expect(inBoth(text).output).toContain(part === '-' ? '\n' : part)
+    expect(runInBoth(text).output).toContain(part === '-' ? '\n' : part)
   })
 
   test('an uncaught fault has the same trace', () => {
-    const { exit } = inBoth('fn g(n) {\n  return n / 0\n}\nfn f(n) {\n  let r = g(n)\n  return r\n}\nf(1)')
+    const { exit } = runInBoth('fn g(n) {\n  return n / 0\n}\nfn f(n) {\n  let r = g(n)\n  return r\n}\nf(1)')
     expect(exit?.kind === 'failed' && exit.fault.trace?.map((each) => `${each.function}:${each.line}`)).toEqual([
       'g:2',
       'f:5',
@@ -103,7 +103,7 @@ describe('what both tiers do', () => {
   })
 
   test('a fault in a function that was taken in has both places in its trace', () => {
-    const { exit } = inBoth(
+    const { exit } = runInBoth(
       'fn g(n) {\n  return 6 / n\n}\nfn f(n) {\n  var s = 0\n  for i in 0 to n { s = s + g(3 - i) }\n  return s\n}\nf(5)',
     )
     expect(exit?.kind === 'failed' && exit.fault.trace?.map((each) => `${each.function}:${each.line}`)).toEqual([
@@ -114,13 +114,13 @@ describe('what both tiers do', () => {
   })
 
   test('too many nested calls are a fault at the same depth', () => {
-    inBoth('fn f(n) { println(n)\n let r = f(n + 1)\n return r }\nprintln(try { f(0) })')
+    runInBoth('fn f(n) { println(n)\n let r = f(n + 1)\n return r }\nprintln(try { f(0) })')
   })
 
   test('a run can be stopped at every unit of fuel', () => {
     const text =
       'fn g(x) { sleep(1ms)\n return x * 0.5 }\nfn f(n) { var s = 0.0\n for i in 0 to n { for j in [1, 2] { s = s + g(i + j) } }\n return s }\nprintln([1, 2].map({ n -> f(n) }))'
-    for (const sliceFuel of [1, 2, 5, 1000]) inBoth(text, { sliceFuel })
+    for (const sliceFuel of [1, 2, 5, 1000]) runInBoth(text, { sliceFuel })
   })
 
   test.each<[string, string]>([
@@ -143,7 +143,7 @@ describe('what both tiers do', () => {
     ]),
   ])('%s, stopped at every unit of fuel', (_, given) => {
     const text = given.replace('LONG', `[${Array.from({ length: 40 }, (_each, at) => (at * 7) % 11).join()}]`)
-    for (const sliceFuel of [1, 2, 7, 40, 41, 1000]) inBoth(text, { sliceFuel })
+    for (const sliceFuel of [1, 2, 7, 40, 41, 1000]) runInBoth(text, { sliceFuel })
   })
 
   test('a function may have thousands of parameters', () => {
@@ -155,27 +155,27 @@ describe('what both tiers do', () => {
   test('a loop in a function of hundreds of variables is compiled, and leaves those alone that it does not use', () => {
     const lets = Array.from({ length: 300 }, (_, at) => `let v${at} = ${at} * 2`).join('\n')
     const text = `${lets}\nvar s = 0\nfor i in 0 to 500 { s = s + i * v7\n if i == 400 { sleep(1ms) } }\nprintln("\${s} \${v0} \${v299}")`
-    const { output, machine } = inBoth(text)
+    const { output, machine } = runInBoth(text)
     expect(output).toBe('1753500 0 598\n')
     expect(machine.fuelUsed).toBeGreaterThan(400)
   })
 
   test('limits strike at the same unit', () => {
-    for (const fuel of [10, 57, 200]) inBoth('fn f(n) { var i = 0\n while true { i = i + n }\n return i }\nf(1)', { fuel })
-    inBoth('fn f() { var xs = []\n while true { xs = xs + [[1, 2, 3]] } }\nf()', { heap: 1 << 16 })
+    for (const fuel of [10, 57, 200]) runInBoth('fn f(n) { var i = 0\n while true { i = i + n }\n return i }\nf(1)', { fuel })
+    runInBoth('fn f() { var xs = []\n while true { xs = xs + [[1, 2, 3]] } }\nf()', { heap: 1 << 16 })
   })
 })
 
 test('a list that grows after it was shared holds as much memory in both', () => {
   const text =
     'fn f() { var xs = [0.5]\n let ys = xs\n for j in 0 to 40 { xs = xs.push(0.5) }\n return len(xs) + len(ys) }\nprintln(f())'
-  for (let heap = 3000; heap < 5000; heap += 101) expect(inBoth(text, { heap, sliceFuel: 9 }).output).toBe('43\n')
+  for (let heap = 3000; heap < 5000; heap += 101) expect(runInBoth(text, { heap, sliceFuel: 9 }).output).toBe('43\n')
 })
 
 test('a push onto a list behind whose end another has grown pays for the copy in both', () => {
   const text =
     'fn f() { var xs = []\n for j in 0 to 60 { var ys = xs\n xs = xs.push(j)\n ys = ys.push(0.5) }\n return len(xs) }\nprintln(f())'
-  for (const sliceFuel of [9, 100, 20_000]) expect(inBoth(text, { sliceFuel }).output).toBe('61\n')
+  for (const sliceFuel of [9, 100, 20_000]) expect(runInBoth(text, { sliceFuel }).output).toBe('61\n')
 })
 
 describe('loops that call nothing', () => {
@@ -188,7 +188,7 @@ describe('loops that call nothing', () => {
       'fn raise(v) { throw v }\n' +
       `fn f(ys) {\n  var x = nil\n  var i = 0\n  while i < 10 {\n    ${body}\n    i = i + 1\n  }\n  return x\n}\n` +
       'for k in 0 to 6 { println(try { f([1, 2, 3]) } catch (e) { e }) }'
-    expect(inBoth(text).output).toBe('[1, 2, 3]\n'.repeat(7))
+    expect(runInBoth(text).output).toBe('[1, 2, 3]\n'.repeat(7))
   })
 })
 
@@ -196,7 +196,7 @@ describe('text of a script', () => {
   test('is data, whatever is in it', () => {
     const nasty = '`${1}` */ \\" \' </script> \\u{2028} \\u{2029} ${"}"} //'
     const text = `fn f(d) { var s = ""\n for i in 0 to 2 { s = s + d.constructor + d["__proto__"] + "${nasty}" }\n return s }\nprintln(f({constructor: "c", __proto__: "p"}))`
-    expect(inBoth(text).output).toContain('cp')
+    expect(runInBoth(text).output).toContain('cp')
   })
 })
 
@@ -212,7 +212,7 @@ describe('guesses', () => {
   test('a function that is given everything settles after a few wrong ones', () => {
     const text =
       'fn add(a, b) { return a + b }\nvar out = []\nfor round in 0 to 200 { for p in [[1, 2], [1.5, 2], ["a", "b"], [[1], [2]]] { out = [add(p[0], p[1])] } }\nprintln(out)'
-    const { machine } = inBoth(text)
+    const { machine } = runInBoth(text)
     const add = machine.program.main.functions.find((fn) => fn.chunk.name === 'add')!
     expect(add.compiled.misses).toBeLessThan(20)
     // By itself, or as part of the loop that calls it.
@@ -222,14 +222,14 @@ describe('guesses', () => {
   test('a function that was taken in is asked for by what it is', () => {
     const text =
       'fn through(h) { return { x -> [h(x)] } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'
-    expect(inBoth(text).output).toContain('<2>')
+    expect(runInBoth(text).output).toContain('<2>')
   })
 
   test('what a list method made is counted where the base tier counts it', () => {
     const text =
       'let xs = (0 to 200).to_list()\nfor i in 0 to 20 { println(len(xs.map({ x -> x * i })))\n println(len(xs.filter({ x -> x % 3 < i }))) }'
     for (const heap of [4000, 6000, 9000, 20_000, 1 << 20])
-      for (const sliceHeap of [200, 1000, 1 << 21]) inBoth(text, { heap, sliceHeap })
+      for (const sliceHeap of [200, 1000, 1 << 21]) runInBoth(text, { heap, sliceHeap })
   })
 
   test('a slice that ends in a list method goes on in its loop', () => {
@@ -244,7 +244,7 @@ describe('guesses', () => {
   })
 
   test('code that stops all the time stays in the base tier', () => {
-    const { machine } = inBoth('for i in 0 to 1000 { sleep(1ms) }\nprintln("slept")')
+    const { machine } = runInBoth('for i in 0 to 1000 { sleep(1ms) }\nprintln("slept")')
     expect(machine.tier!.entered).toBeLessThan(100)
   })
 
@@ -260,7 +260,7 @@ describe('guesses', () => {
   test('a loop that shares a list and assigns to it in each turn is left for a while, and then copies it itself', () => {
     const text =
       'var xs = [1.5, 2.5, 3.5]\nvar s = 0.0\nfor i in 0 to 900 { let before = xs\n xs[i % 3] = s\n s = before[i % 3] + xs[0] * 0.5 }\nprintln("${s} ${xs}")'
-    const { machine } = inBoth(text)
+    const { machine } = runInBoth(text)
     expect(machine.tier!.entered).toBeGreaterThan(64)
     expect(machine.tier!.entered).toBeLessThan(100)
   })

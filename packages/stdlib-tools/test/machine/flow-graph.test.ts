@@ -2,8 +2,8 @@
 // and in sets of bits.
 
 import { describe, expect, test } from 'vitest'
-import { graphOf } from '../../../vm/src/compiled/graph.js'
-import { mayFault, readsOf, successorsOf, writeOf } from '../../../vm/src/compiled/operands.js'
+import { getGraph } from '../../../vm/src/compiled/graph.js'
+import { mayFault, listReads, listSuccessors, findWrite } from '../../../vm/src/compiled/operands.js'
 import { LINKED } from '../../../vm/src/interpreter/linked.js'
 import { link, run } from './support.js'
 import type { Instr } from '../../../vm/src/interpreter/linked.js'
@@ -27,30 +27,30 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 }
 
 /** Instructions that control reaches, handlers of code that is reached among them. */
-function reached(code: FunctionCode): Set<Instr> {
+function listReached(code: FunctionCode): Set<Instr> {
   const found = new Set<Instr>([code.entry])
   for (const { target } of code.chunk.handlers) {
-    const first = code.blockAt(target)
+    const first = code.findBlockAt(target)
     if (first !== undefined) found.add(first)
   }
-  for (const i of found) for (const each of successorsOf(i) ?? [i.next]) found.add(each)
+  for (const i of found) for (const each of listSuccessors(i) ?? [i.next]) found.add(each)
   return found
 }
 
-function definition(code: FunctionCode): Map<Instr, { readonly before: number[]; readonly waiting: number[] }> {
+function computeDefinition(code: FunctionCode): Map<Instr, { readonly before: number[]; readonly waiting: number[] }> {
   const { chunk, frameSize } = code
-  const instrs = [...reached(code)]
+  const instrs = [...listReached(code)]
   const isJump = (i: Instr): boolean => i.op === LINKED.NEXT || i.op === LINKED.PROPAGATE
   const onTheWay = (i: Instr, way: number): number => (!isJump(i) ? -1 : way === 0 ? i.a : i.op === LINKED.NEXT ? i.d : -1)
-  const handlerOf = (i: Instr): { readonly first: Instr; readonly slot: number } | null => {
+  const findHandler = (i: Instr): { readonly first: Instr; readonly slot: number } | null => {
     const handler = chunk.handlers.find(({ start, end }) => i.pc >= start && i.pc < end)
-    return handler === undefined ? null : { first: code.blockAt(handler.target)!, slot: chunk.slots + handler.depth }
+    return handler === undefined ? null : { first: code.findBlockAt(handler.target)!, slot: chunk.slots + handler.depth }
   }
   // Whether a fault in the straight run of code around `i` may take it to its handler.
-  const caughtAt = (i: Instr): ReturnType<typeof handlerOf> => {
-    const handler = handlerOf(i)
-    const block = graphOf(code)!
-      .blocks()
+  const findCaught = (i: Instr): ReturnType<typeof findHandler> => {
+    const handler = findHandler(i)
+    const block = getGraph(code)!
+      .listBlocks()
       .find((each) => each.instrs.includes(i))!
     return handler !== null && block.instrs.some(mayFault) ? handler : null
   }
@@ -66,10 +66,10 @@ function definition(code: FunctionCode): Map<Instr, { readonly before: number[];
     for (const i of instrs) {
       const here = surely.get(i)
       if (here === undefined) continue
-      const handler = handlerOf(i)
+      const handler = findHandler(i)
       if (handler !== null && mayFault(i)) changed = meet(handler.first, new Set([...here, handler.slot])) || changed
-      for (const [way, to] of (successorsOf(i) ?? [i.next]).entries()) {
-        const written = isJump(i) ? onTheWay(i, way) : writeOf(i)
+      for (const [way, to] of (listSuccessors(i) ?? [i.next]).entries()) {
+        const written = isJump(i) ? onTheWay(i, way) : findWrite(i)
         changed = meet(to, new Set(written < 0 ? here : [...here, written])) || changed
       }
     }
@@ -81,29 +81,29 @@ function definition(code: FunctionCode): Map<Instr, { readonly before: number[];
     for (const i of instrs) {
       const kept = new Set<number>()
       for (const { slot, start, end } of chunk.locals) if (i.pc >= start && i.pc < end && surely.get(i)?.has(slot)) kept.add(slot)
-      const handler = caughtAt(i)
+      const handler = findCaught(i)
       if (handler !== null) for (const slot of live.get(handler.first)!) if (slot !== handler.slot) kept.add(slot)
       const after = new Set<number>()
-      for (const [way, to] of (successorsOf(i) ?? [i.next]).entries())
+      for (const [way, to] of (listSuccessors(i) ?? [i.next]).entries())
         for (const slot of live.get(to)!) if (slot !== onTheWay(i, way)) after.add(slot)
-      waiting.set(i, new Set([...after].filter((slot) => slot !== writeOf(i)).concat([...kept])))
-      if (!isJump(i)) after.delete(writeOf(i))
-      const before = new Set([...after, ...kept, ...readsOf(i)])
+      waiting.set(i, new Set([...after].filter((slot) => slot !== findWrite(i)).concat([...kept])))
+      if (!isJump(i)) after.delete(findWrite(i))
+      const before = new Set([...after, ...kept, ...listReads(i)])
       if (before.size > live.get(i)!.size) changed = true
       live.set(i, before)
     }
   }
-  const sorted = (slots: Set<number>): number[] =>
+  const sortSlots = (slots: Set<number>): number[] =>
     [...slots].filter((slot) => slot >= 0 && slot < frameSize).sort((a, b) => a - b)
-  return new Map(instrs.map((i) => [i, { before: sorted(live.get(i)!), waiting: sorted(waiting.get(i)!) }]))
+  return new Map(instrs.map((i) => [i, { before: sortSlots(live.get(i)!), waiting: sortSlots(waiting.get(i)!) }]))
 }
 
 describe('live slots', () => {
   test.each(Object.entries(SCRIPTS))('%s', (_, text) => {
     for (const code of link(text).main.functions) {
-      const graph = graphOf(code)!
-      for (const [i, { before, waiting }] of definition(code)) {
-        const seen = { pc: i.pc, op: i.op, before: graph.liveBefore(i), waiting: graph.liveWhileWaiting(i) }
+      const graph = getGraph(code)!
+      for (const [i, { before, waiting }] of computeDefinition(code)) {
+        const seen = { pc: i.pc, op: i.op, before: graph.listLiveBefore(i), waiting: graph.listLiveWhileWaiting(i) }
         expect(seen).toEqual({ pc: i.pc, op: i.op, before, waiting })
       }
     }
@@ -111,17 +111,19 @@ describe('live slots', () => {
 
   test('a function that is too large for the time of a slice has no graph', () => {
     const code = link(`fn f(x) {\n${'x == 1\n'.repeat(6000)}}`).main.functions[1]!
-    expect(graphOf(code)).toBeNull()
+    expect(getGraph(code)).toBeNull()
   })
 })
 
 describe('loops of large functions', () => {
-  const statements = (count: number): string => 'if x == 1 { x = 2 }\n'.repeat(count)
+  const makeStatements = (count: number): string => 'if x == 1 { x = 2 }\n'.repeat(count)
 
   test('are compiled, whatever stands around them', () => {
-    const before = run(link(`var x = 0\n${statements(600)}for i in 1 to 5000 { x = x + i }\n${statements(600)}println(x)`))
+    const before = run(
+      link(`var x = 0\n${makeStatements(600)}for i in 1 to 5000 { x = x + i }\n${makeStatements(600)}println(x)`),
+    )
     expect(before.machine.tier!.entered).toBe(1)
-    const around = run(link(`var x = 0\nwhile x < 3 {\nfor i in 1 to 5000 { x = x + i }\n${statements(600)}}\nprintln(x)`))
+    const around = run(link(`var x = 0\nwhile x < 3 {\nfor i in 1 to 5000 { x = x + i }\n${makeStatements(600)}}\nprintln(x)`))
     expect(around.machine.tier!.entered).toBe(1)
   })
 })

@@ -11,7 +11,7 @@ import { link, options } from './support.js'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-function heapUsed(): number {
+function measureUsedHeap(): number {
   for (let turn = 0; turn < 3; turn++) collect()
   return process.memoryUsage().heapUsed
 }
@@ -26,12 +26,12 @@ test.each([
   ['texts', 'var xs = []\nfor i in 0 to 50000 exclusive { xs = xs.push(["a text of some length, number ", i].join("")) }'],
 ])('%s', (_, text) => {
   const program = link(`${text}\nsleep(5)\nprintln(len(xs))`)
-  const before = heapUsed()
+  const before = measureUsedHeap()
   const machine = new Machine(program, { ...options, limits: { heap: 2 ** 31 } })
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)
   expect(exit.kind).toBe('suspended')
-  const ratio = measureHeap(machine) / (heapUsed() - before)
+  const ratio = measureHeap(machine) / (measureUsedHeap() - before)
   expect(ratio).toBeGreaterThan(0.5)
   expect(ratio).toBeLessThan(2)
 })
@@ -66,10 +66,10 @@ for i in 0 to 60 exclusive {
 sleep(5)
 println(len(xs))`
   const program = link(text)
-  const before = heapUsed()
+  const before = measureUsedHeap()
   const machine = new Machine(program, { ...options, limits: { heap: 2 ** 31 } })
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)
   expect(exit).toMatchObject({ kind: 'suspended', output: '' })
-  expect(heapUsed() - before).toBeLessThan(8_000_000)
+  expect(measureUsedHeap() - before).toBeLessThan(8_000_000)
 })

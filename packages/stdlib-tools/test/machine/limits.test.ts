@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Machine } from '@bridle/vm'
 import { link, options, runText } from './support.js'
 
-const limitOf = (text: string, limits: Parameters<typeof runText>[1]): string => {
+const runToLimit = (text: string, limits: Parameters<typeof runText>[1]): string => {
   const { exit } = runText(text, limits)
   return exit?.kind === 'limit' ? exit.limit : `${exit?.kind}`
 }
@@ -35,7 +35,7 @@ describe('fuel', () => {
     ],
     ['tasks that start tasks', 'fn f() { spawn { f() } }\nf()\nsleep(1)\nwhile true { }'],
   ])('%s ends', (_, text) => {
-    expect(limitOf(text, { fuel: 100_000, heap: 1 << 24 })).toMatch(/fuel|heap|tasks/)
+    expect(runToLimit(text, { fuel: 100_000, heap: 1 << 24 })).toMatch(/fuel|heap|tasks/)
   })
 
   test('the count does not depend on the slices', () => {
@@ -62,14 +62,14 @@ describe('depth', () => {
   })
 
   test('recursion through a callback ends in the limit on frames, not in the JavaScript stack', () => {
-    expect(limitOf('fn f(n) { return [n].map({ x -> f(x + 1) }) }\nf(0)', { frames: 20_000 })).toBe('frames')
+    expect(runToLimit('fn f(n) { return [n].map({ x -> f(x + 1) }) }\nf(0)', { frames: 20_000 })).toBe('frames')
   })
 
   test('recursion through methods and sorting does, too', () => {
     expect(
-      limitOf('struct P { n: int }\nimpl P { fn m(self) { let r = self.m()\n return r } }\nP({n: 1}).m()', { frames: 5_000 }),
+      runToLimit('struct P { n: int }\nimpl P { fn m(self) { let r = self.m()\n return r } }\nP({n: 1}).m()', { frames: 5_000 }),
     ).toBe('frames')
-    expect(limitOf('fn f(n) { return [2, 1].sort_by({ x -> f(x) }) }\nf(0)', { frames: 5_000 })).toBe('frames')
+    expect(runToLimit('fn f(n) { return [2, 1].sort_by({ x -> f(x) }) }\nf(0)', { frames: 5_000 })).toBe('frames')
   })
 })
 
@@ -95,11 +95,11 @@ describe('heap, output and tasks', () => {
   })
 
   test('output', () => {
-    expect(limitOf('while true { println("0123456789") }', { output: 1000, fuel: 1_000_000 })).toBe('output')
+    expect(runToLimit('while true { println("0123456789") }', { output: 1000, fuel: 1_000_000 })).toBe('output')
   })
 
   test('tasks', () => {
-    expect(limitOf('for i in 1 to 1000 { spawn { sleep(1000) } }\nsleep(1)', { tasks: 100 })).toBe('tasks')
+    expect(runToLimit('for i in 1 to 1000 { spawn { sleep(1000) } }\nsleep(1)', { tasks: 100 })).toBe('tasks')
   })
 })
 
@@ -180,12 +180,12 @@ describe('one operation may not take for ever', () => {
 
   test('most of them end in the limit on work', () => {
     const ended = ['println(x)', 'hash_value(x)', 'set([x])', 'artifact({kind: "a", data: x})']
-    for (const text of ended) expect(limitOf(`${DOUBLED}${text}`, {})).toBe('work')
+    for (const text of ended) expect(runToLimit(`${DOUBLED}${text}`, {})).toBe('work')
   })
 
   test('a host can allow more', () => {
     const text = 'println(len("${(1 to 200000).to_list()}"))'
-    expect(limitOf(text, {})).toBe('work')
+    expect(runToLimit(text, {})).toBe('work')
     expect(runText(text, { work: 1e7 }).output).toBe('1488895\n')
   })
 
@@ -216,7 +216,7 @@ describe('one operation may not take for ever', () => {
 
 describe('the thread is given back', () => {
   /** Exits until the run ends, through bytes and a new machine at every one if wanted. */
-  function exitsOf(
+  function countExits(
     text: string,
     limits: NonNullable<Parameters<typeof runText>[1]>,
     restores = false,
@@ -239,28 +239,28 @@ describe('the thread is given back', () => {
 
   test('while the heap is measured', () => {
     const limits = { ...NO_SLICES, heap: 1 << 22 }
-    const whole = exitsOf(GROWING, limits)
+    const whole = countExits(GROWING, limits)
     expect(whole.end).toMatch(/^out of memory/)
     // Each measurement but the smallest takes pieces.
     expect(whole.exits).toBeGreaterThan(5)
     const { end, fuel, heap } = whole
-    expect(exitsOf(GROWING, limits, true)).toMatchObject({ end, fuel, heap })
-    expect(exitsOf(GROWING, { heap: 1 << 22 })).toMatchObject({ end, fuel, heap })
+    expect(countExits(GROWING, limits, true)).toMatchObject({ end, fuel, heap })
+    expect(countExits(GROWING, { heap: 1 << 22 })).toMatchObject({ end, fuel, heap })
   })
 
   test('after so much was asked for, whatever it took', () => {
     const text = 'var x: any = nil\nfor i in 1 to 30000 { x = [i, i, i, i] }'
     const made = 30000 * (16 + 4 * 16)
-    const { exits, end } = exitsOf(text, { ...NO_SLICES, sliceHeap: made / 10 })
+    const { exits, end } = countExits(text, { ...NO_SLICES, sliceHeap: made / 10 })
     expect(end).toBe('done')
     expect(exits).toBeGreaterThanOrEqual(9)
-    expect(exitsOf(text, NO_SLICES).exits).toBe(0)
+    expect(countExits(text, NO_SLICES).exits).toBe(0)
   })
 })
 
 describe('budgets go on where a snapshot was taken', () => {
   /** Runs to the first limit, through bytes and a new machine at every stop. */
-  function limitThroughSnapshots(
+  function runToLimitThroughSnapshots(
     text: string,
     limits: NonNullable<Parameters<typeof runText>[1]>,
   ): { limit: string; restores: number } {
@@ -283,7 +283,7 @@ describe('budgets go on where a snapshot was taken', () => {
     ['tasks', 'while true {\nspawn { sleep(100000) }\nsleep(1) }', { tasks: 30 }],
     ['frames', 'fn f(n) {\nsleep(1)\nreturn [n].map({ x -> f(x + 1) }) }\nf(0)', { frames: 100 }],
   ])('%s', (limit, text, limits) => {
-    const { limit: hit, restores } = limitThroughSnapshots(text, limits)
+    const { limit: hit, restores } = runToLimitThroughSnapshots(text, limits)
     expect(hit).toBe(limit)
     expect(restores).toBeGreaterThan(5)
   })

@@ -6,14 +6,14 @@ import { compileProgram } from '@bridle/compiler'
 import { expect, test } from 'vitest'
 import { STANDARD_FAMILIES } from '../../src/test-support/standard-families.js'
 import { createRegistry } from '../../../vm/src/builtins/registry.js'
-import { signaturesOf } from '../../../vm/src/builtins/signatures.js'
+import { collectSignatures } from '../../../vm/src/builtins/signatures.js'
 import { linkProgram } from '../../../vm/src/interpreter/module.js'
 import { Machine } from '../../../vm/src/vm.js'
 import type { Limits, RunExit } from '../../../vm/src/interpreter/exit.js'
 import type { LinkedProgram } from '../../../vm/src/interpreter/module.js'
 
 const registry = createRegistry(STANDARD_FAMILIES)
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 function load(text: string): LinkedProgram {

@@ -21,7 +21,7 @@ const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes
 const options = { hashHex }
 
 /** A machine that runs until it waits. */
-function waiting(program: LinkedProgram): Machine {
+function runToWait(program: LinkedProgram): Machine {
   const machine = new Machine(program, options)
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)
@@ -29,7 +29,7 @@ function waiting(program: LinkedProgram): Machine {
   return machine
 }
 
-function outputOf(machine: Machine, now = 60_000): string {
+function resumeToOutput(machine: Machine, now = 60_000): string {
   let output = ''
   let exit: RunExit
   do {
@@ -39,7 +39,7 @@ function outputOf(machine: Machine, now = 60_000): string {
   return exit.kind === 'failed' ? `${output}! ${exit.fault.text}` : output
 }
 
-function reasonOf(bytes: Uint8Array, program: LinkedProgram): string {
+function readReason(bytes: Uint8Array, program: LinkedProgram): string {
   try {
     Machine.restore(bytes, program, options)
     return 'restored'
@@ -85,36 +85,36 @@ test('what every kind of value was, it is again', () => {
     println([Shape.Dot, Shape.Circle(1)])
     println(try { throw {deep: 1} })
   `)
-  const machine = waiting(program)
+  const machine = runToWait(program)
   const bytes = machine.snapshot()
-  const whole = outputOf(machine)
+  const whole = resumeToOutput(machine)
   expect(whole.split('\n').length).toBeGreaterThan(12)
   expect(whole).not.toContain('!')
   for (let fork = 0; fork < 2; fork++) {
     const restored = Machine.restore(bytes, program, options)
     // What is restored is written as the same bytes again.
     expect(restored.snapshot()).toEqual(bytes)
-    expect(outputOf(restored)).toBe(whole)
+    expect(resumeToOutput(restored)).toBe(whole)
   }
 })
 
 test('bytes are small: a script that waits, ten calls deep', () => {
   const source = 'fn down(n) {\n  if n == 0 { return sleep(7) }\n  let r = down(n - 1)\n  return r\n}\n'
   const program = link(`${source}let name = "ada"\nlet items = [1, 2, 3]\ndown(8)\nprintln(name)`)
-  expect(waiting(program).snapshot().length).toBeLessThan(300)
+  expect(runToWait(program).snapshot().length).toBeLessThan(300)
 })
 
 test('records take few bytes each', () => {
   const program = link(
     'var xs = []\nfor i in 0 to 1000 exclusive { xs = xs.push({id: i, name: "record ${i}", done: false}) }\nsleep(5)\nprintln(len(xs))',
   )
-  expect(waiting(program).snapshot().length).toBeLessThan(25_000)
+  expect(runToWait(program).snapshot().length).toBeLessThan(25_000)
 })
 
 test('depth is no limit: a list of 200,000 lists inside each other', () => {
   const program = link('var x = nil\nfor i in 1 to 200000 { x = [x] }\nsleep(5)\nprintln(len(x))')
-  const machine = waiting(program)
-  expect(outputOf(Machine.restore(machine.snapshot(), program, options))).toBe('1\n')
+  const machine = runToWait(program)
+  expect(resumeToOutput(Machine.restore(machine.snapshot(), program, options))).toBe('1\n')
 })
 
 test('texts with half a surrogate pair come back', () => {
@@ -153,50 +153,50 @@ test('a document with a key that means something to JavaScript changes nothing e
 test('a change of code is refused by name, a change of comments is not', () => {
   const text = 'let xs = [1, 2]\nsleep(5)\nprintln(xs)'
   const program = link(text)
-  const bytes = waiting(program).snapshot()
-  expect(reasonOf(bytes, program)).toBe('restored')
-  expect(reasonOf(bytes, link(`// a comment\n\n${text.replaceAll('xs', 'items')}`))).toBe('restored')
+  const bytes = runToWait(program).snapshot()
+  expect(readReason(bytes, program)).toBe('restored')
+  expect(readReason(bytes, link(`// a comment\n\n${text.replaceAll('xs', 'items')}`))).toBe('restored')
   const other = link(text.replace('2]', '3]'))
-  expect(reasonOf(bytes, other)).toBe('program')
+  expect(readReason(bytes, other)).toBe('program')
   expect(() => Machine.restore(bytes, other, options)).toThrow('module main.harn has changed since the snapshot was taken')
 })
 
 test('what is no snapshot, or of another version, is refused as that', () => {
   const program = link('sleep(5)')
-  const bytes = waiting(program).snapshot()
-  expect(reasonOf(new Uint8Array(0), program)).toBe('format')
-  expect(reasonOf(new TextEncoder().encode('{"format":"bridle-snapshot","version":1}\n{}'), program)).toBe('format')
+  const bytes = runToWait(program).snapshot()
+  expect(readReason(new Uint8Array(0), program)).toBe('format')
+  expect(readReason(new TextEncoder().encode('{"format":"bridle-snapshot","version":1}\n{}'), program)).toBe('format')
   const newer = bytes.slice()
   seal(newer, 'machine', SNAPSHOT_VERSION + 1)
-  expect(reasonOf(newer, program)).toBe('version')
-  expect(reasonOf(writeDocument([], SNAPSHOT_VERSION), program)).toBe('format')
-  expect(reasonOf(bytes.subarray(0, ENVELOPE_BYTES - 1), program)).toBe('damaged')
+  expect(readReason(newer, program)).toBe('version')
+  expect(readReason(writeDocument([], SNAPSHOT_VERSION), program)).toBe('format')
+  expect(readReason(bytes.subarray(0, ENVELOPE_BYTES - 1), program)).toBe('damaged')
 })
 
 test('each single bit and each length is guarded', () => {
   const program = link('let xs = [1, 2.5, "text"]\nspawn { sleep(9) }\nsleep(5)\nprintln(xs)')
-  const bytes = waiting(program).snapshot()
+  const bytes = runToWait(program).snapshot()
   for (let at = 0; at < bytes.length; at++) {
     for (let bit = 0; bit < 8; bit++) {
       const changed = bytes.slice()
       changed[at] = changed[at]! ^ (1 << bit)
-      expect(reasonOf(changed, program)).toMatch(/^(damaged|format|version)$/)
+      expect(readReason(changed, program)).toMatch(/^(damaged|format|version)$/)
     }
-    expect(reasonOf(bytes.subarray(0, at), program)).toMatch(/^(damaged|format)$/)
+    expect(readReason(bytes.subarray(0, at), program)).toMatch(/^(damaged|format)$/)
   }
-  expect(reasonOf(Uint8Array.from([...bytes, 0]), program)).toBe('damaged')
+  expect(readReason(Uint8Array.from([...bytes, 0]), program)).toBe('damaged')
 })
 
 test('under a seal that fits, made-up contents are read without harm or refused', () => {
   const program = link('let xs = [1, 2.5, {a: "text"}]\nlet t = spawn { sleep(9) }\nsleep(5)\nprintln(xs)')
-  const bytes = waiting(program).snapshot()
+  const bytes = runToWait(program).snapshot()
   const reasons = new Set<string>()
   for (let at = ENVELOPE_BYTES; at < bytes.length; at++) {
     for (const value of [0, 1, 2, 10, 11, 16, 24, 30, 32, 46, 64, 96, 127, 128, 255]) {
       const changed = bytes.slice()
       changed[at] = value
       seal(changed, 'machine', SNAPSHOT_VERSION)
-      reasons.add(reasonOf(changed, program))
+      reasons.add(readReason(changed, program))
     }
   }
   for (const reason of reasons) expect(reason).toMatch(/^(restored|damaged|program|registry)$/)

@@ -34,7 +34,7 @@ const OPERATIONS: Readonly<Record<string, readonly [string, string]>> = {
   membership: [LIST, 'let NAME = "none" in xs'],
 }
 
-function slices(text: string): number {
+function countSlices(text: string): number {
   const machine = new Machine(link(text), { ...options, limits: { sliceFuel: 500 } })
   let exit = machine.start(null, 0)
   let count = 1
@@ -46,6 +46,6 @@ function slices(text: string): number {
 describe('straight on', () => {
   test.each(Object.entries(OPERATIONS))('%s', (_, [before, operation]) => {
     const lines = Array.from({ length: TIMES }, (_each, at) => operation.replaceAll('NAME', `n${at}`))
-    expect(slices(`${before}${lines.join('\n')}\n`) - slices(before)).toBeGreaterThanOrEqual(TIMES - 2)
+    expect(countSlices(`${before}${lines.join('\n')}\n`) - countSlices(before)).toBeGreaterThanOrEqual(TIMES - 2)
   })
 })

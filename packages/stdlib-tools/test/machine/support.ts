@@ -2,12 +2,12 @@
 
 import { compileProgram } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler'
-import { createRegistry, linkProgram, Machine, signaturesOf } from '@bridle/vm'
+import { createRegistry, linkProgram, Machine, collectSignatures } from '@bridle/vm'
 import { STANDARD_FAMILIES } from '../../src/test-support/standard-families.js'
 import type { LinkedProgram, Limits, MachineOptions, RunExit } from '@bridle/vm'
 
 export const registry = createRegistry(STANDARD_FAMILIES)
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 
 export function compile(text: string, modules: Readonly<Record<string, string>> = {}): CompiledProgram {
   const result = compileProgram(

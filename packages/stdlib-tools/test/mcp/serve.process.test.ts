@@ -47,7 +47,7 @@ async function connect(script: string, ...more: readonly string[]): Promise<Clie
   return client
 }
 
-const textOf = (result: unknown): string =>
+const readText = (result: unknown): string =>
   (result as { content: readonly { text: string }[] }).content.map(({ text }) => text).join('|')
 
 const REGISTERED = `
@@ -155,20 +155,20 @@ mcp_resource_template({uri_template: "f:{name}.txt", name: "F", handler: { vars 
     const announced = new Promise<void>((resolve) =>
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
     )
-    expect(textOf(await client.callTool({ name: 'grow' }))).toBe('ok')
+    expect(readText(await client.callTool({ name: 'grow' }))).toBe('ok')
     await announced
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('grown')
-    expect(textOf(await client.callTool({ name: 'grown' }))).toBe('here')
+    expect(readText(await client.callTool({ name: 'grown' }))).toBe('here')
   })
 
   test('a cancelled call stops, and the others go on', async () => {
     const client = await connect(file('cancelled.harn', REGISTERED))
     const abort = new AbortController()
     const slow = client.callTool({ name: 'slow' }, undefined, { signal: abort.signal })
-    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('1')
+    expect(readText(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('1')
     abort.abort('enough')
     await expect(slow).rejects.toThrow('enough')
-    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 2 } }))).toBe('2')
+    expect(readText(await client.callTool({ name: 'add', arguments: { a: 2 } }))).toBe('2')
   })
 
   test('a client answers what a handler asks a person', async () => {
@@ -180,7 +180,7 @@ mcp_resource_template({uri_template: "f:{name}.txt", name: "F", handler: { vars 
         z.object({ ok: z.boolean() }),
       )
     })
-    expect(textOf(await client.callTool({ name: 'ask' }))).toBe('green')
+    expect(readText(await client.callTool({ name: 'ask' }))).toBe('green')
   })
 
   test('a server card', async () => {
@@ -208,14 +208,14 @@ describe.concurrent('a file with exported functions', () => {
       properties: { n: { type: 'integer' } },
       required: ['n'],
     })
-    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('6')
+    expect(readText(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('6')
     expect((await client.callTool({ name: 'shape', arguments: { x: null } })).structuredContent).toEqual({ n: 1 })
     expect(await client.callTool({ name: 'fails', arguments: { m: { code: 1 } } })).toEqual({
       content: [{ type: 'text', text: 'Thrown: {code: 1}' }],
       isError: true,
     })
-    expect(textOf(await client.callTool({ name: 'noisy' }))).toBe('1')
-    expect(textOf(await client.callTool({ name: 'noisy' }))).toBe('1')
+    expect(readText(await client.callTool({ name: 'noisy' }))).toBe('1')
+    expect(readText(await client.callTool({ name: 'noisy' }))).toBe('1')
     await expect(client.callTool({ name: 'add', arguments: { b: 1 } })).rejects.toThrow("missing required argument 'a' for 'add'")
     await expect(client.callTool({ name: 'hidden' })).rejects.toThrow('Unknown tool: hidden')
     const progress: (string | undefined)[] = []
@@ -228,7 +228,7 @@ describe.concurrent('a file with exported functions', () => {
     })
     await expect(slow).rejects.toThrow('enough')
     expect(progress).toEqual(['Starting slow', 'Running slow'])
-    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 2 } }))).toBe('7')
+    expect(readText(await client.callTool({ name: 'add', arguments: { a: 2 } }))).toBe('7')
   })
 })
 
@@ -381,7 +381,7 @@ describe.concurrent('over HTTP', () => {
     const calls = [one!, two!].flatMap((client, at) =>
       [1, 2, 3].map((n) => client.callTool({ name: 'add', arguments: { a: 10 * at, b: n } })),
     )
-    expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3', '11', '12', '13'])
+    expect((await Promise.all(calls)).map(readText)).toEqual(['1', '2', '3', '11', '12', '13'])
     const foreign = await fetch(url.replace('/mcp', '/other'), { method: 'POST', body: '{}' })
     expect(foreign.status).toBe(404)
   })
@@ -390,9 +390,9 @@ describe.concurrent('over HTTP', () => {
     const url = await listening(file('keyed.harn', EXPORTED), '--api-key', 'open sesame')
     await expect(over(url)).rejects.toThrow()
     const client = await over(url, { 'x-api-key': 'open sesame' })
-    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('6')
+    expect(readText(await client.callTool({ name: 'add', arguments: { a: 1 } }))).toBe('6')
     expect(
-      textOf(await (await over(url, { authorization: 'Bearer open sesame' })).callTool({ name: 'add', arguments: { a: 1 } })),
+      readText(await (await over(url, { authorization: 'Bearer open sesame' })).callTool({ name: 'add', arguments: { a: 1 } })),
     ).toBe('6')
   })
 })

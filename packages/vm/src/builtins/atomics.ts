@@ -14,7 +14,7 @@ const ATOMIC = ['atomic'] as const
 const MOST = 9223372036854775807n
 
 /** Truncates as a saturating cast to 64 bits does; NaN is 0. */
-function truncated(v: number): Int {
+function truncateFloat(v: number): Int {
   if (Number.isNaN(v)) return 0
   if (v >= 9.2e18 || v <= -9.2e18) {
     const exact = Number.isFinite(v) ? BigInt(Math.trunc(v)) : v > 0 ? MOST : -MOST - 1n
@@ -23,9 +23,9 @@ function truncated(v: number): Int {
   return wrapInt(BigInt(Math.trunc(v)))
 }
 
-function initial(value: Value): Int {
+function readInitial(value: Value): Int {
   if (isInt(value)) return value
-  if (value instanceof HarnFloat) return truncated(value.v)
+  if (value instanceof HarnFloat) return truncateFloat(value.v)
   return value === true ? 1 : 0
 }
 
@@ -35,7 +35,7 @@ export const atomicsFamily: BuiltinFamily = {
     builtin(
       'atomic(initial?: int) -> atomic as ?',
       { doc: 'A shared counter.', effects: ATOMIC },
-      (_ctx, value) => new HarnAtomic(initial(value!)),
+      (_ctx, value) => new HarnAtomic(readInitial(value!)),
     ),
     builtin('atomic_get(a: atomic)', { doc: 'Its value.', effects: ATOMIC }, (_ctx, a) =>
       a instanceof HarnAtomic ? a.value : null,

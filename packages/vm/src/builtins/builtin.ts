@@ -44,7 +44,7 @@ export interface Family<S> {
 }
 
 /** The text of the argument at `at`: empty when it was not passed. An explicit nil is the text `nil`, as it is anywhere else. */
-export function textArgument(ctx: Context, at: number, value: Value | undefined): string {
+export function readTextArgument(ctx: Context, at: number, value: Value | undefined): string {
   return ctx.argc > at ? display(value ?? null) : ''
 }
 
@@ -65,7 +65,7 @@ export interface Context {
 
   state<S>(family: Family<S>): S
   /** The same, undefined where nothing has made it: for those that only look, because snapshots carry every state. */
-  stateIfAny<S>(family: Family<S>): S | undefined
+  findState<S>(family: Family<S>): S | undefined
   /** Appends to the output of the running task. */
   write(text: string): void
   /** Charges work and memory before doing it: 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
@@ -146,7 +146,7 @@ export interface MachineAccess {
   hostData<T>(slot: HostSlot<T>): T
   /** Judges effects, where the host gave one. */
   readonly judge: EffectJudge | null
-  /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
+  /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `makeTaskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
   /** A function of an internal module, or with `starts` the module's own code, which has to run before and has begun with this. */
   libraryEntry(module: string, name: string): { readonly callee: Value; readonly starts: boolean }
@@ -227,12 +227,12 @@ export type TaskOutcome =
   | { readonly kind: 'aborted' }
 
 /** The park key of the end of any task that task `id` started. */
-export function childrenKey(id: number): string {
+export function makeChildrenKey(id: number): string {
   return `children:${id}`
 }
 
 /** The park key of a task's end. */
-export function taskKey(id: number): string {
+export function makeTaskKey(id: number): string {
   return `task:${id}`
 }
 
@@ -370,7 +370,7 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
     const rest = plain.includes('...')
     let arity = plain.length === 0 || rest ? 0 : 1
     for (let at = plain.indexOf(','); at >= 0; at = plain.indexOf(',', at + 1)) arity += 1
-    return { name: nameBefore(signature, open), arity, rest }
+    return { name: readName(signature, open), arity, rest }
   }
   let params = 0
   let rest = false
@@ -382,7 +382,7 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
       at = signature.indexOf('"', at + 1)
       continue
     }
-    if (char === CLOSE && depth === 0) return { name: nameBefore(signature, open), arity: params - (rest ? 1 : 0), rest }
+    if (char === CLOSE && depth === 0) return { name: readName(signature, open), arity: params - (rest ? 1 : 0), rest }
     if (char === COMMA && depth === 0) {
       between = true
       continue
@@ -399,14 +399,14 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
 }
 
 /** The name in front of the parameters, without type parameters. */
-function nameBefore(signature: string, open: number): string {
+function readName(signature: string, open: number): string {
   return signature.slice(0, signature.charCodeAt(open - 1) === ANGLE ? signature.indexOf('<') : open)
 }
 
 const BRACKET = /[(<[{"]/
-const codes = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
-const OPENING = codes('(<[{')
-const CLOSING = codes(')>]}')
+const listCodes = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
+const OPENING = listCodes('(<[{')
+const CLOSING = listCodes(')>]}')
 const SPACE = 32
 const COMMA = 44
 const CLOSE = 41

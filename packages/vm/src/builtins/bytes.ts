@@ -32,7 +32,7 @@ export function decodeUtf8Strict(bytes: Uint8Array): string | null {
 }
 
 /** Why bytes are not UTF-8, with the place where the text stops being valid. */
-export function utf8Problem(bytes: Uint8Array): string {
+export function describeUtf8Problem(bytes: Uint8Array): string {
   let at = 0
   while (at < bytes.length) {
     const lead = bytes[at]!
@@ -53,7 +53,7 @@ export function utf8Problem(bytes: Uint8Array): string {
   return 'invalid utf-8'
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+export function hasSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
@@ -75,7 +75,7 @@ function define<const S extends string>(signature: S, doc: string, run: TakingRu
   })
 }
 
-function bytesOr(ctx: Context, name: string, decoded: Uint8Array | string): Result {
+function toBytes(ctx: Context, name: string, decoded: Uint8Array | string): Result {
   return typeof decoded === 'string' ? ctx.runtime(`${name}: ${decoded}`) : new HarnBytes(decoded)
 }
 
@@ -99,18 +99,18 @@ export const bytesFamily: BuiltinFamily = {
     define(
       'bytes_to_string(b: bytes) -> string',
       'The text; bytes that are not UTF-8 are an error.',
-      (ctx, bytes) => decodeUtf8Strict(bytes.data) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes.data)}`),
+      (ctx, bytes) => decodeUtf8Strict(bytes.data) ?? ctx.runtime(`bytes_to_string: ${describeUtf8Problem(bytes.data)}`),
     ),
     define('bytes_to_string_lossy(b: bytes) -> string', 'The text; invalid parts become U+FFFD.', (_ctx, bytes) =>
       decodeUtf8(bytes.data),
     ),
     define('bytes_to_hex(b: bytes) -> string', 'Lower-case hexadecimal digits.', (_ctx, bytes) => encodeHex(bytes.data)),
     define('bytes_from_hex(s: string) -> bytes', 'From hexadecimal digits.', (ctx, text) =>
-      bytesOr(ctx, 'bytes_from_hex', decodeHex(text)),
+      toBytes(ctx, 'bytes_from_hex', decodeHex(text)),
     ),
     define('bytes_to_base64(b: bytes) -> string', 'Base64 with padding.', (_ctx, bytes) => encodeBase64(bytes.data)),
     define('bytes_from_base64(s: string) -> bytes', 'From base64 with padding.', (ctx, text) =>
-      bytesOr(ctx, 'bytes_from_base64', decodeBase64(text)),
+      toBytes(ctx, 'bytes_from_base64', decodeBase64(text)),
     ),
     define('bytes_len(b: bytes) -> int', 'Number of bytes.', (_ctx, bytes) => bytes.data.length),
     define('bytes_concat(a: bytes, b: bytes) -> bytes', 'Both, one behind the other.', (_ctx, a, b) => concat(a.data, b.data)),
@@ -120,7 +120,7 @@ export const bytesFamily: BuiltinFamily = {
       (_ctx, bytes, start, end) => slice(bytes.data, Number(start), Number(end)),
     ),
     define('bytes_eq(a: bytes, b: bytes) -> bool', 'Whether both hold the same bytes.', (_ctx, a, b) =>
-      sameBytes(a.data, b.data),
+      hasSameBytes(a.data, b.data),
     ),
   ],
 }

@@ -7,7 +7,7 @@
 // Invariant: while a task waits to send, every place is taken by a value or given to another sender.
 
 import { builtin, frame, family } from './builtin.js'
-import { millisOf } from './time-amounts.js'
+import { toMillis } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { END, HarnChannel } from '../values/handles.js'
@@ -45,7 +45,7 @@ const channelState = family<ChannelState>('channels', () => ({
   ready: new Map(),
 }))
 
-const ticketKey = (ticket: number): string => `channel:${ticket}`
+const makeTicketKey = (ticket: number): string => `channel:${ticket}`
 
 /** Tasks that watch several channels park on this; a value that goes into a buffer and a closing wake them. */
 export const ANY_CHANNEL = 'channel:any'
@@ -96,7 +96,7 @@ function freePlace(ctx: Context, channel: HarnChannel): void {
 
 function answer(ctx: Context, ticket: number, hasPlace: boolean): void {
   ctx.state(channelState).ready.set(ticket, hasPlace)
-  ctx.wake(ticketKey(ticket))
+  ctx.wake(makeTicketKey(ticket))
 }
 
 function put(ctx: Context, channel: HarnChannel, value: Value): void {
@@ -108,7 +108,7 @@ function put(ctx: Context, channel: HarnChannel, value: Value): void {
 /** Lets the task that has waited longest look again. */
 function wakeReceiver(ctx: Context, channel: HarnChannel): void {
   const receiver = ctx.state(channelState).receivers.get(channel.id)?.[0]
-  if (receiver !== undefined) ctx.wake(ticketKey(receiver.ticket))
+  if (receiver !== undefined) ctx.wake(makeTicketKey(receiver.ticket))
 }
 
 function take(ctx: Context, channel: HarnChannel): Value | undefined {
@@ -149,7 +149,7 @@ const sendFrame = frame<SendState>({
       joinLine(channels.senders, state.channel.id, { ticket: state.ticket })
     }
     const hasPlace = channels.ready.get(state.ticket)
-    if (hasPlace === undefined) return ctx.park(ticketKey(state.ticket), null)
+    if (hasPlace === undefined) return ctx.park(makeTicketKey(state.ticket), null)
     // Gone before onLeave, which frees a place that was not used.
     channels.ready.delete(state.ticket)
     if (hasPlace) {
@@ -192,7 +192,7 @@ const receiveFrame = frame<ReceiveState>({
       if (value !== undefined) return value
     }
     if (channel.closed && state.iterating && channel.buffer.length === 0) return END
-    return ctx.park(ticketKey(state.ticket), null)
+    return ctx.park(makeTicketKey(state.ticket), null)
   },
   onLeave: (ctx, { channel, ticket }) => {
     leaveLine(ctx.state(channelState).receivers, channel.id, ticket)
@@ -204,7 +204,7 @@ const receiveFrame = frame<ReceiveState>({
 /** Lets those that end with the channel look again. */
 function wakeIterating(ctx: Context, channel: HarnChannel): void {
   for (const receiver of ctx.state(channelState).receivers.get(channel.id) ?? []) {
-    if (receiver.endsOnClose) ctx.wake(ticketKey(receiver.ticket))
+    if (receiver.endsOnClose) ctx.wake(makeTicketKey(receiver.ticket))
   }
 }
 
@@ -273,16 +273,16 @@ function select(ctx: Context, ...channels: Value[]): Result {
 }
 
 /** Milliseconds of a timeout argument: an int, a duration, or a dict with one of `keys`; null when there is none. */
-export function timeoutMillis(value: Value, keys: readonly string[]): number | null {
-  if (!(value instanceof HarnDict)) return millisOf(value)
+export function readTimeoutMs(value: Value, keys: readonly string[]): number | null {
+  if (!(value instanceof HarnDict)) return toMillis(value)
   for (const key of keys) {
-    const ms = millisOf(value.get(key))
+    const ms = toMillis(value.get(key))
     if (ms !== null) return ms
   }
   return null
 }
 
-function channelSelect(ctx: Context, list: Value, timeout: Value): Result {
+function selectChannel(ctx: Context, list: Value, timeout: Value): Result {
   if (!(list instanceof HarnList)) return ctx.throw('channel_select: first argument must be a list of channels')
   ctx.charge(list.length)
   const channels = list.copyItems()
@@ -291,7 +291,7 @@ function channelSelect(ctx: Context, list: Value, timeout: Value): Result {
   if (channels.length === 0) return null
   const found = takeFirst(ctx, channels)
   if (found !== undefined) return found
-  const ms = timeoutMillis(timeout, ['timeout_ms'])
+  const ms = readTimeoutMs(timeout, ['timeout_ms'])
   if (ms !== null && ms <= 0) return null
   return ctx.frame('channel.select', { channels, due: ms === null ? null : ctx.now + ms } satisfies SelectState)
 }
@@ -318,7 +318,7 @@ export const channelsFamily: BuiltinFamily = {
     builtin(
       'channel(name?: string, capacity?: int) -> channel as ?',
       { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
-      (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256),
+      (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), toMillis(capacity) ?? 256),
     ),
     builtinTaking(
       'send(ch: channel, value: any) -> bool as ?',
@@ -355,7 +355,7 @@ export const channelsFamily: BuiltinFamily = {
     builtin(
       'channel_select(channels: list<channel>, timeout?: int|duration)',
       { doc: 'As select, over a list and with a time limit.', effects: CHANNEL },
-      channelSelect,
+      selectChannel,
     ),
     builtinTaking(
       '__channel_next(ch: channel)',

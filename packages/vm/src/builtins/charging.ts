@@ -9,7 +9,7 @@ import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'
 import { HarnBytes, HarnEnum, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { keepsWhole, ownPart } from '../values/text-parts.js'
+import { keepsWhole, detachPart } from '../values/text-parts.js'
 import type { Value } from '../values/value.js'
 
 const TEXT_BITS = 4
@@ -17,29 +17,29 @@ const TEXT_BITS = 4
 /** Units of a call, beside what every call takes: records are made, errors are put together, the world is asked. */
 const UNITS_A_CALL = 32
 
-export function charging(def: BuiltinDef): BuiltinDef {
+export function withCharge(def: BuiltinDef): BuiltinDef {
   return withRun(def, (ctx, ...args) => {
     ctx.charge(UNITS_A_CALL)
     if (!def.pays) chargeArguments(ctx, args)
     const result = def.run(ctx, ...args)
     if (typeof result !== 'string' && !(result instanceof HarnList) && !(result instanceof Keyed)) return result
-    const longest = longestText(args)
-    return longest < LONG ? result : ownTexts(result, longest)
+    const longest = measureLongestText(args)
+    return longest < LONG ? result : detachTexts(result, longest)
   })
 }
 
 /** Length of texts whose parts are looked for in results. */
 const LONG = 256
 
-function longestText(args: readonly Value[]): number {
+function measureLongestText(args: readonly Value[]): number {
   let longest = 0
   for (const arg of args) if (typeof arg === 'string' && arg.length > longest) longest = arg.length
   return longest
 }
 
 /** The result, whose texts may be parts of an argument, such that they do not keep that (values/text-parts.ts). */
-function ownTexts(result: Value, whole: number): Value {
-  if (typeof result === 'string') return ownPart(result, whole)
+function detachTexts(result: Value, whole: number): Value {
+  if (typeof result === 'string') return detachPart(result, whole)
   const pending: Value[] = [result]
   let visited = 0
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
@@ -48,7 +48,7 @@ function ownTexts(result: Value, whole: number): Value {
       const members = value.view() as Value[]
       for (let at = 0; at < members.length; at++) {
         const member = members[at]!
-        if (typeof member === 'string') members[at] = ownPart(member, whole)
+        if (typeof member === 'string') members[at] = detachPart(member, whole)
         else if (typeof member === 'object' && member !== null) pending.push(member)
       }
     } else if (value instanceof Keyed) {
@@ -57,7 +57,7 @@ function ownTexts(result: Value, whole: number): Value {
       for (const key of keys) {
         const member = value.get(key)!
         if (typeof member === 'string') {
-          if (keepsWhole(member.length, whole)) value.set(key, ownPart(member, whole))
+          if (keepsWhole(member.length, whole)) value.set(key, detachPart(member, whole))
         } else if (typeof member === 'object' && member !== null) pending.push(member)
       }
     }
@@ -66,12 +66,12 @@ function ownTexts(result: Value, whole: number): Value {
 }
 
 export function chargeArguments(ctx: Context, args: readonly Value[]): void {
-  const size = sizeOf(args)
+  const size = measureSize(args)
   if (size > 0) ctx.charge(size)
 }
 
 /** Units of fuel for what lies beyond the values themselves; long walks are paid on the way. */
-function sizeOf(args: readonly Value[]): number {
+function measureSize(args: readonly Value[]): number {
   let texts = 0
   let visited = visit(0, args.length)
   let pending: (readonly Value[])[] | null = null
@@ -88,7 +88,7 @@ function sizeOf(args: readonly Value[]): number {
           if (value.raw === null && value.length > 0) (pending ??= []).push(value.view())
         } else if (value instanceof HarnBytes) texts += value.data.length >> TEXT_BITS
         else {
-          const inner = partsOf(value)
+          const inner = listParts(value)
           if (inner !== null && inner.length > 0) {
             visited = visit(visited, inner.length)
             ;(pending ??= []).push(inner)
@@ -102,7 +102,7 @@ function sizeOf(args: readonly Value[]): number {
   return texts + ((visited - args.length) & 1023)
 }
 
-function partsOf(value: object): readonly Value[] | null {
+function listParts(value: object): readonly Value[] | null {
   if (value instanceof Keyed) return value.values()
   if (value instanceof HarnSet) return value.values()
   if (value instanceof HarnEnum) return value.fields

@@ -27,14 +27,14 @@ interface Tables {
 /** Of the alphabets that were used. */
 const known = new Map<string, Tables>()
 
-function tablesOf(alphabet: string): Tables {
+function getTables(alphabet: string): Tables {
   let tables = known.get(alphabet)
   if (tables === undefined) known.set(alphabet, (tables = makeTables(alphabet)))
   return tables
 }
 
 export function encodeHex(bytes: Uint8Array): string {
-  const { codes } = tablesOf(HEX)
+  const { codes } = getTables(HEX)
   const out = new Uint8Array(2 * bytes.length)
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
@@ -47,19 +47,19 @@ export function encodeHex(bytes: Uint8Array): string {
 const CHUNK = 4096
 
 /** Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8. */
-function byteText(text: string): string {
+function toByteText(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text
   const bytes = new TextEncoder().encode(text)
   const parts: string[] = []
-  for (let at = 0; at < bytes.length; at += CHUNK) parts.push(latinOf(bytes.subarray(at, at + CHUNK)))
+  for (let at = 0; at < bytes.length; at += CHUNK) parts.push(decodeLatin1(bytes.subarray(at, at + CHUNK)))
   return parts.join('')
 }
 
 export function decodeHex(given: string): Uint8Array | string {
-  const text = byteText(given)
+  const text = toByteText(given)
   if (text.length % 2 !== 0) return 'Odd number of digits'
   const bytes = new Uint8Array(text.length / 2)
-  const { digits } = tablesOf(HEX)
+  const { digits } = getTables(HEX)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     // Capital letters have the small ones 32 codes behind them.
@@ -72,7 +72,7 @@ export function decodeHex(given: string): Uint8Array | string {
 
 /** Digits of `bits` bits each, most significant first; the last is filled up with zero bits. */
 function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string {
-  const { codes } = tablesOf(alphabet)
+  const { codes } = getTables(alphabet)
   const out = new Uint8Array(Math.ceil((bytes.length * 8) / bits))
   const mask = (1 << bits) - 1
   let filled = 0
@@ -95,13 +95,13 @@ function pad(text: string, group: number): string {
   return text + '='.repeat((group - (text.length % group)) % group)
 }
 
-function badSymbol(text: string, at: number): string {
+function describeBadSymbol(text: string, at: number): string {
   return `Invalid symbol ${text.charCodeAt(at)}, offset ${at}.`
 }
 
 /** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
 function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
-  const { digits } = tablesOf(alphabet)
+  const { digits } = getTables(alphabet)
   const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
   let buffer = 0
   let held = 0
@@ -109,7 +109,7 @@ function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array 
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const digit = code < 256 ? digits[code]! : NO_DIGIT
-    if (digit === NO_DIGIT) return badSymbol(text, at)
+    if (digit === NO_DIGIT) return describeBadSymbol(text, at)
     buffer = (buffer << bits) | digit
     held += bits
     if (held >= 8) {
@@ -126,11 +126,11 @@ function decodePadded(text: string, alphabet: string, bits: number, group: numbe
   let end = text.length
   while (end > 0 && text[end - 1] === '=') end--
   // A last group of one symbol is judged by that symbol, and padding must not begin in the first or second place of a group.
-  if (text.length % group === 1 && !`${alphabet}=`.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
+  if (text.length % group === 1 && !`${alphabet}=`.includes(text.at(-1)!)) return describeBadSymbol(text, text.length - 1)
   const decoded = decodeDigits(text.slice(0, end), alphabet, bits)
   if (end < text.length && end % group < 2) {
     const foreign = [...text.slice(0, end)].findIndex((char) => !alphabet.includes(char))
-    return badSymbol(text, foreign < 0 ? end : foreign)
+    return describeBadSymbol(text, foreign < 0 ? end : foreign)
   }
   if (typeof decoded === 'string' && !decoded.startsWith('Invalid last')) return decoded
   return text.length % group !== 0 ? 'Invalid padding' : decoded
@@ -139,10 +139,10 @@ function decodePadded(text: string, alphabet: string, bits: number, group: numbe
 /** With padding. The platform's own encoder takes a fiftieth of the time, where there is one. */
 export function encodeBase64(bytes: Uint8Array): string {
   if (typeof btoa !== 'function') return pad(encodeDigits(bytes, BASE64, 6), 4)
-  if (bytes.length <= WHOLE) return btoa(latinOf(bytes))
+  if (bytes.length <= WHOLE) return btoa(decodeLatin1(bytes))
   // A part that is a multiple of three bytes long has no padding.
   let out = ''
-  for (let at = 0; at < bytes.length; at += WHOLE) out += btoa(latinOf(bytes.subarray(at, at + WHOLE)))
+  for (let at = 0; at < bytes.length; at += WHOLE) out += btoa(decodeLatin1(bytes.subarray(at, at + WHOLE)))
   return out
 }
 
@@ -181,12 +181,12 @@ function isAscii(text: string): boolean {
 }
 
 /** The text whose units are the bytes. */
-function latinOf(bytes: Uint8Array): string {
+function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode.apply(null, bytes as unknown as number[])
 }
 
 export function decodeBase64(text: string): Uint8Array | string {
-  return decodePadded(byteText(text), BASE64, 6, 4)
+  return decodePadded(toByteText(text), BASE64, 6, 4)
 }
 
 /** Without padding. */
@@ -195,8 +195,8 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 }
 
 export function decodeBase64Url(given: string): Uint8Array | string {
-  const text = byteText(given)
-  if (text.length % 4 === 1 && !BASE64URL.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
+  const text = toByteText(given)
+  if (text.length % 4 === 1 && !BASE64URL.includes(text.at(-1)!)) return describeBadSymbol(text, text.length - 1)
   return text.endsWith('=') ? 'Invalid padding' : decodeDigits(text, BASE64URL, 6)
 }
 

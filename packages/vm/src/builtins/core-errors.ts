@@ -24,7 +24,7 @@ const CATEGORIES: ReadonlySet<string> = new Set([
   'generic',
 ])
 
-export function knownCategory(name: string): string {
+export function toKnownCategory(name: string): string {
   return CATEGORIES.has(name) ? name : 'generic'
 }
 
@@ -75,7 +75,7 @@ export function classify(text: string): string {
 }
 
 /** The category of a caught error: a dict names it, a text is classified. */
-export function categoryOf(error: Value): string {
+export function readCategory(error: Value): string {
   if (typeof error === 'string') return classify(error)
   const named = error instanceof HarnDict ? error.get('category') : undefined
   return named === undefined ? 'generic' : display(named)

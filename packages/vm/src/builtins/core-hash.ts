@@ -17,7 +17,7 @@ const PRIME_LOW = 0x1b3
 const encoder = new TextEncoder()
 
 /** FNV-1a, 64 bits, as a signed bigint. The prime is 2^40 + 0x1b3, so a product takes two 32-bit halves and a shift. */
-export function fnv1a(bytes: Uint8Array): bigint {
+export function hashFnv1a(bytes: Uint8Array): bigint {
   let low = Number(OFFSET & 0xffffffffn)
   let high = Number(OFFSET >> 32n)
   for (let at = 0; at < bytes.length; at++) {
@@ -39,12 +39,12 @@ interface SetParts {
 }
 
 /** `N:text` with N in UTF-8 bytes, as in the key of every named or textual part. */
-const counted = (text: string): string => `${BEYOND_ASCII.test(text) ? encoder.encode(text).length : text.length}:${text}`
+const prefixLength = (text: string): string => `${BEYOND_ASCII.test(text) ? encoder.encode(text).length : text.length}:${text}`
 // eslint-disable-next-line no-control-regex -- all of ASCII
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 /** NaN is written with its sign bit set, which is how the division of two zeros leaves it. */
-function floatKey(v: number): string {
+function makeFloatKey(v: number): string {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, v)
   return `f${Number.isNaN(v) ? '18444492273895866368' : view.getBigUint64(0)};`
@@ -54,22 +54,22 @@ function floatKey(v: number): string {
 const TEXT_BITS = 3
 const UNITS_A_KEY = 4
 
-/** The text of a value without members; those of containers are written by `canonicalKey`. */
-function leafKey(value: Value): string {
+/** The text of a value without members; those of containers are written by `makeCanonicalKey`. */
+function makeLeafKey(value: Value): string {
   if (typeof value === 'string') work(value.length >> TEXT_BITS)
   else if (value instanceof HarnBytes) work(value.data.length >> (TEXT_BITS - 1))
   if (value === null) return 'N'
   if (typeof value === 'boolean') return value ? 'T' : 'F'
-  if (typeof value === 'string') return `s${counted(value)}`
+  if (typeof value === 'string') return `s${prefixLength(value)}`
   if (typeof value !== 'object') return `i${value};`
-  if (value instanceof HarnFloat) return floatKey(value.v)
+  if (value instanceof HarnFloat) return makeFloatKey(value.v)
   if (value instanceof HarnDuration) return `d${value.ms};`
   if (value instanceof HarnBytes) return `b${encodeHex(value.data)};`
-  return `o${counted(typeName(value))}${counted(display(value))}`
+  return `o${prefixLength(typeName(value))}${prefixLength(display(value))}`
 }
 
 /** A text that structurally equal values share; a work list, since data may be deeper than the JavaScript stack. */
-function canonicalKey(root: Value): string {
+function makeCanonicalKey(root: Value): string {
   const parts: string[] = []
   const pending: Work[] = [root]
   let visited = 0
@@ -84,13 +84,13 @@ function canonicalKey(root: Value): string {
       parts.push('L')
     } else if (next instanceof HarnDict) {
       pending.push({ text: '}' })
-      for (const key of next.keys().toReversed()) pending.push({ text: ',' }, next.get(key)!, { text: `${counted(key)}=` })
+      for (const key of next.keys().toReversed()) pending.push({ text: ',' }, next.get(key)!, { text: `${prefixLength(key)}=` })
       parts.push('D')
     } else if (next instanceof HarnSet) {
       const set: SetParts = { start: parts.length, members: [] }
       pending.push({ close: set })
       for (const member of next.map.values()) pending.push({ cut: set }, member)
-    } else if (next === null || typeof next !== 'object') parts.push(leafKey(next))
+    } else if (next === null || typeof next !== 'object') parts.push(makeLeafKey(next))
     else if ('text' in next) parts.push(next.text)
     else if ('cut' in next) next.cut.members.push(parts.splice(next.cut.start).join(''))
     else if ('close' in next)
@@ -101,11 +101,11 @@ function canonicalKey(root: Value): string {
           .join(''),
         '}',
       )
-    else parts.push(leafKey(next))
+    else parts.push(makeLeafKey(next))
   }
   return parts.join('')
 }
 
 export function fingerprint(value: Value): bigint {
-  return fnv1a(encoder.encode(canonicalKey(value)))
+  return hashFnv1a(encoder.encode(makeCanonicalKey(value)))
 }

@@ -3,7 +3,7 @@
 
 import type { Context, Control } from './builtin.js'
 import { HarnDict } from '../values/dict.js'
-import { shapeOfLiteral } from '../values/shape.js'
+import { makeLiteralShape } from '../values/shape.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
@@ -32,7 +32,7 @@ export function refuseItems(ctx: Context, count: number): Control | null {
 }
 
 /** Display of the argument at `index` (0 = first after the receiver), empty when it was not passed. */
-export function textArg(ctx: Context, index: number, value: Value | undefined): string {
+export function readTextArg(ctx: Context, index: number, value: Value | undefined): string {
   if (typeof value === 'string') return value
   return index < ctx.argc ? display(value ?? null) : ''
 }
@@ -50,7 +50,7 @@ export function countOr(value: Value | undefined, fallback: number): number {
 }
 
 /** The number behind an int or a float; null for other types. */
-export function numberOf(value: Value | undefined): number | null {
+export function readNumber(value: Value | undefined): number | null {
   if (typeof value === 'number') return value
   if (value instanceof HarnFloat) return value.v
   return typeof value === 'bigint' ? Number(value) : null
@@ -65,14 +65,14 @@ export function addInts(left: Int, right: Int): Int {
 }
 
 /** Exact number of ints in a range. */
-export function rangeLength(range: HarnRange): Int {
+export function measureRange(range: HarnRange): Int {
   const short = range.length
   if (Number.isSafeInteger(short) && typeof range.start === 'number' && typeof range.end === 'number') return short
   const length = BigInt(range.end) - BigInt(range.start) + (range.exclusive ? 0n : 1n)
   return length > 0n ? wrapInt(length) : 0
 }
 
-export function rangeHas(range: HarnRange, value: Value): boolean {
+export function isInRange(range: HarnRange, value: Value): boolean {
   if (typeof value !== 'number' && typeof value !== 'bigint') return false
   return value >= range.start && (range.exclusive ? value < range.end : value <= range.end)
 }
@@ -82,9 +82,9 @@ export function clampIndex(index: number, length: number): number {
   return index < 0 ? Math.max(0, index + length) : Math.min(index, length)
 }
 
-const ENTRY = shapeOfLiteral(['key', 'value'])!
+const ENTRY = makeLiteralShape(['key', 'value'])!
 
-export function entry(key: string, value: Value): HarnDict {
+export function makeEntry(key: string, value: Value): HarnDict {
   const slots: Value[] = [null, value]
   slots[0] = key
   return new HarnDict(null, ENTRY, slots)
@@ -105,6 +105,6 @@ export function chargeMade(ctx: Context, count: number, slots: number): void {
 
 const UNITS_A_CONTAINER = 3
 
-export function listOf(items: Value[]): HarnList {
+export function makeList(items: Value[]): HarnList {
   return new HarnList(items)
 }

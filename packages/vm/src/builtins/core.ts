@@ -3,9 +3,9 @@
 
 import { builtin, family } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
-import { categoryOf, knownCategory } from './core-errors.js'
+import { readCategory, toKnownCategory } from './core-errors.js'
 import { fingerprint } from './core-hash.js'
-import { numberOf, rangeLength, textArg } from './core-values.js'
+import { readNumber, measureRange, readTextArg } from './core-values.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { equals } from '../values/equality.js'
@@ -15,7 +15,7 @@ import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { scan } from '../values/meter.js'
-import { codePointLength, quickLength } from '../values/text-order.js'
+import { countCodePoints, quickLength } from '../values/text-order.js'
 import { isTruthy, typeName, wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
 
@@ -23,9 +23,9 @@ function define(signature: string, doc: string, run: Run): BuiltinDef {
   return builtin(signature, { doc, borrows: true }, run)
 }
 
-function printer(name: string, doc: string, wrap: (text: string) => string): BuiltinDef {
+function definePrinter(name: string, doc: string, wrap: (text: string) => string): BuiltinDef {
   return define(`${name}(value: any) -> nil`, doc, (ctx, value) => {
-    const text = wrap(textArg(ctx, 0, value))
+    const text = wrap(readTextArg(ctx, 0, value))
     ctx.charge(text.length >> 6)
     ctx.write(text)
     return null
@@ -33,9 +33,9 @@ function printer(name: string, doc: string, wrap: (text: string) => string): Bui
 }
 
 const output: readonly BuiltinDef[] = [
-  printer('print', 'Writes the display of `value`.', (text) => text),
-  printer('println', 'Writes the display of `value` and ends the line.', (text) => `${text}\n`),
-  printer('log', 'Writes a line `[harn] ` with the display of `value`.', (text) => `[harn] ${text}\n`),
+  definePrinter('print', 'Writes the display of `value`.', (text) => text),
+  definePrinter('println', 'Writes the display of `value` and ends the line.', (text) => `${text}\n`),
+  definePrinter('log', 'Writes a line `[harn] ` with the display of `value`.', (text) => `[harn] ${text}\n`),
 ]
 
 const MAX_INT = 9223372036854775807n
@@ -81,19 +81,19 @@ function toInt(value: Value): Value {
 
 function toFloat(value: Value): Value {
   if (value instanceof HarnFloat) return value
-  const v = typeof value === 'string' ? parseFloat64(value) : numberOf(value)
+  const v = typeof value === 'string' ? parseFloat64(value) : readNumber(value)
   return v === null ? null : new HarnFloat(v)
 }
 
-function length(value: Value): Int {
-  if (typeof value === 'string') return codePointLength(value)
+function measureLength(value: Value): Int {
+  if (typeof value === 'string') return countCodePoints(value)
   if (value instanceof HarnList) return value.length
   if (value instanceof HarnDict || value instanceof HarnSet) return value.size
   if (value instanceof HarnBytes) return value.data.length
-  return value instanceof HarnRange ? rangeLength(value) : 0
+  return value instanceof HarnRange ? measureRange(value) : 0
 }
 
-function quickSize(value: Value): Int | undefined {
+function readQuickSize(value: Value): Int | undefined {
   return typeof value === 'string' ? quickLength(value) : value instanceof HarnList ? value.length : undefined
 }
 
@@ -118,13 +118,13 @@ const conversion: readonly BuiltinDef[] = [
   ),
   builtin(
     'len(value: string|list|dict|set|bytes|range|nil) -> int as ?',
-    { doc: 'Number of characters, bytes or elements; 0 for other types.', borrows: true, quick: quickSize },
-    (_ctx, value = null) => length(value),
+    { doc: 'Number of characters, bytes or elements; 0 for other types.', borrows: true, quick: readQuickSize },
+    (_ctx, value = null) => measureLength(value),
   ),
 ]
 
 /** Throws the message argument when one was given, else the default. */
-function failed(ctx: Context, given: number, message: Value, text: () => string): Result {
+function failAssertion(ctx: Context, given: number, message: Value, text: () => string): Result {
   return ctx.throw(ctx.argc > given ? display(message) : text())
 }
 
@@ -132,7 +132,8 @@ const testing: readonly BuiltinDef[] = [
   define(
     'assert(condition: any, msg?: string) -> nil',
     'Throws unless the condition holds.',
-    (ctx, condition = null, message = null) => (isTruthy(condition) ? null : failed(ctx, 1, message, () => 'Assertion failed')),
+    (ctx, condition = null, message = null) =>
+      isTruthy(condition) ? null : failAssertion(ctx, 1, message, () => 'Assertion failed'),
   ),
   define(
     'assert_eq(actual: any, expected: any, msg?: string) -> nil',
@@ -140,7 +141,7 @@ const testing: readonly BuiltinDef[] = [
     (ctx, actual = null, expected = null, message = null) => {
       if (ctx.argc < 2) return ctx.throw('assert_eq requires at least 2 arguments')
       if (equals(actual, expected)) return null
-      return failed(ctx, 2, message, () => `Assertion failed: expected ${display(expected)}, got ${display(actual)}`)
+      return failAssertion(ctx, 2, message, () => `Assertion failed: expected ${display(expected)}, got ${display(actual)}`)
     },
   ),
   define(
@@ -149,7 +150,7 @@ const testing: readonly BuiltinDef[] = [
     (ctx, actual = null, expected = null, message = null) => {
       if (ctx.argc < 2) return ctx.throw('assert_ne requires at least 2 arguments')
       if (!equals(actual, expected)) return null
-      return failed(ctx, 2, message, () => `Assertion failed: values should not be equal: ${display(actual)}`)
+      return failAssertion(ctx, 2, message, () => `Assertion failed: values should not be equal: ${display(actual)}`)
     },
   ),
   define('unreachable(value?: any) -> never', 'An error that says this place was thought out of reach.', (ctx, value = null) =>
@@ -163,19 +164,19 @@ const errors: readonly BuiltinDef[] = [
     'Throws `{category, message}`.',
     (ctx, message, category = null) => {
       const name = ctx.argc > 1 ? display(category) : 'generic'
-      return ctx.throw(HarnDict.of({ category: knownCategory(name), message: textArg(ctx, 0, message) }))
+      return ctx.throw(HarnDict.of({ category: toKnownCategory(name), message: readTextArg(ctx, 0, message) }))
     },
   ),
-  define('error_category(err: any) -> string', 'The category of a caught error.', (_ctx, error = null) => categoryOf(error)),
+  define('error_category(err: any) -> string', 'The category of a caught error.', (_ctx, error = null) => readCategory(error)),
   define(
     'is_timeout(err: any) -> bool',
     'Whether the category is `timeout`.',
-    (_ctx, error = null) => categoryOf(error) === 'timeout',
+    (_ctx, error = null) => readCategory(error) === 'timeout',
   ),
   define(
     'is_rate_limited(err: any) -> bool',
     'Whether the category is `rate_limit`.',
-    (_ctx, error = null) => categoryOf(error) === 'rate_limit',
+    (_ctx, error = null) => readCategory(error) === 'rate_limit',
   ),
 ]
 
@@ -197,7 +198,7 @@ function isSame(a: Value, b: Value): boolean {
   return hasIdentity(a) && hasIdentity(b) ? a === b : equals(a, b)
 }
 
-function addressOf(ctx: Context, value: Value): string {
+function formatAddress(ctx: Context, value: Value): string {
   const type = typeName(value)
   if (value instanceof HarnBuiltin) return `builtin@${value.name}`
   if (typeof value === 'string' || value instanceof HarnBytes) {
@@ -223,7 +224,7 @@ const identity: readonly BuiltinDef[] = [
   builtin(
     'addr_of(value: any) -> string',
     { doc: 'A key for the identity of a container, for the content of other values.' },
-    (ctx, value = null) => addressOf(ctx, value),
+    (ctx, value = null) => formatAddress(ctx, value),
   ),
   define('hash_value(value: any) -> int', 'A hash that structurally equal values share.', (ctx, value = null) => {
     ctx.charge(1)

@@ -3,8 +3,8 @@
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
-import { chargeList, chargeMade, entry } from './core-values.js'
-import { loopFrame, runLoop } from './lists-callbacks.js'
+import { chargeList, chargeMade, makeEntry } from './core-values.js'
+import { defineLoopFrame, runLoop } from './lists-callbacks.js'
 import type { Loop, LoopState } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -13,7 +13,7 @@ import { HarnList } from '../values/list.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-function keysOf(ctx: Context, dict: HarnDict): HarnList {
+function listKeys(ctx: Context, dict: HarnDict): HarnList {
   chargeList(ctx, dict.size)
   return new HarnList(dict.keys().slice())
 }
@@ -23,36 +23,36 @@ function chargeEntries(ctx: Context, count: number): void {
   ctx.charge(count, 32 * count)
 }
 
-function valuesOf(ctx: Context, dict: HarnDict): HarnList {
+function listValues(ctx: Context, dict: HarnDict): HarnList {
   chargeList(ctx, dict.size)
   return new HarnList(dict.members())
 }
 
-function entriesOf(ctx: Context, dict: HarnDict): HarnList {
+function listEntries(ctx: Context, dict: HarnDict): HarnList {
   chargeMade(ctx, 3 * dict.size, 3 * dict.size)
-  return new HarnList(dict.keys().map((key) => entry(key, dict.get(key)!)))
+  return new HarnList(dict.keys().map((key) => makeEntry(key, dict.get(key)!)))
 }
 
 // Loops go over the values in key order; `dict` is the receiver and `acc` the dict under construction.
-function building(visit: (made: HarnDict, key: string, value: Value, answer: Value) => void): Loop {
+function makeDictLoop(visit: (made: HarnDict, key: string, value: Value, answer: Value) => void): Loop {
   return {
-    args: (state, item) => (state['byKey'] === true ? [keyAt(state)] : [item]),
+    args: (state, item) => (state['byKey'] === true ? [readKeyAt(state)] : [item]),
     visit: (state, item, answer) => {
-      visit(state.acc as HarnDict, keyAt(state), item, answer)
+      visit(state.acc as HarnDict, readKeyAt(state), item, answer)
       return undefined
     },
     end: (state) => state.acc,
   }
 }
 
-function keyAt(state: LoopState): string {
+function readKeyAt(state: LoopState): string {
   return (state['dict'] as HarnDict).keys()[state.at]!
 }
 
 const LOOPS: { readonly [name: string]: Loop } = {
-  map_values: building((made, key, _value, answer) => made.set(key, answer)),
-  map_keys: building((made, _key, value, answer) => made.set(display(answer), value)),
-  filter: building((made, key, value, answer) => {
+  map_values: makeDictLoop((made, key, _value, answer) => made.set(key, answer)),
+  map_keys: makeDictLoop((made, _key, value, answer) => made.set(display(answer), value)),
+  filter: makeDictLoop((made, key, value, answer) => {
     if (isTruthy(answer)) made.set(key, value)
   }),
 }
@@ -60,16 +60,16 @@ const LOOPS: { readonly [name: string]: Loop } = {
 /** Of a loop over entries, however few: a list and a dict are made for it. */
 const LOOP_UNITS = 4
 
-function loopMethod(name: string, loop: string, doc: string): BuiltinDef {
+function defineLoopMethod(name: string, loop: string, doc: string): BuiltinDef {
   return method('dict', `${name}(f: closure) -> dict`, { doc, effects: ['callback'] }, (ctx, self, fn = null) => {
     if (!isCallable(fn)) return null
     const dict = self as HarnDict
     ctx.charge(LOOP_UNITS)
-    return runLoop(ctx, `dict.${loop}`, valuesOf(ctx, dict), fn, new HarnDict(), { dict, byKey: loop === 'map_keys' })
+    return runLoop(ctx, `dict.${loop}`, listValues(ctx, dict), fn, new HarnDict(), { dict, byKey: loop === 'map_keys' })
   })
 }
 
-function dictMethod(
+function defineDictMethod(
   signature: string,
   doc: string,
   run: (ctx: Context, self: HarnDict, a: Value, b: Value) => Result,
@@ -79,17 +79,17 @@ function dictMethod(
 }
 
 const methods: readonly BuiltinDef[] = [
-  dictMethod('keys() -> list<string>', 'The keys in order.', keysOf, true),
-  dictMethod('values() -> list', 'The values in key order.', valuesOf, true),
-  dictMethod('entries() -> list', '`{key, value}` dicts in key order.', entriesOf, true),
-  dictMethod('count() -> int', 'Number of entries.', (_ctx, self) => self.size, true),
-  dictMethod(
+  defineDictMethod('keys() -> list<string>', 'The keys in order.', listKeys, true),
+  defineDictMethod('values() -> list', 'The values in key order.', listValues, true),
+  defineDictMethod('entries() -> list', '`{key, value}` dicts in key order.', listEntries, true),
+  defineDictMethod('count() -> int', 'Number of entries.', (_ctx, self) => self.size, true),
+  defineDictMethod(
     'has(key: string) -> bool',
     'Whether the key is present, even with nil.',
     (_ctx, self, key) => self.has(display(key)),
     true,
   ),
-  dictMethod(
+  defineDictMethod(
     'get(key: string, default?: any) -> any',
     'The value, or the default when the key is absent.',
     (_ctx, self, key, fallback) => {
@@ -98,7 +98,7 @@ const methods: readonly BuiltinDef[] = [
     },
     true,
   ),
-  dictMethod('merge(other: dict) -> dict', 'Both; the other wins. Nested dicts are not merged.', (ctx, self, other) => {
+  defineDictMethod('merge(other: dict) -> dict', 'Both; the other wins. Nested dicts are not merged.', (ctx, self, other) => {
     if (!(other instanceof HarnDict)) return self
     if (self.owned && other !== self) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).
@@ -109,7 +109,7 @@ const methods: readonly BuiltinDef[] = [
     chargeEntries(ctx, self.size + other.size)
     return self.merged(other)
   }),
-  dictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
+  defineDictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
     const name = display(key)
     if (!self.has(name)) return self
     if (self.owned) {
@@ -121,27 +121,27 @@ const methods: readonly BuiltinDef[] = [
     copy.delete(name)
     return copy
   }),
-  loopMethod('map_values', 'map_values', 'The same keys with what `f` gives for each value.'),
-  loopMethod('map_keys', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
-  loopMethod('rekey', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
-  loopMethod('filter', 'filter', 'The entries for whose value `f` holds.'),
+  defineLoopMethod('map_values', 'map_values', 'The same keys with what `f` gives for each value.'),
+  defineLoopMethod('map_keys', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
+  defineLoopMethod('rekey', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
+  defineLoopMethod('filter', 'filter', 'The entries for whose value `f` holds.'),
 ]
 
 /** A function on a dict that gives an empty list for anything else. */
-function dictFunction(signature: string, doc: string, body: (ctx: Context, dict: HarnDict) => HarnList): BuiltinDef {
+function defineDictFunction(signature: string, doc: string, body: (ctx: Context, dict: HarnDict) => HarnList): BuiltinDef {
   const run: Run = (ctx, dict = null) => (dict instanceof HarnDict ? body(ctx, dict) : new HarnList([]))
   return builtin(signature, { doc, borrows: true }, run)
 }
 
-const frames: readonly FrameDef[] = Object.entries(LOOPS).map(([name, loop]) => loopFrame(`dict.${name}`, loop))
+const frames: readonly FrameDef[] = Object.entries(LOOPS).map(([name, loop]) => defineLoopFrame(`dict.${name}`, loop))
 
 export const dictsFamily: BuiltinFamily = {
   name: 'dicts',
   builtins: [
     ...methods,
-    dictFunction('keys(dict: dict) -> list<string> as list', 'The keys in order.', keysOf),
-    dictFunction('values(dict: dict) -> list', 'The values in key order.', valuesOf),
-    dictFunction('entries(dict: dict) -> list', '`{key, value}` dicts in key order.', entriesOf),
+    defineDictFunction('keys(dict: dict) -> list<string> as list', 'The keys in order.', listKeys),
+    defineDictFunction('values(dict: dict) -> list', 'The values in key order.', listValues),
+    defineDictFunction('entries(dict: dict) -> list', '`{key, value}` dicts in key order.', listEntries),
   ],
   frames,
 }

@@ -5,6 +5,6 @@ import { withCharges } from './family-charges.js'
 import { jsonFamily } from './json.js'
 import type { BuiltinFamily } from './registry.js'
 
-export function jsonFamilies(): readonly BuiltinFamily[] {
+export function makeJsonFamilies(): readonly BuiltinFamily[] {
   return withCharges([jsonFamily])
 }

@@ -2,7 +2,7 @@
 
 import { bytesFamily } from './bytes.js'
 import { CORE_FAMILIES } from './families-core.js'
-import { jsonFamilies } from './families-json.js'
+import { makeJsonFamilies } from './families-json.js'
 import { withCharges } from './family-charges.js'
 import { mailboxFamily } from './mailbox.js'
 import { randomFamily } from './random.js'
@@ -13,6 +13,6 @@ import type { BuiltinFamily } from './registry.js'
 
 export const LANGUAGE_FAMILIES: readonly BuiltinFamily[] = [
   ...CORE_FAMILIES,
-  ...jsonFamilies(),
+  ...makeJsonFamilies(),
   ...withCharges([bytesFamily, mailboxFamily, randomFamily, sharedFamily, syncFamily, tasksFamily]),
 ]

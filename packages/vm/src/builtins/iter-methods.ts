@@ -4,9 +4,9 @@
 
 import { CONTROL, builtin, frame, method, withRun } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
-import { addInts, count as intOf, numberOf } from './core-values.js'
-import { advance, iterNextFrame, makeIter, notIterable } from './iter.js'
-import { eachOf, inPieces } from './pieces.js'
+import { addInts, count as intOf, readNumber } from './core-values.js'
+import { advance, iterNextFrame, makeIter, failNotIterable } from './iter.js'
+import { makeEachWork, definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { distinct } from './sets.js'
 import { compare } from '../values/equality.js'
@@ -44,14 +44,14 @@ interface Sink {
 /** Items between two looks of the machine at fuel and time while a sink drains a source that needs no frame. */
 const BLOCK = 1024
 
-const oneItem = (state: SinkState): readonly Value[] => [state.item]
+const makeItemArgs = (state: SinkState): readonly Value[] => [state.item]
 
 function collect(_ctx: Context, state: SinkState): null {
   state.items.push(state.item)
   return null
 }
 
-function best(wanted: (order: number) => boolean): Sink {
+function makeBestSink(wanted: (order: number) => boolean): Sink {
   return {
     take: (_ctx, state) => {
       if (state.items.length === 0 || wanted(compare(state.item, state.acc))) state.acc = state.item
@@ -65,10 +65,10 @@ function best(wanted: (order: number) => boolean): Sink {
 /** Units of a key and its value. */
 const UNITS_A_KEY = 3
 
-const dictOfPairs = inPieces('iter.to_dict', ([list]) => {
+const dictOfPairs = definePieces('iter.to_dict', ([list]) => {
   const pairs = (list as HarnList).view() as readonly HarnPair[]
   const dict = new HarnDict()
-  return eachOf(
+  return makeEachWork(
     pairs.length,
     (at, budget) => {
       const { first, second } = pairs[at]!
@@ -104,14 +104,14 @@ const SINKS: { readonly [name: string]: Sink } = {
   },
   sum: {
     take: (ctx, state) => {
-      if (numberOf(state.item) === null) return { result: ctx.type(`iter.sum: expected number, got ${typeName(state.item)}`) }
+      if (readNumber(state.item) === null) return { result: ctx.type(`iter.sum: expected number, got ${typeName(state.item)}`) }
       state.acc = addNumbers(state.acc, state.item)
       return null
     },
     end: (_ctx, state) => state.acc,
   },
-  min: best((order) => order < 0),
-  max: best((order) => order > 0),
+  min: makeBestSink((order) => order < 0),
+  max: makeBestSink((order) => order > 0),
   last: {
     take: (_ctx, state) => {
       state.acc = state.item
@@ -128,16 +128,16 @@ const SINKS: { readonly [name: string]: Sink } = {
     },
     end: (_ctx, state) => state.acc,
   },
-  any: { calls: oneItem, answered: (_state, answer) => (isTruthy(answer) ? { result: true } : null), end: () => false },
-  all: { calls: oneItem, answered: (_state, answer) => (isTruthy(answer) ? null : { result: false }), end: () => true },
-  find: { calls: oneItem, answered: (state, answer) => (isTruthy(answer) ? { result: state.item } : null), end: () => null },
-  for_each: { calls: oneItem, answered: () => null, end: () => null },
+  any: { calls: makeItemArgs, answered: (_state, answer) => (isTruthy(answer) ? { result: true } : null), end: () => false },
+  all: { calls: makeItemArgs, answered: (_state, answer) => (isTruthy(answer) ? null : { result: false }), end: () => true },
+  find: { calls: makeItemArgs, answered: (state, answer) => (isTruthy(answer) ? { result: state.item } : null), end: () => null },
+  for_each: { calls: makeItemArgs, answered: () => null, end: () => null },
 }
 
 /** Sum of two numbers: int while both are ints, wrapping; float otherwise. */
 export function addNumbers(left: Value, right: Value): Value {
   if (isInt(left) && isInt(right)) return addInts(left, right)
-  return new HarnFloat(numberOf(left)! + numberOf(right)!)
+  return new HarnFloat(readNumber(left)! + readNumber(right)!)
 }
 
 const sinkFrame: FrameDef = frame<SinkState>({
@@ -182,7 +182,7 @@ function drain(ctx: Context, source: HarnIter, sink: string, fn: Value = null, a
 
 const CALLS: readonly string[] = ['callback']
 
-function lazy(
+function defineLazy(
   name: string,
   signature: string,
   doc: string,
@@ -192,40 +192,40 @@ function lazy(
 }
 
 function withCallback(name: string, doc: string, extra: readonly Value[] = []): BuiltinDef {
-  return lazy(name, '(f: closure)', doc, (ctx, source, fn) =>
+  return defineLazy(name, '(f: closure)', doc, (ctx, source, fn) =>
     isCallable(fn) ? new HarnIter(name, [source, fn, ...extra]) : ctx.type(`iter.${name}: expected callable`),
   )
 }
 
 function withCount(name: string, doc: string): BuiltinDef {
-  return lazy(name, '(n: int)', doc, (ctx, source, arg) => {
+  return defineLazy(name, '(n: int)', doc, (ctx, source, arg) => {
     const n = intOf(arg)
     return n === null || n < 0 ? ctx.type(`iter.${name}: expected non-negative int`) : new HarnIter(name, [source, n])
   })
 }
 
 function withSize(name: string, doc: string, what: string, extra: readonly Value[] = []): BuiltinDef {
-  return lazy(name, '(n: int)', doc, (ctx, source, arg) => {
+  return defineLazy(name, '(n: int)', doc, (ctx, source, arg) => {
     const n = intOf(arg)
     return n === null || n < 1 ? ctx.type(`iter.${name}: ${what} must be positive`) : new HarnIter(name, [source, n, ...extra])
   })
 }
 
 function withOther(name: string, doc: string): BuiltinDef {
-  return lazy(name, '(other: any)', doc, (ctx, source, other) => {
+  return defineLazy(name, '(other: any)', doc, (ctx, source, other) => {
     if (ctx.argc < 1) return ctx.type(`iter.${name}: expected iterable argument`)
     const second = makeIter(other)
-    return second === null ? notIterable(ctx, other) : new HarnIter(name, [source, second, false])
+    return second === null ? failNotIterable(ctx, other) : new HarnIter(name, [source, second, false])
   })
 }
 
-function sink(name: string, returns: string, doc: string, start: Value = null): BuiltinDef {
+function defineSink(name: string, returns: string, doc: string, start: Value = null): BuiltinDef {
   return method('iter', `${name}() -> ${returns}`, { doc, effects: CALLS, borrows: true }, (ctx, self) =>
     drain(ctx, self as HarnIter, name, null, start),
   )
 }
 
-function callingSink(name: string, returns: string, doc: string): BuiltinDef {
+function defineCallingSink(name: string, returns: string, doc: string): BuiltinDef {
   return method('iter', `${name}(f: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, self, fn = null) =>
     isCallable(fn) ? drain(ctx, self as HarnIter, name, fn) : ctx.type(`iter.${name}: expected callable`),
   )
@@ -243,21 +243,21 @@ const iterMethods: readonly BuiltinDef[] = [
   withSize('windows', 'Overlapping lists of exactly `n` items.', 'window size', [new HarnList([])]),
   withOther('zip', 'Pairs of items of both; ends with the shorter.'),
   withOther('chain', 'The items of this, then those of the other.'),
-  lazy('enumerate', '()', 'Pairs of index and item.', (_ctx, source) => new HarnIter('enumerate', [source, 0])),
-  lazy('iter', '()', 'The iterator itself.', (_ctx, source) => source),
-  sink('to_list', 'list', 'All remaining items.'),
-  sink('to_set', 'set', 'The distinct remaining items.'),
-  sink('to_dict', 'dict', 'A dict of the remaining pairs, whose first members must be strings.'),
-  sink('count', 'int', 'Number of remaining items.', 0),
-  sink('sum', 'int | float', 'Sum of the remaining numbers.', 0),
-  sink('min', 'any', 'The first least item, nil when there is none.'),
-  sink('max', 'any', 'The first greatest item, nil when there is none.'),
-  sink('first', 'any', 'Pulls one item; nil at the end.'),
-  sink('last', 'any', 'The last item, nil when there is none.'),
-  callingSink('any', 'bool', 'Whether `f` holds for an item; stops at the first.'),
-  callingSink('all', 'bool', 'Whether `f` holds for every item; stops at the first failure.'),
-  callingSink('find', 'any', 'The first item for which `f` holds, else nil.'),
-  callingSink('for_each', 'nil', 'Calls `f` with every item.'),
+  defineLazy('enumerate', '()', 'Pairs of index and item.', (_ctx, source) => new HarnIter('enumerate', [source, 0])),
+  defineLazy('iter', '()', 'The iterator itself.', (_ctx, source) => source),
+  defineSink('to_list', 'list', 'All remaining items.'),
+  defineSink('to_set', 'set', 'The distinct remaining items.'),
+  defineSink('to_dict', 'dict', 'A dict of the remaining pairs, whose first members must be strings.'),
+  defineSink('count', 'int', 'Number of remaining items.', 0),
+  defineSink('sum', 'int | float', 'Sum of the remaining numbers.', 0),
+  defineSink('min', 'any', 'The first least item, nil when there is none.'),
+  defineSink('max', 'any', 'The first greatest item, nil when there is none.'),
+  defineSink('first', 'any', 'Pulls one item; nil at the end.'),
+  defineSink('last', 'any', 'The last item, nil when there is none.'),
+  defineCallingSink('any', 'bool', 'Whether `f` holds for an item; stops at the first.'),
+  defineCallingSink('all', 'bool', 'Whether `f` holds for every item; stops at the first failure.'),
+  defineCallingSink('find', 'any', 'The first item for which `f` holds, else nil.'),
+  defineCallingSink('for_each', 'nil', 'Calls `f` with every item.'),
   method(
     'iter',
     'reduce(init: any, f: closure) -> any',
@@ -281,7 +281,7 @@ const rangeMethods = iterMethods
     receiver: 'range',
   }))
 
-const iterOf = (type: string): BuiltinDef =>
+const defineIterMethod = (type: string): BuiltinDef =>
   method(type, 'iter() -> iter', { doc: `A lazy iterator over the ${type}.` }, (_ctx, self) => makeIter(self!))
 
 // Steps of generator.next: the first asks for a value, the second wraps it.
@@ -297,18 +297,18 @@ const generatorNextFrame = frame<NextState>({
       state.asked = true
       return ctx.pull(state.source)
     }
-    return step(ctx.result === END, ctx.result === END ? null : ctx.result)
+    return makeStep(ctx.result === END, ctx.result === END ? null : ctx.result)
   },
 })
 
-function step(done: boolean, value: Value): HarnDict {
+function makeStep(done: boolean, value: Value): HarnDict {
   return HarnDict.of({ done, value })
 }
 
-const nextOf = (type: string): BuiltinDef =>
+const defineNextMethod = (type: string): BuiltinDef =>
   method(type, 'next() -> dict', { doc: 'The next value as `{value, done}`.', effects: CALLS }, (ctx, self) => {
     const source = self as HarnGenerator
-    return source.done ? step(true, null) : ctx.frame('generator.next', { source, asked: false })
+    return source.done ? makeStep(true, null) : ctx.frame('generator.next', { source, asked: false })
   })
 
 export const iterFamily: BuiltinFamily = {
@@ -318,15 +318,15 @@ export const iterFamily: BuiltinFamily = {
       'iter(source: list|dict|set|string|range|generator|channel|iter) -> iter',
       { doc: 'A lazy, single-pass iterator over `source`; dicts yield (key, value) pairs.' },
       (ctx, source = null) =>
-        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? notIterable(ctx, source)),
+        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? failNotIterable(ctx, source)),
     ),
     builtin('pair(a: any, b: any) -> pair', { doc: 'A pair with `.first` and `.second`.' }, (ctx, a = null, b = null) =>
       ctx.argc === 2 ? new HarnPair(a, b) : ctx.type(`pair: expected 2 arguments, got ${ctx.argc}`),
     ),
     ...iterMethods,
     ...rangeMethods,
-    ...['list', 'dict', 'set', 'string', 'generator', 'stream', 'channel'].map(iterOf),
-    ...['generator', 'stream'].map(nextOf),
+    ...['list', 'dict', 'set', 'string', 'generator', 'stream', 'channel'].map(defineIterMethod),
+    ...['generator', 'stream'].map(defineNextMethod),
   ],
   frames: [iterNextFrame, sinkFrame, dictOfPairs.frame, generatorNextFrame],
 }

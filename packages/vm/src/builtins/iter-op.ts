@@ -25,7 +25,7 @@ export interface IterFrame extends FrameState {
 /** How a row moves its sources. Given to rows that live in other files, because whoever moves a source needs the table of all rows. */
 export interface Sources {
   /** The next item or END where that takes neither script code nor waiting, else undefined with nothing changed. */
-  readonly nextSimple: (iter: HarnIter) => Value | undefined
+  readonly takeNextSimple: (iter: HarnIter) => Value | undefined
   /** The next item, or CONTROL when the machine must pull it; then `step` runs again with ctx.result. */
   readonly advance: (ctx: Context, source: Value) => Result
 }

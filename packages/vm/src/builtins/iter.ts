@@ -6,7 +6,7 @@
 import { CONTROL, frame } from './builtin.js'
 import type { Context, Control, FrameDef, Result } from './builtin.js'
 import { CHANNEL_ITER_OPS } from './channels.js'
-import { addInts, entry } from './core-values.js'
+import { addInts, makeEntry } from './core-values.js'
 import type { IterFrame, IterOp, IterOps, Sources } from './iter-op.js'
 import { STREAM_ITER_OPS } from './stream-rows.js'
 import { HarnDict } from '../values/dict.js'
@@ -43,32 +43,32 @@ export function makeLoopIter(value: Value): HarnIter | null {
   return typeof value === 'string' ? null : makeIter(value)
 }
 
-export function notIterable(ctx: Context, value: Value): Control {
+export function failNotIterable(ctx: Context, value: Value): Control {
   return ctx.type(`iter: value of type ${typeName(value)} is not iterable`)
 }
 
 /** The next item or END where that takes neither script code nor waiting, else undefined with nothing changed. */
-export function nextSimple(iter: HarnIter): Value | undefined {
+export function takeNextSimple(iter: HarnIter): Value | undefined {
   if (iter.done) return END
-  const item = rowOf(iter.op).simple?.(iter.state)
+  const item = getRow(iter.op).simple?.(iter.state)
   if (item === END) iter.done = true
   return item
 }
 
 /** In a step: the next item of a source, or CONTROL when the machine must pull it; then `step` runs again with ctx.result. */
 export function advance(ctx: Context, source: Value): Value | Control {
-  const item = nextSimple(source as HarnIter)
+  const item = takeNextSimple(source as HarnIter)
   return item === undefined ? ctx.pull(source as HarnIter) : item
 }
 
-/** The frame that moves an iterator one item; what ctx.pull(iter) runs when `nextSimple` does not serve. */
+/** The frame that moves an iterator one item; what ctx.pull(iter) runs when `takeNextSimple` does not serve. */
 export const iterNextFrame: FrameDef = frame<IterFrame>({
   kind: 'iter.next',
   // What a `for` over an iterator prints stays; the callback is a run of its own, as with any builtin.
   step: (ctx, state) => {
     const { iter } = state
     if (iter.done) return END
-    const row = rowOf(iter.op)
+    const row = getRow(iter.op)
     const item = row.step === undefined ? (row.simple?.(iter.state) ?? END) : row.step(ctx, state, MOVING)
     if (item === END) iter.done = true
     return item
@@ -76,7 +76,7 @@ export const iterNextFrame: FrameDef = frame<IterFrame>({
 })
 
 /** State for a fresh `iter.next` frame. */
-export function iterFrame(iter: HarnIter): IterFrame {
+export function makeIterFrame(iter: HarnIter): IterFrame {
   return { iter, phase: 0, item: null, items: [] }
 }
 
@@ -137,7 +137,7 @@ const flatMap: IterOp = {
       if (state.phase === CALLED) {
         state.phase = START
         const inner = makeIter(ctx.result)
-        if (inner === null) return notIterable(ctx, ctx.result)
+        if (inner === null) return failNotIterable(ctx, ctx.result)
         own[2] = inner
       }
       if (own[2] instanceof HarnIter && state.phase !== PULLED) {
@@ -155,7 +155,7 @@ const flatMap: IterOp = {
 const take: IterOp = {
   simple: (state) => {
     if (state[1] === 0) return END
-    const item = nextSimple(state[0] as HarnIter)
+    const item = takeNextSimple(state[0] as HarnIter)
     if (item !== undefined && item !== END) state[1] = (state[1] as number) - 1
     return item
   },
@@ -171,7 +171,7 @@ const take: IterOp = {
 // State: source, items still to drop. A drop that needs a frame must not be half done, so `simple` works item by item only
 // when nothing is left to drop.
 const skip: IterOp = {
-  simple: (state) => (state[1] === 0 ? nextSimple(state[0] as HarnIter) : undefined),
+  simple: (state) => (state[1] === 0 ? takeNextSimple(state[0] as HarnIter) : undefined),
   step: (ctx, state) => {
     const own = state.iter.state
     for (;;) {
@@ -195,7 +195,7 @@ const takeWhile: IterOp = {
 
 // State: source, function, whether the first kept item was seen.
 const skipWhile: IterOp = {
-  simple: (state) => (state[2] === true ? nextSimple(state[0] as HarnIter) : undefined),
+  simple: (state) => (state[2] === true ? takeNextSimple(state[0] as HarnIter) : undefined),
   step: (ctx, state) => {
     const own = state.iter.state
     if (state.phase === CALLED) {
@@ -226,16 +226,16 @@ const zip: IterOp = {
 // State: source, index of the next item.
 const enumerate: IterOp = {
   simple: (state) => {
-    const item = nextSimple(state[0] as HarnIter)
-    return item === undefined || item === END ? item : numbered(state, item)
+    const item = takeNextSimple(state[0] as HarnIter)
+    return item === undefined || item === END ? item : numberItem(state, item)
   },
   step: (ctx, state) => {
     const item = pull(ctx, state, state.iter.state[0]!, PULLED)
-    return stops(item) ? item : numbered(state.iter.state, item as Value)
+    return stops(item) ? item : numberItem(state.iter.state, item as Value)
   },
 }
 
-function numbered(state: Value[], item: Value): HarnPair {
+function numberItem(state: Value[], item: Value): HarnPair {
   const index = state[1] as number
   state[1] = index + 1
   return new HarnPair(index, item)
@@ -287,7 +287,7 @@ const windows: IterOp = {
   },
 }
 
-function rangeNext(state: Value[]): Value {
+function takeNextInRange(state: Value[]): Value {
   const range = state[0] as HarnRange
   const next = state[1] as Int
   if (range.exclusive ? next >= range.end : next > range.end) return END
@@ -297,7 +297,7 @@ function rangeNext(state: Value[]): Value {
   return next
 }
 
-function indexed(state: Value[], length: number, item: (at: number) => Value): Value {
+function takeIndexed(state: Value[], length: number, item: (at: number) => Value): Value {
   const at = state[1] as number
   if (at >= length) return END
   state[1] = at + 1
@@ -314,19 +314,19 @@ const SOURCES: IterOps = {
       return item
     },
   },
-  range: { simple: rangeNext },
+  range: { simple: takeNextInRange },
   dict: {
     simple: (state) => {
       const dict = state[0] as HarnDict
       const keys = dict.keys()
-      return indexed(state, keys.length, (at) => new HarnPair(keys[at]!, dict.get(keys[at]!)!))
+      return takeIndexed(state, keys.length, (at) => new HarnPair(keys[at]!, dict.get(keys[at]!)!))
     },
   },
   entries: {
     simple: (state) => {
       const dict = state[0] as HarnDict
       const keys = dict.keys()
-      return indexed(state, keys.length, (at) => entry(keys[at]!, dict.get(keys[at]!)!))
+      return takeIndexed(state, keys.length, (at) => makeEntry(keys[at]!, dict.get(keys[at]!)!))
     },
   },
   // State: text, offset in UTF-16 units.
@@ -368,10 +368,10 @@ const ROWS: ReadonlyMap<string, IterOp> = new Map(
   [SOURCES, COMBINATORS, CHANNEL_ITER_OPS, STREAM_ITER_OPS].flatMap((table) => Object.entries(table)),
 )
 
-const MOVING: Sources = { nextSimple, advance }
+const MOVING: Sources = { takeNextSimple, advance }
 
 /** The row of an operation; names come from our own code and snapshots, so an unknown one is a bug. */
-function rowOf(op: string): IterOp {
+function getRow(op: string): IterOp {
   const row = ROWS.get(op)
   if (row === undefined) throw new Error(`no iterator operation ${op}`)
   return row

@@ -3,7 +3,7 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Control, Result } from './builtin.js'
-import { textArg } from './core-values.js'
+import { readTextArg } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { work } from '../values/meter.js'
@@ -30,21 +30,21 @@ function readPointer(ctx: Context, name: string, pointer: string): string[] | Co
 }
 
 /** A list index as pointers write it: decimal digits without leading zeros. */
-function indexIn(step: string): number | null {
+function parseIndex(step: string): number | null {
   return /^(?:0|[1-9][0-9]*)$/.test(step) ? Number(step) : null
 }
 
 /** The member that a step leads to, undefined when there is none. */
-function member(value: Value, step: string): Value | undefined {
+function findMember(value: Value, step: string): Value | undefined {
   if (value instanceof HarnDict) return value.get(step)
-  const index = value instanceof HarnList ? indexIn(step) : null
+  const index = value instanceof HarnList ? parseIndex(step) : null
   return index === null ? undefined : (value as HarnList).at(index)
 }
 
 function replaceMember(value: Value, step: string, made: Value): Value {
   if (value instanceof HarnDict) return value.with(step, made)
   if (!(value instanceof HarnList)) return value
-  const index = step === '-' ? value.length : indexIn(step)
+  const index = step === '-' ? value.length : parseIndex(step)
   if (index === null || index > value.length) return value
   if (index === value.length) return value.append(made)
   const items = value.copyItems()
@@ -53,13 +53,13 @@ function replaceMember(value: Value, step: string, made: Value): Value {
 }
 
 function removeMember(value: Value, step: string): Value {
-  if (member(value, step) === undefined) return value
+  if (findMember(value, step) === undefined) return value
   if (value instanceof HarnDict) {
     const copy = value.copy()
     copy.delete(step)
     return copy
   }
-  return new HarnList((value as HarnList).copyItems().toSpliced(indexIn(step)!, 1))
+  return new HarnList((value as HarnList).copyItems().toSpliced(parseIndex(step)!, 1))
 }
 
 function chargeCopy(ctx: Context, container: Value): void {
@@ -71,7 +71,7 @@ function chargeCopy(ctx: Context, container: Value): void {
 function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (container: Value, step: string) => Value): Value {
   const containers: Value[] = [root]
   for (const step of steps.slice(0, -1)) {
-    const next = member(containers.at(-1)!, step)
+    const next = findMember(containers.at(-1)!, step)
     if (next === undefined) return root
     containers.push(next)
   }
@@ -85,7 +85,7 @@ function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (c
   return made
 }
 
-function pointerFunction(
+function definePointerFunction(
   name: string,
   params: string,
   needed: number,
@@ -94,18 +94,24 @@ function pointerFunction(
 ): BuiltinDef {
   return builtin(`${name}(${params}) -> any`, { doc }, (ctx, value = null, pointer = null, made = null): Result => {
     if (ctx.argc < needed) return ctx.throw(`${name} requires ${needed} arguments`)
-    const steps = readPointer(ctx, name, textArg(ctx, 1, pointer))
+    const steps = readPointer(ctx, name, readTextArg(ctx, 1, pointer))
     return Array.isArray(steps) ? run(ctx, value, steps, made) : steps
   })
 }
 
 export const pointerFunctions: readonly BuiltinDef[] = [
-  pointerFunction('json_pointer', 'value: any, ptr: string', 2, 'The value at a JSON pointer, or nil.', (_ctx, value, steps) => {
-    let found: Value | undefined = value
-    for (const step of steps) if (found !== undefined) found = member(found, step)
-    return found ?? null
-  }),
-  pointerFunction(
+  definePointerFunction(
+    'json_pointer',
+    'value: any, ptr: string',
+    2,
+    'The value at a JSON pointer, or nil.',
+    (_ctx, value, steps) => {
+      let found: Value | undefined = value
+      for (const step of steps) if (found !== undefined) found = findMember(found, step)
+      return found ?? null
+    },
+  ),
+  definePointerFunction(
     'json_pointer_set',
     'value: any, ptr: string, new: any',
     3,
@@ -113,7 +119,11 @@ export const pointerFunctions: readonly BuiltinDef[] = [
     (ctx, value, steps, made) =>
       steps.length === 0 ? made : rebuild(ctx, value, steps, (container, step) => replaceMember(container, step, made)),
   ),
-  pointerFunction('json_pointer_delete', 'value: any, ptr: string', 2, 'Without the value at the pointer.', (ctx, value, steps) =>
-    steps.length === 0 ? null : rebuild(ctx, value, steps, removeMember),
+  definePointerFunction(
+    'json_pointer_delete',
+    'value: any, ptr: string',
+    2,
+    'Without the value at the pointer.',
+    (ctx, value, steps) => (steps.length === 0 ? null : rebuild(ctx, value, steps, removeMember)),
   ),
 ]

@@ -4,12 +4,12 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json-read.js'
 import { toPlain } from '../values/plain.js'
-import { dice } from '../test-support/dice.js'
+import { makeDice } from '../test-support/dice.js'
 import type { Dice } from '../test-support/dice.js'
 
 const KEYS = ['id', 'name', 'a"b', 'a\\b', 'tab\t', 'é', '', 'id2', 'na', 'x'.repeat(70)]
 
-function document(roll: Dice, depth: number): string {
+function makeDocument(roll: Dice, depth: number): string {
   const space = ['', '', ' ', '\n  '][roll(4)]!
   switch (depth === 0 ? roll(5) : roll(8)) {
     case 0:
@@ -23,27 +23,27 @@ function document(roll: Dice, depth: number): string {
     case 4:
       return ['[]', '{}', '[ ]', '{ }'][roll(4)]!
     case 5: {
-      const items = Array.from({ length: 1 + roll(roll(9) === 0 ? 140 : 4) }, () => document(roll, depth - 1))
+      const items = Array.from({ length: 1 + roll(roll(9) === 0 ? 140 : 4) }, () => makeDocument(roll, depth - 1))
       return `[${space}${items.join(`${space},`)}${space}]`
     }
     default: {
       const alike = roll(3) > 0
       const fields = Array.from({ length: 1 + roll(roll(9) === 0 ? 80 : 5) }, (_unused, at) => {
         const key = alike && at < 3 ? KEYS[at]! : roll(3) === 0 ? `k${roll(60)}` : KEYS[roll(KEYS.length)]!
-        const written = roll(8) === 0 ? `"${Array.from(key, (char) => `\\u${hex(char)}`).join('')}"` : JSON.stringify(key)
-        return `${written}${roll(6) === 0 ? ' ' : ''}:${space}${document(roll, depth - 1)}`
+        const written = roll(8) === 0 ? `"${Array.from(key, (char) => `\\u${formatHex(char)}`).join('')}"` : JSON.stringify(key)
+        return `${written}${roll(6) === 0 ? ' ' : ''}:${space}${makeDocument(roll, depth - 1)}`
       })
       return `{${space}${fields.join(`,${space}`)}}`
     }
   }
 }
 
-const hex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4, '0')
+const formatHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4, '0')
 
 test('every document is read as JavaScript reads it', () => {
-  const roll = dice(20)
+  const roll = makeDice(20)
   for (let round = 0; round < 800; round++) {
-    const text = document(roll, 4)
+    const text = makeDocument(roll, 4)
     const read = parseJson(text)
     if (!read.ok) throw new Error(`${read.message}: ${text}`)
     expect(toPlain(read.value), text).toEqual(JSON.parse(text))

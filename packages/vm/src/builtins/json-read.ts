@@ -3,7 +3,7 @@
 
 import { PIECE } from './pieces.js'
 import { EMPTY } from '../values/shape.js'
-import { ownPart } from '../values/text-parts.js'
+import { detachPart } from '../values/text-parts.js'
 import type { Shape } from '../values/shape.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -93,7 +93,7 @@ class Reader {
     }
   }
 
-  word(word: string, value: Value): Value {
+  readWord(word: string, value: Value): Value {
     for (const char of word) {
       const got = this.text[this.at]
       if (got === undefined) return this.fail('EOF while parsing a value')
@@ -103,12 +103,12 @@ class Reader {
     return value
   }
 
-  number(): Value {
-    return this.smallInt() ?? this.anyNumber()
+  readNumber(): Value {
+    return this.readSmallInt() ?? this.readAnyNumber()
   }
 
-  /** An int of few digits, which most numbers are; null for anything else, read by `anyNumber` from its start. */
-  smallInt(): number | null {
+  /** An int of few digits, which most numbers are; null for anything else, read by `readAnyNumber` from its start. */
+  readSmallInt(): number | null {
     const { text } = this
     const isNegative = text.charCodeAt(this.at) === 0x2d
     const start = isNegative ? this.at + 1 : this.at
@@ -127,13 +127,13 @@ class Reader {
     return isNegative ? -value : value
   }
 
-  anyNumber(): Value {
+  readAnyNumber(): Value {
     NUMBER.lastIndex = this.at
     const text = NUMBER.exec(this.text)?.[0] ?? ''
     this.spend(UNITS_A_RUN + (text.length >> TEXT_BITS))
     const next = this.text[this.at + text.length]
     if (text === '' || (next !== undefined && /[0-9]/.test(next)) || next === '.' || next === 'e' || next === 'E') {
-      return this.badNumber(text)
+      return this.failNumber(text)
     }
     this.at += text.length
     if (!/[.eE]/.test(text) && text !== '-0') {
@@ -146,7 +146,7 @@ class Reader {
     return Number.isFinite(float) ? new HarnFloat(float) : this.fail('number out of range', false)
   }
 
-  badNumber(text: string): null {
+  failNumber(text: string): null {
     this.at += text === '' ? 1 : text.length
     if (text !== '' && /[.eE]/.test(this.text[this.at] ?? '')) this.at += 1
     if (/[+-]/.test(this.text[this.at] ?? '')) this.at += 1
@@ -154,7 +154,7 @@ class Reader {
   }
 
   /** Behind the opening quote; null after an error. */
-  string(): string | null {
+  readString(): string | null {
     let out = ''
     for (;;) {
       const { text } = this
@@ -166,14 +166,14 @@ class Reader {
       const char = text[end]
       if (char === '"') {
         this.at++
-        return out + ownPart(run, text.length)
+        return out + detachPart(run, text.length)
       }
       if (char === undefined) return this.fail('EOF while parsing a string')
       if (char !== '\\') return this.fail('control character (\\u0000-\\u001F) found while parsing a string')
       this.at++
       const escaped = this.escape()
       if (escaped === null) return null
-      out += ownPart(run, text.length) + escaped
+      out += detachPart(run, text.length) + escaped
     }
   }
 
@@ -185,19 +185,19 @@ class Reader {
     const simple = Object.hasOwn(ESCAPES, char) ? ESCAPES[char]! : null
     if (simple !== null) return simple
     if (char !== 'u') return this.fail('invalid escape', false)
-    const unit = this.hex()
+    const unit = this.readHex()
     if (unit === null) return null
     if (unit >= 0xdc00 && unit <= 0xdfff) return this.fail('lone leading surrogate in hex escape', false)
     if (unit < 0xd800 || unit > 0xdbff) return String.fromCharCode(unit)
     if (!this.text.startsWith('\\u', this.at)) return this.fail('unexpected end of hex escape')
     this.at += 2
-    const low = this.hex()
+    const low = this.readHex()
     if (low === null) return null
     if (low < 0xdc00 || low > 0xdfff) return this.fail('lone leading surrogate in hex escape', false)
     return String.fromCharCode(unit, low)
   }
 
-  hex(): number | null {
+  readHex(): number | null {
     const digits = this.text.slice(this.at, this.at + 4)
     if (digits.length < 4) {
       this.at = this.text.length
@@ -208,7 +208,7 @@ class Reader {
   }
 
   /** Reads a key and its colon; `expected` is what came behind the keys before when they last were there. */
-  key(expected: string | null): string | null {
+  readKey(expected: string | null): string | null {
     const { text } = this
     if (text.charCodeAt(this.at) !== 0x22) return this.fail('key must be a string')
     this.at++
@@ -218,7 +218,7 @@ class Reader {
       key = expected
       this.spend(UNITS_A_RUN + (key.length >> TEXT_BITS))
       this.at = end + 1
-    } else key = this.string()
+    } else key = this.readString()
     if (key === null) return null
     if (text.charCodeAt(this.at) !== 0x3a) {
       const char = this.skipSpace()
@@ -230,30 +230,30 @@ class Reader {
   }
 
   /** A scalar value, or null with `error` set. */
-  scalar(char: string | undefined): Value {
+  readScalar(char: string | undefined): Value {
     switch (char) {
       case undefined:
         return this.fail('EOF while parsing a value')
       case '"':
         this.at++
-        return this.string()
+        return this.readString()
       case 'n':
-        return this.word('null', null)
+        return this.readWord('null', null)
       case 't':
-        return this.word('true', true)
+        return this.readWord('true', true)
       case 'f':
-        return this.word('false', false)
+        return this.readWord('false', false)
     }
-    return (char >= '0' && char <= '9') || char === '-' ? this.number() : this.fail('expected value')
+    return (char >= '0' && char <= '9') || char === '-' ? this.readNumber() : this.fail('expected value')
   }
 
   /** Goes on until `budget` units are spent; PAUSED when there is more to read. */
-  document(budget: number): Value | typeof PAUSED {
+  readDocument(budget: number): Value | typeof PAUSED {
     const { open } = this
     for (;;) {
       if (this.spent >= budget) return PAUSED
       this.spent += UNITS_A_VALUE
-      let value = this.valueOrOpen(open)
+      let value = this.readValueOrOpen(open)
       if (this.error !== null) return null
       // A value is complete: give it to the innermost container, and close those that end here.
       while (value !== OPENED) {
@@ -270,27 +270,27 @@ class Reader {
   }
 
   /** A whole value, or OPENED when a container with content begins. */
-  valueOrOpen(open: Open[]): Value | typeof OPENED {
+  readValueOrOpen(open: Open[]): Value | typeof OPENED {
     const char = this.skipSpace()
-    if (char !== '[' && char !== '{') return this.scalar(char)
+    if (char !== '[' && char !== '{') return this.readScalar(char)
     this.at++
     this.spent += UNITS_A_CONTAINER
     const next = this.skipSpace()
     if (char === '[') {
-      if (next === ']') return this.closed(new HarnList([]))
+      if (next === ']') return this.closeContainer(new HarnList([]))
       if (next === undefined) return this.fail('EOF while parsing a list')
       open.push({ isList: true, base: this.top, shape: EMPTY, key: '', items: null, dict: null })
       return OPENED
     }
-    if (next === '}') return this.closed(new HarnDict())
+    if (next === '}') return this.closeContainer(new HarnDict())
     if (next === undefined) return this.fail('EOF while parsing an object')
-    const key = this.key(EMPTY.expected)
+    const key = this.readKey(EMPTY.expected)
     if (key === null) return null
     open.push({ isList: false, base: this.top, shape: EMPTY, key, items: null, dict: null })
     return OPENED
   }
 
-  closed(value: Value): Value {
+  closeContainer(value: Value): Value {
     this.at++
     return value
   }
@@ -307,7 +307,7 @@ class Reader {
     }
     const { key, shape, dict } = open
     if (dict !== null) return dict.set(key, value)
-    const again = shape.again(key)
+    const again = shape.reuseLast(key)
     const at = again === null ? shape.at(key) : -1
     if (at >= 0) {
       this.held[open.base + at] = value
@@ -338,8 +338,8 @@ class Reader {
     if (char === undefined) return this.fail(isList ? 'EOF while parsing a list' : 'EOF while parsing an object')
     if (char === (isList ? ']' : '}')) {
       open.pop()
-      if (isList) return this.closed(new HarnList(top.items ?? this.takeHeld(top)))
-      return this.closed(top.dict ?? new HarnDict(null, top.shape, this.takeHeld(top)))
+      if (isList) return this.closeContainer(new HarnList(top.items ?? this.takeHeld(top)))
+      return this.closeContainer(top.dict ?? new HarnDict(null, top.shape, this.takeHeld(top)))
     }
     if (char !== ',') return this.fail(isList ? 'expected `,` or `]`' : 'expected `,` or `}`')
     this.at++
@@ -347,7 +347,7 @@ class Reader {
     if (isList) return next === ']' ? this.fail('trailing comma') : OPENED
     if (next === '}') return this.fail('trailing comma')
     if (next === undefined) return this.fail('EOF while parsing a value')
-    const key = this.key(top.shape.expected)
+    const key = this.readKey(top.shape.expected)
     if (key !== null) top.key = key
     return OPENED
   }
@@ -383,7 +383,7 @@ export class JsonReading {
 
   /** Up to `units` of work; undefined when there is more to read. `spent` says how much it was. */
   step(units: number): JsonResult | undefined {
-    const value = this.reader.document(units)
+    const value = this.reader.readDocument(units)
     if (value === PAUSED) return undefined
     return this.reader.error === null ? { ok: true, value } : { ok: false, message: this.reader.error }
   }

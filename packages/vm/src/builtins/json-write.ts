@@ -35,20 +35,20 @@ const ESCAPED = /["\\\u0000-\u001f]/
 /** What JSON.stringify writes in another way than we do. */
 const OTHERWISE = /[\b\f\ud800-\udfff]/
 
-export function jsonString(text: string): string {
+export function toJsonString(text: string): string {
   if (!ESCAPED.test(text)) return `"${text}"`
   if (!OTHERWISE.test(text)) return JSON.stringify(text)
   return `"${text.replace(/["\\\u0000-\u001f]/g, escapeChar)}"`
 }
 
-function jsonFloat(v: number, interchange: boolean): string {
-  if (interchange) return interchangeFloat(v)
+function formatJsonFloat(v: number, interchange: boolean): string {
+  if (interchange) return formatInterchangeFloat(v)
   const text = displayFloat(v)
   return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
 /** The text of a float in files: digits and a point from 1e-5 to below 1e16, beyond that one digit before the point and an exponent. */
-export function interchangeFloat(v: number): string {
+export function formatInterchangeFloat(v: number): string {
   if (!Number.isFinite(v)) return 'null'
   const scientific = v.toExponential()
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
@@ -57,30 +57,30 @@ export function interchangeFloat(v: number): string {
   return text.includes('.') ? text : `${text}.0`
 }
 
-function interchangeString(text: string): string {
-  return jsonString(text).replace(/\\(?:u0008|u000c|.)/g, (mark) => SHORT_ESCAPES[mark] ?? mark)
+function formatInterchangeString(text: string): string {
+  return toJsonString(text).replace(/\\(?:u0008|u000c|.)/g, (mark) => SHORT_ESCAPES[mark] ?? mark)
 }
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\\u0008': '\\b', '\\u000c': '\\f' }
 
 /** Text of a value without members, null for lists and objects. */
-function leaf(value: Value, interchange: boolean, displays: boolean): string | null {
+function formatLeaf(value: Value, interchange: boolean, displays: boolean): string | null {
   switch (typeof value) {
     case 'string':
-      return interchange ? interchangeString(value) : jsonString(value)
+      return interchange ? formatInterchangeString(value) : toJsonString(value)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
-  if (value instanceof HarnFloat) return jsonFloat(value.v, interchange)
+  if (value instanceof HarnFloat) return formatJsonFloat(value.v, interchange)
   if (value instanceof HarnBytes) return `{"$bytes_b64":"${encodeBase64(value.data)}"}`
-  if (value instanceof HarnRange) return jsonString(display(value))
-  if (displays && value instanceof HarnSet) return jsonString(display(value))
+  if (value instanceof HarnRange) return toJsonString(display(value))
+  if (displays && value instanceof HarnSet) return toJsonString(display(value))
   if (value instanceof HarnList || value instanceof HarnSet || value instanceof Keyed) {
     return null
   }
-  return displays && value !== null ? jsonString(display(value)) : 'null'
+  return displays && value !== null ? toJsonString(display(value)) : 'null'
 }
 
 /** A list or object being written: its members from `at` on are still to come. */
@@ -120,7 +120,7 @@ export class JsonWriting {
     this.write(root)
   }
 
-  private lineBreak(): string {
+  private makeLineBreak(): string {
     return this.indent > 0 ? `\n${' '.repeat(this.indent * this.stack.length)}` : ''
   }
 
@@ -131,7 +131,7 @@ export class JsonWriting {
       if (units > PIECE) work(units)
       else this.spent += units
     }
-    const text = leaf(value, this.interchange, this.displays)
+    const text = formatLeaf(value, this.interchange, this.displays)
     if (text !== null) this.out.add(text)
     else {
       const opened = open(value)
@@ -158,13 +158,13 @@ export class JsonWriting {
       if (at === 0) this.out.add(labels === null ? '[' : '{')
       if (at === members.length) {
         stack.pop()
-        if (at > 0) this.out.add(this.lineBreak())
+        if (at > 0) this.out.add(this.makeLineBreak())
         this.out.add(labels === null ? ']' : '}')
         continue
       }
-      this.out.add((at > 0 ? ',' : '') + this.lineBreak())
+      this.out.add((at > 0 ? ',' : '') + this.makeLineBreak())
       if (labels !== null)
-        this.out.add((this.interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + this.colon)
+        this.out.add((this.interchange ? formatInterchangeString(labels[at]!) : toJsonString(labels[at]!)) + this.colon)
       top.at = at + 1
       this.spent += UNITS_A_MEMBER
       this.write(members[at]!)

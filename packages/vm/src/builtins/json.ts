@@ -2,17 +2,17 @@
 // json-write.ts and serve other families too.
 
 import { builtin } from './builtin.js'
-import { textArg } from './core-values.js'
+import { readTextArg } from './core-values.js'
 import { pointerFunctions } from './json-pointer.js'
 import { JsonReading } from './json-read.js'
 import { JsonWriting } from './json-write.js'
-import { inPieces } from './pieces.js'
+import { definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 
 /** A value in a list takes 2 units of reading and 16 of the heap, a list of its own 10 and 48. */
 const HEAP_A_UNIT = 6
 
-const parsing = inPieces('json.parse', (args) => {
+const parsing = definePieces('json.parse', (args) => {
   const reading = new JsonReading(args[0] as string)
   return {
     step: (ctx, budget) => {
@@ -26,7 +26,7 @@ const parsing = inPieces('json.parse', (args) => {
   }
 })
 
-const writing = inPieces('json.stringify', (args) => {
+const writing = definePieces('json.stringify', (args) => {
   const writer = new JsonWriting(args[0]!)
   return {
     step: (_ctx, budget) => {
@@ -46,7 +46,7 @@ export const jsonFamily: BuiltinFamily = {
       'json_parse(str: string) -> any',
       { fromOutside: true, doc: 'The value that a JSON text stands for.', borrows: true },
       (ctx, text) => {
-        const source = textArg(ctx, 0, text)
+        const source = readTextArg(ctx, 0, text)
         ctx.charge(source.length >> 6, source.length)
         return parsing.run(ctx, source)
       },

@@ -7,9 +7,9 @@
 import { builtin, family, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
-import { millisOf } from './time-amounts.js'
+import { toMillis } from './time-amounts.js'
 import type { Effect, EffectData, Plain, PlainRecord } from '../effects/effect.js'
-import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
+import { Fault, makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -51,7 +51,7 @@ function readEffect(ctx: Context, kind: Value, args: Value, own: Value): Effect 
     throw new Error('internal module: arguments of an effect are a dict')
   const effect: EffectData = { kind: display(kind), args: plain as PlainRecord }
   const problem = ctx.machine.judge?.problem(effect) ?? null
-  if (problem !== null) return typeFault(problem)
+  if (problem !== null) return makeTypeFault(problem)
   return { ...effect, ...(isTruthy(own) ? { own: true } : {}) } as Effect
 }
 
@@ -75,19 +75,24 @@ export function describeFault(fault: Fault): HarnDict {
   })
 }
 
-function faultOf(given: Value): Fault {
+function makeFault(given: Value): Fault {
   if (!(given instanceof HarnDict)) throw new Error('internal module: __raise_again takes what __attempt gave')
-  const field = (name: string): Value => given.get(name) ?? null
-  const fault = new Fault(field('kind') as Fault['kind'], display(field('message')), field('value'), display(field('category')))
-  fault.trace = toPlain(field('trace')) as unknown as Fault['trace']
+  const readField = (name: string): Value => given.get(name) ?? null
+  const fault = new Fault(
+    readField('kind') as Fault['kind'],
+    display(readField('message')),
+    readField('value'),
+    display(readField('category')),
+  )
+  fault.trace = toPlain(readField('trace')) as unknown as Fault['trace']
   return fault
 }
 
 const FAULTS: Readonly<Record<string, (message: string, category: string, code: string | null) => Fault>> = {
-  runtime: runtimeFault,
-  type: typeFault,
-  thrown,
-  categorized: (message, category, code) => categorized(category, message, code),
+  runtime: makeRuntimeFault,
+  type: makeTypeFault,
+  thrown: makeThrown,
+  categorized: (message, category, code) => makeCategorized(category, message, code),
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- state
@@ -95,7 +100,7 @@ const FAULTS: Readonly<Record<string, (message: string, category: string, code: 
 /** What internal modules keep for the length of the run: values by key, apart by the name that a module gives its table. */
 const kept = family<{ readonly tables: Map<string, Map<string, Value>> }>('library_state', () => ({ tables: new Map() }))
 
-function tableOf(ctx: Context, name: Value): Map<string, Value> {
+function getTable(ctx: Context, name: Value): Map<string, Value> {
   const { tables } = ctx.state(kept)
   const known = tables.get(name as string)
   if (known !== undefined) return known
@@ -181,7 +186,7 @@ export const libraryFamily: BuiltinFamily = {
     builtin(
       '__raise_again(fault: dict) -> never',
       { doc: 'Raises what __attempt or __try_perform gave, with its place.', effects: ['callback'] },
-      (ctx, fault) => ctx.fail(faultOf(fault ?? null)),
+      (ctx, fault) => ctx.fail(makeFault(fault ?? null)),
     ),
     builtin(
       '__now() -> int',
@@ -207,7 +212,7 @@ export const libraryFamily: BuiltinFamily = {
     builtin(
       '__millis(value: any) -> int?',
       { doc: 'Milliseconds of an int, a float or a duration; nil for anything else.' },
-      (_ctx, value) => millisOf(value),
+      (_ctx, value) => toMillis(value),
     ),
     builtin(
       '__wake(key: string) -> nil',
@@ -226,7 +231,7 @@ export const libraryFamily: BuiltinFamily = {
       { doc: 'What the run keeps under a key of a table; nil when there is nothing.', effects: ['callback'] },
       (ctx, table, key) =>
         ctx
-          .stateIfAny(kept)
+          .findState(kept)
           ?.tables.get(table as string)
           ?.get(key as string) ?? null,
     ),
@@ -237,8 +242,8 @@ export const libraryFamily: BuiltinFamily = {
         ctx.charge(1, 32)
         // Whoever reads it gets the same object: nobody may change it in place.
         if (value instanceof HarnList || value instanceof HarnDict) value.owned = false
-        if (value === null) tableOf(ctx, table ?? null).delete(key as string)
-        else tableOf(ctx, table ?? null).set(key as string, value!)
+        if (value === null) getTable(ctx, table ?? null).delete(key as string)
+        else getTable(ctx, table ?? null).set(key as string, value!)
         return null
       },
     ),
@@ -248,7 +253,7 @@ export const libraryFamily: BuiltinFamily = {
       (ctx, table) => {
         const keys = [
           ...(ctx
-            .stateIfAny(kept)
+            .findState(kept)
             ?.tables.get(table as string)
             ?.keys() ?? []),
         ]

@@ -14,7 +14,7 @@ import { isCallable, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** Result built in `out`, one element or none a visit. */
-function collecting(visit: (state: LoopState, item: Value, answer: Value) => void): Loop {
+function makeCollectingLoop(visit: (state: LoopState, item: Value, answer: Value) => void): Loop {
   return {
     visit: (state, item, answer) => {
       visit(state, item, answer)
@@ -25,12 +25,12 @@ function collecting(visit: (state: LoopState, item: Value, answer: Value) => voi
 }
 
 /** Ends with `found` at the first element whose answer is `wanted`, else with `otherwise`. */
-function searching(wanted: boolean, found: (state: LoopState, item: Value) => Value, otherwise: Value): Loop {
+function makeSearchLoop(wanted: boolean, found: (state: LoopState, item: Value) => Value, otherwise: Value): Loop {
   return { visit: (state, item, answer) => (isTruthy(answer) === wanted ? found(state, item) : undefined), end: () => otherwise }
 }
 
 // `out[0]` keeps the best element; `acc` its key.
-function bestBy(wanted: (order: number) => boolean): Loop {
+function makeBestLoop(wanted: (order: number) => boolean): Loop {
   return {
     visit: (state, item, answer) => {
       if (state.out.length === 0 || wanted(compare(answer, state.acc))) {
@@ -60,11 +60,11 @@ function partition(end: (matching: HarnList, rest: HarnList) => Value): Loop {
 }
 
 const LOOPS = {
-  map: collecting((state, _item, answer) => state.out.push(answer)),
-  filter: collecting((state, item, answer) => {
+  map: makeCollectingLoop((state, _item, answer) => state.out.push(answer)),
+  filter: makeCollectingLoop((state, item, answer) => {
     if (isTruthy(answer)) state.out.push(item)
   }),
-  flat_map: collecting((state, _item, answer) => {
+  flat_map: makeCollectingLoop((state, _item, answer) => {
     if (answer instanceof HarnList) for (let at = 0; at < answer.length; at++) state.out.push(answer.items[at]!)
     else state.out.push(answer)
   }),
@@ -77,11 +77,11 @@ const LOOPS = {
     },
     end: (state) => state.acc,
   },
-  find: searching(true, (_state, item) => item, null),
-  find_index: searching(true, (state) => state.at, -1),
-  any: searching(true, () => true, false),
-  all: searching(false, () => false, true),
-  none: searching(true, () => false, true),
+  find: makeSearchLoop(true, (_state, item) => item, null),
+  find_index: makeSearchLoop(true, (state) => state.at, -1),
+  any: makeSearchLoop(true, () => true, false),
+  all: makeSearchLoop(false, () => false, true),
+  none: makeSearchLoop(true, () => false, true),
   sort_by: {
     visit: (state, _item, answer) => {
       state.out.push(answer)
@@ -89,8 +89,8 @@ const LOOPS = {
     },
     end: (state, ctx) => sorting.run(ctx, state.list, new HarnList(state.out)),
   },
-  min_by: bestBy((order) => order < 0),
-  max_by: bestBy((order) => order > 0),
+  min_by: makeBestLoop((order) => order < 0),
+  max_by: makeBestLoop((order) => order > 0),
   partition: partition((matching, rest) => new HarnList([matching, rest])),
   partition_dict: partition((match, rest) => HarnDict.of({ match, no_match: rest })),
   // `acc` is the dict under construction, whose lists nothing else can see.
@@ -106,7 +106,7 @@ const LOOPS = {
     end: (state) => state.acc ?? new HarnDict(),
   },
   // `acc` is the set of answers seen.
-  dedup_by: collecting((state, item, answer) => {
+  dedup_by: makeCollectingLoop((state, item, answer) => {
     const seen = (state.acc ??= new HarnSet()) as HarnSet
     const before = seen.size
     seen.add(answer)
@@ -114,7 +114,7 @@ const LOOPS = {
   }),
 } as const satisfies Record<string, Loop>
 
-export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'keep'): FrameDef {
+export function defineLoopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'keep'): FrameDef {
   return frame<LoopState>({
     kind,
     output,
@@ -153,7 +153,7 @@ export function runLoop(
 const CALLS: readonly string[] = ['callback']
 
 /** A method `name(f)` that runs a loop, or gives `missing` when `f` is not callable. */
-function loopMethod(
+function defineLoopMethod(
   name: string,
   loop: keyof typeof LOOPS,
   returns: string,
@@ -170,26 +170,26 @@ function loopMethod(
 const nil = (): null => null
 
 export const listCallbackMethods: readonly BuiltinDef[] = [
-  loopMethod('map', 'map', 'list', 'What `f` gives for each element.', nil),
-  loopMethod('filter', 'filter', 'list', 'The elements for which `f` holds.', nil),
-  loopMethod('flat_map', 'flat_map', 'list', 'What `f` gives for each element; lists are spliced in.', nil),
-  loopMethod('find', 'find', 'any', 'The first element for which `f` holds, else nil.', nil),
-  loopMethod('find_index', 'find_index', 'int', 'Index of the first element for which `f` holds, or -1.', () => -1),
-  loopMethod('any', 'any', 'bool', 'Whether `f` holds for an element.', () => false),
-  loopMethod('all', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
-  loopMethod('every', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
-  loopMethod(
+  defineLoopMethod('map', 'map', 'list', 'What `f` gives for each element.', nil),
+  defineLoopMethod('filter', 'filter', 'list', 'The elements for which `f` holds.', nil),
+  defineLoopMethod('flat_map', 'flat_map', 'list', 'What `f` gives for each element; lists are spliced in.', nil),
+  defineLoopMethod('find', 'find', 'any', 'The first element for which `f` holds, else nil.', nil),
+  defineLoopMethod('find_index', 'find_index', 'int', 'Index of the first element for which `f` holds, or -1.', () => -1),
+  defineLoopMethod('any', 'any', 'bool', 'Whether `f` holds for an element.', () => false),
+  defineLoopMethod('all', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
+  defineLoopMethod('every', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
+  defineLoopMethod(
     'none',
     'none',
     'bool',
     'Whether `f` holds for no element; without `f`, whether the list is empty.',
     (self) => self.length === 0,
   ),
-  loopMethod('sort_by', 'sort_by', 'list', 'Ascending by what `f` gives; stable.', nil),
-  loopMethod('min_by', 'min_by', 'any', 'The first element with the least key.', nil),
-  loopMethod('max_by', 'max_by', 'any', 'The first element with the greatest key.', nil),
-  loopMethod('partition', 'partition', 'list', '`[matching, rest]`.', nil),
-  loopMethod('group_by', 'group_by', 'dict', 'Lists of elements by the display of what `f` gives.', nil),
+  defineLoopMethod('sort_by', 'sort_by', 'list', 'Ascending by what `f` gives; stable.', nil),
+  defineLoopMethod('min_by', 'min_by', 'any', 'The first element with the least key.', nil),
+  defineLoopMethod('max_by', 'max_by', 'any', 'The first element with the greatest key.', nil),
+  defineLoopMethod('partition', 'partition', 'list', '`[matching, rest]`.', nil),
+  defineLoopMethod('group_by', 'group_by', 'dict', 'Lists of elements by the display of what `f` gives.', nil),
   method(
     'list',
     'reduce(init: any, f: closure) -> any',
@@ -199,7 +199,7 @@ export const listCallbackMethods: readonly BuiltinDef[] = [
 ]
 
 /** A function `name(list, f)`. Errors in the order list, callback. */
-function loopFunction(name: string, returns: string, doc: string): BuiltinDef {
+function defineLoopFunction(name: string, returns: string, doc: string): BuiltinDef {
   return builtin(`${name}(list: list, fn: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, list = null, fn = null) => {
     if (ctx.argc < 1) return ctx.runtime(`${name}: first argument must be a list`)
     if (!(list instanceof HarnList)) return ctx.type(`${name}: first argument must be a list, got ${typeName(list)}`)
@@ -210,16 +210,16 @@ function loopFunction(name: string, returns: string, doc: string): BuiltinDef {
 }
 
 export const listFunctions: readonly BuiltinDef[] = [
-  loopFunction('group_by', 'dict', 'Lists of elements by the display of what `fn` gives.'),
-  loopFunction('partition', 'dict', '`{match, no_match}`.'),
-  loopFunction('dedup_by', 'list', 'The first element for each structurally distinct key.'),
-  loopFunction('flat_map', 'list', 'What `fn` gives for each element; lists are spliced in.'),
+  defineLoopFunction('group_by', 'dict', 'Lists of elements by the display of what `fn` gives.'),
+  defineLoopFunction('partition', 'dict', '`{match, no_match}`.'),
+  defineLoopFunction('dedup_by', 'list', 'The first element for each structurally distinct key.'),
+  defineLoopFunction('flat_map', 'list', 'What `fn` gives for each element; lists are spliced in.'),
 ]
 
 export const listCallbackFrames: readonly FrameDef[] = [
-  ...Object.entries(LOOPS).map(([name, loop]) => loopFrame(`list.${name}`, loop)),
-  loopFrame('collections.group_by', LOOPS.group_by, 'drop'),
-  loopFrame('collections.partition', LOOPS.partition_dict, 'drop'),
-  loopFrame('collections.dedup_by', LOOPS.dedup_by, 'drop'),
-  loopFrame('collections.flat_map', LOOPS.flat_map, 'drop'),
+  ...Object.entries(LOOPS).map(([name, loop]) => defineLoopFrame(`list.${name}`, loop)),
+  defineLoopFrame('collections.group_by', LOOPS.group_by, 'drop'),
+  defineLoopFrame('collections.partition', LOOPS.partition_dict, 'drop'),
+  defineLoopFrame('collections.dedup_by', LOOPS.dedup_by, 'drop'),
+  defineLoopFrame('collections.flat_map', LOOPS.flat_map, 'drop'),
 ]

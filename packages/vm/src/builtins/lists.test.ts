@@ -9,7 +9,7 @@ import { rangesFamily } from './ranges.js'
 import { resultsFamily } from './results.js'
 import { setsFamily } from './sets.js'
 import { stringsFamily } from './strings.js'
-import { callBuiltin, callMethod, fakeMachine, faultText } from './test-support/fake-machine.js'
+import { callBuiltin, callMethod, makeFakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -20,7 +20,7 @@ import { HarnSet } from '../values/set.js'
 import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-const machine = fakeMachine(
+const machine = makeFakeMachine(
   coreFamily,
   stringsFamily,
   listsFamily,
@@ -32,32 +32,32 @@ const machine = fakeMachine(
 )
 
 /** A script function made of a JavaScript one. */
-function fn(body: (...args: never[]) => Value): Value {
+function makeFn(body: (...args: never[]) => Value): Value {
   const name = `fn${machine.functions.size}`
   machine.functions.set(name, body as (...args: Value[]) => Value)
   return new HarnBuiltin(name)
 }
 
 /** JavaScript data as values: arrays are lists, objects dicts, other values themselves. */
-function value(data: unknown): Value {
-  if (Array.isArray(data)) return new HarnList(data.map(value))
+function toValue(data: unknown): Value {
+  if (Array.isArray(data)) return new HarnList(data.map(toValue))
   if (data !== null && typeof data === 'object' && Object.getPrototypeOf(data) === Object.prototype) {
-    return new HarnDict(new Map(Object.entries(data).map(([key, item]) => [key, value(item)])))
+    return new HarnDict(new Map(Object.entries(data).map(([key, item]) => [key, toValue(item)])))
   }
   return data as Value
 }
 
 const m = (receiver: unknown, name: string, ...args: unknown[]): string =>
-  display(callMethod(machine, value(receiver), name, ...args.map(value)))
-const f = (name: string, ...args: unknown[]): string => display(callBuiltin(machine, name, ...args.map(value)))
+  display(callMethod(machine, toValue(receiver), name, ...args.map(toValue)))
+const f = (name: string, ...args: unknown[]): string => display(callBuiltin(machine, name, ...args.map(toValue)))
 const fault = (run: () => unknown): string => faultText(run)
 const float = (v: number): HarnFloat => new HarnFloat(v)
 const set = (...items: Value[]): HarnSet => new HarnSet(items)
 
-const even = fn((x: number) => x % 2 === 0)
-const double = fn((x: number) => x * 2)
-const parity = fn((x: number) => (x % 2 === 0 ? 'even' : 'odd'))
-const negative = fn((x: number) => -x)
+const even = makeFn((x: number) => x % 2 === 0)
+const double = makeFn((x: number) => x * 2)
+const parity = makeFn((x: number) => (x % 2 === 0 ? 'even' : 'odd'))
+const negative = makeFn((x: number) => -x)
 
 describe('list methods', () => {
   test.each<[string, unknown, string, unknown[]]>([
@@ -68,7 +68,7 @@ describe('list methods', () => {
     ['nil', [1, 2], 'map', []],
     ['nil', [1, 2], 'map', [5]],
     ['[2]', [1, 2], 'filter', [even]],
-    ['6', [1, 2, 3], 'reduce', [0, fn((a: number, b: number) => a + b)]],
+    ['6', [1, 2, 3], 'reduce', [0, makeFn((a: number, b: number) => a + b)]],
     ['nil', [1], 'reduce', [0]],
     ['2', [1, 2, 4], 'find', [even]],
     ['nil', [1], 'find', [even]],
@@ -85,7 +85,7 @@ describe('list methods', () => {
       '[1, 1, [2], 2, [4]]',
       [1, 2],
       'flat_map',
-      [fn((x: number) => new HarnList([x, ...(x === 1 ? [1, new HarnList([2])] : [new HarnList([4])])]))],
+      [makeFn((x: number) => new HarnList([x, ...(x === 1 ? [1, new HarnList([2])] : [new HarnList([4])])]))],
     ],
     ['[1, 2, 10]', [10, 1, 2], 'sort', []],
     ['[B, a, b]', ['b', 'B', 'a'], 'sort', []],
@@ -182,8 +182,8 @@ describe('dict methods', () => {
     ['{a: 3, b: 1, c: 4}', 'merge', [{ a: 3, c: 4 }]],
     ['{a: 2, b: 1}', 'merge', [5]],
     ['{a: 4, b: 2}', 'map_values', [double]],
-    ['{k: 1}', 'map_keys', [fn(() => 'k')]],
-    ['{a!: 2, b!: 1}', 'rekey', [fn((k: string) => `${k}!`)]],
+    ['{k: 1}', 'map_keys', [makeFn(() => 'k')]],
+    ['{a!: 2, b!: 1}', 'rekey', [makeFn((k: string) => `${k}!`)]],
     ['{a: 2}', 'filter', [even]],
     ['{b: 1}', 'remove', ['a']],
     ['nil', 'map_values', []],
@@ -276,10 +276,10 @@ describe('ranges', () => {
 })
 
 describe('iterators', () => {
-  const it = (source: unknown): Value => callBuiltin(machine, 'iter', value(source))
+  const makeIter = (source: unknown): Value => callBuiltin(machine, 'iter', toValue(source))
   const list = (source: Value): string => display(callMethod(machine, source, 'to_list'))
-  const chain = (source: unknown, ...steps: [string, ...unknown[]][]): string =>
-    list(steps.reduce((now, [name, ...args]) => callMethod(machine, now, name, ...args.map(value)), it(source)))
+  const chainSteps = (source: unknown, ...steps: [string, ...unknown[]][]): string =>
+    list(steps.reduce((now, [name, ...args]) => callMethod(machine, now, name, ...args.map(toValue)), makeIter(source)))
 
   test.each<[string, unknown, [string, ...unknown[]][]]>([
     ['[2, 4, 6]', [1, 2, 3], [['map', double]]],
@@ -293,11 +293,11 @@ describe('iterators', () => {
         ['skip', 1],
       ],
     ],
-    ['[1, 1, 2, 2]', [1, 2], [['flat_map', fn((x: number) => new HarnList([x, x]))]]],
+    ['[1, 1, 2, 2]', [1, 2], [['flat_map', makeFn((x: number) => new HarnList([x, x]))]]],
     ['[1]', [1, 2], [['take', 1]]],
     ['[3]', [1, 2, 3], [['skip', 2]]],
-    ['[1]', [1, 2, 3], [['take_while', fn((x: number) => x < 2)]]],
-    ['[2, 1]', [1, 2, 1], [['skip_while', fn((x: number) => x < 2)]]],
+    ['[1]', [1, 2, 3], [['take_while', makeFn((x: number) => x < 2)]]],
+    ['[2, 1]', [1, 2, 1], [['skip_while', makeFn((x: number) => x < 2)]]],
     ['[(1, a), (2, b)]', [1, 2, 3], [['zip', 'ab']]],
     ['[(0, a), (1, 😀)]', 'a😀', [['enumerate']]],
     ['[1, 2, 3]', [1], [['chain', [2, 3]]]],
@@ -328,7 +328,7 @@ describe('iterators', () => {
       ],
     ],
     ['[(a, 1), (b, 2)]', { b: 2, a: 1 }, []],
-  ])('%s', (expected, source, steps) => expect(chain(source, ...steps)).toBe(expected))
+  ])('%s', (expected, source, steps) => expect(chainSteps(source, ...steps)).toBe(expected))
 
   test.each<[string, unknown, string, unknown[]]>([
     ['set(1, 2)', [1, 2, 1], 'to_set', []],
@@ -338,7 +338,7 @@ describe('iterators', () => {
     ['1.5', [1, float(0.5)], 'sum', []],
     ['1', [2, 1], 'min', []],
     ['nil', [], 'max', []],
-    ['6', [1, 2, 3], 'reduce', [0, fn((a: number, b: number) => a + b)]],
+    ['6', [1, 2, 3], 'reduce', [0, makeFn((a: number, b: number) => a + b)]],
     ['1', [1, 2], 'first', []],
     ['2', [1, 2], 'last', []],
     ['nil', [], 'first', []],
@@ -347,22 +347,22 @@ describe('iterators', () => {
     ['2', [1, 2], 'find', [even]],
     ['nil', [1, 2], 'for_each', [even]],
     ['nil', [1, 2], 'join', []],
-  ])('sink %s', (expected, source, name, args) => expect(m(it(source), name, ...args)).toBe(expected))
+  ])('sink %s', (expected, source, name, args) => expect(m(makeIter(source), name, ...args)).toBe(expected))
 
   test('combinators share their source, and take does not overdraw', () => {
-    const source = it([1, 2, 3])
+    const source = makeIter([1, 2, 3])
     expect(list(callMethod(machine, source, 'take', 2))).toBe('[1, 2]')
     expect(list(source)).toBe('[3]')
     expect(display(source)).toBe('<iter (exhausted)>')
   })
 
   test('short-circuit leaves the rest', () => {
-    const source = it([1, 2, 3])
+    const source = makeIter([1, 2, 3])
     expect(m(source, 'find', even)).toBe('2')
     expect(list(source)).toBe('[3]')
   })
 
-  test('an iterator is its own iterator', () => expect(it(it([1]))).toBeInstanceOf(HarnIter))
+  test('an iterator is its own iterator', () => expect(makeIter(makeIter([1]))).toBeInstanceOf(HarnIter))
 
   test('long sources', () => {
     expect(m(new HarnRange(0, 5000, true), 'sum')).toBe('12497500')
@@ -370,19 +370,19 @@ describe('iterators', () => {
   })
 
   test.each<[string, () => unknown]>([
-    ['Type error: iter: value of type int is not iterable', () => it(1)],
-    ['Type error: iter.take: expected non-negative int', () => m(it([]), 'take', -1)],
-    ['Type error: iter.map: expected callable', () => m(it([]), 'map')],
-    ['Type error: iter.chunks: chunk size must be positive', () => m(it([]), 'chunks', 0)],
-    ['Type error: iter.windows: window size must be positive', () => m(it([]), 'windows', 0)],
-    ['Type error: iter.zip: expected iterable argument', () => m(it([]), 'zip')],
-    ['Type error: iter: value of type int is not iterable', () => m(it([]), 'chain', 5)],
-    ['Type error: iter.to_dict: expected pair, got int', () => m(it([1]), 'to_dict')],
-    ['Type error: iter.to_dict: expected string key, got int', () => m(it([new HarnPair(1, 2)]), 'to_dict')],
-    ['Type error: iter.sum: expected number, got string', () => m(it(['a']), 'sum')],
-    ['Type error: iter.reduce: expected (init, fn)', () => m(it([]), 'reduce')],
-    ['Type error: iter.reduce: second arg must be callable', () => m(it([]), 'reduce', 1, 2)],
-    ['Type error: iter: value of type int is not iterable', () => chain([1], ['flat_map', double])],
+    ['Type error: iter: value of type int is not iterable', () => makeIter(1)],
+    ['Type error: iter.take: expected non-negative int', () => m(makeIter([]), 'take', -1)],
+    ['Type error: iter.map: expected callable', () => m(makeIter([]), 'map')],
+    ['Type error: iter.chunks: chunk size must be positive', () => m(makeIter([]), 'chunks', 0)],
+    ['Type error: iter.windows: window size must be positive', () => m(makeIter([]), 'windows', 0)],
+    ['Type error: iter.zip: expected iterable argument', () => m(makeIter([]), 'zip')],
+    ['Type error: iter: value of type int is not iterable', () => m(makeIter([]), 'chain', 5)],
+    ['Type error: iter.to_dict: expected pair, got int', () => m(makeIter([1]), 'to_dict')],
+    ['Type error: iter.to_dict: expected string key, got int', () => m(makeIter([new HarnPair(1, 2)]), 'to_dict')],
+    ['Type error: iter.sum: expected number, got string', () => m(makeIter(['a']), 'sum')],
+    ['Type error: iter.reduce: expected (init, fn)', () => m(makeIter([]), 'reduce')],
+    ['Type error: iter.reduce: second arg must be callable', () => m(makeIter([]), 'reduce', 1, 2)],
+    ['Type error: iter: value of type int is not iterable', () => chainSteps([1], ['flat_map', double])],
     ['Type error: pair: expected 2 arguments, got 1', () => f('pair', 1)],
   ])('%s', (expected, run) => expect(fault(run)).toBe(expected))
 })
@@ -393,7 +393,7 @@ test('truth of a filter answer is that of the language', () => {
     m(
       [0, 1],
       'filter',
-      fn((x: number) => (x === 0 ? '' : 'yes')),
+      makeFn((x: number) => (x === 0 ? '' : 'yes')),
     ),
   ).toBe('[1]')
 })

@@ -12,19 +12,19 @@ import {
   clampIndex,
   count,
   countOr,
-  numberOf,
+  readNumber,
   refuseItems,
   refuseText,
-  textArg,
+  readTextArg,
 } from './core-values.js'
 import { listCallbackFrames, listCallbackMethods, listFunctions } from './lists-callbacks.js'
-import { eachOf, inPieces } from './pieces.js'
+import { makeEachWork, definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { sorting } from './sorting.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { blankSlots } from '../values/keyed.js'
+import { makeBlankSlots } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
@@ -42,19 +42,19 @@ function listMethod(
   return method('list', signature, { doc, borrows }, body)
 }
 
-function all(ctx: Context, self: HarnList): readonly Value[] {
+function viewAll(ctx: Context, self: HarnList): readonly Value[] {
   chargeList(ctx, self.length)
   return self.view()
 }
 
-/** As `all`, for what looks at each element with some care. */
-function allSlowly(ctx: Context, self: HarnList): readonly Value[] {
+/** As `viewAll`, for what looks at each element with some care. */
+function viewAllSlowly(ctx: Context, self: HarnList): readonly Value[] {
   ctx.charge(self.length >> 1)
   return self.view()
 }
 
 /** Index of the first element equal to `wanted`, -1 without one. */
-export function indexOf(list: HarnList, wanted: Value): number {
+export function findIndex(list: HarnList, wanted: Value): number {
   // The buffer may be longer than the list, so the search is cut by hand.
   if (typeof wanted === 'string') {
     const at = list.items.indexOf(wanted)
@@ -65,9 +65,9 @@ export function indexOf(list: HarnList, wanted: Value): number {
 }
 
 /** Searching for a container: each comparison may take long. */
-const searching = inPieces('list.index_of', ([list, wanted]) => {
+const searching = definePieces('list.index_of', ([list, wanted]) => {
   const items = (list as HarnList).view()
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       budget.left -= 1
@@ -77,9 +77,9 @@ const searching = inPieces('list.index_of', ([list, wanted]) => {
   )
 })
 
-const containing = inPieces('list.contains', ([list, wanted]) => {
+const containing = definePieces('list.contains', ([list, wanted]) => {
   const items = (list as HarnList).view()
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       budget.left -= 1
@@ -90,17 +90,17 @@ const containing = inPieces('list.contains', ([list, wanted]) => {
 })
 
 /** `list.contains(value)`, as a function too. */
-export function holds(ctx: Context, list: HarnList, value: Value): Result {
+export function containsValue(ctx: Context, list: HarnList, value: Value): Result {
   if (isContainer(value)) return containing.run(ctx, list, value)
   ctx.charge(list.length >> 3)
-  return indexOf(list, value) >= 0
+  return findIndex(list, value) >= 0
 }
 
 function isContainer(value: Value): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof HarnFloat)
 }
 
-export function chunksOf(ctx: Context, items: readonly Value[], size: number): HarnList {
+export function splitIntoChunks(ctx: Context, items: readonly Value[], size: number): HarnList {
   chargeMade(ctx, Math.ceil(items.length / size), items.length)
   const chunks: Value[] = []
   for (let at = 0; at < items.length; at += size) chunks.push(new HarnList(items.slice(at, at + size)))
@@ -108,7 +108,7 @@ export function chunksOf(ctx: Context, items: readonly Value[], size: number): H
 }
 
 /** Every full window of `size` elements, `step` apart. */
-export function windowsOf(ctx: Context, items: readonly Value[], size: number, step: number): Result {
+export function listWindows(ctx: Context, items: readonly Value[], size: number, step: number): Result {
   const count = Math.max(0, Math.floor((items.length - size) / step) + 1)
   const refusal = refuseItems(ctx, size * count)
   if (refusal !== null) return refusal
@@ -120,11 +120,11 @@ export function windowsOf(ctx: Context, items: readonly Value[], size: number, s
 
 function sum(items: readonly Value[]): Value {
   let total: Value = 0
-  for (const item of items) if (numberOf(item) !== null) total = addNumbers(total, item)
+  for (const item of items) if (readNumber(item) !== null) total = addNumbers(total, item)
   return total
 }
 
-function best(items: readonly Value[], wanted: (order: number) => boolean): Value {
+function findBest(items: readonly Value[], wanted: (order: number) => boolean): Value {
   let found: Value = items[0] ?? null
   for (const item of items) if (wanted(compare(item, found))) found = item
   return found
@@ -133,7 +133,7 @@ function best(items: readonly Value[], wanted: (order: number) => boolean): Valu
 /** Elements up to which a method is not worth cutting. */
 const FEW = 16
 
-function unique(ctx: Context, self: HarnList): Result {
+function removeDuplicates(ctx: Context, self: HarnList): Result {
   if (self.length > FEW) return distinct.run(ctx, self)
   ctx.charge(UNITS_A_MEMBER * self.length, 16 * self.length)
   return new HarnList(new HarnSet(self.view()).values())
@@ -148,10 +148,10 @@ function join(ctx: Context, list: HarnList, separator: string): Result {
   return refuseText(ctx, size) ?? texts.join(separator)
 }
 
-const distinct = inPieces('list.unique', ([list]) => {
+const distinct = definePieces('list.unique', ([list]) => {
   const items = (list as HarnList).view()
   const found = new HarnSet()
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       budget.left -= UNITS_A_MEMBER
@@ -163,13 +163,13 @@ const distinct = inPieces('list.unique', ([list]) => {
   )
 })
 
-const tallying = inPieces('list.tally', ([list]) => {
+const tallying = definePieces('list.tally', ([list]) => {
   const items = (list as HarnList).view()
   const places = new Map<string, number>()
   // As slots of all dicts are: an array of anything, not of small ints.
-  const counts = blankSlots(1)
+  const counts = makeBlankSlots(1)
   counts.pop()
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       const key = display(items[at]!)
@@ -190,13 +190,13 @@ const tallying = inPieces('list.tally', ([list]) => {
 const JOINED = 1024
 
 /** Joins displays. What would be too long is still measured, for the message, but not kept. */
-const joining = inPieces('list.join', ([list, separator]) => {
+const joining = definePieces('list.join', ([list, separator]) => {
   const items = (list as HarnList).view()
   const between = separator as string
   const parts: string[] = []
   let texts: string[] = []
   let size = between.length * Math.max(0, items.length - 1)
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       const text = display(items[at]!)
@@ -243,7 +243,7 @@ function slice(ctx: Context, self: HarnList, start: Value, end: Value): HarnList
 }
 
 /** `first` and `last`: an element without an int argument, otherwise a list of up to that many. */
-function edge(one: (self: HarnList) => Value, some: (self: HarnList, n: number) => Value[]) {
+function makeEdgeMethod(one: (self: HarnList) => Value, some: (self: HarnList, n: number) => Value[]) {
   return (ctx: Context, self: HarnList, n: Value): Value => {
     if (count(n) === null) return one(self)
     const items = some(self, Math.min(countOr(n, 0), self.length))
@@ -252,25 +252,25 @@ function edge(one: (self: HarnList) => Value, some: (self: HarnList, n: number) 
   }
 }
 
-const first = edge(
+const first = makeEdgeMethod(
   (self) => self.at(0) ?? null,
   (self, n) => self.items.slice(0, n),
 )
-const last = edge(
+const last = makeEdgeMethod(
   (self) => self.at(self.length - 1) ?? null,
   (self, n) => self.items.slice(self.length - n, self.length),
 )
 
-const eachSlice = (name: string): BuiltinDef =>
+const defineEachSlice = (name: string): BuiltinDef =>
   listMethod(`${name}(n: int) -> list`, 'Lists of `n` elements; the last may be shorter.', (ctx, self, n) =>
-    chunksOf(ctx, self.view(), Math.max(1, count(n) ?? 1)),
+    splitIntoChunks(ctx, self.view(), Math.max(1, count(n) ?? 1)),
   )
 
-const windowMethod = (name: string): BuiltinDef =>
+const defineWindowMethod = (name: string): BuiltinDef =>
   listMethod(
     `${name}(size?: int, step?: int) -> list`,
     'Every full window of `size` elements, `step` apart.',
-    (ctx, self, size, step) => windowsOf(ctx, self.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
+    (ctx, self, size, step) => listWindows(ctx, self.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
   )
 
 const methods: readonly BuiltinDef[] = [
@@ -280,24 +280,28 @@ const methods: readonly BuiltinDef[] = [
     ctx.charge(self.length >> 3, 16 * self.length)
     return sorting.run(ctx, self)
   }),
-  listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
+  listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(viewAll(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
-  listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
-  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', unique),
+  listMethod(
+    'compact() -> list',
+    'Without nil.',
+    (ctx, self) => new HarnList(viewAll(ctx, self).filter((item) => item !== null)),
+  ),
+  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', removeDuplicates),
   listMethod(
     'join(separator?: string) -> string',
     'Displays of the elements, joined.',
-    (ctx, self, separator) => join(ctx, self, textArg(ctx, 0, separator)),
+    (ctx, self, separator) => join(ctx, self, readTextArg(ctx, 0, separator)),
     true,
   ),
-  listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', holds, true),
+  listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', containsValue, true),
   listMethod(
     'index_of(value: any) -> int',
     'Index of the first element equal to `value`, or -1.',
     (ctx, self, value) => {
       if (isContainer(value)) return searching.run(ctx, self, value)
       ctx.charge(self.length >> 3)
-      return indexOf(self, value)
+      return findIndex(self, value)
     },
     true,
   ),
@@ -325,12 +329,17 @@ const methods: readonly BuiltinDef[] = [
   }),
   listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first),
   listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last),
-  listMethod('sum() -> int | float', 'Sum of the numbers; others are ignored.', (ctx, self) => sum(allSlowly(ctx, self)), true),
+  listMethod(
+    'sum() -> int | float',
+    'Sum of the numbers; others are ignored.',
+    (ctx, self) => sum(viewAllSlowly(ctx, self)),
+    true,
+  ),
   listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) =>
-    best(allSlowly(ctx, self), (order) => order < 0),
+    findBest(viewAllSlowly(ctx, self), (order) => order < 0),
   ),
   listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) =>
-    best(allSlowly(ctx, self), (order) => order > 0),
+    findBest(viewAllSlowly(ctx, self), (order) => order > 0),
   ),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
     if (ctx.argc === 0) return self
@@ -354,8 +363,8 @@ const methods: readonly BuiltinDef[] = [
     return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
   }),
   listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tallying.run(ctx, self), true),
-  ...['chunk', 'each_slice'].map(eachSlice),
-  ...['window', 'each_cons', 'sliding_window'].map(windowMethod),
+  ...['chunk', 'each_slice'].map(defineEachSlice),
+  ...['window', 'each_cons', 'sliding_window'].map(defineWindowMethod),
 ]
 
 /** Runs `body` on the list that is the first argument, or raises the errors these functions share. */
@@ -371,19 +380,19 @@ const functions: readonly BuiltinDef[] = [
   builtin(
     'chunk(list: list, size?: int) -> list',
     { doc: 'Lists of `size` elements; the last may be shorter.' },
-    onList('chunk', (ctx, list, size) => chunksOf(ctx, list.view(), Math.max(1, count(size) ?? 1))),
+    onList('chunk', (ctx, list, size) => splitIntoChunks(ctx, list.view(), Math.max(1, count(size) ?? 1))),
   ),
   builtin(
     'window(list: list, size?: int, step?: int) -> list',
     { doc: 'Every full window of `size` elements, `step` apart.' },
     onList('window', (ctx, list, size, step) =>
-      windowsOf(ctx, list.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
+      listWindows(ctx, list.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
     ),
   ),
   builtin(
     'join(list: list, separator?: string) -> string',
     { doc: 'Displays of the elements, joined.', borrows: true },
-    (ctx, list = null, separator = null) => (list instanceof HarnList ? join(ctx, list, textArg(ctx, 1, separator)) : ''),
+    (ctx, list = null, separator = null) => (list instanceof HarnList ? join(ctx, list, readTextArg(ctx, 1, separator)) : ''),
   ),
 ]
 

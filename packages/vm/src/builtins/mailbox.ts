@@ -2,8 +2,8 @@
 
 import { builtin, Control, family, frame } from './builtin.js'
 import { closeForAll, makeChannel, takeFrom } from './channels.js'
-import { handleOf, openPlace, placeName, targetPlace } from './scopes.js'
-import { millisOf } from './time-amounts.js'
+import { makeHandle, openPlace, placeName, resolveTarget } from './scopes.js'
+import { toMillis } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
 import type { Context, FrameState, Result } from './builtin.js'
@@ -26,24 +26,24 @@ function open(ctx: Context, given: Value, capacity: Value): Result {
   if (place instanceof Control) return place
   const { boxes } = ctx.state(mailboxState)
   if (!boxes.has(placeName(place))) {
-    const size = millisOf(capacity) ?? (given instanceof HarnDict ? millisOf(given.get('capacity')) : null) ?? 256
+    const size = toMillis(capacity) ?? (given instanceof HarnDict ? toMillis(given.get('capacity')) : null) ?? 256
     boxes.set(placeName(place), { channel: makeChannel(ctx, place.key, size), sent: 0, received: 0, failedSends: 0 })
   }
-  return handleOf('mailbox', place)
+  return makeHandle('mailbox', place)
 }
 
-function lookup(ctx: Context, target: Value): Result {
+function lookUpMailbox(ctx: Context, target: Value): Result {
   if (ctx.argc === 0) return ctx.runtime('mailbox_lookup: name or handle is required')
-  const place = targetPlace(ctx, 'mailbox_lookup', 'mailbox', target)
+  const place = resolveTarget(ctx, 'mailbox_lookup', 'mailbox', target)
   if (place instanceof Control) return place
-  return ctx.state(mailboxState).boxes.has(placeName(place)) ? handleOf('mailbox', place) : null
+  return ctx.state(mailboxState).boxes.has(placeName(place)) ? makeHandle('mailbox', place) : null
 }
 
 /** An operation on a mailbox; an unknown one gives `unknown`. */
 function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbox, key: string, value: Value) => Result) {
   return (ctx: Context, target: Value, value: Value = null): Result => {
     if (ctx.argc === 0) return ctx.runtime(`${name}: target is required`)
-    const place = targetPlace(ctx, name, 'mailbox', target)
+    const place = resolveTarget(ctx, name, 'mailbox', target)
     if (place instanceof Control) return place
     const key = placeName(place)
     const box = ctx.state(mailboxState).boxes.get(key)
@@ -110,7 +110,7 @@ function close(ctx: Context, box: Mailbox): Result {
   return true
 }
 
-function metrics(_ctx: Context, box: Mailbox): Result {
+function readMetrics(_ctx: Context, box: Mailbox): Result {
   return HarnDict.of({
     capacity: box.channel.capacity,
     depth: box.channel.buffer.length,
@@ -132,7 +132,7 @@ const NO_METRICS = HarnDict.of({
 })
 
 /** Counters of a mailbox, zeros when it is unknown. */
-export const mailboxMetrics = onMailbox('mailbox_metrics', NO_METRICS, metrics)
+export const mailboxMetrics = onMailbox('mailbox_metrics', NO_METRICS, readMetrics)
 
 const MAILBOX = ['mailbox'] as const
 
@@ -144,7 +144,11 @@ export const mailboxFamily: BuiltinFamily = {
       { doc: 'Opens a named mailbox and gives its handle.', effects: MAILBOX },
       open,
     ),
-    builtin('mailbox_lookup(target: string|dict)', { doc: 'The handle of an open mailbox, or nil.', effects: MAILBOX }, lookup),
+    builtin(
+      'mailbox_lookup(target: string|dict)',
+      { doc: 'The handle of an open mailbox, or nil.', effects: MAILBOX },
+      lookUpMailbox,
+    ),
     builtin(
       'mailbox_send(target: string|dict, value: any) -> bool',
       { doc: 'Puts a value in; waits while it is full. False when unknown or closed.', effects: MAILBOX },

@@ -2,14 +2,14 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { numberOf } from './core-values.js'
+import { readNumber } from './core-values.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** A function over the numbers of its first argument; `body` answers with a number or an error. */
-function statistic(
+function defineStatistic(
   signature: string,
   doc: string,
   body: (ctx: Context, items: readonly number[], arg: Value) => number | Result,
@@ -20,7 +20,7 @@ function statistic(
     ctx.charge(list.length >> 2, 16 * list.length)
     const items: number[] = []
     for (const item of list.view()) {
-      const x = numberOf(item)
+      const x = readNumber(item)
       if (x === null) return ctx.type(`${name} must be numeric`)
       items.push(x)
     }
@@ -29,12 +29,12 @@ function statistic(
   })
 }
 
-function mean(items: readonly number[]): number {
+function computeMean(items: readonly number[]): number {
   return items.length === 0 ? 0 : items.reduce((sum, x) => sum + x, 0) / items.length
 }
 
 /** Value at a rank counted from 0, interpolated between neighbours; `ordered` is ascending. */
-function atRank(ordered: Float64Array, rank: number): number {
+function interpolateRank(ordered: Float64Array, rank: number): number {
   const low = Math.floor(rank)
   const below = ordered[low]!
   const above = ordered[Math.ceil(rank)]!
@@ -42,7 +42,7 @@ function atRank(ordered: Float64Array, rank: number): number {
 }
 
 /** The sort of the platform for doubles is several times quicker than one with a comparison. */
-function ascending(ctx: Context, items: readonly number[]): Float64Array {
+function sortNumbers(ctx: Context, items: readonly number[]): Float64Array {
   ctx.charge(items.length >> 1)
   return Float64Array.from(items).sort()
 }
@@ -53,36 +53,40 @@ function spread(name: string, map: (variance: number) => number) {
     if (items.length === 0) return ctx.runtime(`${name}: items must not be empty`)
     const ofSample = isTruthy(sample)
     if (ofSample && items.length < 2) return ctx.runtime('sample variance requires at least 2 values')
-    const middle = mean(items)
+    const middle = computeMean(items)
     const squares = items.reduce((sum, x) => sum + (x - middle) ** 2, 0)
     return map(squares / (items.length - (ofSample ? 1 : 0)))
   }
 }
 
 export const statisticsFunctions: readonly BuiltinDef[] = [
-  statistic('mean(items: list<number>) -> float', 'The arithmetic mean; 0.0 of nothing.', (_ctx, items) => mean(items)),
-  statistic('median(items: list<number>) -> float', 'The middle value.', (ctx, items) =>
-    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(ctx, items), (items.length - 1) / 2),
+  defineStatistic('mean(items: list<number>) -> float', 'The arithmetic mean; 0.0 of nothing.', (_ctx, items) =>
+    computeMean(items),
   ),
-  statistic(
+  defineStatistic('median(items: list<number>) -> float', 'The middle value.', (ctx, items) =>
+    items.length === 0
+      ? ctx.runtime('median: items must not be empty')
+      : interpolateRank(sortNumbers(ctx, items), (items.length - 1) / 2),
+  ),
+  defineStatistic(
     'variance(items: list<number>, sample?: bool) -> float',
     'The variance of a population, or of a sample.',
     spread('variance', (x) => x),
   ),
-  statistic(
+  defineStatistic(
     'stddev(items: list<number>, sample?: bool) -> float',
     'The standard deviation of a population, or of a sample.',
     spread('stddev', Math.sqrt),
   ),
-  statistic(
+  defineStatistic(
     'percentile(items: list<number>, p: number) -> float',
     'The value below which `p` percent lie, interpolated.',
     (ctx, items, p) => {
-      const percent = numberOf(p)
+      const percent = readNumber(p)
       if (items.length === 0) return ctx.runtime('percentile: items must not be empty')
       if (percent === null) return ctx.type('percentile must be numeric')
       if (!(percent >= 0 && percent <= 100)) return ctx.runtime('percentile must be between 0 and 100')
-      return atRank(ascending(ctx, items), ((items.length - 1) * percent) / 100)
+      return interpolateRank(sortNumbers(ctx, items), ((items.length - 1) * percent) / 100)
     },
   ),
 ]

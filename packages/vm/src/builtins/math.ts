@@ -3,7 +3,7 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
-import { numberOf } from './core-values.js'
+import { readNumber } from './core-values.js'
 import { statisticsFunctions } from './math-statistics.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnFloat } from '../values/scalars.js'
@@ -20,23 +20,23 @@ function define(signature: string, doc: string, run: Run): BuiltinDef {
 }
 
 /** A function from float to float. */
-function real(name: string, doc: string, map: (x: number) => number, returns = 'float'): BuiltinDef {
+function defineReal(name: string, doc: string, map: (x: number) => number, returns = 'float'): BuiltinDef {
   const def = define(`${name}(n: float) -> ${returns}`, doc, (_ctx, value) => {
-    const x = numberOf(value)
+    const x = readNumber(value)
     return x === null ? null : new HarnFloat(map(x))
   })
   return { ...def, real: map }
 }
 
 /** A function from float to int. */
-function rounding(name: string, doc: string, map: (x: number) => number): BuiltinDef {
+function defineRounding(name: string, doc: string, map: (x: number) => number): BuiltinDef {
   return define(`${name}(n: number) -> int as ?`, doc, (ctx, value = null) => {
     if (isInt(value)) return value
-    return value instanceof HarnFloat ? wholeInt(ctx, map(value.v)) : null
+    return value instanceof HarnFloat ? toWholeInt(ctx, map(value.v)) : null
   })
 }
 
-function wholeInt(ctx: Context, whole: number): Result {
+function toWholeInt(ctx: Context, whole: number): Result {
   if (!Number.isFinite(whole)) return ctx.runtime('cannot convert non-finite float to int')
   if (Number.isSafeInteger(whole)) return whole === 0 ? 0 : whole
   // 2^63 itself is a float that no int reaches; -2^63 is an int.
@@ -61,16 +61,16 @@ function abs(value: Value): Value {
 function choose(better: (a: Int, b: Int) => boolean): Run {
   return (_ctx, a = null, b = null) => {
     if (isInt(a) && isInt(b)) return better(a, b) ? b : a
-    const x = numberOf(a)
-    const y = numberOf(b)
+    const x = readNumber(a)
+    const y = readNumber(b)
     if (x === null || y === null) return null
     return new HarnFloat(Number.isNaN(x) || better(x, y) ? y : x)
   }
 }
 
-function power(base: Value, exponent: Value): Value {
-  const x = numberOf(base)
-  const y = numberOf(exponent)
+function computePower(base: Value, exponent: Value): Value {
+  const x = readNumber(base)
+  const y = readNumber(exponent)
   if (x === null || y === null) return null
   if (isInt(base) && isInt(exponent) && exponent >= 0) {
     // |base| of 2 or more leaves 64 bits after at most 63 steps; smaller ones only depend on the exponent's parity.
@@ -82,7 +82,7 @@ function power(base: Value, exponent: Value): Value {
 }
 
 function sign(value: Value): Value {
-  const x = numberOf(value)
+  const x = readNumber(value)
   if (x === null) return null
   return Number.isNaN(x) ? new HarnFloat(NaN) : x > 0 ? 1 : x < 0 ? -1 : 0
 }
@@ -90,11 +90,11 @@ function sign(value: Value): Value {
 /** Of functions that take most of a microsecond. */
 const LONG_UNITS = 2
 
-/** As `real`, of a function so long that it pays; compiled code calls it, since what it puts in place of a call is free. */
-function longReal(name: string, doc: string, map: (x: number) => number): BuiltinDef {
+/** As `defineReal`, of a function so long that it pays; compiled code calls it, since what it puts in place of a call is free. */
+function defineLongReal(name: string, doc: string, map: (x: number) => number): BuiltinDef {
   return define(`${name}(n: float) -> float`, doc, (ctx, value) => {
     ctx.charge(LONG_UNITS)
-    const x = numberOf(value)
+    const x = readNumber(value)
     return x === null ? null : new HarnFloat(map(x))
   })
 }
@@ -114,12 +114,12 @@ const functions: readonly BuiltinDef[] = [
   define(
     'pow(base: number, exp: number) -> number as ?',
     'A power; int when base and exponent are and it fits.',
-    (_ctx, base = null, exponent = null) => power(base, exponent),
+    (_ctx, base = null, exponent = null) => computePower(base, exponent),
   ),
   define('sign(n: number) -> int', '-1, 0 or 1.', (_ctx, value = null) => sign(value)),
   define('atan2(y: float, x: float) -> float', 'The angle of the point (x, y).', (ctx, y, x) => {
     ctx.charge(LONG_UNITS)
-    const [dy, dx] = [numberOf(y), numberOf(x)]
+    const [dy, dx] = [readNumber(y), readNumber(x)]
     return dy === null || dx === null ? null : new HarnFloat(elementary.atan2(dy, dx))
   }),
   define(
@@ -132,20 +132,20 @@ const functions: readonly BuiltinDef[] = [
     'Whether it is an infinite float.',
     (_ctx, value) => value instanceof HarnFloat && (value.v === Infinity || value.v === -Infinity),
   ),
-  rounding('floor', 'The greatest int not above it.', Math.floor),
-  rounding('ceil', 'The least int not below it.', Math.ceil),
-  rounding('round', 'The nearest int; halves away from zero.', roundHalfAway),
-  real('sqrt', 'The square root.', Math.sqrt, 'float as ?'),
-  real('sin', 'The sine.', elementary.sin),
-  real('cos', 'The cosine.', elementary.cos),
-  longReal('tan', 'The tangent.', elementary.tan),
-  real('asin', 'The arc sine.', elementary.asin),
-  real('acos', 'The arc cosine.', elementary.acos),
-  longReal('atan', 'The arc tangent.', elementary.atan),
-  real('exp', 'The exponential function.', elementary.exp),
-  real('ln', 'The natural logarithm.', elementary.ln),
-  real('log2', 'The logarithm to base 2.', elementary.log2),
-  real('log10', 'The logarithm to base 10.', elementary.log10),
+  defineRounding('floor', 'The greatest int not above it.', Math.floor),
+  defineRounding('ceil', 'The least int not below it.', Math.ceil),
+  defineRounding('round', 'The nearest int; halves away from zero.', roundHalfAway),
+  defineReal('sqrt', 'The square root.', Math.sqrt, 'float as ?'),
+  defineReal('sin', 'The sine.', elementary.sin),
+  defineReal('cos', 'The cosine.', elementary.cos),
+  defineLongReal('tan', 'The tangent.', elementary.tan),
+  defineReal('asin', 'The arc sine.', elementary.asin),
+  defineReal('acos', 'The arc cosine.', elementary.acos),
+  defineLongReal('atan', 'The arc tangent.', elementary.atan),
+  defineReal('exp', 'The exponential function.', elementary.exp),
+  defineReal('ln', 'The natural logarithm.', elementary.ln),
+  defineReal('log2', 'The logarithm to base 2.', elementary.log2),
+  defineReal('log10', 'The logarithm to base 10.', elementary.log10),
 ]
 
 export const mathFamily: BuiltinFamily = {

@@ -4,7 +4,7 @@
 // them, too: a host that takes a snapshot now and then must not wait for all of them at once.
 
 import { frame } from './builtin.js'
-import { unitsDone, unitsPaid, unmetered, visit, work } from '../values/meter.js'
+import { countUnitsDone, countUnitsPaid, runUnmetered, visit, work } from '../values/meter.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -30,15 +30,15 @@ const AT_ONCE = 16
 
 /** Takes off what was metered since `before` and `paidBefore`. */
 function takeMetered(budget: Budget, before: number, paidBefore: number): void {
-  budget.left -= unitsDone() - before
-  budget.paid += unitsPaid() - paidBefore
+  budget.left -= countUnitsDone() - before
+  budget.paid += countUnitsPaid() - paidBefore
 }
 
 /**
  * The usual work: `visit` does one element after the other and counts the budget down, `end` has the result; `visit` may have it
  * before. What is metered meanwhile (display, keys, equality, scans of texts) counts too, also where it is else part of an operation.
  */
-export function eachOf(
+export function makeEachWork(
   length: number,
   visit: (at: number, budget: Budget) => Result | undefined,
   end: (ctx: Context) => Result,
@@ -48,8 +48,8 @@ export function eachOf(
     step: (ctx, budget) => {
       while (at < length) {
         if (budget.left <= 0) return undefined
-        const before = unitsDone()
-        const paidBefore = unitsPaid()
+        const before = countUnitsDone()
+        const paidBefore = countUnitsPaid()
         const to = Math.min(length, at + AT_ONCE)
         let early: Result | undefined
         while (at < to && early === undefined && budget.left > 0) early = visit(at++, budget)
@@ -71,12 +71,12 @@ export interface Cost {
 export type Steps = Generator<Cost, (ctx: Context) => Result, void>
 
 /** Work that is written as one function, with a `yield` wherever it may be interrupted. */
-export function inSteps(steps: Steps): Work {
+export function makeStepWork(steps: Steps): Work {
   return {
     step: (ctx, budget) => {
       while (budget.left > 0) {
-        const before = unitsDone()
-        const paidBefore = unitsPaid()
+        const before = countUnitsDone()
+        const paidBefore = countUnitsPaid()
         const next = steps.next()
         takeMetered(budget, before, paidBefore)
         if (next.done === true) return next.value(ctx)
@@ -100,8 +100,8 @@ export function* spread(units: number, heap: number): Generator<Cost, void, void
   yield { units, heap }
 }
 
-/** Does the work of `inSteps` at once, for who cannot be interrupted: it must fit into one operation. */
-export function atOnce<T>(steps: Generator<Cost, T, void>): T {
+/** Does the work of `makeStepWork` at once, for who cannot be interrupted: it must fit into one operation. */
+export function runAtOnce<T>(steps: Generator<Cost, T, void>): T {
   for (let total = 0; ;) {
     const next = steps.next()
     if (next.done === true) return next.value
@@ -140,20 +140,20 @@ const MOST_AGAIN_BITS = 20
  */
 function doAgain(ctx: Context, begun: Begun, state: PiecesState): Result | undefined {
   const to = Math.min(state.done, begun.done + (1 << Math.min(state.restored ?? 0, MOST_AGAIN_BITS)))
-  return unmetered(() => {
+  return runUnmetered(() => {
     let early: Result | undefined
     while (begun.done < to && early === undefined) {
-      early = begun.work.step(ctx, freshBudget())
+      early = begun.work.step(ctx, makeBudget())
       begun.done += 1
     }
     return early
   })
 }
 
-const freshBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
+const makeBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
 
 /** `begin` prepares the work for arguments; it must be quick, or charge. */
-export function inPieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
+export function definePieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
   const halfDone = new WeakMap<readonly Value[], Begun>()
   return {
     frame: frame<PiecesState>({
@@ -164,7 +164,7 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
         let begun = halfDone.get(state.args)
         if (begun === undefined) {
           state.restored = (state.restored ?? 0) + 1
-          begun = unmetered(() => ({ work: begin(state.args), done: 0 }))
+          begun = runUnmetered(() => ({ work: begin(state.args), done: 0 }))
           halfDone.set(state.args, begun)
         }
         if (begun.done < state.done) {
@@ -176,7 +176,7 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
             return ctx.again()
           }
         }
-        const budget = freshBudget()
+        const budget = makeBudget()
         const result = begun.work.step(ctx, budget)
         begun.done += 1
         state.done += 1
@@ -187,7 +187,7 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
     }),
     run: (ctx, ...args) => {
       const begun = begin(args)
-      const budget = freshBudget()
+      const budget = makeBudget()
       const result = begun.step(ctx, budget)
       ctx.charge(PIECE - budget.left - budget.paid, budget.heap)
       if (result !== undefined) return result

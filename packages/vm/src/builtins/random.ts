@@ -6,7 +6,7 @@
 import { builtin, frame } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
 import { chargeList } from './core-values.js'
-import { eachOf, inPieces } from './pieces.js'
+import { makeEachWork, definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnRng } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
@@ -33,7 +33,7 @@ function rotate(word: number, bits: number): number {
 }
 
 /** The next 32 bits; moves the generator on. */
-export function nextWord(rng: HarnRng): number {
+export function drawWord(rng: HarnRng): number {
   const w = rng.words as [number, number, number, number]
   const result = Math.imul(rotate(Math.imul(w[1], 5), 7), 9) >>> 0
   const shifted = w[1] << 9
@@ -47,47 +47,47 @@ export function nextWord(rng: HarnRng): number {
 }
 
 /** 53 random bits as a float in [0, 1). */
-function unitFloat(rng: HarnRng): number {
-  const high = nextWord(rng) >>> 5
-  const low = nextWord(rng) >>> 6
+function drawUnitFloat(rng: HarnRng): number {
+  const high = drawWord(rng) >>> 5
+  const low = drawWord(rng) >>> 6
   return (high * 2 ** 26 + low) / 2 ** 53
 }
 
 /** A uniform int below `bound` (1 … 2^64): draws that would favour small results are thrown away. */
-function below(rng: HarnRng, bound: bigint): bigint {
+function drawBelow(rng: HarnRng, bound: bigint): bigint {
   const limit = (1n << 64n) - ((1n << 64n) % bound)
   for (;;) {
-    const draw = (BigInt(nextWord(rng)) << 32n) | BigInt(nextWord(rng))
+    const draw = (BigInt(drawWord(rng)) << 32n) | BigInt(drawWord(rng))
     if (draw < limit) return draw % bound
   }
 }
 
 /** What is drawn; the row name and its arguments are what a frame waiting for random bytes keeps. */
 const DRAWS: { readonly [name: string]: (rng: HarnRng, args: readonly Value[]) => Value } = {
-  float: (rng) => new HarnFloat(unitFloat(rng)),
+  float: (rng) => new HarnFloat(drawUnitFloat(rng)),
   int: (rng, [low, high]) => {
     const from = BigInt(low as Int)
-    return wrapInt(from + below(rng, BigInt(high as Int) - from + 1n))
+    return wrapInt(from + drawBelow(rng, BigInt(high as Int) - from + 1n))
   },
   choice: (rng, [list]) => {
     const { items, length } = list as HarnList
-    return items[Number(below(rng, BigInt(length)))]!
+    return items[Number(drawBelow(rng, BigInt(length)))]!
   },
 }
 
 const UNITS_A_DRAW = 4
 
 /** Draws from a copy of the generator, which takes its place at the end: a run that is restored in between draws the same again. */
-const shuffling = inPieces('random.shuffle', ([rng, list]) => {
+const shuffling = definePieces('random.shuffle', ([rng, list]) => {
   const { words } = rng as HarnRng
   const copy = new HarnRng(words.slice())
   const items = (list as HarnList).copyItems()
   const last = items.length - 1
-  return eachOf(
+  return makeEachWork(
     last,
     (drawn, budget) => {
       const at = last - drawn
-      const other = Number(below(copy, BigInt(at + 1)))
+      const other = Number(drawBelow(copy, BigInt(at + 1)))
       const item = items[at]!
       items[at] = items[other]!
       items[other] = item
@@ -109,7 +109,7 @@ interface DrawState extends FrameState {
 }
 
 /** Words of a generator from 16 random bytes; all zero would be its fixed point. */
-function rngFromBytes(bytes: Uint8Array): HarnRng {
+function makeRng(bytes: Uint8Array): HarnRng {
   const words = [0, 4, 8, 12].map((at) => [0, 1, 2, 3].reduce((word, byte) => (word * 256 + (bytes[at + byte] ?? 0)) >>> 0, 0))
   return words.every((word) => word === 0) ? seedRng(0) : new HarnRng(words)
 }
@@ -124,7 +124,7 @@ const drawFrame: FrameDef = frame<DrawState>({
     const { result } = ctx
     if (state.drawn) return result
     state.drawn = true
-    const rng = rngFromBytes(result instanceof HarnBytes ? result.data : new Uint8Array(16))
+    const rng = makeRng(result instanceof HarnBytes ? result.data : new Uint8Array(16))
     return drawFrom(ctx, rng, state.draw, state.args)
   },
 })
@@ -140,19 +140,22 @@ function draw(ctx: Context, rng: HarnRng | null, name: string, ...args: Value[])
 }
 
 /** Splits a leading generator off the arguments that were passed. */
-function leadingRng(ctx: Context, args: readonly Value[]): { readonly rng: HarnRng | null; readonly rest: readonly Value[] } {
+function splitLeadingRng(
+  ctx: Context,
+  args: readonly Value[],
+): { readonly rng: HarnRng | null; readonly rest: readonly Value[] } {
   const passed = args.slice(0, ctx.argc)
   const [first] = passed
   return first instanceof HarnRng ? { rng: first, rest: passed.slice(1) } : { rng: null, rest: passed }
 }
 
-function randomized(
+function defineRandomized(
   signature: string,
   doc: string,
   body: (ctx: Context, rng: HarnRng | null, args: readonly Value[]) => Result,
 ): BuiltinDef {
   return builtin(signature, { doc, effects: ['random.bytes'] }, (ctx, ...args) => {
-    const { rng, rest } = leadingRng(ctx, args)
+    const { rng, rest } = splitLeadingRng(ctx, args)
     return body(ctx, rng, rest)
   })
 }
@@ -163,8 +166,10 @@ export const randomFamily: BuiltinFamily = {
     builtin('rng_seed(seed: int) -> rng as ?', { doc: 'A generator whose sequence the seed decides.' }, (ctx, seed = null) =>
       isInt(seed) ? seedRng(seed) : ctx.type('rng_seed(seed): seed must be an integer'),
     ),
-    randomized('random(rng?: rng) -> float', 'A float from 0 up to, not including, 1.', (ctx, rng) => draw(ctx, rng, 'float')),
-    randomized(
+    defineRandomized('random(rng?: rng) -> float', 'A float from 0 up to, not including, 1.', (ctx, rng) =>
+      draw(ctx, rng, 'float'),
+    ),
+    defineRandomized(
       'random_int(rng_or_min: rng|int, min_or_max: int, max?: int) -> int as ?',
       'An int between two, both possible.',
       (ctx, rng, args) => {
@@ -175,12 +180,12 @@ export const randomFamily: BuiltinFamily = {
         return low > high ? null : draw(ctx, rng, 'int', low, high)
       },
     ),
-    randomized(
+    defineRandomized(
       'random_choice(rng_or_list: rng|list, list?: list) -> any',
       'An element of the list, nil when it is empty.',
       (ctx, rng, [list]) => (list instanceof HarnList && list.length > 0 ? draw(ctx, rng, 'choice', list) : null),
     ),
-    randomized(
+    defineRandomized(
       'random_shuffle(rng_or_list: rng|list, list?: list) -> list',
       'The elements in random order, in a new list.',
       (ctx, rng, [list]) => {

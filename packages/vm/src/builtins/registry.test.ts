@@ -3,28 +3,28 @@ import { builtin } from './builtin.js'
 import { createRegistry } from './registry.js'
 import type { BuiltinFamily, LaterFamilies } from './registry.js'
 
-const family = (name: string, ...names: string[]): BuiltinFamily => ({
+const makeFamily = (name: string, ...names: string[]): BuiltinFamily => ({
   name,
   builtins: names.map((each) => builtin(`${each}()`, { doc: '' }, () => null)),
   constants: { [`${name}_constant`]: name },
   frames: [{ kind: `${name}.frame`, runBoundary: true, output: 'keep', step: () => null }],
 })
 
-function registryWith(core: readonly BuiltinFamily[] = [family('core', 'a')]) {
+function makeRegistryWith(core: readonly BuiltinFamily[] = [makeFamily('core', 'a')]) {
   const loaded: string[] = []
-  const later = (name: string, ...names: string[]): LaterFamilies => ({
+  const makeLater = (name: string, ...names: string[]): LaterFamilies => ({
     builtins: names.join(' '),
     constants: `${name}_constant`,
     load: () => {
       loaded.push(name)
-      return [family(name, ...names)]
+      return [makeFamily(name, ...names)]
     },
   })
-  return { loaded, registry: createRegistry(core, [later('files', 'read', 'write'), later('models', 'ask')]) }
+  return { loaded, registry: createRegistry(core, [makeLater('files', 'read', 'write'), makeLater('models', 'ask')]) }
 }
 
 test('a group is loaded by the first of its names that is looked up, once', () => {
-  const { loaded, registry } = registryWith()
+  const { loaded, registry } = makeRegistryWith()
   expect(registry.builtins.get('a')?.name).toBe('a')
   expect(registry.builtins.get('unknown')).toBeUndefined()
   expect(loaded).toEqual([])
@@ -37,7 +37,7 @@ test('a group is loaded by the first of its names that is looked up, once', () =
 })
 
 test('whether a name is known, and which are, loads nothing', () => {
-  const { loaded, registry } = registryWith()
+  const { loaded, registry } = makeRegistryWith()
   expect(registry.builtins.has('ask')).toBe(true)
   expect(registry.builtins.has('unknown')).toBe(false)
   expect([...registry.builtins.keys()].sort()).toEqual(['a', 'ask', 'read', 'write'])
@@ -46,8 +46,8 @@ test('whether a name is known, and which are, loads nothing', () => {
 })
 
 test('whoever looks through a table, or for a frame by its kind, has all of it', () => {
-  expect([...registryWith().registry.builtins].map(([name]) => name).sort()).toEqual(['a', 'ask', 'read', 'write'])
-  const { loaded, registry } = registryWith()
+  expect([...makeRegistryWith().registry.builtins].map(([name]) => name).sort()).toEqual(['a', 'ask', 'read', 'write'])
+  const { loaded, registry } = makeRegistryWith()
   expect(registry.frames.get('core.frame')?.kind).toBe('core.frame')
   expect(loaded).toEqual([])
   expect(registry.frames.get('models.frame')?.kind).toBe('models.frame')
@@ -55,7 +55,7 @@ test('whoever looks through a table, or for a frame by its kind, has all of it',
 })
 
 test('a name that is defined twice is refused, at once or with its group', () => {
-  expect(() => createRegistry([family('x', 'a'), family('y', 'a')])).toThrow('defined twice')
-  const { registry } = registryWith([family('core', 'read')])
+  expect(() => createRegistry([makeFamily('x', 'a'), makeFamily('y', 'a')])).toThrow('defined twice')
+  const { registry } = makeRegistryWith([makeFamily('core', 'read')])
   expect(() => registry.builtins.get('ask')).toThrow('builtin read is defined twice')
 })

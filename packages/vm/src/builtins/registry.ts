@@ -1,7 +1,7 @@
 // Joins builtin families into the table that a machine links against. Duplicates are refused; signatures for the checker and
 // the docs are read off the same definitions.
 
-import { charging } from './charging.js'
+import { withCharge } from './charging.js'
 import { withRun } from './builtin.js'
 import type { BuiltinDef, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
@@ -96,7 +96,7 @@ export function createRegistry(
     methods: tables.methods,
     frames: new LaterTable(tables.frames, waiting, null),
     constants: new LaterTable(tables.constants, waiting, 'constants'),
-    library: laterLibrary(tables, waiting),
+    library: makeLibrarySource(tables, waiting),
   }
 }
 
@@ -128,15 +128,15 @@ class Tables implements Registry {
 
   add(family: BuiltinFamily): void {
     for (const def of family.builtins) {
-      const table = def.receiver === null ? this.builtins : this.methodsOf(def.receiver)
+      const table = def.receiver === null ? this.builtins : this.getMethods(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      const charged = family.charges === 'arguments' ? charging(def) : def
+      const charged = family.charges === 'arguments' ? withCharge(def) : def
       if (def.receiver === null) this.bare.set(def.name, charged)
       table.set(def.name, this.wrap(charged))
     }
     for (const def of family.primitives ?? []) {
       if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)
-      this.primitives.set(def.name, family.charges === 'arguments' ? charging(def) : def)
+      this.primitives.set(def.name, family.charges === 'arguments' ? withCharge(def) : def)
     }
     if (family.modules !== undefined) this.sources.add(family.modules)
     for (const def of family.frames ?? []) {
@@ -146,7 +146,7 @@ class Tables implements Registry {
     for (const [name, value] of Object.entries(family.constants ?? {})) this.constants.set(name, value)
   }
 
-  private methodsOf(receiver: string): Map<string, BuiltinDef> {
+  private getMethods(receiver: string): Map<string, BuiltinDef> {
     let table = this.methods.get(receiver)
     if (table === undefined) this.methods.set(receiver, (table = new Map()))
     return table
@@ -154,11 +154,11 @@ class Tables implements Registry {
 }
 
 /** What is not there is looked for by name first, and then in every group: names of primitives and modules are in no list. */
-function laterLibrary(tables: Tables, waiting: Waiting): LibrarySource {
+function makeLibrarySource(tables: Tables, waiting: Waiting): LibrarySource {
   const find = <T>(name: string, look: (name: string) => T | null | undefined): T | null => {
     const found = look(name)
     if (found !== undefined && found !== null) return found
-    const group = waiting.names('builtins').get(name)
+    const group = waiting.getNames('builtins').get(name)
     if (group !== undefined) waiting.load(group)
     else waiting.loadAll()
     return look(name) ?? null
@@ -182,8 +182,8 @@ class Waiting {
     this.later = later
   }
 
-  names(of: 'builtins' | 'constants'): ReadonlyMap<string, number> {
-    return (this.groups ??= { builtins: this.namesOf('builtins'), constants: this.namesOf('constants') })[of]
+  getNames(of: 'builtins' | 'constants'): ReadonlyMap<string, number> {
+    return (this.groups ??= { builtins: this.collectNames('builtins'), constants: this.collectNames('constants') })[of]
   }
 
   loadAll(): void {
@@ -193,12 +193,12 @@ class Waiting {
   load(group: number): void {
     if (this.loaded.has(group)) return
     // Before any is loaded: a name that is known by then is one that is defined twice.
-    this.names('builtins')
+    this.getNames('builtins')
     this.loaded.add(group)
     for (const family of this.later[group]!.load()) this.tables.add(family)
   }
 
-  private namesOf(what: 'builtins' | 'constants'): Map<string, number> {
+  private collectNames(what: 'builtins' | 'constants'): Map<string, number> {
     const groups = new Map<string, number>()
     for (const [group, { [what]: names }] of this.later.entries()) {
       for (const name of names.split(' ')) {
@@ -229,7 +229,7 @@ class LaterTable<T> implements ReadonlyMap<string, T> {
     if (found !== undefined || this.known.has(name)) return found
     if (this.named === null) this.waiting.loadAll()
     else {
-      const group = this.waiting.names(this.named).get(name)
+      const group = this.waiting.getNames(this.named).get(name)
       if (group === undefined) return undefined
       this.waiting.load(group)
     }
@@ -238,7 +238,7 @@ class LaterTable<T> implements ReadonlyMap<string, T> {
 
   has(name: string): boolean {
     if (this.known.has(name)) return true
-    return this.named === null ? this.all.has(name) : this.waiting.names(this.named).has(name)
+    return this.named === null ? this.all.has(name) : this.waiting.getNames(this.named).has(name)
   }
 
   get size(): number {
@@ -247,7 +247,7 @@ class LaterTable<T> implements ReadonlyMap<string, T> {
 
   keys(): MapIterator<string> {
     if (this.named === null) return this.all.keys()
-    return new Set([...this.known.keys(), ...this.waiting.names(this.named).keys()]).values() as MapIterator<string>
+    return new Set([...this.known.keys(), ...this.waiting.getNames(this.named).keys()]).values() as MapIterator<string>
   }
 
   values(): MapIterator<T> {

@@ -9,12 +9,12 @@ import { HarnEnum, err, ok } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
 
 /** The variant of a Result, null for any other value. */
-function variantOf(value: Value): 'Ok' | 'Err' | null {
+function readVariant(value: Value): 'Ok' | 'Err' | null {
   if (!(value instanceof HarnEnum) || value.enumName !== 'Result') return null
   return value.variant === 'Ok' || value.variant === 'Err' ? value.variant : null
 }
 
-function payload(value: Value): Value {
+function readPayload(value: Value): Value {
   return (value as HarnEnum).fields[0] ?? null
 }
 
@@ -27,23 +27,28 @@ export const resultsFamily: BuiltinFamily = {
   builtins: [
     define('Ok(value: any) -> any', 'A success.', (_ctx, value = null) => ok(value)),
     define('Err(error: any) -> any', 'A failure.', (_ctx, error = null) => err(error)),
-    define('is_ok(result: any) -> bool', 'Whether it is a success.', (_ctx, result = null) => variantOf(result) === 'Ok', true),
-    define('is_err(result: any) -> bool', 'Whether it is a failure.', (_ctx, result = null) => variantOf(result) === 'Err', true),
+    define('is_ok(result: any) -> bool', 'Whether it is a success.', (_ctx, result = null) => readVariant(result) === 'Ok', true),
+    define(
+      'is_err(result: any) -> bool',
+      'Whether it is a failure.',
+      (_ctx, result = null) => readVariant(result) === 'Err',
+      true,
+    ),
     define('unwrap(result: any) -> any', 'The value of a success; a failure is an error.', (ctx, result = null) => {
-      const variant = variantOf(result)
-      if (variant === 'Err') return ctx.runtime(`unwrap called on Err: ${display(payload(result))}`)
-      return variant === 'Ok' ? payload(result) : result
+      const variant = readVariant(result)
+      if (variant === 'Err') return ctx.runtime(`unwrap called on Err: ${display(readPayload(result))}`)
+      return variant === 'Ok' ? readPayload(result) : result
     }),
     define(
       'unwrap_or(result: any, default: any) -> any',
       'The value of a success, the default for a failure.',
       (_ctx, result = null, fallback = null) => {
-        const variant = variantOf(result)
-        return variant === 'Err' ? fallback : variant === 'Ok' ? payload(result) : result
+        const variant = readVariant(result)
+        return variant === 'Err' ? fallback : variant === 'Ok' ? readPayload(result) : result
       },
     ),
     define('unwrap_err(result: any) -> any', 'The error of a failure; anything else is an error.', (ctx, result = null) =>
-      variantOf(result) === 'Err' ? payload(result) : ctx.runtime('unwrap_err called on non-Err'),
+      readVariant(result) === 'Err' ? readPayload(result) : ctx.runtime('unwrap_err called on non-Err'),
     ),
   ],
 }

@@ -22,7 +22,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['external', 'external shared state must be provided by a host/connector builtin'],
 ])
 
-function option(options: HarnDict | null, key: string): string | null {
+function readOption(options: HarnDict | null, key: string): string | null {
   const value = options?.get(key) ?? null
   return value === null ? null : display(value)
 }
@@ -42,13 +42,13 @@ export function resolveScope(ctx: Context, builtin: string, scope: string, optio
     case 'process':
       return 'process:process'
     case 'tenant': {
-      const tenant = option(options, 'tenant_id') ?? task.fields.get('tenant_id') ?? null
+      const tenant = readOption(options, 'tenant_id') ?? task.fields.get('tenant_id') ?? null
       return tenant === null
         ? ctx.runtime(`${builtin}: tenant scope requires tenant_id in options or runtime context`)
         : `tenant:${display(tenant)}`
     }
   }
-  const named = option(options, 'scope_id') ?? option(options, `${scope}_id`)
+  const named = readOption(options, 'scope_id') ?? readOption(options, `${scope}_id`)
   if (named !== null) return `${scope}:${named}`
   for (const field of CONTEXT_SCOPES[scope] ?? []) {
     const value = task.fields.get(field) ?? null
@@ -66,7 +66,7 @@ export function placeName(place: Place): string {
   return `${place.scope}\0${place.key}`
 }
 
-export function handleOf(type: string, place: Place): HarnDict {
+export function makeHandle(type: string, place: Place): HarnDict {
   return HarnDict.of({ _type: type, scope: place.scope, key: place.key })
 }
 
@@ -84,12 +84,12 @@ export function openPlace(ctx: Context, builtin: string, type: string, given: Va
   const options = given instanceof HarnDict ? given : null
   const key = options === null ? given : (options.get('key') ?? options.get('name') ?? null)
   if (key === null || display(key) === '') return ctx.runtime(`${builtin}: key/name is required`)
-  const scope = resolveScope(ctx, builtin, option(options, 'scope') ?? DEFAULT_SCOPE, options)
+  const scope = resolveScope(ctx, builtin, readOption(options, 'scope') ?? DEFAULT_SCOPE, options)
   return scope instanceof Control ? scope : { scope, key: display(key) }
 }
 
 /** Where an operation works: a handle, or a bare name in the default scope. */
-export function targetPlace(ctx: Context, builtin: string, type: string, target: Value): Place | Control {
+export function resolveTarget(ctx: Context, builtin: string, type: string, target: Value): Place | Control {
   if (isHandle(target, type)) return handlePlace(target)
   if (target instanceof HarnDict) return ctx.runtime(`${builtin}: expected ${type} handle`)
   if (display(target) === '') return ctx.runtime(`${builtin}: name must not be empty`)

@@ -3,13 +3,13 @@
 // script runs again from its start and is fed the same answers until it stands where it stood.
 //
 // Hence the one rule: between two `yield*` a script depends on nothing but its arguments and its answers. Machine state,
-// families and charges are touched inside `here` only, which runs once and whose result is an answer like any other.
+// families and charges are touched inside `runHere` only, which runs once and whose result is an answer like any other.
 
 import { frame } from './builtin.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Effect } from '../effects/effect.js'
-import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
-import { unmetered } from '../values/meter.js'
+import { Fault, makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '../interpreter/fault.js'
+import { runUnmetered } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 type Ask =
@@ -57,7 +57,7 @@ export function* tryAsk(effect: Effect): Script<Value | Fault> {
 }
 
 /** Pays for work that comes next, before which the machine may end its slice. */
-export function* inSlice(units: number): Script<void> {
+export function* payInSlice(units: number): Script<void> {
   yield { kind: 'here', run: (ctx) => ctx.charge(units) }
   yield { kind: 'slice' }
 }
@@ -73,10 +73,10 @@ export function* tryCallBack(callee: Value, ...args: Value[]): Script<Value | Fa
 
 /** Calls a function of an internal module: for scripts of which a part is written in Harn already. */
 export function* callLibrary(module: string, name: string, ...args: Value[]): Script {
-  const first = yield* here((ctx) => ctx.machine.libraryEntry(module, name))
+  const first = yield* runHere((ctx) => ctx.machine.libraryEntry(module, name))
   if (!first.starts) return yield* callBack(first.callee, ...args)
   yield* callBack(first.callee)
-  const entry = yield* here((ctx) => ctx.machine.libraryEntry(module, name))
+  const entry = yield* runHere((ctx) => ctx.machine.libraryEntry(module, name))
   return yield* callBack(entry.callee, ...args)
 }
 
@@ -86,25 +86,25 @@ export function* parkUntil(key: string | null, dueMs: number | null): Script<boo
 }
 
 /** Runs code against the machine, once. Its result must be plain data or Values that nothing changes later. */
-export function* here<T>(run: (ctx: Context) => T): Script<T> {
+export function* runHere<T>(run: (ctx: Context) => T): Script<T> {
   return (yield { kind: 'here', run }) as T
 }
 
 /** Ends the script with a thrown value. */
 export function failWith(value: Value): never {
-  throw thrown(value)
+  throw makeThrown(value)
 }
 
 export function failRuntime(message: string): never {
-  throw runtimeFault(message)
+  throw makeRuntimeFault(message)
 }
 
 export function failType(message: string): never {
-  throw typeFault(message)
+  throw makeTypeFault(message)
 }
 
 export function failCategorized(category: string, message: string): never {
-  throw categorized(category, message)
+  throw makeCategorized(category, message)
 }
 
 // ------------------------------------------------------------------------------------------------------------- the frame
@@ -113,7 +113,7 @@ export function failCategorized(category: string, message: string): never {
 const UNITS_AN_EFFECT = 100
 
 /** `output: 'drop'` for builtins whose callbacks are child runs in the reference: what they print is lost. */
-export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop' = 'drop'): Scripts {
+export function makeScripts(kind: string, table: ScriptTable, output: 'keep' | 'drop' = 'drop'): Scripts {
   // Live generators by frame state. Only a cache: a missing one is made again from the answers.
   const live = new WeakMap<ScriptState, Script>()
 
@@ -149,7 +149,7 @@ export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop
         if (state.begun) {
           // What is done again was paid for.
           const again = script
-          unmetered(() => {
+          runUnmetered(() => {
             again.next()
             for (const told of state.answers) again.next(told)
           })

@@ -5,15 +5,15 @@
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result } from './builtin.js'
 import { UNITS_A_MEMBER, chargeList } from './core-values.js'
-import { loopFrame, runLoop } from './lists-callbacks.js'
-import { eachOf, inPieces } from './pieces.js'
+import { defineLoopFrame, runLoop } from './lists-callbacks.js'
+import { makeEachWork, definePieces } from './pieces.js'
 import type { Budget, Pieces, Work } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { Alike, equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
-import { smallVisits, work } from '../values/meter.js'
+import { countSmallVisits, work } from '../values/meter.js'
 import { HarnFloat } from '../values/scalars.js'
-import { HarnSet, structuralKey } from '../values/set.js'
+import { HarnSet, makeStructuralKey } from '../values/set.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
@@ -24,21 +24,21 @@ const UNITS_A_COPY = 2
 type Finds = (set: HarnSet, key: unknown, value: Value) => boolean | undefined
 
 /** By structural key. */
-const byKey: Finds = (set, key) => set.map.has(key)
+const hasByKey: Finds = (set, key) => set.map.has(key)
 
 /** By `==`. A scalar can equal another key only as a number of the other type; containers are searched. */
-const byEquality: Finds = (set, key, value) => {
+const hasByEquality: Finds = (set, key, value) => {
   // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
   const kept = set.map.get(key)
   if (kept !== undefined && equals(kept, value)) return true
-  const other = otherKey(value)
+  const other = findOtherKey(value)
   return other === undefined ? undefined : other !== null && set.map.has(other)
 }
 
 /** The one other key under which a scalar may equal a member; null for none, undefined for what must be searched for. */
-function otherKey(value: Value): unknown {
+function findOtherKey(value: Value): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return null
-  if (typeof value === 'number') return Number.isNaN(value) ? null : structuralKey(new HarnFloat(value))
+  if (typeof value === 'number') return Number.isNaN(value) ? null : makeStructuralKey(new HarnFloat(value))
   if (value instanceof HarnFloat && !Number.isInteger(value.v)) return null
   return value instanceof HarnFloat && Number.isSafeInteger(value.v) ? value.v + 0 : undefined
 }
@@ -57,11 +57,11 @@ class Search {
   prepare(budget: Budget): boolean {
     while (!this.isReady) {
       if (budget.left <= 0) return false
-      const before = smallVisits()
+      const before = countSmallVisits()
       const next = this.left.next()
       if (next.done === true) this.isReady = true
       else this.alike.add(next.value)
-      budget.left -= UNITS_A_MEMBER + smallVisits() - before
+      budget.left -= UNITS_A_MEMBER + countSmallVisits() - before
       budget.heap += 32
     }
     return true
@@ -80,7 +80,7 @@ interface Pass {
 }
 
 /** Members that the passes meet, in order, with what they make of them. */
-function meeting(
+function makeMeetingWork(
   passes: readonly Pass[],
   same: Finds,
   meet: (key: unknown, value: Value, budget: Budget) => void,
@@ -102,7 +102,7 @@ function meeting(
           const next: [unknown, Value] | undefined = waiting ?? cursor.next().value
           if (next === undefined) break
           const [key, value] = next
-          const before = smallVisits()
+          const before = countSmallVisits()
           let found = other === null ? wanted : same(other, key, value)
           if (found === undefined) {
             search ??= new Search(other!)
@@ -111,7 +111,7 @@ function meeting(
             waiting = null
             found = search.has(value)
           }
-          budget.left -= UNITS_A_COPY + smallVisits() - before
+          budget.left -= UNITS_A_COPY + countSmallVisits() - before
           if (found === wanted) meet(key, value, budget)
           else if (otherwise !== undefined) return otherwise
         }
@@ -124,9 +124,9 @@ function meeting(
 }
 
 /** A set of what the passes meet, and of `more` that comes after. */
-function collecting(passes: readonly Pass[], same: Finds, more: readonly Value[] = []): Work {
+function collectMembers(passes: readonly Pass[], same: Finds, more: readonly Value[] = []): Work {
   const made = new HarnSet()
-  return meeting(
+  return makeMeetingWork(
     passes,
     same,
     (key, value, budget) => {
@@ -152,7 +152,7 @@ type Op = (a: HarnSet, b: HarnSet) => Plan
 const FEW = 16
 
 /** For few members; undefined where one must be searched for. */
-function atOnce({ passes, otherwise }: Plan, same: Finds): Value | undefined {
+function combineAtOnce({ passes, otherwise }: Plan, same: Finds): Value | undefined {
   const made = new HarnSet()
   for (const { from, other, wanted } of passes) {
     for (const [key, value] of from.map) {
@@ -166,28 +166,28 @@ function atOnce({ passes, otherwise }: Plan, same: Finds): Value | undefined {
   return otherwise === undefined ? made : !otherwise
 }
 
-const both = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: true })
+const makeSharedPass = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: true })
 const without = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: false })
-const whole = (from: HarnSet): Pass => ({ from, other: null, wanted: true })
+const makeWholePass = (from: HarnSet): Pass => ({ from, other: null, wanted: true })
 
 const OPERATIONS = {
-  union: (a, b) => ({ passes: [whole(a), without(b, a)] }),
-  intersect: (a, b) => ({ passes: [both(a, b)] }),
+  union: (a, b) => ({ passes: [makeWholePass(a), without(b, a)] }),
+  intersect: (a, b) => ({ passes: [makeSharedPass(a, b)] }),
   difference: (a, b) => ({ passes: [without(a, b)] }),
   symmetric: (a, b) => ({ passes: [without(a, b), without(b, a)] }),
-  subset: (a, b) => ({ passes: [both(a, b)], otherwise: false }),
-  superset: (a, b) => ({ passes: [both(b, a)], otherwise: false }),
+  subset: (a, b) => ({ passes: [makeSharedPass(a, b)], otherwise: false }),
+  superset: (a, b) => ({ passes: [makeSharedPass(b, a)], otherwise: false }),
   disjoint: (a, b) => ({ passes: [without(a, b)], otherwise: false }),
 } as const satisfies Record<string, Op>
 
 /** Each operation in pieces, by key (`set.key.union`) and by `==` (`set.union`). */
-function operations(prefix: string, same: Finds): Record<keyof typeof OPERATIONS, Pieces> {
+function defineOperations(prefix: string, same: Finds): Record<keyof typeof OPERATIONS, Pieces> {
   const made = Object.entries(OPERATIONS).map(([name, op]: [string, Op]): [string, Pieces] => {
-    const pieces = inPieces(`${prefix}${name}`, ([a, b]) => {
+    const pieces = definePieces(`${prefix}${name}`, ([a, b]) => {
       const { passes, otherwise } = op(a as HarnSet, b as HarnSet)
       return otherwise === undefined
-        ? collecting(passes, same)
-        : meeting(
+        ? collectMembers(passes, same)
+        : makeMeetingWork(
             passes,
             same,
             () => {},
@@ -199,32 +199,32 @@ function operations(prefix: string, same: Finds): Record<keyof typeof OPERATIONS
       const size = (a as HarnSet).size + (b as HarnSet).size
       if (size > FEW) return pieces.run(ctx, a!, b!)
       ctx.charge(UNITS_A_COPY * size, 32 * size)
-      return atOnce(op(a as HarnSet, b as HarnSet), same) ?? pieces.run(ctx, a!, b!)
+      return combineAtOnce(op(a as HarnSet, b as HarnSet), same) ?? pieces.run(ctx, a!, b!)
     }
     return [name, { frame: pieces.frame, run }]
   })
   return Object.fromEntries(made) as Record<keyof typeof OPERATIONS, Pieces>
 }
 
-const keyed = operations('set.key.', byKey)
-const equal = operations('set.', byEquality)
+const keyed = defineOperations('set.key.', hasByKey)
+const equal = defineOperations('set.', hasByEquality)
 
 /** What a set has beside the members of one that `add` copies. */
-const adding = inPieces('set.add', ([set, value]) => collecting([whole(set as HarnSet)], byKey, [value!]))
+const adding = definePieces('set.add', ([set, value]) => collectMembers([makeWholePass(set as HarnSet)], hasByKey, [value!]))
 
 /** Without the members for which `isGone` holds. */
-function removing(kind: string, test: (value: Value) => (key: unknown, member: Value) => boolean): Pieces {
-  return inPieces(kind, ([set, value]) => {
+function defineRemoval(kind: string, test: (value: Value) => (key: unknown, member: Value) => boolean): Pieces {
+  return definePieces(kind, ([set, value]) => {
     const made = new HarnSet()
     const isGone = test(value!)
-    const passes = [whole(set as HarnSet)]
-    return meeting(
+    const passes = [makeWholePass(set as HarnSet)]
+    return makeMeetingWork(
       passes,
-      byKey,
+      hasByKey,
       (key, member, budget) => {
-        const before = smallVisits()
+        const before = countSmallVisits()
         const gone = isGone(key, member)
-        budget.left -= smallVisits() - before
+        budget.left -= countSmallVisits() - before
         if (gone) return
         budget.heap += 32
         made.addUnder(key, member)
@@ -234,17 +234,17 @@ function removing(kind: string, test: (value: Value) => (key: unknown, member: V
   })
 }
 
-const removingEqual = removing('set.remove', (value) => (_key, member) => equals(member, value))
-const removingKey = removing('set.key.remove', (value) => {
-  const gone = structuralKey(value)
+const removingEqual = defineRemoval('set.remove', (value) => (_key, member) => equals(member, value))
+const removingKey = defineRemoval('set.key.remove', (value) => {
+  const gone = makeStructuralKey(value)
   return (key) => key === gone
 })
 
 /** The distinct members of lists and sets, and of what is neither. */
-const making = inPieces('set.of', (args) => {
+const making = definePieces('set.of', (args) => {
   const made = new HarnSet()
-  const items = args.length === 1 ? membersOf(args[0]!) : args.flatMap(membersOf)
-  return eachOf(
+  const items = args.length === 1 ? listMembers(args[0]!) : args.flatMap(listMembers)
+  return makeEachWork(
     items.length,
     (at, budget) => {
       budget.left -= UNITS_A_MEMBER
@@ -256,22 +256,22 @@ const making = inPieces('set.of', (args) => {
   )
 })
 
-function membersOf(value: Value): readonly Value[] {
+function listMembers(value: Value): readonly Value[] {
   if (!(value instanceof HarnList) && !(value instanceof HarnSet)) return [value]
   work((value instanceof HarnList ? value.length : value.size) >> 3)
   return value instanceof HarnList ? value.view() : value.values()
 }
 
 /** The first of values that are equal as scripts compare them: 1.0 is one with 1. Inside containers only exact keys count. */
-export const distinct = inPieces('set.distinct', ([list]) => {
+export const distinct = definePieces('set.distinct', ([list]) => {
   const items = (list as HarnList).view()
   const made = new HarnSet()
   const seen = new Set<unknown>()
-  return eachOf(
+  return makeEachWork(
     items.length,
     (at, budget) => {
       const value = items[at]!
-      const key = structuralKey(value)
+      const key = makeStructuralKey(value)
       const isWhole = value instanceof HarnFloat && Number.isSafeInteger(value.v)
       const number = isWhole ? value.v + 0 : key
       budget.left -= UNITS_A_MEMBER
@@ -287,13 +287,13 @@ export const distinct = inPieces('set.distinct', ([list]) => {
 
 /** Whether a value is in a set; undefined where only a search can tell. */
 function isHeld(set: HarnSet, value: Value): boolean | undefined {
-  return byEquality(set, structuralKey(value), value)
+  return hasByEquality(set, makeStructuralKey(value), value)
 }
 
 /** Compares with each member: `found` for one that equals, else it goes on with `missing`. */
-function searching(set: HarnSet, value: Value, found: Value, missing: () => Work): Work {
+function searchMembers(set: HarnSet, value: Value, found: Value, missing: () => Work): Work {
   const members = set.values()
-  const search = eachOf(
+  const search = makeEachWork(
     members.length,
     (at, budget) => {
       budget.left -= 1
@@ -317,10 +317,10 @@ function searching(set: HarnSet, value: Value, found: Value, missing: () => Work
 
 const NOT_FOUND: Work = { step: () => false }
 
-const containing = inPieces('set.contains', ([set, value]) => searching(set as HarnSet, value!, true, () => NOT_FOUND))
+const containing = definePieces('set.contains', ([set, value]) => searchMembers(set as HarnSet, value!, true, () => NOT_FOUND))
 
-const addingMissing = inPieces('set.add.missing', ([set, value]) =>
-  searching(set as HarnSet, value!, set!, () => collecting([whole(set as HarnSet)], byKey, [value!])),
+const addingMissing = definePieces('set.add.missing', ([set, value]) =>
+  searchMembers(set as HarnSet, value!, set!, () => collectMembers([makeWholePass(set as HarnSet)], hasByKey, [value!])),
 )
 
 function setMethod(
@@ -333,23 +333,29 @@ function setMethod(
 }
 
 /** A method of two sets; `otherwise` is its result for an argument that is no set. */
-function binaryMethod(name: string, returns: string, doc: string, op: Pieces, otherwise: (self: HarnSet) => Value): BuiltinDef {
+function defineBinaryMethod(
+  name: string,
+  returns: string,
+  doc: string,
+  op: Pieces,
+  otherwise: (self: HarnSet) => Value,
+): BuiltinDef {
   return setMethod(`${name}(other: set) -> ${returns}`, doc, (ctx, self, other) =>
     other instanceof HarnSet ? op.run(ctx, self, other) : otherwise(self),
   )
 }
 
-const itself = (self: HarnSet): Value => self
+const returnSelf = (self: HarnSet): Value => self
 
 const LOOPS = {
-  map: loopFrame('set.map', {
+  map: defineLoopFrame('set.map', {
     visit: (state, _item, answer) => {
       state.out.push(answer)
       return undefined
     },
     end: (state, ctx) => distinct.run(ctx, new HarnList(state.out)),
   }),
-  filter: loopFrame('set.filter', {
+  filter: defineLoopFrame('set.filter', {
     visit: (state, item, answer) => {
       if (isTruthy(answer)) state.out.push(item)
       return undefined
@@ -358,7 +364,7 @@ const LOOPS = {
   }),
 } as const satisfies Record<string, FrameDef>
 
-function loopMethod(name: string, frameKind: string, returns: string, doc: string, missing: Value): BuiltinDef {
+function defineLoopMethod(name: string, frameKind: string, returns: string, doc: string, missing: Value): BuiltinDef {
   return method('set', `${name}(f: closure) -> ${returns}`, { doc, effects: ['callback'] }, (ctx, self, fn = null) => {
     if (!isCallable(fn)) return missing
     const set = self as HarnSet
@@ -367,14 +373,14 @@ function loopMethod(name: string, frameKind: string, returns: string, doc: strin
   })
 }
 
-const sizeMethod = (name: string): BuiltinDef =>
+const defineSizeMethod = (name: string): BuiltinDef =>
   method('set', `${name}() -> int`, { doc: 'Number of members.', borrows: true }, (_ctx, self) => (self as HarnSet).size)
 
 const removeMethod = (name: string): BuiltinDef =>
   setMethod(`${name}(value: any) -> set`, 'Without the member.', (ctx, self, value) => removingEqual.run(ctx, self, value))
 
 const methods: readonly BuiltinDef[] = [
-  ...['count', 'len'].map(sizeMethod),
+  ...['count', 'len'].map(defineSizeMethod),
   method(
     'set',
     'empty() -> bool',
@@ -393,24 +399,24 @@ const methods: readonly BuiltinDef[] = [
     return (held === undefined ? addingMissing : adding).run(ctx, self, value)
   }),
   ...['remove', 'delete'].map(removeMethod),
-  binaryMethod('union', 'set', 'Members of either.', equal.union, itself),
+  defineBinaryMethod('union', 'set', 'Members of either.', equal.union, returnSelf),
   ...['intersect', 'intersection'].map((name) =>
-    binaryMethod(name, 'set', 'Members of both.', equal.intersect, () => new HarnSet()),
+    defineBinaryMethod(name, 'set', 'Members of both.', equal.intersect, () => new HarnSet()),
   ),
-  binaryMethod('difference', 'set', 'Members of this one only.', equal.difference, itself),
-  binaryMethod('symmetric_difference', 'set', 'Members of exactly one.', equal.symmetric, itself),
-  binaryMethod('is_subset', 'bool', 'Whether the other has every member.', equal.subset, () => false),
-  binaryMethod('is_superset', 'bool', 'Whether this has every member of the other.', equal.superset, () => false),
-  binaryMethod('is_disjoint', 'bool', 'Whether there is no common member.', equal.disjoint, () => true),
+  defineBinaryMethod('difference', 'set', 'Members of this one only.', equal.difference, returnSelf),
+  defineBinaryMethod('symmetric_difference', 'set', 'Members of exactly one.', equal.symmetric, returnSelf),
+  defineBinaryMethod('is_subset', 'bool', 'Whether the other has every member.', equal.subset, () => false),
+  defineBinaryMethod('is_superset', 'bool', 'Whether this has every member of the other.', equal.superset, () => false),
+  defineBinaryMethod('is_disjoint', 'bool', 'Whether there is no common member.', equal.disjoint, () => true),
   setMethod('to_list() -> list', 'The members in insertion order.', (ctx, self) => {
     chargeList(ctx, UNITS_A_COPY * self.size, self.size)
     return new HarnList(self.values())
   }),
-  loopMethod('map', 'set.map', 'set', 'The distinct values that `f` gives.', null),
-  loopMethod('filter', 'set.filter', 'set', 'The members for which `f` holds.', null),
-  loopMethod('any', 'list.any', 'bool', 'Whether `f` holds for a member.', false),
-  loopMethod('all', 'list.all', 'bool', 'Whether `f` holds for every member.', true),
-  loopMethod('every', 'list.all', 'bool', 'Whether `f` holds for every member.', true),
+  defineLoopMethod('map', 'set.map', 'set', 'The distinct values that `f` gives.', null),
+  defineLoopMethod('filter', 'set.filter', 'set', 'The members for which `f` holds.', null),
+  defineLoopMethod('any', 'list.any', 'bool', 'Whether `f` holds for a member.', false),
+  defineLoopMethod('all', 'list.all', 'bool', 'Whether `f` holds for every member.', true),
+  defineLoopMethod('every', 'list.all', 'bool', 'Whether `f` holds for every member.', true),
 ]
 
 /** A function whose first argument must be a set. */
@@ -434,13 +440,13 @@ const functions: readonly BuiltinDef[] = [
     making.run(ctx, ...items),
   ),
   onSet('set_add', 'set as ?', 'With the member.', (ctx, set, value) =>
-    set.map.has(structuralKey(value)) ? set : adding.run(ctx, set, value),
+    set.map.has(makeStructuralKey(value)) ? set : adding.run(ctx, set, value),
   ),
   onSet('set_remove', 'set as ?', 'Without the member.', (ctx, set, value) => removingKey.run(ctx, set, value)),
   builtin(
     'set_contains(s: set, value: any) -> bool',
     { doc: 'Whether `value` is a member; false for anything but a set.', borrows: true },
-    (_ctx, set = null, value = null) => set instanceof HarnSet && set.map.has(structuralKey(value)),
+    (_ctx, set = null, value = null) => set instanceof HarnSet && set.map.has(makeStructuralKey(value)),
   ),
   onSets('set_union', 'set as ?', 'Members of either.', keyed.union),
   onSets('set_intersect', 'set as ?', 'Members of both.', keyed.intersect),

@@ -3,7 +3,7 @@
 
 import { builtin, Control, family } from './builtin.js'
 import { mailboxMetrics } from './mailbox.js'
-import { handleOf, openPlace, placeName, resolveScope, targetPlace } from './scopes.js'
+import { makeHandle, openPlace, placeName, resolveScope, resolveTarget } from './scopes.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { equals } from '../values/equality.js'
@@ -34,7 +34,7 @@ interface Shared {
 /** Both kinds by kind and place. */
 const sharedState = family<{ entries: Map<string, Shared> }>('shared', () => ({ entries: new Map() }))
 
-function nameOf(kind: SharedKind, place: Place): string {
+function makeName(kind: SharedKind, place: Place): string {
   return `${kind}\0${placeName(place)}`
 }
 
@@ -45,9 +45,9 @@ function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
 /** Characters of a key that are put together and looked up for a unit, as a power of two. */
 const KEY_BITS = 4
 
-function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
+function openEntry(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
   const { entries } = ctx.state(sharedState)
-  const name = nameOf(kind, place)
+  const name = makeName(kind, place)
   ctx.charge(name.length >> KEY_BITS)
   let entry = entries.get(name)
   if (entry === undefined) {
@@ -62,13 +62,13 @@ function open(kind: SharedKind) {
     const place = openPlace(ctx, kind, kind, given)
     if (place instanceof Control) return place
     const start = initial ?? (given instanceof HarnDict ? (given.get('initial') ?? null) : null)
-    opened(ctx, kind, place, kind === 'shared_cell' ? start : start instanceof HarnDict ? start : new HarnDict())
-    return handleOf(kind, place)
+    openEntry(ctx, kind, place, kind === 'shared_cell' ? start : start instanceof HarnDict ? start : new HarnDict())
+    return makeHandle(kind, place)
   }
 }
 
 /** An operation on one cell or map, given by its handle or name, with `needed` arguments in all. */
-function operation(
+function defineOperation(
   kind: SharedKind,
   name: string,
   needed: number,
@@ -77,10 +77,10 @@ function operation(
 ) {
   return (ctx: Context, target: Value, ...args: Value[]): Result => {
     if (ctx.argc < needed) return ctx.runtime(needed === 1 ? `${name}: ${what} is required` : `${name}: requires ${what}`)
-    const place = targetPlace(ctx, name, kind, target)
+    const place = resolveTarget(ctx, name, kind, target)
     if (place instanceof Control) return place
     ctx.charge(1)
-    return run(opened(ctx, kind, place, kind === 'shared_cell' ? null : new HarnDict()), ctx, ...args)
+    return run(openEntry(ctx, kind, place, kind === 'shared_cell' ? null : new HarnDict()), ctx, ...args)
   }
 }
 
@@ -92,47 +92,47 @@ function read(entry: Shared): Value {
 
 function write(entry: Shared, value: Value): void {
   entry.value = value
-  changed(entry)
+  noteChange(entry)
 }
 
-function changed(entry: Shared): void {
+function noteChange(entry: Shared): void {
   entry.version++
   entry.writes++
 }
 
-function mapOf(entry: Shared): HarnDict {
+function getMap(entry: Shared): HarnDict {
   return entry.value as HarnDict // shared_map entries are made with a dict and only ever replaced by one
 }
 
 /** The map's entries, to be changed in place: a copy where somebody has the dict as it is. */
-function ownMap(ctx: Context, entry: Shared): HarnDict {
+function takeOwnMap(ctx: Context, entry: Shared): HarnDict {
   ctx.charge(1, 32)
   if (!entry.isOwn) {
-    const dict = mapOf(entry)
+    const dict = getMap(entry)
     ctx.charge(dict.size, 32 * dict.size)
     entry.value = dict.copy()
     entry.isOwn = true
   }
-  return mapOf(entry)
+  return getMap(entry)
 }
 
 function setEntry(ctx: Context, entry: Shared, key: string, value: Value): void {
-  ownMap(ctx, entry).put(key, value)
-  changed(entry)
+  takeOwnMap(ctx, entry).put(key, value)
+  noteChange(entry)
 }
 
 function removeEntry(ctx: Context, entry: Shared, key: string): void {
-  if (mapOf(entry).has(key)) ownMap(ctx, entry).delete(key)
-  changed(entry)
+  if (getMap(entry).has(key)) takeOwnMap(ctx, entry).delete(key)
+  noteChange(entry)
 }
 
-function snapshot(entry: Shared, value: Value): HarnDict {
+function snapshotEntry(entry: Shared, value: Value): HarnDict {
   entry.reads++
   return HarnDict.of({ _type: 'shared_snapshot', value, version: entry.version })
 }
 
 /** Whether `expected`, a plain value or a snapshot, still holds; counts what it finds. */
-function stillHolds(entry: Shared, current: Value, expected: Value): boolean {
+function checkExpected(entry: Shared, current: Value, expected: Value): boolean {
   const isSnapshot = expected instanceof HarnDict && expected.get('_type') === 'shared_snapshot'
   const stale = isSnapshot && expected.get('version') !== entry.version
   const holds = !stale && equals(current, isSnapshot ? (expected.get('value') ?? null) : expected)
@@ -142,7 +142,7 @@ function stillHolds(entry: Shared, current: Value, expected: Value): boolean {
   return holds
 }
 
-function counters(entry: Shared): HarnDict {
+function readCounters(entry: Shared): HarnDict {
   return HarnDict.of({
     version: entry.version,
     read_count: entry.reads,
@@ -153,32 +153,32 @@ function counters(entry: Shared): HarnDict {
   })
 }
 
-function metricRows(ctx: Context): Result {
+function listMetricRows(ctx: Context): Result {
   const { entries } = ctx.state(sharedState)
   ctx.charge(entries.size, 160 * entries.size)
   const rows = sortTexts([...entries.keys()]).map((name) => {
     const entry = entries.get(name)!
-    return counters(entry).merged(HarnDict.of({ _type: entry.kind, scope: entry.place.scope, key: entry.place.key }))
+    return readCounters(entry).merged(HarnDict.of({ _type: entry.kind, scope: entry.place.scope, key: entry.place.key }))
   })
   return new HarnList(rows)
 }
 
 /** Counters of the cell, map or mailbox of a handle; rows over all cells and maps for anything that is no handle. */
-function metrics(ctx: Context, handle: Value): Result {
-  if (!(handle instanceof HarnDict)) return metricRows(ctx)
+function readMetrics(ctx: Context, handle: Value): Result {
+  if (!(handle instanceof HarnDict)) return listMetricRows(ctx)
   const kind = handle.get('_type') ?? null
   if (kind === null) return ctx.runtime('shared_metrics: handle missing _type')
   for (const field of ['scope', 'key']) {
     if ((handle.get(field) ?? null) === null) return ctx.runtime(`shared_metrics: ${display(kind)} handle missing ${field}`)
   }
   if (kind === 'mailbox') return mailboxMetrics(ctx, handle)
-  if (kind !== 'shared_cell' && kind !== 'shared_map') return metricRows(ctx)
-  const place = targetPlace(ctx, 'shared_metrics', kind, handle)
+  if (kind !== 'shared_cell' && kind !== 'shared_map') return listMetricRows(ctx)
+  const place = resolveTarget(ctx, 'shared_metrics', kind, handle)
   if (place instanceof Control) return place
-  return counters(ctx.state(sharedState).entries.get(nameOf(kind, place)) ?? makeEntry(kind, place, null))
+  return readCounters(ctx.state(sharedState).entries.get(makeName(kind, place)) ?? makeEntry(kind, place, null))
 }
 
-function scopeId(ctx: Context, scope: Value, options: Value): Result {
+function resolveScopeId(ctx: Context, scope: Value, options: Value): Result {
   const word = scope === null ? 'task_group' : display(scope)
   return resolveScope(ctx, 'shared_scope_id', word, options instanceof HarnDict ? options : null)
 }
@@ -202,11 +202,11 @@ export const sharedFamily: BuiltinFamily = {
       'Opens a named map; one that exists keeps its content.',
       open('shared_map'),
     ),
-    define('shared_get(cell: dict)', 'The value of a cell.', operation('shared_cell', 'shared_get', 1, 'handle', read)),
+    define('shared_get(cell: dict)', 'The value of a cell.', defineOperation('shared_cell', 'shared_get', 1, 'handle', read)),
     define(
       'shared_set(cell: dict, value: any)',
       'Sets a cell and gives the value before.',
-      operation('shared_cell', 'shared_set', 1, 'handle', (cell, _ctx, value = null) => {
+      defineOperation('shared_cell', 'shared_set', 1, 'handle', (cell, _ctx, value = null) => {
         const before = cell.value
         write(cell, value)
         return before
@@ -215,18 +215,18 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_snapshot(cell: dict) -> dict',
       'Value and version of a cell.',
-      operation('shared_cell', 'shared_snapshot', 1, 'handle', (cell) => snapshot(cell, cell.value)),
+      defineOperation('shared_cell', 'shared_snapshot', 1, 'handle', (cell) => snapshotEntry(cell, cell.value)),
     ),
     define(
       'shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool',
       'Sets a cell if it still holds what is expected.',
-      operation(
+      defineOperation(
         'shared_cell',
         'shared_cas',
         3,
         'handle, expected, and new value',
         (cell, _ctx, expected = null, value = null) => {
-          const holds = stillHolds(cell, cell.value, expected)
+          const holds = checkExpected(cell, cell.value, expected)
           if (holds) write(cell, value)
           return holds
         },
@@ -235,16 +235,16 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_get(map: dict, key: string, default?: any)',
       'The value under a key, or the default.',
-      operation('shared_map', 'shared_map_get', 2, 'handle and key', (map, _ctx, key = null, fallback = null) => {
+      defineOperation('shared_map', 'shared_map_get', 2, 'handle and key', (map, _ctx, key = null, fallback = null) => {
         map.reads++
-        return mapOf(map).get(display(key)) ?? fallback
+        return getMap(map).get(display(key)) ?? fallback
       }),
     ),
     define(
       'shared_map_set(map: dict, key: string, value: any)',
       'Sets a key and gives the value before.',
-      operation('shared_map', 'shared_map_set', 3, 'handle, key, and value', (map, ctx, key = null, value = null) => {
-        const before = mapOf(map).get(display(key)) ?? null
+      defineOperation('shared_map', 'shared_map_set', 3, 'handle, key, and value', (map, ctx, key = null, value = null) => {
+        const before = getMap(map).get(display(key)) ?? null
         setEntry(ctx, map, display(key), value)
         return before
       }),
@@ -252,8 +252,8 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_delete(map: dict, key: string)',
       'Removes a key and gives its value.',
-      operation('shared_map', 'shared_map_delete', 2, 'handle and key', (map, ctx, key = null) => {
-        const before = mapOf(map).get(display(key))
+      defineOperation('shared_map', 'shared_map_delete', 2, 'handle and key', (map, ctx, key = null) => {
+        const before = getMap(map).get(display(key))
         if (before !== undefined) removeEntry(ctx, map, display(key))
         return before ?? null
       }),
@@ -261,26 +261,26 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_entries(map: dict) -> dict',
       'All entries as a dict.',
-      operation('shared_map', 'shared_map_entries', 1, 'handle', read),
+      defineOperation('shared_map', 'shared_map_entries', 1, 'handle', read),
     ),
     define(
       'shared_map_snapshot(map: dict, key: string) -> dict',
       'The value under a key, with the version of the map.',
-      operation('shared_map', 'shared_map_snapshot', 2, 'handle and key', (map, _ctx, key = null) =>
-        snapshot(map, mapOf(map).get(display(key)) ?? null),
+      defineOperation('shared_map', 'shared_map_snapshot', 2, 'handle and key', (map, _ctx, key = null) =>
+        snapshotEntry(map, getMap(map).get(display(key)) ?? null),
       ),
     ),
     define(
       'shared_map_cas(map: dict, key: string, expected_or_snapshot: any, value: any) -> bool',
       'Sets a key if it still holds what is expected; nil removes it.',
-      operation(
+      defineOperation(
         'shared_map',
         'shared_map_cas',
         4,
         'handle, key, expected, and new value',
         (map, ctx, key = null, expected = null, value = null) => {
           const name = display(key)
-          const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)
+          const holds = checkExpected(map, getMap(map).get(name) ?? null, expected)
           if (holds && value === null) removeEntry(ctx, map, name)
           else if (holds) setEntry(ctx, map, name, value)
           return holds
@@ -290,12 +290,12 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_metrics(handle?: dict)',
       'Counters of one cell, map or mailbox; a list over all cells and maps without a handle.',
-      metrics,
+      readMetrics,
     ),
     define(
       'shared_scope_id(scope?: string, options?: dict) -> string',
       'What a scope word means here, such as `task_group:task_root`.',
-      scopeId,
+      resolveScopeId,
     ),
   ],
 }

@@ -7,7 +7,7 @@ import type { Registry } from './registry.js'
 /** Names with this prefix belong to the compiler; scripts may call them, suggestions never show them. */
 const INTERNAL = '__'
 
-export function signaturesOf(registry: Registry, globals: Iterable<string> = []): Signatures {
+export function collectSignatures(registry: Registry, globals: Iterable<string> = []): Signatures {
   const borrowed = new Set<string>()
   const kept = new Set<string>()
   for (const table of registry.methods.values()) {
@@ -16,11 +16,11 @@ export function signaturesOf(registry: Registry, globals: Iterable<string> = [])
   return {
     effects: (name) => {
       const def = registry.builtins.get(name)
-      return def === undefined ? undefined : effectsOf([def])
+      return def === undefined ? undefined : collectEffects([def])
     },
     methodEffects: (name) => {
       const defs = [...registry.methods.values()].flatMap((table) => table.get(name) ?? [])
-      return defs.length === 0 ? undefined : effectsOf(defs)
+      return defs.length === 0 ? undefined : collectEffects(defs)
     },
     has: (name) => registry.builtins.has(name),
     borrows: (name) => registry.builtins.get(name)?.borrows ?? false,
@@ -34,7 +34,7 @@ export function signaturesOf(registry: Registry, globals: Iterable<string> = [])
   }
 }
 
-function effectsOf(defs: readonly BuiltinDef[]): BuiltinEffects {
+function collectEffects(defs: readonly BuiltinDef[]): BuiltinEffects {
   const tokens = new Set<string>()
   for (const { effects } of defs) {
     if (effects !== 'pure') for (const effect of effects) if (effect !== 'callback') tokens.add(effect)

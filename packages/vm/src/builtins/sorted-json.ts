@@ -13,7 +13,7 @@ import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 /** A float as serde_json prints it: shortest digits, plain between 1e-5 and 1e16, always with a point or an exponent. */
-export function jsonFloat(v: number): string {
+export function formatJsonFloat(v: number): string {
   if (!Number.isFinite(v)) return 'null'
   const [, sign, first, rest = '', exponentText] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(v.toExponential())!
   if (v === 0) return Object.is(v, -0) ? '-0.0' : '0.0'
@@ -40,7 +40,7 @@ export function bytesToHex(bytes: Uint8Array): string {
 const SHORT = 40
 
 /** A text in JSON. */
-function quoted(text: string): string {
+function quoteText(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -51,17 +51,17 @@ function quoted(text: string): string {
 
 type Work = Value | { readonly text: string }
 
-function leafJson(value: Value): string | null {
+function stringifyLeaf(value: Value): string | null {
   switch (typeof value) {
     case 'string':
-      return quoted(value)
+      return quoteText(value)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
   if (value === null) return 'null'
-  if (value instanceof HarnFloat) return jsonFloat(value.v)
+  if (value instanceof HarnFloat) return formatJsonFloat(value.v)
   if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnStruct) return null
   if (value instanceof HarnBytes) return `{"__bytes_hex":"${bytesToHex(value.data)}"}`
   return JSON.stringify(display(value))
@@ -71,34 +71,34 @@ function leafJson(value: Value): string | null {
 const SHALLOW = 100
 
 /** JSON text with sorted keys; `indent` spaces a level, 0 for the compact form. */
-export function sortedJson(root: Value, indent = 0): string {
-  return indent === 0 ? compactJson(root, SHALLOW) : walkedJson(root, indent)
+export function stringifySorted(root: Value, indent = 0): string {
+  return indent === 0 ? stringifyCompact(root, SHALLOW) : stringifyByWalk(root, indent)
 }
 
-function compactJson(value: Value, levels: number): string {
-  const leaf = leafJson(value)
+function stringifyCompact(value: Value, levels: number): string {
+  const leaf = stringifyLeaf(value)
   if (leaf !== null) return leaf
-  if (levels === 0) return walkedJson(value, 0)
+  if (levels === 0) return stringifyByWalk(value, 0)
   let out = ''
   if (value instanceof HarnList) {
     const { items, length } = value
-    for (let at = 0; at < length; at++) out += (at === 0 ? '' : ',') + compactJson(items[at]!, levels - 1)
+    for (let at = 0; at < length; at++) out += (at === 0 ? '' : ',') + stringifyCompact(items[at]!, levels - 1)
     return `[${out}]`
   }
   const fields = value as Keyed
   const keys = fields.keys()
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!
-    out += `${at === 0 ? '' : ','}${quoted(key)}:${compactJson(fields.get(key)!, levels - 1)}`
+    out += `${at === 0 ? '' : ','}${quoteText(key)}:${stringifyCompact(fields.get(key)!, levels - 1)}`
   }
   return `{${out}}`
 }
 
 /** With a work list: data may be of any depth. */
-function walkedJson(root: Value, indent: number): string {
+function stringifyByWalk(root: Value, indent: number): string {
   let out = ''
   const pending: { readonly item: Work; readonly depth: number }[] = [{ item: root, depth: 0 }]
-  const line = (depth: number): string => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
+  const breakLine = (depth: number): string => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
   const colon = indent === 0 ? ':' : ': '
   while (pending.length > 0) {
     const { item, depth } = pending.pop()!
@@ -106,7 +106,7 @@ function walkedJson(root: Value, indent: number): string {
       out += item.text
       continue
     }
-    const leaf = leafJson(item)
+    const leaf = stringifyLeaf(item)
     if (leaf !== null) {
       out += leaf
       continue
@@ -114,10 +114,10 @@ function walkedJson(root: Value, indent: number): string {
     if (item instanceof HarnList) {
       if (item.length === 0) out += '[]'
       else {
-        pending.push({ item: { text: `${line(depth)}]` }, depth })
+        pending.push({ item: { text: `${breakLine(depth)}]` }, depth })
         for (let at = item.length - 1; at >= 0; at--) {
           pending.push({ item: item.items[at]!, depth: depth + 1 })
-          pending.push({ item: { text: (at === 0 ? '[' : ',') + line(depth + 1) }, depth })
+          pending.push({ item: { text: (at === 0 ? '[' : ',') + breakLine(depth + 1) }, depth })
         }
       }
       continue
@@ -128,17 +128,17 @@ function walkedJson(root: Value, indent: number): string {
       out += '{}'
       continue
     }
-    pending.push({ item: { text: `${line(depth)}}` }, depth })
+    pending.push({ item: { text: `${breakLine(depth)}}` }, depth })
     for (let at = keys.length - 1; at >= 0; at--) {
       const key = keys[at]!
       pending.push({ item: fields.get(key)!, depth: depth + 1 })
-      pending.push({ item: { text: `${at === 0 ? '{' : ','}${line(depth + 1)}${JSON.stringify(key)}${colon}` }, depth })
+      pending.push({ item: { text: `${at === 0 ? '{' : ','}${breakLine(depth + 1)}${JSON.stringify(key)}${colon}` }, depth })
     }
   }
   return out
 }
 
-export function utf8(text: string): Uint8Array {
+export function toUtf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 

@@ -1,7 +1,7 @@
 // Sorting by the order of the language, stable. JavaScript sorts runs, which are then merged, so that sorting a long list can be done
 // in pieces (pieces.ts). Lists of one scalar type, the usual case, take a quicker comparison.
 
-import { inPieces } from './pieces.js'
+import { definePieces } from './pieces.js'
 import type { Budget } from './pieces.js'
 import { compare } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
@@ -20,7 +20,7 @@ const PLAIN_TEXTS: Order = { compare: (left, right) => (left! < right! ? -1 : le
 const TEXTS: Order = { compare: (left, right) => compareText(left as string, right as string), cost: 8 }
 const ANY: Order = { compare, cost: 8 }
 
-function orderOf(keys: readonly Value[]): Order {
+function chooseOrder(keys: readonly Value[]): Order {
   if (keys.every((key) => typeof key === 'number')) return NUMBERS
   if (!keys.every((key) => typeof key === 'string')) return ANY
   return keys.every((key) => isPlainText(key as string)) ? PLAIN_TEXTS : TEXTS
@@ -29,7 +29,7 @@ function orderOf(keys: readonly Value[]): Order {
 const LONG_KEY = 64
 
 /** Long texts take as long to compare as they are the same: units for one look at each. */
-function lengthUnits(keys: readonly Value[]): number {
+function measureLengthUnits(keys: readonly Value[]): number {
   let length = 0
   for (const key of keys) if (typeof key === 'string' && key.length > LONG_KEY) length += key.length
   return length >> 8
@@ -116,7 +116,7 @@ class Sorting<T> {
       const run = from.slice(this.at, this.at + RUN)
       const units = Math.floor((run.length * Math.ceil(Math.log2(run.length + 1)) * this.order.cost) / 8)
       budget.left -= units
-      if (this.order !== NUMBERS) work(4 * lengthUnits(this.keys.slice(this.at, this.at + RUN)))
+      if (this.order !== NUMBERS) work(4 * measureLengthUnits(this.keys.slice(this.at, this.at + RUN)))
       run.sort(this.compare)
       if (run.length === this.keys.length) return run
       for (let at = 0; at < run.length; at++) from[this.at + at] = run[at]!
@@ -125,11 +125,11 @@ class Sorting<T> {
   }
 }
 
-export const sorting = inPieces('list.order', ([list, given]) => {
+export const sorting = definePieces('list.order', ([list, given]) => {
   const items = (list as HarnList).view()
   const keys = given === undefined ? items : (given as HarnList).view()
-  work((keys.length >> 4) + lengthUnits(keys))
-  const order = orderOf(keys)
+  work((keys.length >> 4) + measureLengthUnits(keys))
+  const order = chooseOrder(keys)
   if (given === undefined) {
     const inOrder = new Sorting(items.slice(), keys, order, order.compare)
     return {

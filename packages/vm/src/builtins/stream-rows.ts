@@ -91,7 +91,7 @@ function isBlocked(source: Value, generatorsBlock: boolean): boolean {
 
 /** The next item if one is ready; undefined when the source would have to wait; CONTROL when it is being pulled. */
 function poll(sources: Sources, ctx: Context, source: HarnIter, generatorsBlock = false): Result | undefined {
-  const item = sources.nextSimple(source)
+  const item = sources.takeNextSimple(source)
   if (item !== undefined) return item
   if (source.op !== 'channel') return isBlocked(source, generatorsBlock) ? undefined : ctx.pull(source)
   const channel = source.state[0] as HarnChannel
@@ -103,7 +103,7 @@ function poll(sources: Sources, ctx: Context, source: HarnIter, generatorsBlock 
 }
 
 /** The sources of a row, kept as a list value in its first place. */
-function sourcesOf(state: Value[]): readonly HarnIter[] {
+function listSources(state: Value[]): readonly HarnIter[] {
   return (state[0] as HarnList).view() as readonly HarnIter[] // made by `sources` below
 }
 
@@ -121,7 +121,7 @@ const merge: IterOp = {
       drop(own, at)
     }
     for (;;) {
-      const live = sourcesOf(own)
+      const live = listSources(own)
       if (live.length === 0) return END
       let ended = -1
       for (let n = 0; n < live.length && ended < 0; n++) {
@@ -146,7 +146,7 @@ const merge: IterOp = {
 
 /** Takes source `at` out; the looking index stays at the source behind it. */
 function drop(own: Value[], at: number): void {
-  const rest = sourcesOf(own).filter((_, index) => index !== at)
+  const rest = listSources(own).filter((_, index) => index !== at)
   const start = own[1] as number
   own[0] = new HarnList(rest as Value[])
   own[1] = rest.length === 0 ? 0 : (start > at ? start - 1 : start) % rest.length
@@ -157,7 +157,7 @@ const interleave: IterOp = {
   step: (ctx, state, sources) => {
     const own = state.iter.state
     for (;;) {
-      const live = sourcesOf(own)
+      const live = listSources(own)
       if (live.length === 0) return END
       const at = (own[1] as number) % live.length
       const item = pull(sources, ctx, state, live[at]!)
@@ -176,31 +176,31 @@ const interleave: IterOp = {
 const race: IterOp = {
   step: (ctx, state, sources) => {
     const own = state.iter.state
-    if (own[1] === true) return pull(sources, ctx, state, sourcesOf(own)[0]!)
+    if (own[1] === true) return pull(sources, ctx, state, listSources(own)[0]!)
     let at = 0
     if (state.phase === PULLED) {
       state.phase = START
       at = state.item as number
       if (ctx.result !== END) return win(own, at, ctx.result)
-      own[0] = new HarnList(sourcesOf(own).filter((_, index) => index !== at) as Value[])
+      own[0] = new HarnList(listSources(own).filter((_, index) => index !== at) as Value[])
     }
-    while (at < sourcesOf(own).length) {
-      const item = poll(sources, ctx, sourcesOf(own)[at]!)
+    while (at < listSources(own).length) {
+      const item = poll(sources, ctx, listSources(own)[at]!)
       if (item === CONTROL) {
         state.phase = PULLED
         state.item = at
         return item
       }
       if (item === undefined) at++
-      else if (item === END) own[0] = new HarnList(sourcesOf(own).filter((_, index) => index !== at) as Value[])
+      else if (item === END) own[0] = new HarnList(listSources(own).filter((_, index) => index !== at) as Value[])
       else return win(own, at, item)
     }
-    return sourcesOf(own).length === 0 ? END : ctx.park(ANY_CHANNEL, null)
+    return listSources(own).length === 0 ? END : ctx.park(ANY_CHANNEL, null)
   },
 }
 
 function win(own: Value[], at: number, item: Result): Result {
-  own[0] = new HarnList([sourcesOf(own)[at]!])
+  own[0] = new HarnList([listSources(own)[at]!])
   own[1] = true
   return item
 }

@@ -2,9 +2,9 @@
 // sinks that drain a source in a native frame.
 
 import { builtin, Control, CONTROL, frame } from './builtin.js'
-import { advance, makeIter, notIterable } from './iter.js'
+import { advance, makeIter, failNotIterable } from './iter.js'
 import { CALLED, PULLED, START } from './stream-rows.js'
-import { timeOf } from './time-amounts.js'
+import { parseMillis } from './time-amounts.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnIter } from '../values/handles.js'
@@ -16,8 +16,8 @@ import type { BuiltinFamily } from './registry.js'
 import type { Value } from '../values/value.js'
 
 /** The iterator over the first argument. */
-function sourceOf(ctx: Context, value: Value): HarnIter | Control {
-  return makeIter(value) ?? notIterable(ctx, value)
+function toSource(ctx: Context, value: Value): HarnIter | Control {
+  return makeIter(value) ?? failNotIterable(ctx, value)
 }
 
 function requireArguments(ctx: Context, name: string, needed: number): Control | null {
@@ -36,7 +36,7 @@ function onSource(name: string, needed: number, callable: number | null, make: M
     const missing = requireArguments(ctx, name, needed)
     if (missing !== null) return missing
     if (callable !== null && !isCallable(args[callable - 1]!)) return mustBe(ctx, name, callable, 'callable', args[callable - 1]!)
-    const source = sourceOf(ctx, args[0]!)
+    const source = toSource(ctx, args[0]!)
     return source instanceof Control ? source : make(ctx, source, ...args.slice(1))
   }
 }
@@ -47,7 +47,7 @@ function onSources(op: string, least: number, tooFew: string) {
     if (args.length < least) return ctx.type(tooFew)
     const iters: Value[] = []
     for (const arg of args) {
-      const iter = sourceOf(ctx, arg)
+      const iter = toSource(ctx, arg)
       if (iter instanceof Control) return iter
       iters.push(iter)
     }
@@ -57,9 +57,9 @@ function onSources(op: string, least: number, tooFew: string) {
 
 function zip(ctx: Context, ...args: Value[]): Result {
   if (args.length !== 2) return ctx.type(`stream.zip: expected 2 streams, got ${args.length}`)
-  const left = sourceOf(ctx, args[0]!)
+  const left = toSource(ctx, args[0]!)
   if (left instanceof Control) return left
-  const right = sourceOf(ctx, args[1]!)
+  const right = toSource(ctx, args[1]!)
   return right instanceof Control ? right : new HarnIter('zip', [left, right])
 }
 
@@ -145,7 +145,7 @@ const firstFrame = frame<FirstState>({
 })
 
 /** Milliseconds between items at a rate; null when the rate makes no sense. */
-function intervalOf(perSecond: Value): number | null {
+function computeInterval(perSecond: Value): number | null {
   const rate = perSecond instanceof HarnFloat ? perSecond.v : isInt(perSecond) ? Number(perSecond) : Number.NaN
   return rate > 0 ? Math.ceil(1000 / rate) : null
 }
@@ -214,7 +214,7 @@ const BUILTINS: readonly BuiltinDef[] = [
     'throttle(s: stream, per_sec: number) -> iter as ?',
     'At most so many items a second.',
     onSource('throttle', 2, null, (ctx, source, rate = null) => {
-      const interval = intervalOf(rate)
+      const interval = computeInterval(rate)
       return interval === null
         ? mustBe(ctx, 'throttle', 2, 'a positive number', rate)
         : new HarnIter('stream.throttle', [source, interval, null])
@@ -224,7 +224,7 @@ const BUILTINS: readonly BuiltinDef[] = [
     'debounce(s: stream, window_ms: int) -> iter as ?',
     'The last item of each burst.',
     onSource('debounce', 2, null, (ctx, source, window = null) => {
-      const ms = typeof window === 'string' ? null : timeOf(window)
+      const ms = typeof window === 'string' ? null : parseMillis(window)
       return ms === null || ms < 0
         ? mustBe(ctx, 'debounce', 2, 'a non-negative int', window)
         : new HarnIter('stream.debounce', [source, ms])

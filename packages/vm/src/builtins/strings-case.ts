@@ -12,8 +12,8 @@ let segmenter: Intl.Segmenter | null = null
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Extended grapheme clusters. */
-export function graphemes(text: string): string[] {
-  return PLAIN.test(text) ? text.split('') : Array.from(clusters(text), (part) => part.segment)
+export function splitGraphemes(text: string): string[] {
+  return PLAIN.test(text) ? text.split('') : Array.from(iterateClusters(text), (part) => part.segment)
 }
 
 /** Characters of which the first cluster hardly ever has more. */
@@ -25,10 +25,10 @@ export function beginsPlainly(text: string): boolean {
 }
 
 /** The first of them, undefined for an empty text. */
-export function firstGrapheme(text: string): string | undefined {
+export function takeFirstGrapheme(text: string): string | undefined {
   if (beginsPlainly(text)) return text.charAt(0)
   for (let length = MANY_IN_A_CLUSTER; ; length *= 8) {
-    for (const { segment } of clusters(text.slice(0, length))) {
+    for (const { segment } of iterateClusters(text.slice(0, length))) {
       if (segment.length === length && length < text.length) break
       return segment
     }
@@ -40,7 +40,7 @@ export function firstGrapheme(text: string): string | undefined {
 const WINDOW = 1024
 
 /** The same, one after the other. Where a cluster ends is known from itself and the character behind it. */
-export function* clusters(text: string): Generator<{ readonly segment: string }, void, void> {
+export function* iterateClusters(text: string): Generator<{ readonly segment: string }, void, void> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   let from = 0
   for (let size = WINDOW; from < text.length;) {
@@ -66,45 +66,45 @@ function changeFirst(text: string, change: (first: string) => string): string {
 }
 
 const lowerFirst = (text: string): string => changeFirst(text, (first) => first.toLowerCase())
-const upperFirst = (text: string): string => changeFirst(text, (first) => first.toUpperCase())
+const uppercaseFirst = (text: string): string => changeFirst(text, (first) => first.toUpperCase())
 
 /** Words between separators in lower case, empty ones dropped. */
-function words(text: string, separator: string): string[] {
+function splitWords(text: string, separator: string): string[] {
   return text
     .split(separator)
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase())
 }
 
-function camel(parts: readonly string[]): string {
-  return parts.map((word, at) => (at === 0 ? word : upperFirst(word))).join('')
+function toCamelCase(parts: readonly string[]): string {
+  return parts.map((word, at) => (at === 0 ? word : uppercaseFirst(word))).join('')
 }
 
 // A word starts at an upper-case letter behind a lower-case letter or digit, and at one that ends an acronym. Made when it is used: V8
 // builds the sets of letters of all of Unicode for it.
 let wordStart: RegExp | null = null
 
-function humps(text: string, separator: string): string {
+function splitHumps(text: string, separator: string): string {
   wordStart ??= /(?<=[\p{Ll}0-9])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
   return text.split(wordStart).join(separator).toLowerCase()
 }
 
-function titleCase(text: string): string {
-  return text.replace(/[^\s\x85]+/gu, (word) => upperFirst(word.toLowerCase()))
+function toTitleCase(text: string): string {
+  return text.replace(/[^\s\x85]+/gu, (word) => uppercaseFirst(word.toLowerCase()))
 }
 
 export const caseFunctions: Readonly<Record<string, CaseFunction>> = {
-  snake_to_camel: { doc: '`a_b` as `aB`.', map: (text) => camel(words(text, '_')) },
-  snake_to_pascal: { doc: '`a_b` as `AB`.', map: (text) => words(text, '_').map(upperFirst).join('') },
-  snake_to_kebab: { doc: '`a_b` as `a-b`.', map: (text) => words(text, '_').join('-') },
-  kebab_to_camel: { doc: '`a-b` as `aB`.', map: (text) => camel(words(text, '-')) },
-  kebab_to_snake: { doc: '`a-b` as `a_b`.', map: (text) => words(text, '-').join('_') },
-  camel_to_snake: { doc: '`aB` as `a_b`.', map: (text) => humps(text, '_') },
-  pascal_to_snake: { doc: '`AB` as `a_b`.', map: (text) => humps(text, '_') },
-  camel_to_kebab: { doc: '`aB` as `a-b`.', map: (text) => humps(text, '-') },
+  snake_to_camel: { doc: '`a_b` as `aB`.', map: (text) => toCamelCase(splitWords(text, '_')) },
+  snake_to_pascal: { doc: '`a_b` as `AB`.', map: (text) => splitWords(text, '_').map(uppercaseFirst).join('') },
+  snake_to_kebab: { doc: '`a_b` as `a-b`.', map: (text) => splitWords(text, '_').join('-') },
+  kebab_to_camel: { doc: '`a-b` as `aB`.', map: (text) => toCamelCase(splitWords(text, '-')) },
+  kebab_to_snake: { doc: '`a-b` as `a_b`.', map: (text) => splitWords(text, '-').join('_') },
+  camel_to_snake: { doc: '`aB` as `a_b`.', map: (text) => splitHumps(text, '_') },
+  pascal_to_snake: { doc: '`AB` as `a_b`.', map: (text) => splitHumps(text, '_') },
+  camel_to_kebab: { doc: '`aB` as `a-b`.', map: (text) => splitHumps(text, '-') },
   pascal_to_camel: { doc: 'The first character in lower case.', map: lowerFirst },
-  camel_to_pascal: { doc: 'The first character in upper case.', map: upperFirst },
+  camel_to_pascal: { doc: 'The first character in upper case.', map: uppercaseFirst },
   lowercase_first: { doc: 'The first character in lower case.', map: lowerFirst },
-  uppercase_first: { doc: 'The first character in upper case.', map: upperFirst },
-  title_case: { doc: 'Each word with its first letter in upper case, the rest in lower case.', map: titleCase },
+  uppercase_first: { doc: 'The first character in upper case.', map: uppercaseFirst },
+  title_case: { doc: 'Each word with its first letter in upper case, the rest in lower case.', map: toTitleCase },
 }

@@ -3,11 +3,11 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
-import { count, countOr, textArg } from './core-values.js'
-import { holds } from './lists.js'
-import { inPieces, inSteps } from './pieces.js'
+import { count, countOr, readTextArg } from './core-values.js'
+import { containsValue } from './lists.js'
+import { definePieces, makeStepWork } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
-import { caseFunctions, clusters, beginsPlainly, firstGrapheme, graphemes } from './strings-case.js'
+import { caseFunctions, iterateClusters, beginsPlainly, takeFirstGrapheme, splitGraphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
@@ -16,18 +16,22 @@ import { HarnList } from '../values/list.js'
 import { TextBuilder } from '../values/text-builder.js'
 import { work } from '../values/meter.js'
 import { isPart } from '../values/text-search.js'
-import { codePointLength, sliceText } from '../values/text-order.js'
+import { countCodePoints, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 /** Characters that a function works on for a unit, as a power of two: those that look for words are slow. */
 const TEXT_BITS = 2
 
 /** A function from at most three texts to a text. */
-function textFunction(signature: string, doc: string, map: (first: string, second: string, third: string) => Value): BuiltinDef {
+function defineTextFunction(
+  signature: string,
+  doc: string,
+  map: (first: string, second: string, third: string) => Value,
+): BuiltinDef {
   const run: Run = (ctx, a = null, b = null, c = null) => {
-    const first = textArg(ctx, 0, a)
-    const second = textArg(ctx, 1, b)
-    const third = textArg(ctx, 2, c)
+    const first = readTextArg(ctx, 0, a)
+    const second = readTextArg(ctx, 1, b)
+    const third = readTextArg(ctx, 2, c)
     const size = first.length + second.length + third.length
     ctx.charge(size >> TEXT_BITS, size)
     return map(first, second, third)
@@ -41,7 +45,7 @@ const UNITS_A_PLACE = 2
 const WRITTEN = 2048
 const PLACES = 128
 
-function costOf(places: number, size: number): Cost {
+function estimateCost(places: number, size: number): Cost {
   return { units: UNITS_A_PLACE * places + (size >> 6), heap: size }
 }
 
@@ -59,12 +63,12 @@ function* formatNamed(template: string, values: HarnDict): Steps {
     out.add(template.slice(at, open) + (value === undefined ? template.slice(open, close + 1) : display(value)))
     at = close + 1
     if (++places % PLACES === 0 || out.length - written > WRITTEN) {
-      yield costOf(PLACES, out.length - written)
+      yield estimateCost(PLACES, out.length - written)
       written = out.length
     }
   }
-  yield costOf(places % PLACES, out.length - written)
-  return formatted(out, template.slice(at))
+  yield estimateCost(places % PLACES, out.length - written)
+  return finishFormat(out, template.slice(at))
 }
 
 /** Each `{}` replaced by the next value; surplus ones stay. */
@@ -78,25 +82,25 @@ function* formatPositional(template: string, values: readonly Value[]): Steps {
     out.add(template.slice(at, open) + display(values[next]!))
     at = open + 2
     if (out.length - written > WRITTEN) {
-      yield costOf(1, out.length - written)
+      yield estimateCost(1, out.length - written)
       written = out.length
     }
   }
-  yield costOf(values.length, out.length - written)
-  return formatted(out, template.slice(at))
+  yield estimateCost(values.length, out.length - written)
+  return finishFormat(out, template.slice(at))
 }
 
-function formatted(out: TextBuilder, rest: string): (ctx: Context) => Result {
+function finishFormat(out: TextBuilder, rest: string): (ctx: Context) => Result {
   return (ctx) => {
     ctx.charge(rest.length >> 6, rest.length)
     return out.toString() + rest
   }
 }
 
-const formatting = inPieces('string.format', ([template, ...values]) => {
+const formatting = definePieces('string.format', ([template, ...values]) => {
   const text = template as string
   const [first] = values
-  return inSteps(first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values))
+  return makeStepWork(first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values))
 })
 
 /** Values that are put in at once, without pieces. */
@@ -115,14 +119,14 @@ function formatFew(ctx: Context, template: string, values: readonly Value[]): st
     out += template.slice(at, open) + display(values[next]!)
     at = open + 2
   }
-  const { units, heap } = costOf(values.length, out.length)
+  const { units, heap } = estimateCost(values.length, out.length)
   const rest = template.slice(at)
   ctx.charge(units + (rest.length >> 6), heap + rest.length)
   return out + rest
 }
 
 function format(ctx: Context, template: Value = null, ...values: Value[]): Result {
-  const text = textArg(ctx, 0, template)
+  const text = readTextArg(ctx, 0, template)
   ctx.charge(text.length >> 6)
   return values.length <= FEW_VALUES && values.every(isShort)
     ? formatFew(ctx, text, values)
@@ -130,8 +134,8 @@ function format(ctx: Context, template: Value = null, ...values: Value[]): Resul
 }
 
 /** An argument whose case is about to be changed. */
-function word(ctx: Context, at: number, value: Value): string {
-  const text = textArg(ctx, at, value)
+function readWord(ctx: Context, at: number, value: Value): string {
+  const text = readTextArg(ctx, at, value)
   ctx.charge(text.length >> TEXT_BITS)
   return text
 }
@@ -139,15 +143,15 @@ function word(ctx: Context, at: number, value: Value): string {
 const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
 
 function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value = null, side: Value = null): Result {
-  const text = textArg(ctx, 0, value)
-  const where = ctx.argc > 3 ? word(ctx, 3, side).toLowerCase() : 'right'
+  const text = readTextArg(ctx, 0, value)
+  const where = ctx.argc > 3 ? readWord(ctx, 3, side).toLowerCase() : 'right'
   chargeGraphemes(ctx, text)
-  const missing = countOr(width, 0) - graphemes(text).length
+  const missing = countOr(width, 0) - splitGraphemes(text).length
   if (missing <= 0) return text
   if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
-  const filling = ctx.argc > 2 ? textArg(ctx, 2, fill) : ' '
+  const filling = ctx.argc > 2 ? readTextArg(ctx, 2, fill) : ' '
   if (!beginsPlainly(filling)) ctx.charge(UNITS_OF_A_SEARCH)
-  const unit = firstGrapheme(filling) ?? ' '
+  const unit = takeFirstGrapheme(filling) ?? ' '
   const before = where === 'left' ? missing : where === 'both' ? Math.floor(missing / 2) : 0
   const left = repeatText(ctx, unit, before)
   const right = repeatText(ctx, unit, missing - before)
@@ -163,11 +167,11 @@ const UNITS_A_CLUSTER = 24
 /** Units of finding one cluster, since the segmenter copies itself for each text. */
 const UNITS_OF_A_SEARCH = 400
 
-const segmenting = inPieces('string.graphemes', ([text]) => inSteps(segmentSteps(text as string)))
+const segmenting = definePieces('string.graphemes', ([text]) => makeStepWork(splitInSteps(text as string)))
 
-function* segmentSteps(text: string): Steps {
+function* splitInSteps(text: string): Steps {
   const found: string[] = []
-  for (const { segment } of clusters(text)) {
+  for (const { segment } of iterateClusters(text)) {
     yield { units: UNITS_A_CLUSTER + (segment.length >> 4), heap: 32 + segment.length }
     found.push(segment)
   }
@@ -177,25 +181,25 @@ function* segmentSteps(text: string): Steps {
 const FORMS: ReadonlySet<string> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'])
 
 function normalize(ctx: Context, value: Value = null, form: Value = null): Result {
-  const name = ctx.argc > 1 ? word(ctx, 1, form).toUpperCase() : 'NFC'
+  const name = ctx.argc > 1 ? readWord(ctx, 1, form).toUpperCase() : 'NFC'
   if (!FORMS.has(name)) return ctx.runtime('unicode_normalize: form must be NFC, NFD, NFKC, or NFKD')
-  const text = textArg(ctx, 0, value)
+  const text = readTextArg(ctx, 0, value)
   ctx.charge(text.length >> 2, text.length)
   return text.normalize(name)
 }
 
-function substring(ctx: Context, value: Value = null, start: Value = null, length: Value = null): Result {
-  const text = textArg(ctx, 0, value)
-  const size = codePointLength(text)
+function takeSubstring(ctx: Context, value: Value = null, start: Value = null, length: Value = null): Result {
+  const text = readTextArg(ctx, 0, value)
+  const size = countCodePoints(text)
   const from = Math.min(countOr(start, 0), size)
   const to = count(length) === null ? size : Math.min(size, from + countOr(length, 0))
   return sliceText(text, from, to)
 }
 
 function contains(ctx: Context, hay: Value = null, wanted: Value = null): Result {
-  if (typeof hay === 'string') return isPart(hay, textArg(ctx, 1, wanted))
+  if (typeof hay === 'string') return isPart(hay, readTextArg(ctx, 1, wanted))
   if (!(hay instanceof HarnList)) return false
-  return holds(ctx, hay, wanted)
+  return containsValue(ctx, hay, wanted)
 }
 
 const list = (ctx: Context, texts: string[]): HarnList => {
@@ -211,19 +215,21 @@ export const stringFunctions: readonly BuiltinDef[] = [
     { doc: 'Fills `{key}` from a dict, or each `{}` with the next argument.', borrows: true },
     format,
   ),
-  textFunction('trim(str: string) -> string', 'Without white space at both ends.', (text) => trim(text)),
-  textFunction('lowercase(str: string) -> string', 'In lower case.', (text) => text.toLowerCase()),
-  textFunction('uppercase(str: string) -> string', 'In upper case.', (text) => text.toUpperCase()),
+  defineTextFunction('trim(str: string) -> string', 'Without white space at both ends.', (text) => trim(text)),
+  defineTextFunction('lowercase(str: string) -> string', 'In lower case.', (text) => text.toLowerCase()),
+  defineTextFunction('uppercase(str: string) -> string', 'In upper case.', (text) => text.toUpperCase()),
   builtin(
     'split(s: string, sep?: string) -> list<string> as ?',
     { doc: 'The parts between separators, a space by default.', borrows: true },
     (ctx, text, separator) =>
-      list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ', ctx.mostWork + 1)),
+      list(ctx, splitText(readTextArg(ctx, 0, text), ctx.argc > 1 ? readTextArg(ctx, 1, separator) : ' ', ctx.mostWork + 1)),
   ),
-  textFunction('starts_with(str: string, prefix: string) -> bool as ?', 'Whether it begins with `prefix`.', (text, prefix) =>
-    text.startsWith(prefix),
+  defineTextFunction(
+    'starts_with(str: string, prefix: string) -> bool as ?',
+    'Whether it begins with `prefix`.',
+    (text, prefix) => text.startsWith(prefix),
   ),
-  textFunction('ends_with(str: string, suffix: string) -> bool as ?', 'Whether it ends with `suffix`.', (text, suffix) =>
+  defineTextFunction('ends_with(str: string, suffix: string) -> bool as ?', 'Whether it ends with `suffix`.', (text, suffix) =>
     text.endsWith(suffix),
   ),
   builtin(
@@ -234,12 +240,13 @@ export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
     'replace(s: string, old: string, new: string) -> string',
     { doc: 'Every `old` replaced by `new`.', borrows: true },
-    (ctx, text, old, replacement) => replaceAll(ctx, textArg(ctx, 0, text), textArg(ctx, 1, old), textArg(ctx, 2, replacement)),
+    (ctx, text, old, replacement) =>
+      replaceAll(ctx, readTextArg(ctx, 0, text), readTextArg(ctx, 1, old), readTextArg(ctx, 2, replacement)),
   ),
   builtin(
     'substring(s: string, start: int, len?: int) -> string',
     { doc: '`len` characters from `start`, or all that follow.', borrows: true },
-    substring,
+    takeSubstring,
   ),
   builtin(
     'str_pad(s: string, width: int, char?: string, side?: string) -> string',
@@ -254,13 +261,13 @@ export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
     'unicode_graphemes(str: string) -> list<string> as list',
     { doc: 'The extended grapheme clusters.', borrows: true },
-    (ctx, value) => segmenting.run(ctx, textArg(ctx, 0, value)),
+    (ctx, value) => segmenting.run(ctx, readTextArg(ctx, 0, value)),
   ),
-  textFunction('dirname(path: string) -> string', 'The path without its last part.', (path) => dirName(path)),
-  textFunction('basename(path: string) -> string', 'The last part of the path.', (path) => baseName(path)),
-  textFunction('extname(path: string) -> string', 'The extension with its dot.', (path) => extName(path)),
+  defineTextFunction('dirname(path: string) -> string', 'The path without its last part.', (path) => dirName(path)),
+  defineTextFunction('basename(path: string) -> string', 'The last part of the path.', (path) => baseName(path)),
+  defineTextFunction('extname(path: string) -> string', 'The extension with its dot.', (path) => extName(path)),
   ...Object.entries(caseFunctions).map(([name, { doc, map }]) =>
-    textFunction(`${name}(s: string) -> string`, doc, (text) => {
+    defineTextFunction(`${name}(s: string) -> string`, doc, (text) => {
       // They take twice as long as others: they look for words by the letters of Unicode.
       work(text.length >> TEXT_BITS)
       return map(text)

@@ -6,7 +6,7 @@ interface Components {
   readonly parts: readonly string[]
 }
 
-function components(path: string): Components {
+function splitComponents(path: string): Components {
   const absolute = path.startsWith('/')
   // A leading `.` of a relative path is a component of its own.
   const parts = path.split('/').filter((part, at) => part !== '' && (part !== '.' || (at === 0 && !absolute)))
@@ -14,7 +14,7 @@ function components(path: string): Components {
 }
 
 export function dirName(path: string): string {
-  const { absolute, parts } = components(path)
+  const { absolute, parts } = splitComponents(path)
   if (parts.length <= 1) return parts.length === 1 && absolute ? '/' : ''
   // What precedes the last component stays as it was written, but for the slashes and `.` that led to that component.
   const last = path.lastIndexOf(parts.at(-1)!, withoutTail(path).length)
@@ -32,7 +32,7 @@ function withoutTail(path: string): string {
 }
 
 export function baseName(path: string): string {
-  const last = components(path).parts.at(-1) ?? ''
+  const last = splitComponents(path).parts.at(-1) ?? ''
   return last === '.' || last === '..' ? '' : last
 }
 

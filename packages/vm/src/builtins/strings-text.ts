@@ -1,6 +1,6 @@
 // Text operations that methods and functions of strings share.
 
-import { ownPart, ownParts } from '../values/text-parts.js'
+import { detachPart, detachParts } from '../values/text-parts.js'
 import type { Context, Control } from './builtin.js'
 import { refuseText } from './core-values.js'
 import { SCANNED_BITS, work } from '../values/meter.js'
@@ -12,14 +12,14 @@ const IS_SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u30
 export function trimStart(text: string): string {
   let start = 0
   while (start < text.length && isSpace(text.charCodeAt(start))) start++
-  return ownPart(text.slice(start), text.length)
+  return detachPart(text.slice(start), text.length)
 }
 
 export function trimEnd(text: string): string {
   // By hand: a regex anchored at the end is quadratic on long runs of spaces inside the text.
   let end = text.length
   while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
-  return ownPart(text.slice(0, end), text.length)
+  return detachPart(text.slice(0, end), text.length)
 }
 
 function isSpace(code: number): boolean {
@@ -39,7 +39,7 @@ export function replaceAll(ctx: Context, text: string, old: string, replacement:
 /** Parts between separators; an empty separator gives the characters with an empty text at each end. */
 export function splitText(text: string, separator: string, most = MOST_PARTS): string[] {
   const parts = cut(text, separator, most)
-  return separator === '' ? parts : ownParts(text, parts, separator.length)
+  return separator === '' ? parts : detachParts(text, parts, separator.length)
 }
 
 /** The same, of parts that are not kept. */
@@ -58,7 +58,7 @@ function cut(text: string, separator: string, most: number): string[] {
 
 const MOST_PARTS = 2 ** 32 - 1
 
-export function linesOf(text: string, most = MOST_PARTS): string[] {
+export function splitLines(text: string, most = MOST_PARTS): string[] {
   const lines = splitText(text, '\n', most)
   const last = lines.pop()!
   const ended = lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))

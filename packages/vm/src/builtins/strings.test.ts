@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import { bytesFamily } from './bytes.js'
 import { coreFamily } from './core.js'
-import { fnv1a } from './core-hash.js'
+import { hashFnv1a } from './core-hash.js'
 import { mathFamily } from './math.js'
 import { randomFamily } from './random.js'
 import { stringsFamily } from './strings.js'
-import { callBuiltin, callMethod, fakeMachine, faultText } from './test-support/fake-machine.js'
-import { clusters } from './strings-case.js'
+import { callBuiltin, callMethod, makeFakeMachine, faultText } from './test-support/fake-machine.js'
+import { iterateClusters } from './strings-case.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -17,7 +17,7 @@ import { HarnBytes, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import type { Value } from '../values/value.js'
 
-const machine = fakeMachine(coreFamily, stringsFamily, mathFamily, bytesFamily, randomFamily)
+const machine = makeFakeMachine(coreFamily, stringsFamily, mathFamily, bytesFamily, randomFamily)
 const m = (receiver: Value, name: string, ...args: Value[]): string => display(callMethod(machine, receiver, name, ...args))
 const f = (name: string, ...args: Value[]): string => display(callBuiltin(machine, name, ...args))
 const fault = (name: string, ...args: Value[]): string => faultText(() => f(name, ...args))
@@ -200,7 +200,7 @@ describe('core', () => {
     expect(f('hash_value', new HarnSet([1, 2]))).toBe(f('hash_value', new HarnSet([2, 1])))
     expect(new Set([1, float(1), '1', true].map((value) => f('hash_value', value))).size).toBe(4)
     // The published vector of FNV-1a for "foobar".
-    expect(BigInt.asUintN(64, fnv1a(new TextEncoder().encode('foobar')))).toBe(0x85944171f73967e8n)
+    expect(BigInt.asUintN(64, hashFnv1a(new TextEncoder().encode('foobar')))).toBe(0x85944171f73967e8n)
   })
 })
 
@@ -253,7 +253,7 @@ describe('numbers', () => {
 
 describe('randomness', () => {
   test('equal seeds give equal sequences', () => {
-    const sequence = (seed: number): string[] => {
+    const drawSequence = (seed: number): string[] => {
       const rng = callBuiltin(machine, 'rng_seed', seed)
       return [
         f('random', rng),
@@ -262,8 +262,8 @@ describe('randomness', () => {
         f('random_shuffle', rng, list(1, 2, 3, 4)),
       ]
     }
-    expect(sequence(42)).toEqual(sequence(42))
-    expect(sequence(42)).not.toEqual(sequence(43))
+    expect(drawSequence(42)).toEqual(drawSequence(42))
+    expect(drawSequence(42)).not.toEqual(drawSequence(43))
   })
 
   test('results stay in range', () => {
@@ -326,6 +326,6 @@ test('clusters are the same wherever the text is cut for the segmenter', () => {
   for (let before = 990; before < 1026; before++) {
     const text = 'y'.repeat(before) + parts
     const expected = Array.from(whole.segment(text), ({ segment }) => segment)
-    expect(Array.from(clusters(text), ({ segment }) => segment).join('|') === expected.join('|'), `${before}`).toBe(true)
+    expect(Array.from(iterateClusters(text), ({ segment }) => segment).join('|') === expected.join('|'), `${before}`).toBe(true)
   }
 })

@@ -3,7 +3,7 @@
 // A granted request is counted as held at once, before its task runs again; if that task is aborted first, the permit goes back.
 
 import { builtin, family, frame } from './builtin.js'
-import { timeoutMillis } from './channels.js'
+import { readTimeoutMs } from './channels.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnPermit } from '../values/handles.js'
@@ -52,7 +52,7 @@ const syncState = family<SyncState>('sync', () => ({ permits: 0, tickets: 0, loc
 
 const RWLOCK_CAPACITY = 1024
 
-const ticketKey = (ticket: number): string => `sync:${ticket}`
+const makeTicketKey = (ticket: number): string => `sync:${ticket}`
 
 interface Request {
   readonly builtin: string
@@ -79,7 +79,7 @@ function admit(ctx: Context, lock: Lock): void {
     lock.line.shift()
     lock.waitMs += ctx.now - head.since
     ctx.state(syncState).ready.set(head.ticket, grant(ctx, lock, head.permits))
-    ctx.wake(ticketKey(head.ticket))
+    ctx.wake(makeTicketKey(head.ticket))
   }
 }
 
@@ -134,7 +134,7 @@ const acquireFrame = frame<AcquireState>({
       leaveLine(ctx, lock, state.ticket)
       return null
     }
-    return ctx.park(ticketKey(state.ticket), state.due)
+    return ctx.park(makeTicketKey(state.ticket), state.due)
   },
   onLeave: (ctx, state) => {
     const sync = ctx.state(syncState)
@@ -163,7 +163,7 @@ const NAME_BITS = 6
 const HEAP_A_LOCK = 400
 
 /** What a lock is found by. The text is a new one at every call, and is hashed at every call. */
-function nameOf(ctx: Context, kind: string, key: string): string {
+function makeName(ctx: Context, kind: string, key: string): string {
   ctx.charge((kind.length + key.length) >> NAME_BITS)
   return `${kind}:${key}`
 }
@@ -172,7 +172,7 @@ function acquire(ctx: Context, request: Request): Result {
   const { kind, key, capacity, permits, timeoutMs } = request
   if (capacity <= 0 || permits <= 0) return ctx.runtime(`${request.builtin}: value must be positive`)
   const sync = ctx.state(syncState)
-  const name = nameOf(ctx, kind, key)
+  const name = makeName(ctx, kind, key)
   let lock = sync.locks.get(name)
   if (lock === undefined) {
     if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
@@ -215,51 +215,51 @@ function acquire(ctx: Context, request: Request): Result {
 export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
   if (permit.released) return false
   permit.released = true
-  const lock = ctx.state(syncState).locks.get(nameOf(ctx, permit.kind, permit.key))
+  const lock = ctx.state(syncState).locks.get(makeName(ctx, permit.kind, permit.key))
   return lock !== undefined && giveBack(ctx, lock, permit.id)
 }
 
 /** The mutex that needs no name is that of `mutex` blocks; the other kinds have one of their own. */
-function keyOf(value: Value, kind: LockKind): string {
+function makeKey(value: Value, kind: LockKind): string {
   if (value !== null) return display(value)
   return kind === 'mutex' ? '__default__' : 'default'
 }
 
-function timeoutOf(value: Value): number | null {
-  const ms = timeoutMillis(value, ['timeout_ms', 'max_wait_ms'])
+function readTimeout(value: Value): number | null {
+  const ms = readTimeoutMs(value, ['timeout_ms', 'max_wait_ms'])
   return ms === null ? null : Math.max(0, ms)
 }
 
-function countOf(value: Value, fallback: number): number {
+function readCount(value: Value, fallback: number): number {
   return isInt(value) ? Number(value) : fallback
 }
 
-function semaphore(ctx: Context, key: Value, capacity: Value, permits: Value, timeout: Value): Result {
+function acquireSemaphore(ctx: Context, key: Value, capacity: Value, permits: Value, timeout: Value): Result {
   return acquire(ctx, {
     builtin: 'sync_semaphore_acquire',
     kind: 'semaphore',
-    key: keyOf(key, 'semaphore'),
-    capacity: countOf(capacity, 1),
-    permits: countOf(permits, 1),
-    timeoutMs: timeoutOf(timeout),
+    key: makeKey(key, 'semaphore'),
+    capacity: readCount(capacity, 1),
+    permits: readCount(permits, 1),
+    timeoutMs: readTimeout(timeout),
   })
 }
 
-function rwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
+function acquireRwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
   const write = mode === 'write'
   if (!write && mode !== 'read' && mode !== null) return ctx.runtime('sync_rwlock_acquire: mode must be read or write')
   const permits = write ? RWLOCK_CAPACITY : 1
   return acquire(ctx, {
     builtin: 'sync_rwlock_acquire',
     kind: 'rwlock',
-    key: keyOf(key, 'rwlock'),
+    key: makeKey(key, 'rwlock'),
     capacity: RWLOCK_CAPACITY,
     permits,
-    timeoutMs: timeoutOf(timeout),
+    timeoutMs: readTimeout(timeout),
   })
 }
 
-function metricsOf(lock: Lock): HarnDict {
+function makeMetrics(lock: Lock): HarnDict {
   return HarnDict.of({
     kind: lock.kind,
     key: lock.key,
@@ -276,17 +276,17 @@ function metricsOf(lock: Lock): HarnDict {
   })
 }
 
-function metrics(ctx: Context, kind: Value, key: Value): Result {
+function readMetrics(ctx: Context, kind: Value, key: Value): Result {
   const { locks } = ctx.state(syncState)
   for (const lock of locks.values()) reclaim(ctx, lock)
   if (kind !== null && key !== null) {
-    const lock = locks.get(nameOf(ctx, display(kind), display(key)))
-    return lock === undefined ? null : metricsOf(lock)
+    const lock = locks.get(makeName(ctx, display(kind), display(key)))
+    return lock === undefined ? null : makeMetrics(lock)
   }
   const names = sortTexts([...locks.keys()])
   ctx.charge(names.length, 200 * names.length)
   const rows = names.map((name) => locks.get(name)!).filter((lock) => kind === null || lock.kind === kind)
-  return new HarnList(rows.map(metricsOf))
+  return new HarnList(rows.map(makeMetrics))
 }
 
 const SYNC = ['sync'] as const
@@ -301,16 +301,16 @@ export const syncFamily: BuiltinFamily = {
         acquire(ctx, {
           builtin: 'sync_mutex_acquire',
           kind: 'mutex',
-          key: keyOf(key!, 'mutex'),
+          key: makeKey(key!, 'mutex'),
           capacity: 1,
           permits: 1,
-          timeoutMs: timeoutOf(timeout!),
+          timeoutMs: readTimeout(timeout!),
         }),
     ),
     builtin(
       'sync_semaphore_acquire(key: string, capacity?: int, permits?: int, timeout?: int|duration)',
       { doc: 'Takes permits of the named semaphore; nil when the time runs out.', effects: SYNC },
-      semaphore,
+      acquireSemaphore,
     ),
     builtin(
       'sync_gate_acquire(key: string, limit?: int, timeout?: int|duration)',
@@ -319,16 +319,16 @@ export const syncFamily: BuiltinFamily = {
         acquire(ctx, {
           builtin: 'sync_gate_acquire',
           kind: 'gate',
-          key: keyOf(key!, 'gate'),
-          capacity: countOf(limit!, 1),
+          key: makeKey(key!, 'gate'),
+          capacity: readCount(limit!, 1),
           permits: 1,
-          timeoutMs: timeoutOf(timeout!),
+          timeoutMs: readTimeout(timeout!),
         }),
     ),
     builtin(
       'sync_rwlock_acquire(key: string, mode: string, timeout?: int|duration)',
       { doc: 'Takes the named lock to read or to write; nil when the time runs out.', effects: SYNC },
-      rwlock,
+      acquireRwlock,
     ),
     builtin(
       'sync_release(permit: any) -> bool',
@@ -341,7 +341,7 @@ export const syncFamily: BuiltinFamily = {
     builtin(
       'sync_metrics(kind?: string, key?: string)',
       { doc: 'Counters of one lock, or a list over all.', effects: SYNC },
-      metrics,
+      readMetrics,
     ),
   ],
   frames: [acquireFrame],

@@ -1,8 +1,8 @@
 // Tasks as scripts use them: spawn, await, cancel, the parallel forms and select. Starting
 // and ending tasks is the machine's (scheduler/); here is what waits for them.
 
-import { builtin, childrenKey, family, frame, taskKey } from './builtin.js'
-import { millisOf } from './time-amounts.js'
+import { builtin, makeChildrenKey, family, frame, makeTaskKey } from './builtin.js'
+import { toMillis } from './time-amounts.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -29,7 +29,7 @@ const awaitFrame = frame<{ id: number }>({
     const outcome = ctx.machine.taskOutcome(id)
     switch (outcome.kind) {
       case 'running':
-        return ctx.park(taskKey(id), null)
+        return ctx.park(makeTaskKey(id), null)
       case 'aborted':
         return null
       case 'failed':
@@ -52,11 +52,11 @@ const cancelFrame = frame<{ id: number; timeoutMs: number; dueMs: number | null 
       if (outcome.kind !== 'running') return ok(null)
       state.dueMs = ctx.now + state.timeoutMs
       ctx.machine.requestCancel(state.id)
-      return ctx.park(taskKey(state.id), state.dueMs)
+      return ctx.park(makeTaskKey(state.id), state.dueMs)
     }
     switch (outcome.kind) {
       case 'running':
-        if (ctx.now < state.dueMs) return ctx.park(taskKey(state.id), state.dueMs)
+        if (ctx.now < state.dueMs) return ctx.park(makeTaskKey(state.id), state.dueMs)
         ctx.machine.abortTask(state.id)
         return err('cancel_graceful: timeout, task forcefully aborted')
       case 'aborted':
@@ -154,7 +154,7 @@ function tend(ctx: Context, batch: Batch): 'more' | 'wait' | 'done' {
   return batch.running > 0 ? 'wait' : 'done'
 }
 
-function limitOf(ctx: Context, value: Value): number | Control {
+function readLimit(ctx: Context, value: Value): number | Control {
   if (value === null) return Infinity
   if (!isInt(value)) return ctx.type(`parallel max_concurrent must be an int; got ${typeName(value)}`)
   return value > 0 ? Number(value) : Infinity
@@ -166,8 +166,8 @@ const parallelFrame = frame<{ batch: Batch; span: number | null }>({
   step: (ctx, { batch }) => {
     const next = tend(ctx, batch)
     if (next === 'more') return ctx.again()
-    if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
-    return batch.mode === 'settle' ? settled(ctx, batch) : collected(ctx, batch)
+    if (next === 'wait') return ctx.park(makeChildrenKey(ctx.machine.taskNumber), null)
+    return batch.mode === 'settle' ? settleResults(ctx, batch) : collectResults(ctx, batch)
   },
   onLeave: (ctx, { batch, span }) => {
     abandon(ctx, batch)
@@ -181,7 +181,7 @@ function abandon(ctx: Context, batch: Batch): void {
   })
 }
 
-function collected(ctx: Context, batch: Batch): Result {
+function collectResults(ctx: Context, batch: Batch): Result {
   const values: Value[] = []
   for (const outcome of batch.outcomes) {
     if (outcome?.kind === 'failed') return ctx.fail(outcome.fault)
@@ -194,7 +194,7 @@ function collected(ctx: Context, batch: Batch): Result {
 }
 
 /** What a child printed is kept whether it succeeded or failed. */
-function settled(ctx: Context, batch: Batch): Result {
+function settleResults(ctx: Context, batch: Batch): Result {
   const results: Value[] = []
   let succeeded = 0
   for (const outcome of batch.outcomes) {
@@ -224,7 +224,7 @@ const nextFrame = frame<{ id: number }>({
     if (next === 'more') return ctx.again()
     const at = batch.ended.shift()
     if (at === undefined) {
-      if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
+      if (next === 'wait') return ctx.park(makeChildrenKey(ctx.machine.taskNumber), null)
       batches.delete(id)
       return END
     }
@@ -254,7 +254,7 @@ const raceFrame = frame<RaceState>({
       if (next === 'more') return ctx.again()
       const at = batch.ended.shift()
       if (at === undefined) {
-        if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
+        if (next === 'wait') return ctx.park(makeChildrenKey(ctx.machine.taskNumber), null)
         return ctx.runtime(`parallel_race: all ${batch.count} task(s) failed: ${state.failures.join('; ')}`)
       }
       const outcome = batch.outcomes[at]!
@@ -271,7 +271,7 @@ const raceFrame = frame<RaceState>({
   onLeave: (ctx, { batch }) => abandon(ctx, batch),
 })
 
-function capOf(value: Value): Value {
+function readCap(value: Value): Value {
   return value instanceof HarnDict ? (value.get('max_concurrent') ?? null) : value
 }
 
@@ -334,7 +334,7 @@ export const tasksFamily: BuiltinFamily = {
       { doc: 'Asks a task to end and waits for it.', effects: ['task'] },
       (ctx, task = null, timeout = null) => {
         if (!(task instanceof HarnTask)) return null
-        return ctx.frame('task.cancel', { id: task.id, timeoutMs: millisOf(timeout) ?? DEFAULT_CANCEL_MS, dueMs: null })
+        return ctx.frame('task.cancel', { id: task.id, timeoutMs: toMillis(timeout) ?? DEFAULT_CANCEL_MS, dueMs: null })
       },
     ),
     builtin(
@@ -347,13 +347,13 @@ export const tasksFamily: BuiltinFamily = {
       { doc: 'Runs the parallel forms.', effects: ['task'] },
       (ctx, mode = null, subject = null, body = null, max = null) => {
         const kind = mode as Mode
-        const limit = limitOf(ctx, max)
+        const limit = readLimit(ctx, max)
         if (typeof limit !== 'number') return limit
         // Scripts can call this by its name, too.
         if (typeof mode !== 'string' || !Object.hasOwn(GROUP_NAMES, mode))
           return ctx.type(`parallel: there is no mode ${display(mode)}`)
         if (!isCallable(body)) return ctx.type(`parallel: expected a closure, got ${typeName(body)}`)
-        const closure = callableClosure(ctx, body)
+        const closure = toClosure(ctx, body)
         if (kind === 'count') {
           const count = isInt(subject) ? Math.max(0, Number(subject)) : 0
           // Of the parallel forms only this one is a span.
@@ -380,10 +380,10 @@ export const tasksFamily: BuiltinFamily = {
         if (!(items instanceof HarnList)) return ctx.type(`parallel_race: first argument must be a list, got ${typeName(items)}`)
         if (items.length === 0) return ctx.runtime('parallel_race: expected at least one item')
         if (!isCallable(body)) return ctx.type(`parallel_race: second argument must be callable, got ${typeName(body)}`)
-        const limit = limitOf(ctx, capOf(cap))
+        const limit = readLimit(ctx, readCap(cap))
         if (typeof limit !== 'number') return limit
         return ctx.frame('task.race', {
-          batch: startBatch(ctx, 'each', items.copyItems(), callableClosure(ctx, body), limit),
+          batch: startBatch(ctx, 'each', items.copyItems(), toClosure(ctx, body), limit),
           failures: [],
         })
       },
@@ -406,6 +406,6 @@ export const tasksFamily: BuiltinFamily = {
   frames: [awaitFrame, cancelFrame, parallelFrame, nextFrame, raceFrame, selectFrame],
 }
 
-function callableClosure(ctx: Context, body: HarnClosure | HarnBuiltin): HarnClosure {
+function toClosure(ctx: Context, body: HarnClosure | HarnBuiltin): HarnClosure {
   return body instanceof HarnClosure ? body : (ctx.machine.closureOver(body.name, [], ['item']) as HarnClosure)
 }

@@ -23,19 +23,19 @@ type Listener = (record: TraceRecord) => void
 export const UNTRACED = 'trace.covered'
 
 /** Who is told of calls: the host, the script, both; null when nobody is. */
-export function listenerOf(m: Machine): Listener | null {
+export function findListener(m: Machine): Listener | null {
   const host = m.options.trace ?? null
   const log = m.families.get(traceLog.name) as ReturnType<typeof traceLog.state> | undefined
   if (log?.on !== true) return host
   return (record) => {
     m.chargeHeap(512)
-    log.events.push(eventOf(++log.seq, record))
+    log.events.push(makeEvent(++log.seq, record))
     if (log.events.length > MAX_EVENTS) log.events.shift()
     host?.(record)
   }
 }
 
-function eventOf(seq: number, record: TraceRecord): Value {
+function makeEvent(seq: number, record: TraceRecord): Value {
   const { outcome } = record
   return HarnDict.of({
     seq,

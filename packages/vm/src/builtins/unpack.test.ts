@@ -1,7 +1,7 @@
 // Demands of definitions: in which order arguments are looked at, what is said, and what the code is given.
 
 import { describe, expect, test } from 'vitest'
-import { callBuiltin, fakeMachine } from './test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine } from './test-support/fake-machine.js'
 import { builtinTaking } from './unpack.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
@@ -17,7 +17,7 @@ function define(signature: string, demands: Demands): BuiltinDef {
 
 function callWith(def: BuiltinDef, ...args: Value[]): unknown {
   try {
-    const outcome = callBuiltin(fakeMachine({ name: 'test', builtins: [def] }), def.name, ...args)
+    const outcome = callBuiltin(makeFakeMachine({ name: 'test', builtins: [def] }), def.name, ...args)
     return outcome instanceof HarnList ? [...outcome.view()] : outcome
   } catch (error) {
     if (error instanceof Fault) return `${error.kind}: ${error.message}`

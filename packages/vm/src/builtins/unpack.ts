@@ -157,11 +157,11 @@ type Check = (ctx: Context, value: Value) => Value | Control
 
 function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
   const params = readParams(def.signature)
-  const checks = params.map((param) => checkOf(def, param, demands))
+  const checks = params.map((param) => makeCheck(def, param, demands))
   const fewest = demands.least ?? params.filter(({ isOptional }) => !isOptional).length
   const { fewerGive, most = Infinity, raise = 'throw' } = demands
   const fewer = demands.fewer?.replaceAll('{f}', def.name)
-  const miscounted = (ctx: Context): Result | undefined => {
+  const refuseCount = (ctx: Context): Result | undefined => {
     if (ctx.argc >= fewest && ctx.argc <= most) return undefined
     if (fewerGive !== undefined && ctx.argc < fewest) return fewerGive()
     return fewer === undefined ? undefined : ctx[raise](fewer)
@@ -170,7 +170,7 @@ function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
   const [first = take, second = take] = checks
   if (!def.rest && params.length === 1) {
     return (ctx, a = null) => {
-      const problem = counts ? miscounted(ctx) : undefined
+      const problem = counts ? refuseCount(ctx) : undefined
       if (problem !== undefined) return problem
       const x = first(ctx, a)
       return x instanceof Control ? x : run(ctx, x)
@@ -178,7 +178,7 @@ function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
   }
   if (!def.rest && params.length === 2) {
     return (ctx, a = null, b = null) => {
-      const problem = counts ? miscounted(ctx) : undefined
+      const problem = counts ? refuseCount(ctx) : undefined
       if (problem !== undefined) return problem
       const x = first(ctx, a)
       if (x instanceof Control) return x
@@ -187,7 +187,7 @@ function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
     }
   }
   return (ctx, ...args) => {
-    const problem = counts ? miscounted(ctx) : undefined
+    const problem = counts ? refuseCount(ctx) : undefined
     if (problem !== undefined) return problem
     for (let at = 0; at < checks.length; at++) {
       if (checks[at] === take) continue
@@ -201,11 +201,11 @@ function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
 
 const take: Check = (_ctx, value) => value
 
-function checkOf(def: BuiltinDef, param: Param, demands: Demands): Check {
+function makeCheck(def: BuiltinDef, param: Param, demands: Demands): Check {
   const { raise = 'throw' } = demands
   const { at, otherwise, name } = param
   const steps: Check[] = []
-  const absent = param.isOptional ? undefined : wordingFor(demands.absent, name)
+  const absent = param.isOptional ? undefined : findWording(demands.absent, name)
   if (absent !== undefined) {
     const say = compile(absent, def, param)
     steps.push((ctx, value) => (ctx.argc <= at ? ctx[raise](say(null)) : value))
@@ -221,10 +221,10 @@ function checkOf(def: BuiltinDef, param: Param, demands: Demands): Check {
   } else if (otherwise !== undefined) {
     steps.push((ctx, value) => (ctx.argc <= at ? otherwise : value))
   }
-  const not = empty === undefined ? wordingFor(demands.not, name) : undefined
+  const not = empty === undefined ? findWording(demands.not, name) : undefined
   if (not !== undefined) {
     const say = compile(not, def, param)
-    const fits = testOf(param)
+    const fits = makeTest(param)
     steps.push((ctx, value) => (fits(value) ? value : ctx[raise](say(value))))
   }
   const fit = demands.fits?.[name]
@@ -247,7 +247,7 @@ function checkOf(def: BuiltinDef, param: Param, demands: Demands): Check {
   }
 }
 
-function wordingFor(wordings: Wordings | undefined, name: string): string | undefined {
+function findWording(wordings: Wordings | undefined, name: string): string | undefined {
   return typeof wordings === 'string' ? wordings : wordings?.[name]
 }
 
@@ -287,8 +287,8 @@ const TESTS: { readonly [type: string]: (value: Value) => boolean } = {
   task_handle: (value) => value instanceof HarnTask,
 }
 
-function testOf({ type, isOptional, name }: Param): (value: Value) => boolean {
-  const tests = membersOf(type).map((member) => {
+function makeTest({ type, isOptional, name }: Param): (value: Value) => boolean {
+  const tests = listMembers(type).map((member) => {
     const test = TESTS[member]
     if (test === undefined) throw new Error(`the type of the parameter ${name} cannot be checked: ${type}`)
     return test
@@ -301,7 +301,7 @@ function testOf({ type, isOptional, name }: Param): (value: Value) => boolean {
 }
 
 /** The kinds of values in a type: what a list holds, or a dict, is not looked at. */
-function membersOf(type: string): readonly string[] {
+function listMembers(type: string): readonly string[] {
   const bare: string[] = []
   let depth = 0
   for (const char of type) {
@@ -316,7 +316,7 @@ function membersOf(type: string): readonly string[] {
     .map((each) => each.trim())
 }
 
-export function paramNames(signature: string): readonly string[] {
+export function listParamNames(signature: string): readonly string[] {
   return readParams(signature).map(({ name }) => name)
 }
 

@@ -7,10 +7,10 @@
 // goes over as many elements as there is fuel and heap for in any case (`lim`), and counts both from how far it came: behind the visit
 // of an element fuel is `W-2*at`, in the function a unit more. The outer loop does the rest, by calls.
 
-import { inlinable } from './inline.js'
+import { findInlinable } from './inline.js'
 import { isQuietCallee } from './quiet.js'
 import { ANY, UNSET } from './entry-types.js'
-import { nothingShared, UnitWriter } from './writer.js'
+import { makeShared, UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../interpreter/machine.js'
@@ -53,7 +53,7 @@ function search(test: string, found: string, otherwise: string): Partial<Row> {
 }
 
 /** Keys other than two ints may be long to compare, and then that is paid for. */
-function best(sign: '<' | '>'): Partial<Row> {
+function makeBestRow(sign: '<' | '>'): Partial<Row> {
   return {
     visit: ({ grown, put, get }) =>
       `if(out.length===0){out.push(x);acc=y;${grown}}else if(typeof y==="number"&&typeof acc==="number"){if(y${sign}acc){out[0]=x;acc=y;}}` +
@@ -73,13 +73,13 @@ const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
   'list.any': search(HOLDS, 'true', 'false'),
   'list.all': search(`!${HOLDS}`, 'false', 'true'),
   'list.none': search(HOLDS, 'false', 'true'),
-  'list.min_by': best('<'),
-  'list.max_by': best('>'),
+  'list.min_by': makeBestRow('<'),
+  'list.max_by': makeBestRow('>'),
   'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one', before: 'out[at-1]' },
 }
 
 /** Works for every frame: its functions get to see the state as a step would show it. */
-function anyRow({ loop }: FrameDef): Row {
+function makeAnyRow({ loop }: FrameDef): Row {
   const args = loop!.count === 2 ? ['w[0]', 'w[1]'] : ['w[0]']
   return {
     args: loop!.args === undefined ? ['x'] : args,
@@ -92,12 +92,12 @@ function anyRow({ loop }: FrameDef): Row {
 }
 
 /** The text of the loop of a native frame, for all functions or for one. */
-export function elementText(m: Machine, fn: HarnClosure | null, def: FrameDef): UnitText {
-  const shared = nothingShared()
+export function writeElementText(m: Machine, fn: HarnClosure | null, def: FrameDef): UnitText {
+  const shared = makeShared()
   shared.constants.push(def.kind, def.loop)
-  const row = { ...anyRow(def), ...QUICK_ROWS[def.kind] }
+  const row = { ...makeAnyRow(def), ...QUICK_ROWS[def.kind] }
   const args = row.args[0] === 'x' || row.args[0] === 'acc' ? '' : 's.at=at;w=k1.args(s,x);'
-  const inner = fn === null ? '' : innerLoop(m, fn, row, args, shared)
+  const inner = fn === null ? '' : writeInnerLoop(m, fn, row, args, shared)
   const turn =
     `if(--m.fuel<0){m.fuel++;return ${LEAVE}}` +
     `if(at>=0){${row.visit({ keep: 'out.push(y);', grown: 'm.chargeHeap(16);', put: '', get: '' })}}${inner}at++;if(at>=size){${row.end}}` +
@@ -115,9 +115,9 @@ export function elementText(m: Machine, fn: HarnClosure | null, def: FrameDef): 
 }
 
 /** The loop around the text of the function; nothing where that is not possible. */
-function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: string, shared: Shared): string {
+function writeInnerLoop(machine: Machine, closure: HarnClosure, row: Row, args: string, shared: Shared): string {
   const { code } = closure
-  const call = code.compiled.guesses ? inlinable(code) : null
+  const call = code.compiled.guesses ? findInlinable(code) : null
   if (call === null) return ''
   const { states } = call.solve(new Uint8Array(code.frameSize).fill(ANY), 0)
   if (!isQuietCallee(call, states)) return ''
@@ -131,10 +131,10 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
   const start = row.adds === 'one' ? 'if(at<0)out=items.slice(0,lim+1);' : ''
   const keep = 'if(at<out.length)out[at]=y;else out.push(y);'
   // Elements that come behind `at`, for `fuel` units, of which `less` were visited.
-  const limit = (fuel: string, less: string): string =>
+  const writeLimit = (fuel: string, less: string): string =>
     `Math.min(size-1,at+(${fuel}>>1)${grows ? `,at+Math.floor(${room})${less}` : ''})|0`
   const put = `m.fuel=W-2*at;${flush('at+1')}`
-  const get = `W=m.fuel+2*at;lim=${limit('m.fuel', '')};`
+  const get = `W=m.fuel+2*at;lim=${writeLimit('m.fuel', '')};`
   let mayEnd = false
   let mayLeave = false
   const before = row.before === undefined ? 'b' : `at>first?${row.before}:given`
@@ -159,7 +159,7 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
         const isSpent = `m.fuel<1${grows ? `||${room}<1` : ''}`
         return (
           `(m.fuel=W-2*at+1,${flush('at').replaceAll(';', ',')}t=${text},W=m.fuel-1+2*at,` +
-          `lim=${isSpent}?-2:${limit('(m.fuel-1)', '-1')},t)`
+          `lim=${isSpent}?-2:${writeLimit('(m.fuel-1)', '-1')},t)`
         )
       },
       lookForOwners: () => '',
@@ -171,7 +171,7 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
       result: (value) => `y=${value()};break C;`,
     },
   )
-  const body = writer.body()
+  const body = writer.writeBody()
   const entry = states.get(call.graph.entry)!
   const give = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
   // Fuel or heap was used up on the way: the answer waits to be visited.

@@ -33,7 +33,7 @@ interface Test {
 }
 
 /** The test that a block ends with. */
-function testOf({ instrs, successors }: Block): Test | null {
+function readTest({ instrs, successors }: Block): Test | null {
   const last = instrs.at(-1)
   const [next, target] = successors
   if (last === undefined || next === undefined || target === undefined) return null
@@ -45,8 +45,8 @@ function testOf({ instrs, successors }: Block): Test | null {
 }
 
 /** The chain that begins at the end of `head`, null for none. `follows`: whether the text of a block stands where control comes from. */
-export function chainFrom(head: Block, follows: (way: Way) => boolean): Chain | null {
-  let test = testOf(head)
+export function findChain(head: Block, follows: (way: Way) => boolean): Chain | null {
+  let test = readTest(head)
   if (test === null) return null
   const { slot } = test
   const cases: (Way & { readonly value: number })[] = []
@@ -60,7 +60,7 @@ export function chainFrom(head: Block, follows: (way: Way) => boolean): Chain | 
       skipped.push(rest.to)
       rest = { from: rest.to, to: rest.to.successors[0]! }
     }
-    test = follows(rest) ? testOf(rest.to) : null
+    test = follows(rest) ? readTest(rest.to) : null
     if (test === null || test.slot !== slot || test.size !== rest.to.instrs.length) break
     skipped.push(rest.to)
     from = rest.to

@@ -1,9 +1,9 @@
 // Makes code of functions, loops, parts of generators and the loops of native frames. All of the compiler hangs on this file; the
 // tier, which every machine has, asks for it once something is hot, so that a short run never loads it.
 
-import { elementText } from './callbacks.js'
+import { writeElementText } from './callbacks.js'
 import { fromText } from './from-text.js'
-import { graphOf } from './graph.js'
+import { getGraph } from './graph.js'
 import { Refusal } from './region.js'
 import { HELPERS } from './runtime.js'
 import { giveUp, NEVER } from './state.js'
@@ -22,7 +22,7 @@ export function compileFunction(machine: Machine, closure: HarnClosure, sample: 
   const { code } = closure
   const made = attempt(code, () => {
     if (!code.plain) throw new Refusal('no plain function')
-    return instantiate(functionUnit(machine, closure, sample).write()) as [Compiled, Enter]
+    return instantiate(makeFunctionUnit(machine, closure, sample).write()) as [Compiled, Enter]
   })
   if (made === null) {
     giveUp(code)
@@ -33,8 +33,8 @@ export function compileFunction(machine: Machine, closure: HarnClosure, sample: 
   return true
 }
 
-function functionUnit(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): UnitWriter {
-  const graph = graphOf(closure.code)
+function makeFunctionUnit(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): UnitWriter {
+  const graph = getGraph(closure.code)
   if (graph === null) throw new Refusal('too large')
   return new UnitWriter({ graph, kind: 'function', entry: graph.entry, sample, machine, closure })
 }
@@ -56,11 +56,11 @@ export function compileBeginning(machine: Machine, closure: HarnClosure, instr: 
 
 /** The loop of a native frame: for any function, or for one, where null says that it is not possible. */
 export function compileAnyElements(machine: Machine, def: FrameDef): ElementLoop {
-  return instantiate(elementText(machine, null, def)) as ElementLoop
+  return instantiate(writeElementText(machine, null, def)) as ElementLoop
 }
 
 export function compileElements(machine: Machine, closure: HarnClosure, def: FrameDef): ElementLoop | null {
-  return attempt(closure.code, () => instantiate(elementText(machine, closure, def)) as ElementLoop)
+  return attempt(closure.code, () => instantiate(writeElementText(machine, closure, def)) as ElementLoop)
 }
 
 /** null where that is not possible. */
@@ -72,9 +72,9 @@ function compileEntered(
   { regs, base }: Coroutine,
 ): EnteredUnit | null {
   return attempt(closure.code, (): EnteredUnit => {
-    const graph = graphOf(closure.code)
+    const graph = getGraph(closure.code)
     if (graph === null) throw new Refusal('too large')
-    const entry = graph.blockOf(at)
+    const entry = graph.findBlock(at)
     if (entry === undefined) throw new Refusal('no block at the entry')
     const sample = (slot: number): unknown => regs[base + slot]
     const unit = new UnitWriter({ graph, kind, entry, sample, machine, closure }).write()

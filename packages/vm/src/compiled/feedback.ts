@@ -12,7 +12,7 @@ const MAX_MISSES = 4
 const TOO_MANY_MISSES = 40
 
 /** Notes that a guard of `site` failed. */
-export function missed({ code, instr }: Site): void {
+export function noteGuardMiss({ code, instr }: Site): void {
   noteMiss(instr)
   code.compiled.misses++
   if (code.compiled.misses > TOO_MANY_MISSES) code.compiled.guesses = false
@@ -23,7 +23,7 @@ export function missed({ code, instr }: Site): void {
 }
 
 /** Notes that a guess about arguments was wrong. */
-export function missedAtEntry(site: Site): void {
+export function noteEntryMiss(site: Site): void {
   site.code.compiled.entryGuesses = false
-  missed(site)
+  noteGuardMiss(site)
 }

@@ -4,8 +4,8 @@
 // what it depends on has changed, and what only compiling needs is made when it is asked for.
 
 import { LINKED } from '../interpreter/linked.js'
-import { mayFault, readsOf, successorsOf, writeOf } from './operands.js'
-import { bit, HandlerTable, InstrNumbers, put, Scopes, Sources, Work } from './slot-sets.js'
+import { mayFault, listReads, listSuccessors, findWrite } from './operands.js'
+import { readBit, HandlerTable, InstrNumbers, put, Scopes, Sources, Work } from './slot-sets.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 
@@ -38,12 +38,12 @@ export class Block {
 
   /** Where control goes on, a jump's target last. */
   get successors(): readonly Block[] {
-    return (this.to ??= this.graph.successorsOf(this))
+    return (this.to ??= this.graph.listSuccessors(this))
   }
 
   /** The handler that takes faults of this block, null where they leave the function. */
   get handler(): Block | null {
-    return this.graph.handlerOf(this)
+    return this.graph.findHandler(this)
   }
 
   /**
@@ -56,7 +56,7 @@ export class Block {
 
   /** Slots live at the start, one byte each. */
   get live(): Uint8Array {
-    return (this.bytes ??= this.graph.liveAtStart(this))
+    return (this.bytes ??= this.graph.listLiveAtStart(this))
   }
 
   get first(): Instr {
@@ -86,7 +86,7 @@ const LONGEST = 1 << 15
 const LARGEST = 1 << 21
 
 /** The graph of a function, made when it is first asked for; null for one that is too large. */
-export function graphOf(code: FunctionCode): FlowGraph | null {
+export function getGraph(code: FunctionCode): FlowGraph | null {
   const { length } = code.chunk.code
   if (length > LONGEST || length * code.frameSize > LARGEST) return null
   // Nothing else is kept there.
@@ -150,23 +150,23 @@ export class FlowGraph {
   }
 
   get entry(): Block {
-    return this.blockOf(this.code.entry)!
+    return this.findBlock(this.code.entry)!
   }
 
   /** All blocks; what is looked for in a large function is asked for by itself. */
-  blocks(): Block[] {
-    return this.firsts.map((_, index) => this.block(index))
+  listBlocks(): Block[] {
+    return this.firsts.map((_, index) => this.getBlock(index))
   }
 
   /** The block that starts with `instr`, undefined when none does. */
-  blockOf(instr: Instr): Block | undefined {
+  findBlock(instr: Instr): Block | undefined {
     const index = this.numbers.get(instr)
-    return index === NONE ? undefined : this.block(index)
+    return index === NONE ? undefined : this.getBlock(index)
   }
 
-  successorsOf({ index }: Block): Block[] {
+  listSuccessors({ index }: Block): Block[] {
     const to: Block[] = []
-    for (let way = 2 * index; way < 2 * index + 2; way++) if (this.nexts[way] !== NONE) to.push(this.block(this.nexts[way]!))
+    for (let way = 2 * index; way < 2 * index + 2; way++) if (this.nexts[way] !== NONE) to.push(this.getBlock(this.nexts[way]!))
     return to
   }
 
@@ -174,29 +174,29 @@ export class FlowGraph {
     return this.ends[index] === 1
   }
 
-  handlerOf({ index }: Block): Block | null {
+  findHandler({ index }: Block): Block | null {
     const handler = this.catchers[index] ?? NONE
-    return handler === NONE ? null : this.block(handler)
+    return handler === NONE ? null : this.getBlock(handler)
   }
 
   /** Slots live at the start of a block, one byte each. */
-  liveAtStart({ index }: Block): Uint8Array {
+  listLiveAtStart({ index }: Block): Uint8Array {
     const row = index * this.words
-    return Uint8Array.from({ length: this.code.frameSize }, (_, slot) => bit(this.lives, row, slot))
+    return Uint8Array.from({ length: this.code.frameSize }, (_, slot) => readBit(this.lives, row, slot))
   }
 
   /** Slots live before `instr` runs. Undefined for an instruction that no path reaches. */
-  liveBefore(instr: Instr): readonly number[] | undefined {
-    return this.remembered(this.before, instr, true)
+  listLiveBefore(instr: Instr): readonly number[] | undefined {
+    return this.recallLive(this.before, instr, true)
   }
 
   /** Slots live after `instr` has run, its own result left out: what a frame that waits for the result needs. */
-  liveWhileWaiting(instr: Instr): readonly number[] | undefined {
-    return this.remembered(this.waiting, instr, false)
+  listLiveWhileWaiting(instr: Instr): readonly number[] | undefined {
+    return this.recallLive(this.waiting, instr, false)
   }
 
   /** The loops that a block is in the code of, outer ones first. Whether it is part of them is another question. */
-  loopsAround({ index }: Block): LoopRange[] {
+  listLoopsAround({ index }: Block): LoopRange[] {
     this.loops ??= this.findLoops()
     return this.loops.filter(({ from, to }) => from <= index && index <= to)
   }
@@ -209,20 +209,20 @@ export class FlowGraph {
     this.sources ??= new Sources(this.size, [this.nexts])
     const work = new Work(this.size)
     const seen = new Uint8Array(this.size)
-    this.sources.each(start, work)
-    for (let index = work.after(NONE); index !== NONE; index = work.after(index)) {
+    this.sources.addSources(start, work)
+    for (let index = work.takeAfter(NONE); index !== NONE; index = work.takeAfter(index)) {
       if (seen[index] === 1) continue
       seen[index] = 1
-      const { instrs } = this.block(index)
-      const last = instrs.findLastIndex((i) => writeOf(i) === slot || (i.op === LINKED.NEXT && i.d === slot))
+      const { instrs } = this.getBlock(index)
+      const last = instrs.findLastIndex((i) => findWrite(i) === slot || (i.op === LINKED.NEXT && i.d === slot))
       if (last < 0) {
         if (index === this.entry.index || this.faultSlots[index] !== NONE) return false
-        this.sources.each(index, work)
+        this.sources.addSources(index, work)
         continue
       }
       const { op, b } = instrs[last]!
       if (op !== LINKED.ITERATE) return false
-      const source = instrs.slice(0, last).findLast((i) => writeOf(i) === b)
+      const source = instrs.slice(0, last).findLast((i) => findWrite(i) === b)
       if (source?.op !== LINKED.BUILD_RANGE) return false
     }
     return true
@@ -239,22 +239,22 @@ export class FlowGraph {
     return ranges.sort((one, other) => one.from - other.from || other.to - one.to)
   }
 
-  private remembered(answers: Map<Instr, readonly number[]>, instr: Instr, before: boolean): readonly number[] | undefined {
+  private recallLive(answers: Map<Instr, readonly number[]>, instr: Instr, before: boolean): readonly number[] | undefined {
     const known = answers.get(instr)
     if (known !== undefined) return known
-    const block = this.blockWith(instr)
+    const block = this.findBlockWith(instr)
     if (block === undefined) return undefined
-    const inside = this.insideOf(block)
+    const inside = this.computeInside(block)
     const row = block.instrs.indexOf(instr) * this.words
     const sets = before ? inside.before : inside.waiting
     const slots: number[] = []
-    for (let slot = 0; slot < this.code.frameSize; slot++) if (bit(sets, row, slot) === 1) slots.push(slot)
+    for (let slot = 0; slot < this.code.frameSize; slot++) if (readBit(sets, row, slot) === 1) slots.push(slot)
     answers.set(instr, slots)
     return slots
   }
 
   /** The block that `instr` is in. Two blocks may begin at one position: the code behind a YIELD may have no position of its own. */
-  private blockWith(instr: Instr): Block | undefined {
+  private findBlockWith(instr: Instr): Block | undefined {
     let low = 0
     let high = this.size
     while (low < high) {
@@ -263,14 +263,14 @@ export class FlowGraph {
       else high = middle
     }
     for (let index = low - 1; index >= 0; index--) {
-      const block = this.block(index)
+      const block = this.getBlock(index)
       if (block.instrs.includes(instr)) return block
       if (block.last.pc < instr.pc) return undefined
     }
     return undefined
   }
 
-  private block(index: number): Block {
+  private getBlock(index: number): Block {
     const known = this.made[index]
     if (known !== undefined) return known
     const instrs: Instr[] = []
@@ -283,7 +283,7 @@ export class FlowGraph {
   /** First instructions of the blocks, in the order of code; `numbers` holds a block's index for each. */
   private findLeaders(): Instr[] {
     const { code, numbers, handlers } = this
-    for (const start of code.blockStarts()) numbers.set(start, LEADER)
+    for (const start of code.listBlockStarts()) numbers.set(start, LEADER)
     const pending: Instr[] = []
     const reach = (leader: Instr): void => {
       if (numbers.get(leader) === REACHED) return
@@ -292,13 +292,13 @@ export class FlowGraph {
     }
     reach(code.entry)
     for (const { target } of code.chunk.handlers) {
-      const first = code.blockAt(target)
+      const first = code.findBlockAt(target)
       // Handlers of code that is never reached have no first instruction.
       if (first !== undefined) reach(first)
     }
     while (pending.length > 0) {
       for (let i = pending.pop()!; ;) {
-        const more = successorsOf(i)
+        const more = listSuccessors(i)
         if (more !== null) {
           for (const each of more) reach(each)
           break
@@ -312,8 +312,8 @@ export class FlowGraph {
         i = next
       }
     }
-    const leaders = numbers.instrs().filter((leader) => numbers.get(leader) === REACHED)
-    for (const leader of numbers.instrs()) if (numbers.get(leader) === LEADER) numbers.set(leader, NONE)
+    const leaders = numbers.listInstrs().filter((leader) => numbers.get(leader) === REACHED)
+    for (const leader of numbers.listInstrs()) if (numbers.get(leader) === LEADER) numbers.set(leader, NONE)
     for (let index = 0; index < leaders.length; index++) numbers.set(leaders[index]!, index)
     return leaders
   }
@@ -324,12 +324,12 @@ export class FlowGraph {
       let i = this.firsts[index]!
       let length = 1
       let faults = mayFault(i)
-      let more = successorsOf(i)
+      let more = listSuccessors(i)
       while (more === null && numbers.get(i.next) === NONE) {
         i = i.next
         length++
         faults ||= mayFault(i)
-        more = successorsOf(i)
+        more = listSuccessors(i)
       }
       this.lasts.push(i)
       this.lengths[index] = length
@@ -338,7 +338,7 @@ export class FlowGraph {
       const which = faults ? handlers.at(this.firsts[index]!.pc) : NONE
       if (which === NONE) continue
       const { target, depth } = code.chunk.handlers[which]!
-      const handler = numbers.get(code.blockAt(target)!)
+      const handler = numbers.get(code.findBlockAt(target)!)
       this.catchers[index] = handler
       this.faultSlots[handler] = code.chunk.slots + depth
     }
@@ -387,7 +387,7 @@ export class FlowGraph {
     }
     for (let slot = 0; slot < this.code.paramCount; slot++) put(state, 0, slot)
     meet(this.entry.index, NONE)
-    for (let index = work.after(NONE); index !== NONE; index = work.after(index)) {
+    for (let index = work.takeAfter(NONE); index !== NONE; index = work.takeAfter(index)) {
       for (let word = 0; word < words; word++) state[word] = assigned[index * words + word]!
       const handler = this.catchers[index]!
       let caught = handler === NONE
@@ -398,13 +398,13 @@ export class FlowGraph {
           meet(handler, this.faultSlots[handler]!)
           caught = true
         }
-        const result = writtenBy(i)
+        const result = findWrittenSlot(i)
         if (result >= 0) put(state, 0, result)
         i = i.next
       }
       const last = this.lasts[index]!
       for (let way = 0; way < 2; way++)
-        if (nexts[2 * index + way] !== NONE) meet(nexts[2 * index + way]!, writtenOnTheWay(last, way))
+        if (nexts[2 * index + way] !== NONE) meet(nexts[2 * index + way]!, findSlotWrittenByJump(last, way))
     }
     return assigned
   }
@@ -425,8 +425,8 @@ export class FlowGraph {
         this.scopes.moveTo(i.pc)
         for (let word = 0; word < words; word++)
           uses[row + word]! |= this.scopes.bits[word]! & assigned[row + word]! & ~writes[row + word]!
-        for (const slot of readsOf(i)) if (bit(writes, row, slot) === 0) put(uses, row, slot)
-        const result = writtenBy(i)
+        for (const slot of listReads(i)) if (readBit(writes, row, slot) === 0) put(uses, row, slot)
+        const result = findWrittenSlot(i)
         if (result >= 0) put(writes, row, result)
         i = i.next
       }
@@ -434,9 +434,9 @@ export class FlowGraph {
     }
     const sources = new Sources(size, [nexts, this.catchers])
     const live = new Int32Array(words)
-    for (let index = work.before(size); index !== NONE; index = work.before(index)) {
+    for (let index = work.takeBefore(size); index !== NONE; index = work.takeBefore(index)) {
       const row = index * words
-      this.liveAtEnd(index, lives, live)
+      this.computeLiveAtEnd(index, lives, live)
       for (let word = 0; word < words; word++) live[word] = uses[row + word]! | (live[word]! & ~writes[row + word]!)
       this.addCaught(index, lives, live, 0)
       let changed = false
@@ -445,19 +445,19 @@ export class FlowGraph {
         lives[row + word] = live[word]!
         changed = true
       }
-      if (changed) sources.each(index, work)
+      if (changed) sources.addSources(index, work)
     }
     return lives
   }
 
   /** Behind the last instruction but before its result is written: a jump that writes does so on its way. */
-  private liveAtEnd(index: number, lives: Int32Array, live: Int32Array): void {
+  private computeLiveAtEnd(index: number, lives: Int32Array, live: Int32Array): void {
     live.fill(0)
     const last = this.lasts[index]!
     for (let way = 0; way < 2; way++) {
       const to = this.nexts[2 * index + way]!
       if (to === NONE) continue
-      const written = writtenOnTheWay(last, way)
+      const written = findSlotWrittenByJump(last, way)
       for (let word = 0; word < this.words; word++) {
         const needed = lives[to * this.words + word]!
         live[word]! |= written >> 5 === word ? needed & ~(1 << (written & 31)) : needed
@@ -477,7 +477,7 @@ export class FlowGraph {
   }
 
   /** What is live at each instruction of a block. */
-  private insideOf({ index, instrs }: Block): Inside {
+  private computeInside({ index, instrs }: Block): Inside {
     const known = this.inside.get(index)
     if (known !== undefined) return known
     const { words, scopes, lives } = this
@@ -489,25 +489,25 @@ export class FlowGraph {
     for (const [at, i] of instrs.entries()) {
       scopes.moveTo(i.pc)
       for (let word = 0; word < words; word++) waiting[at * words + word] = scopes.bits[word]! & assigned[word]!
-      const result = writtenBy(i)
+      const result = findWrittenSlot(i)
       if (result >= 0 && this.known[index] === 1) put(assigned, 0, result)
     }
     const live = new Int32Array(words)
-    this.liveAtEnd(index, lives, live)
+    this.computeLiveAtEnd(index, lives, live)
     for (let at = instrs.length - 1; at >= 0; at--) {
       const i = instrs[at]!
       const row = at * words
-      const result = writeOf(i)
+      const result = findWrite(i)
       const own = result >> 5
       for (let word = 0; word < words; word++) {
         const kept = waiting[row + word]!
         const others = own === word ? live[word]! & ~(1 << (result & 31)) : live[word]!
         waiting[row + word] = kept | others
-        live[word] = kept | (writtenBy(i) >= 0 ? others : live[word]!)
+        live[word] = kept | (findWrittenSlot(i) >= 0 ? others : live[word]!)
       }
       this.addCaught(index, lives, waiting, row)
       this.addCaught(index, lives, live, 0)
-      for (const slot of readsOf(i)) put(live, 0, slot)
+      for (const slot of listReads(i)) put(live, 0, slot)
       before.set(live, row)
     }
     const made = { before, waiting }
@@ -521,12 +521,12 @@ const LEADER = -2
 const REACHED = -3
 
 /** The slot that holds the result where control goes on, -1 for none or where that depends on the way. */
-function writtenBy(i: Instr): number {
-  return isJumpWithResult(i) ? NONE : writeOf(i)
+function findWrittenSlot(i: Instr): number {
+  return isJumpWithResult(i) ? NONE : findWrite(i)
 }
 
 /** The slot that a jump writes on its way to its `which`-th successor, -1 for none. */
-function writtenOnTheWay(i: Instr, which: number): number {
+function findSlotWrittenByJump(i: Instr, which: number): number {
   if (!isJumpWithResult(i)) return NONE
   return which === 0 ? i.a : i.op === LINKED.NEXT ? i.d : NONE
 }

@@ -7,13 +7,13 @@
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
 import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
-import { graphOf } from './graph.js'
+import { getGraph } from './graph.js'
 import { Region } from './region.js'
-import { argumentsOf, writeOf } from './operands.js'
-import { lastMethod } from '../interpreter/calls.js'
+import { locateArguments, findWrite } from './operands.js'
+import { findLastMethod } from '../interpreter/calls.js'
 import { leavesCode } from './templates.js'
 import { ANY } from './entry-types.js'
-import { afterInstr, beforeInstr, floatReads, SAW_OTHERS, solveTypes } from './types.js'
+import { applyAfter, applyBefore, findFloatReads, SAW_OTHERS, solveTypes } from './types.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
@@ -40,7 +40,7 @@ class InlinedCall implements Callee {
     this.graph = graph
     this.region = region
     const allowed = code.compiled.guesses
-    this.guessed = { allowed, floatReads: allowed ? floatReads(region.order) : new Set(), inlined: new Map() }
+    this.guessed = { allowed, floatReads: allowed ? findFloatReads(region.order) : new Set(), inlined: new Map() }
   }
 
   /** Types inside, and of the result, for arguments whose types stand at `from` in the caller. */
@@ -52,21 +52,21 @@ class InlinedCall implements Callee {
     let known = this.solved.get(name)
     if (known === undefined) {
       const states = solveTypes(this.region, entry, this.guessed, leavesCode)
-      known = { states, result: this.resultOf(states) }
+      known = { states, result: this.inferResult(states) }
       this.solved.set(name, known)
     }
     return known
   }
 
-  private resultOf(states: Map<Block, Types>): number {
+  private inferResult(states: Map<Block, Types>): number {
     let result = -1
     for (const [block, state] of states) {
       const types = state.slice()
       for (const i of block.instrs) {
         if (leavesCode(i)) break
-        beforeInstr(i, types)
+        applyBefore(i, types)
         if (i.op === L.RETURN) result = result < 0 || result === types[i.b] ? types[i.b]! : ANY
-        if (i !== block.last || block.successors.length === 1) afterInstr(i, types, this.guessed)
+        if (i !== block.last || block.successors.length === 1) applyAfter(i, types, this.guessed)
       }
     }
     return result < 0 ? ANY : result
@@ -74,12 +74,12 @@ class InlinedCall implements Callee {
 }
 
 /** The function if it is one that can be taken in. */
-export function inlinable(code: FunctionCode): Callee | null {
+export function findInlinable(code: FunctionCode): Callee | null {
   if (code.exactCount < 0 || !code.plain) return null
-  const graph = graphOf(code)
+  const graph = getGraph(code)
   if (graph === null) return null
   let size = 0
-  for (const { instrs, handler } of graph.blocks()) {
+  for (const { instrs, handler } of graph.listBlocks()) {
     size += instrs.length
     if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => OPERATION_BY_CODE[i.op]!.inlined && !leavesCode(i)))
       return null
@@ -97,7 +97,7 @@ interface Known {
  * The calls in `blocks` that are taken in. `closure` is one that runs them; `steady` gives what a slot holds that nothing in them
  * writes to.
  */
-export function inlinedCalls(
+export function chooseInlinedCalls(
   m: Machine,
   closure: HarnClosure,
   blocks: readonly Block[],
@@ -116,16 +116,17 @@ export function inlinedCalls(
     }
     for (const i of instrs) {
       const isCall = (i.op === L.CALL || i.op === L.CALL_NAMED) && i.kind !== SAW_OTHERS
-      const { value: callee, origin = null } = (isCall ? read(i.b) : i.op === L.CALL_METHOD ? methodSeen(m, i) : undefined) ?? {}
-      if (callee instanceof HarnClosure && callee.code !== closure.code && callee.code.exactCount === argumentsOf(i).count) {
+      const { value: callee, origin = null } =
+        (isCall ? read(i.b) : i.op === L.CALL_METHOD ? findSeenMethod(m, i) : undefined) ?? {}
+      if (callee instanceof HarnClosure && callee.code !== closure.code && callee.code.exactCount === locateArguments(i).count) {
         const { code } = callee
-        if (!known.has(code)) known.set(code, inlinable(code))
+        if (!known.has(code)) known.set(code, findInlinable(code))
         const call = known.get(code)!
         left -= call === null ? 0 : MOST_INSTRS
         if (call !== null && left >= 0) calls.set(i, { call, origin })
       }
-      const found = loadedBy(m, closure, i, read)
-      const result = writeOf(i)
+      const found = findLoaded(m, closure, i, read)
+      const result = findWrite(i)
       if (found !== undefined) values.set(result, found)
       else values.delete(result)
     }
@@ -134,25 +135,25 @@ export function inlinedCalls(
 }
 
 /** The method of a struct that a call found last, where it found nothing else. */
-function methodSeen(m: Machine, i: Instr): Known | undefined {
+function findSeenMethod(m: Machine, i: Instr): Known | undefined {
   if (i.d !== 0 || i.kind !== 0 || i.cache !== null) return undefined
-  const value = lastMethod(m, (i.k as { readonly name: string }).name, i.pc)
+  const value = findLastMethod(m, (i.k as { readonly name: string }).name, i.pc)
   return value === null ? undefined : { value, origin: null }
 }
 
 /** What `i` loads, as far as that can be told now; without an origin it may be another value later. */
-function loadedBy(m: Machine, closure: HarnClosure, i: Instr, read: (slot: number) => Known | undefined): Known | undefined {
-  const maybe = (value: Value | undefined): Known | undefined => (value === undefined ? undefined : { value, origin: null })
+function findLoaded(m: Machine, closure: HarnClosure, i: Instr, read: (slot: number) => Known | undefined): Known | undefined {
+  const toKnown = (value: Value | undefined): Known | undefined => (value === undefined ? undefined : { value, origin: null })
   switch (i.op) {
     case L.LOAD_CAPTURE:
       return { value: closure.captures[i.b]!, origin: { kind: 'capture', at: i.b } }
     case L.LOAD_MODULE:
     case L.LOAD_MODULE_SHARED:
-      return maybe(m.moduleSlots(closure.code.module)[i.b])
+      return toKnown(m.moduleSlots(closure.code.module)[i.b])
     case L.CELL_CALLABLE:
     case L.CELL_VARIABLE: {
       const cell = read(i.b)?.value
-      return maybe(cell instanceof HarnCell ? cell.value : undefined)
+      return toKnown(cell instanceof HarnCell ? cell.value : undefined)
     }
     case L.MOVE:
     case L.SHARE:

@@ -20,12 +20,12 @@ export interface InstrWriter {
   /** A value in its general form. */
   value(slot: number): string
   /** `text` is a fault of `i`. */
-  fault(i: Instr, block: Block, text: string): string
+  writeFault(i: Instr, block: Block, text: string): string
   /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
   readonly guesses: boolean
   /** Facts at the instruction being written. */
   readonly types: Types
-  typeOf(slot: number): number
+  readType(slot: number): number
   copyRange(i: Instr): string
   /** The variable of a raw float. */
   raw(slot: number): string
@@ -43,26 +43,26 @@ export interface InstrWriter {
   /** As exit, because a guess was wrong. */
   guard(i: Instr): string
   /** The fuel point of a backward jump. */
-  turn(i: Instr, block: Block): string
+  writeTurn(i: Instr, block: Block): string
   /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
   go(from: Block, to: Block, written?: number, type?: number): string
   /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
-  calling(text: string, isApart?: boolean): string
+  writeCalling(text: string, isApart?: boolean): string
   isBool(slot: number): boolean
   /** The text of a call whose callee is inlined, null for every other. */
-  inlined(i: Instr, block: Block): string | null
+  writeInlined(i: Instr, block: Block): string | null
   /** An expression for the variant of what is in a slot, undefined for what has none: a `match` asks for it again and again. */
-  variant(slot: number): string
+  writeVariant(slot: number): string
   /** The function's result is in `slot`. */
-  returned(slot: number): string
+  writeReturn(slot: number): string
   /** Begins to iterate over a range in variables. */
   startCounter(i: Instr): string
   /** Whether `i`, which reads by index, is taken to give a float. */
   readsFloat(i: Instr): boolean
   /** The view of a list in `slot` where there is one, by the names of its variables. */
-  view(slot: number, isReal: boolean): ViewNames | null
+  getView(slot: number, isReal: boolean): ViewNames | null
   /** A name for a statement to break out of. */
-  label(): string
+  makeLabel(): string
   readonly guessed: Guesses
   /** A call or builtin stopped in the middle of `i`: its result comes later. */
   wait(i: Instr): string
@@ -72,7 +72,7 @@ export interface InstrWriter {
   /** As exit, from a call that may have taken the unit of fuel that was missing. */
   restart(i: Instr): string
   /** A call that a fault came out of, or that stopped. */
-  afterCall(i: Instr, block: Block, fromRun?: boolean): string
+  writeAfterCall(i: Instr, block: Block, fromRun?: boolean): string
   /** The variables of an iterator over a range: its next item, the last one, and the object that it stands for or null. */
   counter(slot: number): { readonly at: string; readonly last: string; readonly shared: string }
   /** Looks again at what is in `slot` now. */

@@ -5,7 +5,7 @@ import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import type { Instr } from '../interpreter/linked.js'
 
 /** Slots that `i` reads. */
-export function readsOf(i: Instr): number[] {
+export function listReads(i: Instr): number[] {
   switch (OPERATION_BY_CODE[i.op]!.reads) {
     case '':
       return []
@@ -35,7 +35,7 @@ export function readsOf(i: Instr): number[] {
 }
 
 /** Where the arguments of a call lie; of a method the receiver is the first. */
-export function argumentsOf(i: Instr): { readonly from: number; readonly count: number } {
+export function locateArguments(i: Instr): { readonly from: number; readonly count: number } {
   return i.op === LINKED.CALL_METHOD ? { from: i.b, count: i.c + 1 } : { from: i.d, count: i.c }
 }
 
@@ -44,12 +44,12 @@ function run(from: number, count: number): number[] {
 }
 
 /** The slot that `i` writes when control goes on at `next`, -1 for none. */
-export function writeOf(i: Instr): number {
+export function findWrite(i: Instr): number {
   return OPERATION_BY_CODE[i.op]!.writes ? i.a : -1
 }
 
 /** Where control may go on, the jump's target last; null when `i` just goes on. A tail call leaves the function. */
-export function successorsOf(i: Instr): Instr[] | null {
+export function listSuccessors(i: Instr): Instr[] | null {
   switch (OPERATION_BY_CODE[i.op]!.flow) {
     case 'end':
       return []

@@ -8,9 +8,9 @@
 // a view. Nothing else in a quiet loop can change them: the fast side of an assignment changes elements only.
 
 import { LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
-import { argumentsOf, writeOf } from './operands.js'
+import { locateArguments, findWrite } from './operands.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER } from './entry-types.js'
-import { afterInstr, beforeInstr, guessesInts, guessesList, resultType } from './types.js'
+import { applyAfter, applyBefore, guessesInts, guessesList, inferResultType } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr, LinkedOp, OpWith } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
@@ -39,7 +39,7 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
     case L.SUBK:
     case L.MULK:
     case L.NEG:
-      return resultType(i, types, guesses) === FLOAT
+      return inferResultType(i, types, guesses) === FLOAT
     case L.MODK:
       return types[i.b] === NUMBER && i.c !== 0
     case L.CHECK_PARAM:
@@ -69,7 +69,7 @@ function isQuick({ quick, rest }: BuiltinDef): boolean {
 }
 
 function isQuietCall(call: Callee, types: Types, i: Instr): boolean {
-  return isQuietCallee(call, call.solve(types, argumentsOf(i).from).states)
+  return isQuietCallee(call, call.solve(types, locateArguments(i).from).states)
 }
 
 /** Whether a callee with these facts does nothing that fuel depends on. */
@@ -84,15 +84,15 @@ export function isQuietCallee(call: Callee, states: ReadonlyMap<Block, Types>): 
 function isQuietBlock(block: Block, types: Types, guesses: Guesses, leaves: (i: Instr) => boolean): boolean {
   for (const i of block.instrs) {
     if (leaves(i)) return true
-    beforeInstr(i, types)
+    applyBefore(i, types)
     if (!isQuiet(i, types, guesses)) return false
-    if (writeOf(i) >= 0 && (i !== block.last || block.successors.length <= 1)) afterInstr(i, types, guesses)
+    if (findWrite(i) >= 0 && (i !== block.last || block.successors.length <= 1)) applyAfter(i, types, guesses)
   }
   return true
 }
 
 /** The blocks of loops that are quiet. `leaves`: where the text of a block ends. */
-export function quietBlocks(
+export function findQuietBlocks(
   region: Region,
   states: ReadonlyMap<Block, Types>,
   guesses: Guesses,
@@ -121,7 +121,7 @@ export interface View {
 }
 
 /** The views of quiet loops. */
-export function viewsOf(
+export function listViews(
   region: Region,
   quiet: ReadonlySet<Block>,
   states: ReadonlyMap<Block, Types>,
@@ -131,12 +131,12 @@ export function viewsOf(
   const views: View[] = []
   const loops = [...region.loops].filter(([header, loop]) => quiet.has(header) && [...loop].every((block) => quiet.has(block)))
   loops.sort(([, one], [, other]) => other.size - one.size)
-  const changed = new Map<Block, ReadonlySet<number>>(loops.map(([header, loop]) => [header, changedSlots(loop)]))
+  const changed = new Map<Block, ReadonlySet<number>>(loops.map(([header, loop]) => [header, listChangedSlots(loop)]))
   for (const block of quiet) {
     const types = states.get(block)!.slice()
     for (const i of block.instrs) {
       if (leaves(i)) break
-      beforeInstr(i, types)
+      applyBefore(i, types)
       if (guessesList(i, types, guesses.allowed) && (i.op === L.GET_INDEX || i.a === i.b)) {
         const isWritten = i.op === L.SET_INDEX
         const isReal = isWritten ? types[i.c] === FLOAT : guesses.floatReads.has(i)
@@ -153,19 +153,19 @@ export function viewsOf(
           view.isWritten ||= isWritten
         }
       }
-      if (writeOf(i) >= 0 && (i !== block.last || block.successors.length <= 1)) afterInstr(i, types, guesses)
+      if (findWrite(i) >= 0 && (i !== block.last || block.successors.length <= 1)) applyAfter(i, types, guesses)
     }
   }
   return views
 }
 
 /** Slots that get another value than that of an assignment by index to what they hold. */
-function changedSlots(loop: ReadonlySet<Block>): ReadonlySet<number> {
+function listChangedSlots(loop: ReadonlySet<Block>): ReadonlySet<number> {
   const changed = new Set<number>()
   for (const { instrs, faultSlot } of loop) {
     if (faultSlot >= 0) changed.add(faultSlot)
     for (const i of instrs) {
-      if (i.op !== L.SET_INDEX || i.a !== i.b) changed.add(writeOf(i))
+      if (i.op !== L.SET_INDEX || i.a !== i.b) changed.add(findWrite(i))
       if (i.op === L.NEXT) changed.add(i.d)
     }
   }

@@ -33,7 +33,9 @@ export class Region {
   constructor(entry: Block, edges: (block: Block) => readonly Block[], rotated: Rotated | null = null) {
     this.entry = rotated === null ? entry : rotated.outer
     this.edges =
-      rotated === null ? edges : (block) => (block === rotated.outer ? [entry] : edges(block).map((to) => this.goal(block, to)))
+      rotated === null
+        ? edges
+        : (block) => (block === rotated.outer ? [entry] : edges(block).map((to) => this.findGoal(block, to)))
     this.rotated = rotated
     this.order = reversePostorder(this.entry, this.edges)
     this.rank = new Map(this.order.map((block, at) => [block, at]))
@@ -42,13 +44,13 @@ export class Region {
   }
 
   /** Where an edge between two blocks of the function leads in this region. */
-  goal(from: Block, to: Block): Block {
+  findGoal(from: Block, to: Block): Block {
     const { rotated } = this
     return rotated !== null && to === rotated.header && from !== rotated.outer && !rotated.inner.has(from) ? rotated.outer : to
   }
 
   private findDominators(): void {
-    const predecessors = this.predecessors()
+    const predecessors = this.listPredecessors()
     this.dominator.set(this.entry, this.entry)
     for (let changed = true; changed;) {
       changed = false
@@ -57,7 +59,7 @@ export class Region {
         let common: Block | null = null
         for (const each of predecessors.get(block)!) {
           if (!this.dominator.has(each)) continue
-          common = common === null ? each : this.commonDominator(common, each)
+          common = common === null ? each : this.findCommonDominator(common, each)
         }
         if (common !== null && this.dominator.get(block) !== common) {
           this.dominator.set(block, common)
@@ -67,7 +69,7 @@ export class Region {
     }
   }
 
-  private commonDominator(one: Block, other: Block): Block {
+  private findCommonDominator(one: Block, other: Block): Block {
     let a = one
     let b = other
     while (a !== b) {
@@ -77,7 +79,7 @@ export class Region {
     return a
   }
 
-  predecessors(): Map<Block, Block[]> {
+  listPredecessors(): Map<Block, Block[]> {
     const map = new Map<Block, Block[]>(this.order.map((block) => [block, []]))
     for (const block of this.order) for (const each of this.edges(block)) map.get(each)!.push(block)
     return map
@@ -90,7 +92,7 @@ export class Region {
   }
 
   private findLoops(): void {
-    const predecessors = this.predecessors()
+    const predecessors = this.listPredecessors()
     for (const block of this.order) {
       for (const to of this.edges(block)) {
         if (this.rank.get(to)! > this.rank.get(block)!) {

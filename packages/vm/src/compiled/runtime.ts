@@ -1,7 +1,7 @@
 // What compiled code calls: the slow side of operations, and the ways out. Every way out returns undefined, which no value is; the
 // caller looks at `raised` and either passes a fault on or adds its own frame to `leaving` and returns undefined too.
 
-import { makeLoopIter, nextSimple } from '../builtins/iter.js'
+import { makeLoopIter, takeNextSimple } from '../builtins/iter.js'
 import { CONTROL } from '../builtins/builtin.js'
 import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
@@ -9,7 +9,7 @@ import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import { END, HarnIter, LEFT } from '../values/handles.js'
 import { NO_SLOTS } from '../values/keyed.js'
-import { HarnList, ownIfSmall } from '../values/list.js'
+import { HarnList, copyIfSmall } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnEnum, HarnFloat, HarnRange, ok } from '../values/scalars.js'
 import { isTruthy, typeName } from '../values/value.js'
@@ -39,14 +39,14 @@ import {
   subtract,
 } from '../interpreter/arithmetic.js'
 import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter/charges.js'
-import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
-import { structMethod } from '../interpreter/calls.js'
+import { Fault, convertLeavingRun, makeThrown, makeTypeFault } from '../interpreter/fault.js'
+import { findStructMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
 import { chargeList } from '../builtins/core-values.js'
 import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './direct.js'
-import { missed, missedAtEntry } from './feedback.js'
+import { noteGuardMiss, noteEntryMiss } from './feedback.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
 import type { LoopState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -69,12 +69,12 @@ function leaveBeforeCall(m: Machine, site: Site, closure: HarnClosure, ...values
 }
 
 function leaveWithGuess(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
-  missed(site)
+  noteGuardMiss(site)
   m.leaving.push({ site, closure, values })
 }
 
 function leaveAtEntry(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
-  missedAtEntry(site)
+  noteEntryMiss(site)
   m.leaving.push({ site, closure, values })
 }
 
@@ -119,7 +119,7 @@ function passed(m: Machine, site: Site): Fault {
 }
 
 function leaveRun(m: Machine): void {
-  m.raised = leavingRun(m.raised!)
+  m.raised = convertLeavingRun(m.raised!)
 }
 
 /** The native frame of a list method whose loop left (callbacks.ts); `made` is null while there is no state yet. */
@@ -270,7 +270,7 @@ function catches(fault: Fault, name: string): boolean {
 }
 
 function noResult(value: Value): Fault {
-  return typeFault(`? operator requires a Result value, got ${typeName(value)}`)
+  return makeTypeFault(`? operator requires a Result value, got ${typeName(value)}`)
 }
 
 function iterate(value: Value): HarnIter {
@@ -298,7 +298,7 @@ function range(start: number, last: number, exclusive: boolean): HarnRange {
 }
 
 /** The last item of a range of numbers. */
-function lastOf({ end, exclusive }: HarnRange): number {
+function findLast({ end, exclusive }: HarnRange): number {
   return (end as number) - (exclusive ? 1 : 0)
 }
 
@@ -311,13 +311,13 @@ function pull(m: Machine, iter: HarnIter): Value | undefined {
 }
 
 /** The builtin method of a call site that compiled code may run, null for everything else. */
-function directMethod(m: Machine, site: Instr, receiver: Value): BuiltinDef | null {
-  const def = m.methodFor(site, receiver)
+function findDirectMethod(m: Machine, site: Instr, receiver: Value): BuiltinDef | null {
+  const def = m.findMethod(site, receiver)
   return def !== null && isDirect(def) ? def : null
 }
 
 function method0(m: Machine, site: Instr, receiver: Value): Result | undefined {
-  const def = directMethod(m, site, receiver)
+  const def = findDirectMethod(m, site, receiver)
   if (def === null) return undefined
   if (def.arity !== 0 || def.rest) return methodWith(m, def, [receiver])
   m.context.argc = 0
@@ -326,7 +326,7 @@ function method0(m: Machine, site: Instr, receiver: Value): Result | undefined {
 }
 
 function method1(m: Machine, site: Instr, receiver: Value, a: Value): Result | undefined {
-  const def = directMethod(m, site, receiver)
+  const def = findDirectMethod(m, site, receiver)
   if (def === null) return undefined
   if (def.arity !== 1 || def.rest) return methodWith(m, def, [receiver, a])
   m.context.argc = 1
@@ -335,7 +335,7 @@ function method1(m: Machine, site: Instr, receiver: Value, a: Value): Result | u
 }
 
 function method2(m: Machine, site: Instr, receiver: Value, a: Value, b: Value): Result | undefined {
-  const def = directMethod(m, site, receiver)
+  const def = findDirectMethod(m, site, receiver)
   if (def === null) return undefined
   if (def.arity !== 2 || def.rest) return methodWith(m, def, [receiver, a, b])
   m.context.argc = 2
@@ -344,13 +344,13 @@ function method2(m: Machine, site: Instr, receiver: Value, a: Value, b: Value): 
 }
 
 function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Result | undefined {
-  const def = directMethod(m, site, receiver)
+  const def = findDirectMethod(m, site, receiver)
   return def === null ? undefined : methodWith(m, def, [receiver, ...args])
 }
 
 /** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of loop.ts. */
 function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
-  const target = ownIfSmall(list)
+  const target = copyIfSmall(list)
   // Another list has grown behind this one's end: to append is to copy it.
   if (!target.owned && target.items.length !== target.length) {
     m.spent = 0
@@ -376,7 +376,7 @@ export const HELPERS = {
   XP: leavePassing,
   G: leaveWithGuess,
   GE: leaveAtEntry,
-  missed,
+  missed: noteGuardMiss,
   R: raise,
   P: pass,
   F: HarnFloat,
@@ -440,7 +440,7 @@ export const HELPERS = {
   isResult,
   ok,
   noResult,
-  thrown,
+  thrown: makeThrown,
   caught,
   passed,
   asked,
@@ -452,11 +452,11 @@ export const HELPERS = {
   count,
   counter,
   range,
-  lastOf,
-  nextSimple,
+  lastOf: findLast,
+  nextSimple: takeNextSimple,
   pull,
   LEFT,
-  structMethod,
+  structMethod: findStructMethod,
   method0,
   method1,
   method2,

@@ -6,7 +6,7 @@ import type { LocalName } from '@bridle/compiler/bytecode'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 
-export function bit(sets: Int32Array, row: number, slot: number): number {
+export function readBit(sets: Int32Array, row: number, slot: number): number {
   return (sets[row + (slot >> 5)]! >> (slot & 31)) & 1
 }
 
@@ -30,14 +30,14 @@ export class Work {
   }
 
   /** Takes the next one behind `index`, or from the beginning on; -1 when none is left. */
-  after(index: number): number {
+  takeAfter(index: number): number {
     if (this.left === 0) return -1
     const found = this.marks.indexOf(1, index + 1)
     return this.take(found < 0 ? this.marks.indexOf(1) : found)
   }
 
   /** Takes the next one before `index`, or from the end on; -1 when none is left. */
-  before(index: number): number {
+  takeBefore(index: number): number {
     if (this.left === 0) return -1
     const found = index === 0 ? -1 : this.marks.lastIndexOf(1, index - 1)
     return this.take(found < 0 ? this.marks.lastIndexOf(1) : found)
@@ -71,7 +71,7 @@ export class Sources {
   }
 
   /** Adds the blocks that lead to `index` to those to be looked at. */
-  each(index: number, work: Work): void {
+  addSources(index: number, work: Work): void {
     for (let at = this.starts[index]!; at < this.starts[index + 1]!; at++) work.add(this.sources[at]!)
   }
 }
@@ -103,7 +103,7 @@ export class InstrNumbers {
   }
 
   /** In the order of code. */
-  instrs(): Instr[] {
+  listInstrs(): Instr[] {
     const found: Instr[] = []
     const behind = [...this.more.keys()].sort((one, other) => one.pc - other.pc)
     let next = 0
@@ -129,13 +129,13 @@ export class HandlerTable {
     this.from = new Int32Array(this.bounds.length).fill(-1)
     // The next place from each on that no handler has taken yet.
     const free = Int32Array.from({ length: this.bounds.length + 1 }, (_, at) => at)
-    const firstFree = (at: number): number => {
+    const findFirstFree = (at: number): number => {
       let found = at
       while (free[found] !== found) found = free[found] = free[free[found]!]!
       return found
     }
     for (const [which, { start, end }] of handlers.entries()) {
-      for (let at = firstFree(places.get(start)!); at < places.get(end)!; at = firstFree(at)) {
+      for (let at = findFirstFree(places.get(start)!); at < places.get(end)!; at = findFirstFree(at)) {
         this.from[at] = which
         free[at] = at + 1
       }

@@ -20,7 +20,7 @@ declare module '../values/types.js' {
 /** The machine that compiled code runs in. Text that was made for it knows it whole (compiled/runtime.ts). */
 export interface Host {
   readonly tier: {
-    firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
+    callFirst(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
     leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined
   } | null
 }
@@ -101,16 +101,16 @@ export class CompiledState {
   lastFrame = ''
   lastLoop: ElementLoop | null = null
   /** What `jit` is while there is no compiled function. */
-  first: Compiled = notCompiled
+  first: Compiled = callUncompiled
 }
 
 /** Stands for a function that is not compiled: the first call from compiled code compiles it. */
-export function notCompiled(m: Host, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
-  return m.tier!.firstCall(closure, depth, args)
+export function callUncompiled(m: Host, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
+  return m.tier!.callFirst(closure, depth, args)
 }
 
 /** Stands for a function that stays in the base tier. */
-export function refused(m: Host, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
+export function callRefused(m: Host, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
   return m.tier!.leaveAtEntry(closure, args)
 }
 
@@ -130,8 +130,8 @@ export function forget(code: Code): void {
 export function giveUp(code: Code): void {
   code.heat = NEVER
   code.enter = null
-  code.jit = refused
-  code.compiled.first = refused
+  code.jit = callRefused
+  code.compiled.first = callRefused
 }
 
 /** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */

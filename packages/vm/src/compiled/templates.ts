@@ -10,7 +10,16 @@ import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
 import { isDirect } from './direct.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, RANGE, RANGE_ITER, TEXT } from './entry-types.js'
-import { guessesBounds, guessesInts, guessesList, isIdentity, isLengthAtHand, itemType, resultType, SAW_FLOATS } from './types.js'
+import {
+  guessesBounds,
+  guessesInts,
+  guessesList,
+  isIdentity,
+  isLengthAtHand,
+  inferItemType,
+  inferResultType,
+  SAW_FLOATS,
+} from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr, LinkedOp, OpWith } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
@@ -84,25 +93,30 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   const b = (): string => w.value(i.b)
   const c = (): string => w.value(i.c)
   /** `text` is a value or a fault. */
-  const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t;`
-  if (guessesInts(i, w.types, w.guesses)) return ints(w, i)
+  const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${w.any(i.a)}=t;`
+  if (guessesInts(i, w.types, w.guesses)) return writeInts(w, i)
   if (guessesList(i, w.types, w.guesses)) return op === L.GET_INDEX ? readList(w, i) : writeList(w, i, block)
-  if (isKind(op, 'arithmetic') || isKind(op, 'arithmetic int')) return arithmetic(w, i, block)
+  if (isKind(op, 'arithmetic') || isKind(op, 'arithmetic int')) return writeArithmetic(w, i, block)
   const compared = OPERATION_BY_CODE[op]!.test
   if (isKind(op, 'order') || isKind(op, 'equality'))
-    return beforeTest(w, i) + set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+    return writeBeforeTest(w, i) + set(test(w, op, i.b, w.value(i.c), w.readType(i.c), i.c))
   if (isKind(op, 'order int') || isKind(op, 'equality int')) return set(testInt(w, compared, i.b, i.c))
   if (isKind(op, 'order jump') || isKind(op, 'equality jump'))
-    return beforeTest(w, i) + branch(w, block, test(w, compared, i.b, w.value(i.c), w.typeOf(i.c), i.c))
-  if (isKind(op, 'order jump int') || isKind(op, 'equality jump int')) return branch(w, block, testInt(w, compared, i.b, i.c))
+    return writeBeforeTest(w, i) + writeBranch(w, block, test(w, compared, i.b, w.value(i.c), w.readType(i.c), i.c))
+  if (isKind(op, 'order jump int') || isKind(op, 'equality jump int'))
+    return writeBranch(w, block, testInt(w, compared, i.b, i.c))
   if (!hasTemplate(op)) throw new Refusal(`no template for linked operation ${OPERATION_BY_CODE[op]!.name}`)
   switch (op) {
     case L.MOVE:
-      return w.typeOf(i.b) === FLOAT ? `${w.raw(i.a)}=${w.raw(i.b)};` : w.typeOf(i.b) === RANGE ? w.copyRange(i) : set(w.any(i.b))
+      return w.readType(i.b) === FLOAT
+        ? `${w.raw(i.a)}=${w.raw(i.b)};`
+        : w.readType(i.b) === RANGE
+          ? w.copyRange(i)
+          : set(w.any(i.b))
     case L.SHARE:
-      if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
-      if (w.typeOf(i.b) === RANGE) return w.copyRange(i)
-      if (w.isNumber(i.b) || isIdentity(w.typeOf(i.b))) return set(w.any(i.b))
+      if (w.readType(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
+      if (w.readType(i.b) === RANGE) return w.copyRange(i)
+      if (w.isNumber(i.b) || isIdentity(w.readType(i.b))) return set(w.any(i.b))
       return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object"){share(${w.any(i.a)});${w.lookForOwners()}}`
     case L.LOADK:
       return loadConstant(w, i)
@@ -132,32 +146,32 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       return `t=${w.any(i.b)}.value;if(!(t instanceof Closure)){${w.exit(i)}}${set('t')}`
 
     case L.MOD:
-      return `${modulo(w, i, w.any(i.b), w.value(i.c), w.typeOf(i.b) !== FLOAT && w.typeOf(i.c) !== FLOAT, true)}${slowModulo(w, i, block, w.value(i.c))}`
+      return `${writeModulo(w, i, w.any(i.b), w.value(i.c), w.readType(i.b) !== FLOAT && w.readType(i.c) !== FLOAT, true)}${writeSlowModulo(w, i, block, w.value(i.c))}`
     case L.MODK:
-      if (w.isNumber(i.b) && i.c !== 0) return set(remainder(w.any(i.b), String(i.c), i.c > 0))
-      return `${modulo(w, i, w.any(i.b), String(i.c), w.typeOf(i.b) !== FLOAT && i.c !== 0, false)}${slowModulo(w, i, block, String(i.c))}`
+      if (w.isNumber(i.b) && i.c !== 0) return set(writeRemainder(w.any(i.b), String(i.c), i.c > 0))
+      return `${writeModulo(w, i, w.any(i.b), String(i.c), w.readType(i.b) !== FLOAT && i.c !== 0, false)}${writeSlowModulo(w, i, block, String(i.c))}`
     case L.POW:
       return setOrFault(`power(${b()},${c()})`)
     case L.NEG:
-      if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=-${w.raw(i.b)};`
-      if (i.kind === SAW_FLOATS && w.typeOf(i.b) === ANY)
+      if (w.readType(i.b) === FLOAT) return `${w.raw(i.a)}=-${w.raw(i.b)};`
+      if (i.kind === SAW_FLOATS && w.readType(i.b) === ANY)
         return `if(!(${w.any(i.b)} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=-${w.any(i.b)}.v;`
       return `if(typeof ${w.any(i.b)}==="number")${set(`0-${w.any(i.b)}`)}else{${setOrFault(`negate(${w.any(i.b)})`)}}`
     case L.NOT:
-      return set(`!${truth(w, i.b)}`)
+      return set(`!${writeTruth(w, i.b)}`)
     case L.IN:
-      return beforeLong(w, i) + set(`contains(${b()},${c()})`)
+      return writeBeforeLong(w, i) + set(`contains(${b()},${c()})`)
     case L.NOT_IN:
-      return beforeLong(w, i) + set(`!contains(${b()},${c()})`)
+      return writeBeforeLong(w, i) + set(`!contains(${b()},${c()})`)
 
     case L.JUMP:
       return ''
     case L.LOOP:
-      return w.turn(i, block)
+      return w.writeTurn(i, block)
     case L.JF:
-      return branch(w, block, truth(w, i.b))
+      return writeBranch(w, block, writeTruth(w, i.b))
     case L.JT:
-      return `if(${truth(w, i.b)}){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
+      return `if(${writeTruth(w, i.b)}){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
     case L.JNN:
       return `if(${b()}!==null){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
     case L.JPASSED:
@@ -173,19 +187,19 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.LIST_PUSH:
       return `t=${w.any(i.b)};t.items.push(${c()});t.length=t.items.length;m.chargeHeap(16);${set('t')}`
     case L.LIST_EXTEND:
-      return `${beforeLong(w, i)}t=listExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+      return `${writeBeforeLong(w, i)}t=listExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.writeFault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_DICT: {
       const pairs: string[] = []
       for (let at = i.b; at < i.b + i.c; at += 2) pairs.push(`t.set(key(${w.value(at)}),${w.value(at + 1)});`)
-      return `${beforeLong(w, i)}t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
+      return `${writeBeforeLong(w, i)}t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
     }
     case L.BUILD_RECORD:
     case L.BUILD_STRUCT_RECORD:
       return record(w, i)
     case L.DICT_PUT:
-      return `${i.k === true ? '' : beforeSlow(w, i, `isShownAsKey(${c()})`)}t=${w.any(i.b)};${i.k === true ? `t.set(${c()},` : `t.put(key(${c()}),`}${w.value(i.d)});m.chargeHeap(32);${set('t')}`
+      return `${i.k === true ? '' : writeBeforeSlow(w, i, `isShownAsKey(${c()})`)}t=${w.any(i.b)};${i.k === true ? `t.set(${c()},` : `t.put(key(${c()}),`}${w.value(i.d)});m.chargeHeap(32);${set('t')}`
     case L.DICT_EXTEND:
-      return `${beforeLong(w, i)}t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+      return `${writeBeforeLong(w, i)}t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.writeFault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_STRUCT:
       return `m.chargeHeap(64);${set(`struct(c,${w.constant(i.k)},${b()})`)}`
     case L.BUILD_ENUM: {
@@ -199,7 +213,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.BUILD_RANGE:
       return buildRange(w, i)
     case L.TEXT:
-      return text(w, i)
+      return writeText(w, i)
     case L.CLOSURE:
       return `m.chargeHeap(${16 + 16 * i.c});${set(`new Closure(${w.constant(i.k)},[${run(w, i.b, i.c)}])`)}`
 
@@ -207,8 +221,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.GET_PROP_OPT: {
       const name = w.constant(i.k)
       const x = w.value(i.b)
-      const slow = `${beforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.calling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}`
-      if (w.typeOf(i.b) === FLOAT) return `${slow}${set('t')}`
+      const slow = `${writeBeforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.writeCalling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}`
+      if (w.readType(i.b) === FLOAT) return `${slow}${set('t')}`
       const site = w.constant(i)
       const counted =
         i.k === 'count'
@@ -224,8 +238,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.GET_INDEX:
     case L.GET_INDEX_OPT: {
       const index = c()
-      const slow = `${beforeSlow(w, i, `isLongAccess(${b()},${index})`)}t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
-      if (w.typeOf(i.b) === FLOAT || w.typeOf(i.c) === FLOAT) return `${slow}${set('t')}`
+      const slow = `${writeBeforeSlow(w, i, `isLongAccess(${b()},${index})`)}t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.writeFault(i, block, 't')}}`
+      if (w.readType(i.b) === FLOAT || w.readType(i.c) === FLOAT) return `${slow}${set('t')}`
       const x = w.any(i.b)
       return (
         `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.at(${index}):null;` +
@@ -233,11 +247,11 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       )
     }
     case L.SLICE:
-      return `${beforeLong(w, i)}m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
+      return `${writeBeforeLong(w, i)}m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
     case L.SET_PROP: {
       const name = w.constant(i.k)
-      const slow = `${beforeSlow(w, i, `isLongUpdate(${b()},null)`)}m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
-      if (i.d !== 1 || w.typeOf(i.b) === FLOAT) return slow
+      const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},null)`)}m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
+      if (i.d !== 1 || w.readType(i.b) === FLOAT) return slow
       const x = w.any(i.b)
       const site = w.constant(i)
       return (
@@ -247,8 +261,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     }
     case L.SET_INDEX: {
       const index = w.value(i.d)
-      const slow = `${beforeSlow(w, i, `isLongUpdate(${b()},${index})`)}m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
-      if (i.k !== true || w.typeOf(i.b) === FLOAT || w.typeOf(i.d) === FLOAT) return slow
+      const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},${index})`)}m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
+      if (i.k !== true || w.readType(i.b) === FLOAT || w.readType(i.d) === FLOAT) return slow
       const x = w.any(i.b)
       return (
         `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.put(${index},${c()});${set(x)}}` +
@@ -256,22 +270,22 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       )
     }
     case L.CHECK_DICT:
-      return `t=checkDict(${b()});if(t!==null){${w.fault(i, block, 't')}}${set(b())}`
+      return `t=checkDict(${b()});if(t!==null){${w.writeFault(i, block, 't')}}${set(b())}`
     case L.CHECK_LIST:
-      return `t=checkList(${b()});if(t!==null){${w.fault(i, block, 't')}}${set(b())}`
+      return `t=checkList(${b()});if(t!==null){${w.writeFault(i, block, 't')}}${set(b())}`
     case L.FIELD:
       return `t=${w.any(i.b)};${set(`t.shape===${w.constant(i)}.cache?t.slots[${w.constant(i)}.kind]:readField(t,${w.constant(i)})`)}`
     case L.ITEM:
       return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
     case L.LIST_REST:
-      return `${beforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
+      return `${writeBeforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
     case L.DICT_REST:
-      return `${beforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
+      return `${writeBeforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
-      if (w.typeOf(i.b) > ANY) return set('false')
+      if (w.readType(i.b) > ANY) return set('false')
       // Nothing else has a variant; asking for a class walks its chain of prototypes.
-      return set(`${w.variant(i.b)}===${w.constant(name.variant)}&&${b()}.enumName===${w.constant(name.enumName)}`)
+      return set(`${w.writeVariant(i.b)}===${w.constant(name.variant)}&&${b()}.enumName===${w.constant(name.enumName)}`)
     }
     case L.ENUM_FIELD:
       return `t=${w.any(i.b)}.fields[${i.c}];${set('t===undefined?null:t')}`
@@ -281,42 +295,43 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       return `t=${b()};${set(`t instanceof List&&t.length>=${i.c}`)}`
 
     case L.CALL_SELF:
-      return selfCall(w, i, block)
+      return writeSelfCall(w, i, block)
     case L.CALL:
     case L.CALL_NAMED:
-      return w.inlined(i, block) ?? call(w, i, block)
+      return w.writeInlined(i, block) ?? call(w, i, block)
     case L.PIPE:
-      return pipe(w, i, block)
+      return writePipe(w, i, block)
     case L.TAIL_NAMED:
-      return tailCall(w, i)
+      return writeTailCall(w, i)
     case L.CALL_METHOD:
-      return w.inlined(i, block) ?? callMethod(w, i, block)
+      return w.writeInlined(i, block) ?? callMethod(w, i, block)
     case L.BUILTIN1: {
       const { real } = i.k as BuiltinDef
-      if (real !== null && w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`
-      return builtin(w, i, block, [b()])
+      if (real !== null && w.readType(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`
+      return writeBuiltin(w, i, block, [b()])
     }
     case L.BUILTIN2:
-      return builtin(w, i, block, [b(), c()])
+      return writeBuiltin(w, i, block, [b(), c()])
     case L.BUILTIN_N:
-      return builtin(
+      return writeBuiltin(
         w,
         i,
         block,
         Array.from({ length: i.c }, (_, at) => w.value(i.b + at)),
       )
     case L.RETURN:
-      return w.returned(i.b)
+      return w.writeReturn(i.b)
 
     case L.THROW:
       return (
-        (isIdentity(w.typeOf(i.b)) ? '' : beforeSlow(w, i, `isLong(${b()})`)) + w.fault(i, block, w.calling(`thrown(${b()})`))
+        (isIdentity(w.readType(i.b)) ? '' : writeBeforeSlow(w, i, `isLong(${b()})`)) +
+        w.writeFault(i, block, w.writeCalling(`thrown(${b()})`))
       )
     case L.RETHROW:
-      return w.fault(i, block, w.any(i.b))
+      return w.writeFault(i, block, w.any(i.b))
     case L.RAISE: {
       const { kind, message } = i.k as { readonly kind: string; readonly message: string }
-      return w.fault(i, block, `new Fault(${JSON.stringify(kind)},${w.constant(message)})`)
+      return w.writeFault(i, block, `new Fault(${JSON.stringify(kind)},${w.constant(message)})`)
     }
     case L.CATCH_VALUE:
       return set(`${w.any(i.b)}.caught`)
@@ -327,19 +342,19 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.PROPAGATE: {
       const x = b()
       const next = `t=t.fields[0];if(t===undefined)t=null;${w.any(i.a)}=t;${w.go(block, block.successors[0]!, i.a)}`
-      return `t=${x};if(!isResult(t)){${w.fault(i, block, 'noResult(t)')}}if(t.variant==="Ok"){${next}}${w.go(block, block.successors[1]!)}`
+      return `t=${x};if(!isResult(t)){${w.writeFault(i, block, 'noResult(t)')}}if(t.variant==="Ok"){${next}}${w.go(block, block.successors[1]!)}`
     }
     case L.ITERATE:
-      return w.typeOf(i.b) === RANGE ? w.startCounter(i) : set(`iterate(${b()})`)
+      return w.readType(i.b) === RANGE ? w.startCounter(i) : set(`iterate(${b()})`)
     case L.NEXT:
-      return next(w, i, block)
+      return writeNext(w, i, block)
     default:
       return unreachable(op)
   }
 }
 
 /** What leaves when a slot does not hold an int that is a number. */
-function intsGuard(w: InstrWriter, i: Instr, slots: readonly number[]): string {
+function writeIntsGuard(w: InstrWriter, i: Instr, slots: readonly number[]): string {
   const tests = slots.filter((slot) => !w.isNumber(slot)).map((slot) => `typeof ${w.any(slot)}!=="number"`)
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
@@ -347,16 +362,16 @@ function intsGuard(w: InstrWriter, i: Instr, slots: readonly number[]): string {
 /** What leaves when the operands of an access by index are not a list and an int. */
 function listGuard(w: InstrWriter, i: Instr, index: number): string {
   const tests = [
-    w.typeOf(i.b) === LIST ? '' : `!(${w.any(i.b)} instanceof List)`,
+    w.readType(i.b) === LIST ? '' : `!(${w.any(i.b)} instanceof List)`,
     w.isNumber(index) ? '' : `typeof ${w.any(index)}!=="number"`,
   ].filter((each) => each !== '')
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
 /** As listGuard, apart: what is within the bounds of a view is in a list. */
-function viewGuards(w: InstrWriter, i: Instr, index: number): [string, string] {
-  const list = w.typeOf(i.b) === LIST ? '' : `if(!(${w.any(i.b)} instanceof List)){${w.guard(i)}}`
-  return [intsGuard(w, i, [index]), list]
+function writeViewGuards(w: InstrWriter, i: Instr, index: number): [string, string] {
+  const list = w.readType(i.b) === LIST ? '' : `if(!(${w.any(i.b)} instanceof List)){${w.guard(i)}}`
+  return [writeIntsGuard(w, i, [index]), list]
 }
 
 /** V8 asks the same of an index, as one comparison without sign; where it finds that it knows the answer, it does not ask again. */
@@ -367,9 +382,9 @@ function isWithin(at: string, { length }: ViewNames): string {
 function readList(w: InstrWriter, i: Instr): string {
   const list = w.any(i.b)
   const at = w.any(i.c)
-  const view = w.view(i.b, w.readsFloat(i))
+  const view = w.getView(i.b, w.readsFloat(i))
   if (view !== null) {
-    const [guardAt, guardList] = viewGuards(w, i, i.c)
+    const [guardAt, guardList] = writeViewGuards(w, i, i.c)
     const test = `${guardAt}if(${isWithin(at, view)})`
     // What comes next is mostly an assignment.
     const toOwn = view.owned === null ? `if(!${list}.owned){${w.exit(i)}}` : ''
@@ -381,7 +396,7 @@ function readList(w: InstrWriter, i: Instr): string {
   if (!w.readsFloat(i))
     return `${guard}${w.any(i.a)}=${at}>=0&&${at}<${list}.length&&${list}.raw===null?${list}.boxed[${at}]:listItem(${list},${at});`
   const f = w.raw(i.a)
-  const label = w.label()
+  const label = w.makeLabel()
   return (
     `${guard}${label}:{if(${at}>=0&&${at}<${list}.length){if(${list}.raw!==null){${f}=${list}.raw[${at}];break ${label}}` +
     `t=${list}.boxed[${at}];if(t instanceof F){${f}=t.v;break ${label}}}${w.guard(i)}}`
@@ -393,12 +408,12 @@ function writeList(w: InstrWriter, i: Instr, block: Block): string {
   const at = w.any(i.d)
   const a = w.any(i.a)
   const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
-  const isFloat = w.typeOf(i.c) === FLOAT
+  const isFloat = w.readType(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
-  const slow = `${beforeSlow(w, i, `!${list}.owned`)}t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`, true)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
-  const view = i.a === i.b ? w.view(i.b, isFloat) : null
+  const slow = `${writeBeforeSlow(w, i, `!${list}.owned`)}t=${w.writeCalling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`, true)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${a}=t`
+  const view = i.a === i.b ? w.getView(i.b, isFloat) : null
   if (view !== null) {
-    const [guardAt, guardList] = viewGuards(w, i, i.d)
+    const [guardAt, guardList] = writeViewGuards(w, i, i.d)
     // Were it made here, the variables would come from two sides where the ways meet again, and V8 would look at each list anew.
     const toOwn = w.code.compiled.leavesToOwn === 'yes' ? `if(!${list}.owned){${w.exit(i)}}` : ''
     return (
@@ -413,7 +428,7 @@ function writeList(w: InstrWriter, i: Instr, block: Block): string {
     : `${guard}if(${inPlace}===null){${list}.boxed[${at}]=${value};${move}}else{${slow}}`
 }
 
-function branch(w: InstrWriter, block: Block, condition: string): string {
+function writeBranch(w: InstrWriter, block: Block, condition: string): string {
   const [next, target] = block.successors
   return `if(${condition}){${w.go(block, next!)}}${w.go(block, target!)}`
 }
@@ -422,19 +437,19 @@ function run(w: InstrWriter, from: number, count: number): string {
   return Array.from({ length: count }, (_, at) => w.value(from + at)).join(',')
 }
 
-function number(value: number): string {
+function writeNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : value < 0 ? `(${value})` : String(value)
 }
 
 function loadConstant(w: InstrWriter, i: Instr): string {
   const { k } = i
-  if (k instanceof HarnFloat) return `${w.raw(i.a)}=${number(k.v)};`
-  const text = typeof k === 'number' ? number(k) : typeof k === 'boolean' || k === null ? String(k) : w.constant(k)
+  if (k instanceof HarnFloat) return `${w.raw(i.a)}=${writeNumber(k.v)};`
+  const text = typeof k === 'number' ? writeNumber(k) : typeof k === 'boolean' || k === null ? String(k) : w.constant(k)
   return `${w.any(i.a)}=${text};`
 }
 
-function truth(w: InstrWriter, slot: number): string {
-  if (w.typeOf(slot) === FLOAT) return `(${w.raw(slot)}!==0)`
+function writeTruth(w: InstrWriter, slot: number): string {
+  if (w.readType(slot) === FLOAT) return `(${w.raw(slot)}!==0)`
   const x = w.any(slot)
   if (w.isBool(slot)) return x
   if (w.isNumber(slot)) return `(${x}!==0)`
@@ -444,21 +459,21 @@ function truth(w: InstrWriter, slot: number): string {
 // ---- numbers
 
 /** Arithmetic on what is an int within the exact range, or the guess was wrong. */
-function ints(w: InstrWriter, i: Instr): string {
+function writeInts(w: InstrWriter, i: Instr): string {
   const { op } = i
   const a = w.any(i.a)
   const x = w.any(i.b)
   const tests = w.isNumber(i.b) ? [] : [`typeof ${x}!=="number"`]
   if (op === L.NEG) return `${tests.length === 0 ? '' : `if(${tests[0]!}){${w.guard(i)}}`}${a}=0-${x};`
   const isSlot = op !== L.ADDK && op !== L.SUBK && op !== L.MULK && op !== L.MODK
-  const y = isSlot ? w.any(i.c) : number(i.c)
+  const y = isSlot ? w.any(i.c) : writeNumber(i.c)
   if (isSlot && !w.isNumber(i.c) && i.c !== i.b) tests.push(`typeof ${y}!=="number"`)
   const guard = tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
   // A division by zero is raised by the base tier.
   const zero = isSlot ? `if(${y}===0){${w.exit(i)}}` : ''
   if (op === L.MOD) return `${guard}${zero}${a}=(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0;`
   if (op === L.MODK) return `${guard}${a}=(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0;`
-  if (op === L.DIV) return `${guard}${zero}${a}=${quotient(x, y)};`
+  if (op === L.DIV) return `${guard}${zero}${a}=${writeQuotient(x, y)};`
   const past = 'past(g)'
   return `${guard}g=${x}${SYMBOL[op]!}${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
 }
@@ -469,11 +484,11 @@ function toDouble(w: InstrWriter, i: Instr, slot: number, into: string): string 
   return `if(typeof ${x}==="number")${into}=${x};else if(${x} instanceof F)${into}=${x}.v;else{${w.exit(i)}}`
 }
 
-function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
+function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const withInt = i.op === L.ADDK || i.op === L.SUBK || i.op === L.MULK
   const symbol = SYMBOL[i.op]!
-  const x = w.typeOf(i.b)
-  const y = withInt ? undefined : w.typeOf(i.c)
+  const x = w.readType(i.b)
+  const y = withInt ? undefined : w.readType(i.c)
   if (x === FLOAT || y === FLOAT) {
     let before = ''
     let left = x === FLOAT ? w.raw(i.b) : w.isNumber(i.b) ? w.any(i.b) : ''
@@ -481,7 +496,7 @@ function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
       before += toDouble(w, i, i.b, 'g')
       left = 'g'
     }
-    let right = withInt ? number(i.c) : y === FLOAT ? w.raw(i.c) : w.isNumber(i.c) ? w.any(i.c) : ''
+    let right = withInt ? writeNumber(i.c) : y === FLOAT ? w.raw(i.c) : w.isNumber(i.c) ? w.any(i.c) : ''
     if (right === '') {
       before += toDouble(w, i, i.c, 'h')
       right = 'h'
@@ -489,10 +504,10 @@ function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
     return `${before}${w.raw(i.a)}=${left}${symbol}${right};`
   }
   const left = w.any(i.b)
-  const right = withInt ? number(i.c) : w.any(i.c)
-  if (i.kind === SAW_FLOATS && w.typeOf(i.b) === ANY) {
+  const right = withInt ? writeNumber(i.c) : w.any(i.c)
+  if (i.kind === SAW_FLOATS && w.readType(i.b) === ANY) {
     if (withInt) return `if(!(${left} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right};`
-    if (w.typeOf(i.c) === ANY)
+    if (w.readType(i.c) === ANY)
       return `if(!(${left} instanceof F&&${right} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right}.v;`
   }
   const a = w.any(i.a)
@@ -503,17 +518,17 @@ function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const condition = tests.filter((each) => each !== '').join('&&')
   const charge =
     i.op === L.ADD || i.op === L.ADD_OWNED
-      ? `${beforeSlow(w, i, `isLong(${left})`)}m.chargeJoin(${left},${right},${i.op === L.ADD_OWNED});`
+      ? `${writeBeforeSlow(w, i, `isLong(${left})`)}m.chargeJoin(${left},${right},${i.op === L.ADD_OWNED});`
       : i.op === L.MUL
-        ? `if(typeof ${left}==="string"||typeof ${right}==="string"){${beforeLong(w, i)}m.chargeRepeat(${left},${right});}`
+        ? `if(typeof ${left}==="string"||typeof ${right}==="string"){${writeBeforeLong(w, i)}m.chargeRepeat(${left},${right});}`
         : i.op === L.MULK
-          ? `if(typeof ${left}==="string"){${beforeLong(w, i)}m.chargeRepeat(${left},${right});}`
+          ? `if(typeof ${left}==="string"){${writeBeforeLong(w, i)}m.chargeRepeat(${left},${right});}`
           : ''
-  const slow = (before: string): string =>
-    `${before}t=${SLOW[i.op]!}(${left},${right});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t;`
+  const writeSlow = (before: string): string =>
+    `${before}t=${SLOW[i.op]!}(${left},${right});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${a}=t;`
   if (i.op === L.DIV) {
-    const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0)${a}=${quotient(left, right)};`
-    return `${fast}else{${slow('')}}`
+    const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0)${a}=${writeQuotient(left, right)};`
+    return `${fast}else{${writeSlow('')}}`
   }
   // Past the exact range with ints, the slow function goes on with bigints and charges nothing: as the base tier does.
   const fast = `g=${left}${symbol}${right};q=g|0;if(q===g)${a}=q;else if(g<=9007199254740991&&g>=-9007199254740991)${a}=g;else{t=${SLOW[i.op]!}(${left},${right});${a}=t}`
@@ -521,45 +536,45 @@ function arithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const isJoin = i.op === L.ADD || i.op === L.ADD_OWNED
   // Two floats join without a charge (loop.ts); so the charge is for everything else.
   const charged = isJoin ? `if(!(${left} instanceof F&&${right} instanceof F)){${charge}}` : charge
-  return `if(${condition}){${fast}}else{${slow(charged)}}`
+  return `if(${condition}){${fast}}else{${writeSlow(charged)}}`
 }
 
 /** V8 divides ints where both sides and the result are cut to 32 bits; only -2^31 by -1 does not fit. */
-function quotient(x: string, y: string): string {
+function writeQuotient(x: string, y: string): string {
   return `(${x}|0)===${x}&&(${y}|0)===${y}&&${y}>0?(${x}|0)/(${y}|0)|0:Math.trunc(${x}/${y})+0`
 }
 
-function remainder(x: string, y: string, yIsPositive: boolean): string {
+function writeRemainder(x: string, y: string, yIsPositive: boolean): string {
   return yIsPositive ? `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0` : `${x}%${y}+0`
 }
 
-function modulo(w: InstrWriter, i: Instr, x: string, y: string, isQuick: boolean, isSlot: boolean): string {
+function writeModulo(w: InstrWriter, i: Instr, x: string, y: string, isQuick: boolean, isSlot: boolean): string {
   if (!isQuick) return ''
   const tests = [w.isNumber(i.b) ? '' : `typeof ${x}==="number"`]
   if (isSlot) tests.push(w.isNumber(i.c) ? '' : `typeof ${y}==="number"`, `${y}!==0`)
   const condition = tests.filter((each) => each !== '').join('&&')
   const quick = isSlot
     ? `(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0`
-    : `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${number(i.c)}:${x}%${number(i.c)}+0`
+    : `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${writeNumber(i.c)}:${x}%${writeNumber(i.c)}+0`
   return `if(${condition})${w.any(i.a)}=${quick};else `
 }
 
-function slowModulo(w: InstrWriter, i: Instr, block: Block, y: string): string {
-  return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t}`
+function writeSlowModulo(w: InstrWriter, i: Instr, block: Block, y: string): string {
+  return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${w.any(i.a)}=t}`
 }
 
 /** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
-function beforeLong(w: InstrWriter, i: Instr): string {
+function writeBeforeLong(w: InstrWriter, i: Instr): string {
   return `if(${w.fuel}<1){${w.exit(i)}}`
 }
 
-/** As beforeLong, where `condition` says that it takes long. */
-function beforeSlow(w: InstrWriter, i: Instr, condition: string): string {
+/** As writeBeforeLong, where `condition` says that it takes long. */
+function writeBeforeSlow(w: InstrWriter, i: Instr, condition: string): string {
   return `if(${w.fuel}<1&&${condition}){${w.exit(i)}}`
 }
 
-function beforeTest(w: InstrWriter, i: Instr): string {
-  if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || isIdentity(w.typeOf(i.b))) return ''
+function writeBeforeTest(w: InstrWriter, i: Instr): string {
+  if (w.readType(i.b) === FLOAT || w.isNumber(i.b) || isIdentity(w.readType(i.b))) return ''
   if (!w.owesFor(i)) return ''
   const x = w.any(i.b)
   return `if(typeof ${x}!=="number"&&${w.fuel}<1&&isLong(${x})){${w.exit(i)}}`
@@ -567,7 +582,7 @@ function beforeTest(w: InstrWriter, i: Instr): string {
 
 /** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
 function test(w: InstrWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
-  const x = w.typeOf(slot)
+  const x = w.readType(slot)
   if (x === FLOAT || yType === FLOAT) {
     const left = x === FLOAT ? w.raw(slot) : w.any(slot)
     const right = yType === FLOAT ? w.raw(ySlot) : w.any(ySlot)
@@ -579,15 +594,15 @@ function test(w: InstrWriter, op: number, slot: number, y: string, yType: number
     return `(typeof ${other}==="number"?${put(other)}:${other} instanceof F?${put(`${other}.v`)}:${SLOW_TEST[op]!(w.value(slot), y)})`
   }
   const left = w.any(slot)
-  if ((op === L.EQ || op === L.NE) && (isIdentity(x) || isIdentity(yType))) return identity(op, left, x, y, yType)
+  if ((op === L.EQ || op === L.NE) && (isIdentity(x) || isIdentity(yType))) return writeIdentity(op, left, x, y, yType)
   const tests = [w.isNumber(slot) ? '' : `typeof ${left}==="number"`, w.isNumber(ySlot) ? '' : `typeof ${y}==="number"`]
   const condition = tests.filter((each) => each !== '').join('&&')
   const fast = `${left}${TEST_TEXT[op]!}${y}`
-  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${w.calling(SLOW_TEST[op]!(left, y))})`
+  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
 }
 
 /** Texts are asked for first: V8 compares what it knows to be texts by address, or by content where that may be equal. */
-function identity(op: number, x: string, xType: number, y: string, yType: number): string {
+function writeIdentity(op: number, x: string, xType: number, y: string, yType: number): string {
   const same = `${x}${TEST_TEXT[op]!}${y}`
   if (xType === yType || (xType !== TEXT && yType !== TEXT)) return `(${same})`
   const other = xType === TEXT ? y : x
@@ -595,8 +610,8 @@ function identity(op: number, x: string, xType: number, y: string, yType: number
 }
 
 function testInt(w: InstrWriter, op: number, slot: number, constant: number): string {
-  const y = number(constant)
-  if (w.typeOf(slot) === FLOAT) return `(${FLOAT_TEST[op]!(w.raw(slot), y)})`
+  const y = writeNumber(constant)
+  if (w.readType(slot) === FLOAT) return `(${FLOAT_TEST[op]!(w.raw(slot), y)})`
   const x = w.any(slot)
   const fast = `${x}${TEST_TEXT[op]!}${y}`
   return w.isNumber(slot) ? `(${fast})` : `(typeof ${x}==="number"?${fast}:${SLOW_TEST[op]!(x, y)})`
@@ -604,15 +619,15 @@ function testInt(w: InstrWriter, op: number, slot: number, constant: number): st
 
 // ---- texts, checks, iteration
 
-function text(w: InstrWriter, i: Instr): string {
+function writeText(w: InstrWriter, i: Instr): string {
   const parts = Array.from({ length: i.c }, (_, at) => {
     const slot = i.b + at
-    if (w.typeOf(slot) === FLOAT) return `display(${w.value(slot)})`
+    if (w.readType(slot) === FLOAT) return `display(${w.value(slot)})`
     const x = w.any(slot)
-    if (w.typeOf(slot) === TEXT) return x
+    if (w.readType(slot) === TEXT) return x
     return `(typeof ${x}==="string"?${x}:display(${x}))`
   })
-  return `${beforeLong(w, i)}t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeText(t.length);${w.any(i.a)}=t;`
+  return `${writeBeforeLong(w, i)}t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeText(t.length);${w.any(i.a)}=t;`
 }
 
 const QUICK_CHECK: Readonly<Record<string, (x: string) => string>> = {
@@ -629,18 +644,18 @@ const QUICK_CHECK: Readonly<Record<string, (x: string) => string>> = {
 function checkParam(w: InstrWriter, i: Instr, block: Block): string {
   const { check } = i.k as ParameterCheck
   const isNumeric = check.kind === 'prim' && (check.name === 'int' || check.name === 'float')
-  if (isNumeric && (w.typeOf(i.b) === FLOAT || w.isNumber(i.b))) return ''
-  const quick = check.kind === 'prim' && w.typeOf(i.b) !== FLOAT ? QUICK_CHECK[check.name] : undefined
-  const slow = `t=${w.calling(`checkParameter(${w.value(i.b)},${w.constant(i.k)})`)};if(t!==null){${w.fault(i, block, 't')}}`
+  if (isNumeric && (w.readType(i.b) === FLOAT || w.isNumber(i.b))) return ''
+  const quick = check.kind === 'prim' && w.readType(i.b) !== FLOAT ? QUICK_CHECK[check.name] : undefined
+  const slow = `t=${w.writeCalling(`checkParameter(${w.value(i.b)},${w.constant(i.k)})`)};if(t!==null){${w.writeFault(i, block, 't')}}`
   return quick === undefined ? slow : `if(!(${quick(w.any(i.b))})){${slow}}`
 }
 
-function next(w: InstrWriter, i: Instr, block: Block): string {
+function writeNext(w: InstrWriter, i: Instr, block: Block): string {
   const [end, item] = block.successors
   const iter = w.any(i.b)
   const goEnd = `${w.any(i.a)}=END;${w.go(block, end!, i.a)}`
-  const goItem = w.go(block, item!, i.d, itemType(i, w.types))
-  const type = w.typeOf(i.b)
+  const goItem = w.go(block, item!, i.d, inferItemType(i, w.types))
+  const type = w.readType(i.b)
   if (type === COUNTER) {
     const { at, last, shared } = w.counter(i.b)
     return (
@@ -673,14 +688,14 @@ function next(w: InstrWriter, i: Instr, block: Block): string {
 }
 
 function buildRange(w: InstrWriter, i: Instr): string {
-  const guard = guessesBounds(i, w.types, w.guesses) ? intsGuard(w, i, [i.b, i.c]) : ''
+  const guard = guessesBounds(i, w.types, w.guesses) ? writeIntsGuard(w, i, [i.b, i.c]) : ''
   const isExclusive = i.d === 1
-  if (resultType(i, w.types, w.guessed) !== RANGE)
+  if (inferResultType(i, w.types, w.guessed) !== RANGE)
     return `${guard}${w.any(i.a)}=makeRange(${w.value(i.b)},${w.value(i.c)},${isExclusive});`
   return guard + w.setRange(i.a, w.any(i.b), isExclusive ? `${w.any(i.c)}-1` : w.any(i.c), String(isExclusive))
 }
 
-/** An array that begins with nil (keyed.ts, blankSlots). */
+/** An array that begins with nil (keyed.ts, makeBlankSlots). */
 function record(w: InstrWriter, i: Instr): string {
   const count = i.c / 2
   const values = Array.from({ length: count }, (_, at) => w.value(i.b + 2 * at + 1))
@@ -693,17 +708,17 @@ function record(w: InstrWriter, i: Instr): string {
 
 // ---- calls
 
-function selfCall(w: InstrWriter, i: Instr, block: Block): string {
+function writeSelfCall(w: InstrWriter, i: Instr, block: Block): string {
   const { code } = w
   if (i.c !== code.exactCount) return call(w, i, block, 'c')
   const callee = w.isWhole ? 'f' : 'c.code.jit'
   return (
     `if(d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
-    `v=${callee}(m,c,d+1${more(run(w, i.d, i.c))});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+    `v=${callee}(m,c,d+1${prefixComma(run(w, i.d, i.c))});if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
   )
 }
 
-function more(list: string): string {
+function prefixComma(list: string): string {
   return list === '' ? '' : `,${list}`
 }
 
@@ -711,69 +726,69 @@ function call(w: InstrWriter, i: Instr, block: Block, self = ''): string {
   const callee = self === '' ? w.value(i.b) : self
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
-    `v=t.jit(m,${callee},d+1${more(run(w, i.d, i.c))});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+    `v=t.jit(m,${callee},d+1${prefixComma(run(w, i.d, i.c))});if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
   )
 }
 
 /** Fuel as `Machine.enter` takes it. */
-function pipe(w: InstrWriter, i: Instr, block: Block): string {
+function writePipe(w: InstrWriter, i: Instr, block: Block): string {
   const callee = w.value(i.b + 1)
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===1)||d>=m.deepest||m.fuel<=0){${w.exit(i)}}m.fuel--;` +
-    `v=t.jit(m,${callee},d+1,${w.value(i.b)});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+    `v=t.jit(m,${callee},d+1,${w.value(i.b)});if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
   )
 }
 
-function tailCall(w: InstrWriter, i: Instr): string {
+function writeTailCall(w: InstrWriter, i: Instr): string {
   const callee = w.value(i.b)
   return (
     `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||m.tails>=100||--m.fuel<0){${w.restart(i)}}` +
-    `m.tails++;v=t.jit(m,${callee},d${more(run(w, i.d, i.c))});m.tails--;return v;`
+    `m.tails++;v=t.jit(m,${callee},d${prefixComma(run(w, i.d, i.c))});m.tails--;return v;`
   )
 }
 
-function builtin(w: InstrWriter, i: Instr, block: Block, given: readonly string[]): string {
+function writeBuiltin(w: InstrWriter, i: Instr, block: Block, given: readonly string[]): string {
   const def = i.k as BuiltinDef
   const count = def.rest ? Math.max(given.length, def.arity) : def.arity
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
-  const before = i.op === L.BUILTIN1 && def.real !== null ? '' : beforeLong(w, i)
+  const before = i.op === L.BUILTIN1 && def.real !== null ? '' : writeBeforeLong(w, i)
   if (isLengthAtHand(i, w.types)) return `${before}${w.any(i.a)}=${given[0]!}.length;`
-  const call = w.calling(`${w.constant(def)}.run(m.context${more(args.join(','))})`)
-  const run = `m.context.argc=${given.length};m.spent=0;t=${call};${control(w, i, block)}`
-  return `${before}${quickly(w, def, given, run)}${w.any(i.a)}=t;`
+  const call = w.writeCalling(`${w.constant(def)}.run(m.context${prefixComma(args.join(','))})`)
+  const run = `m.context.argc=${given.length};m.spent=0;t=${call};${writeControl(w, i, block)}`
+  return `${before}${writeQuickCall(w, def, given, run)}${w.any(i.a)}=t;`
 }
 
 /** Statements that leave in `t` what a builtin gives, `run` where it does not have it at hand. */
-function quickly(w: InstrWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
+function writeQuickCall(w: InstrWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
   if (quick === null || rest || given.length > 2) return run
   return `t=${w.constant(quick)}(${given[0] ?? 'null'},${given[1] ?? 'null'});if(t===undefined){${run}}`
 }
 
 /** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
-function control(w: InstrWriter, i: Instr, block: Block): string {
-  return `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}${w.wait(i)}}`
+function writeControl(w: InstrWriter, i: Instr, block: Block): string {
+  return `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.writeFault(i, block, 'asked(m)')}}${w.wait(i)}}`
 }
 
 function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
-  const finish = (text: string): string => `${beforeLong(w, i)}${text}${methodControl(w, i, block)}${w.any(i.a)}=t;`
-  const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
-  if (w.typeOf(i.b) === FLOAT) return finish(anyMethod)
-  const seen = seenMethod(w, i, block, receiver, args)
+  const finish = (text: string): string => `${writeBeforeLong(w, i)}${text}${writeMethodControl(w, i, block)}${w.any(i.a)}=t;`
+  const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${prefixComma(args.join(','))});if(t===undefined){${w.exit(i)}}`
+  if (w.readType(i.b) === FLOAT) return finish(anyMethod)
+  const seen = writeSeenMethod(w, i, block, receiver, args)
   const structCall =
     `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
-    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args.join(','))});m.deepest=q;` +
-    `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;`
+    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${prefixComma(args.join(','))});m.deepest=q;` +
+    `if(v===undefined)${w.writeAfterCall(i, block, true)}${w.any(i.a)}=v;`
   // What was seen comes first: to ask for a class is to walk a chain of prototypes.
   if (seen === null) return `if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
   return `if(${seen.test}){${finish(seen.text)}}else if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
 }
 
 /** The kind of receiver that the base tier saw last, and statements that leave in `t` what the method gives there. */
-function seenMethod(
+function writeSeenMethod(
   w: InstrWriter,
   i: Instr,
   block: Block,
@@ -793,30 +808,37 @@ function seenMethod(
   if (def === null || test === null || !isDirect(def)) return null
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
-  const run = `m.context.argc=${args.length};m.spent=0;t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))});`
-  return { test, text: forEach(w, i, block, def, args, quickly(w, def, [receiver, ...args], run)) }
+  const run = `m.context.argc=${args.length};m.spent=0;t=${w.constant(def)}.run(m.context,${receiver}${prefixComma(given.join(','))});`
+  return { test, text: writeForEach(w, i, block, def, args, writeQuickCall(w, def, [receiver, ...args], run)) }
 }
 
 /**
  * A method that calls a function for every element is the loop that this function has for it, where it was called for that method
  * last: V8 sees the same loop again and takes it into the caller's text. KEEP WITH: Tier.elements.
  */
-function forEach(w: InstrWriter, i: Instr, block: Block, { each }: BuiltinDef, args: readonly string[], run: string): string {
+function writeForEach(
+  w: InstrWriter,
+  i: Instr,
+  block: Block,
+  { each }: BuiltinDef,
+  args: readonly string[],
+  run: string,
+): string {
   if (each === null || args.length <= each.fn) return run
   const fn = args[each.fn]!
   const first = each.fn === 0 ? 'null' : args[each.fn - 1]!
   return (
     `if(${fn} instanceof Closure&&(t=${fn}.code.compiled).lastFrame===${w.constant(each.frame)}&&d+2<m.floor&&d<m.limits.frames){` +
     `m.spent=0;q=m.deepest;m.deepest=d+2+RUN>m.floor?m.floor:d+2+RUN;` +
-    `t=t.lastLoop(m,${fn},d+2,${w.value(i.b)},null,-1,null,${first});m.deepest=q;if(t===undefined)${w.afterCall(i, block, true)}` +
+    `t=t.lastLoop(m,${fn},d+2,${w.value(i.b)},null,-1,null,${first});m.deepest=q;if(t===undefined)${w.writeAfterCall(i, block, true)}` +
     `}else{${run}}`
   )
 }
 
 /** As control; a method that calls a function for every element goes on right here. */
-function methodControl(w: InstrWriter, i: Instr, block: Block): string {
+function writeMethodControl(w: InstrWriter, i: Instr, block: Block): string {
   return (
-    `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}` +
-    `if((t=m.tier.elements(d))===CONTROL){${w.wait(i)}}if(t===undefined)${w.afterCall(i, block, true)}}`
+    `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.writeFault(i, block, 'asked(m)')}}` +
+    `if((t=m.tier.elements(d))===CONTROL){${w.wait(i)}}if(t===undefined)${w.writeAfterCall(i, block, true)}}`
   )
 }

@@ -9,7 +9,7 @@ import { compileAnyElements, compileBeginning, compileElements, compileFunction,
 import { Site } from './site.js'
 import { forget, giveUp, NEVER } from './state.js'
 import { fits } from './entry-types.js'
-import { control, popNative } from '../interpreter/activations.js'
+import { carryOut, popNative } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
@@ -91,7 +91,7 @@ export class Tier implements CompiledTier {
   }
 
   /** As call, where the callee takes the top frame over: the arguments lie at its base. */
-  tailCall(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined {
+  callTail(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined {
     const { m } = this
     this.begin(co, co.fp)
     const value = enter(m, callee, co.fp, co.regs, co.base)
@@ -110,7 +110,7 @@ export class Tier implements CompiledTier {
    * A turn of a loop that is hot: `co` stands at the loop's start. Undefined: the base tier goes on where `co` stands after
    * `settle`. A value is what the function returned.
    */
-  loop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
+  runLoop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
     const { m } = this
     const unit = (loop.cache as EnteredUnit | null) ?? compileLoop(m, closure, loop, co)
     if (unit === null || !this.canEnter(unit, closure.code, co)) return undefined
@@ -143,7 +143,7 @@ export class Tier implements CompiledTier {
     if (compiled.lastFrame !== action.frame || loop === null) {
       const def = m.registry.frames.get(action.frame)
       if (def?.loop === undefined || def.output === 'drop' || fn.code.jitCount !== (def.loop.count ?? 1)) return CONTROL
-      loop = this.elementLoop(fn, def, state.list.length)
+      loop = this.getElementLoop(fn, def, state.list.length)
     }
     m.context.action = null
     const top = m.deepest
@@ -170,7 +170,7 @@ export class Tier implements CompiledTier {
     m.fuel++
     this.begin(co, co.fp + 1)
     const { fuel } = m
-    const value = this.elementLoop(fn, def, list.length - at)(m, fn, co.fp + 1, list, state, at, co.regs[co.base]!, state.acc)
+    const value = this.getElementLoop(fn, def, list.length - at)(m, fn, co.fp + 1, list, state, at, co.regs[co.base]!, state.acc)
     if (value !== undefined) {
       popNative(m, task)
       m.give(co, value)
@@ -189,7 +189,7 @@ export class Tier implements CompiledTier {
   }
 
   /** The loop of a native frame over `count` elements: for any function, or for this one when it is hot. */
-  private elementLoop(fn: HarnClosure, def: FrameDef, count: number): ElementLoop {
+  private getElementLoop(fn: HarnClosure, def: FrameDef, count: number): ElementLoop {
     const { code } = fn
     const { compiled } = code
     compiled.elements += count
@@ -241,7 +241,7 @@ export class Tier implements CompiledTier {
       return undefined
     const closure = own.frames[0] as HarnClosure
     const { code } = closure
-    const unit = this.partAt(own, closure)
+    const unit = this.findPartAt(own, closure)
     if (unit === null) return undefined
     if (own.paused) {
       // When resumed, the yield itself gives nil.
@@ -288,7 +288,7 @@ export class Tier implements CompiledTier {
   }
 
   /** The unit for a generator that stands at a yield or at its beginning, null for every other or while it is not hot. */
-  private partAt(own: Coroutine, closure: HarnClosure): EnteredUnit | null {
+  private findPartAt(own: Coroutine, closure: HarnClosure): EnteredUnit | null {
     const { code } = closure
     const { compiled } = code
     const { instr, regs, base } = own
@@ -330,11 +330,11 @@ export class Tier implements CompiledTier {
       m.passing = true
       return raiseFault(m, task, fault, passing, passing && m.raisedIn?.code.module.isHidden !== true)
     }
-    return m.context.action === null || control(m, task)
+    return m.context.action === null || carryOut(m, task)
   }
 
   /** A call from compiled code of a function that is not compiled. */
-  firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined {
+  callFirst(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined {
     const { code } = closure
     if (compileFunction(this.m, closure, (slot) => args[slot])) return code.jit(this.m, closure, depth, ...args)
     return this.leaveAtEntry(closure, args)
@@ -446,7 +446,7 @@ function pays({ leaves, work }: Profit): boolean {
 }
 
 /** What went wrong inside the compiler for any function of a program, null when nothing did: a bug of ours. */
-export function compilerFault({ modules }: LinkedProgram): unknown {
+export function findCompilerFault({ modules }: LinkedProgram): unknown {
   for (const module of modules.values()) {
     for (const { compiled } of module.functions) if (compiled.broken !== null) return compiled.broken
   }

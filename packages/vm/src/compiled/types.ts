@@ -9,7 +9,7 @@
 import { HarnFloat } from '../values/scalars.js'
 import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
-import { argumentsOf, mayFault, readsOf, writeOf } from './operands.js'
+import { locateArguments, mayFault, listReads, findWrite } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr, LinkedOp, OperationKind } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
@@ -32,11 +32,11 @@ export type Types = Uint8Array
 
 const L = LINKED
 
-const kindOf = (op: LinkedOp): OperationKind | null => OPERATION_BY_CODE[op]!.kind
+const getKind = (op: LinkedOp): OperationKind | null => OPERATION_BY_CODE[op]!.kind
 
 /** Whether `op` gives true or false. */
 function isTest(op: LinkedOp): boolean {
-  switch (kindOf(op)) {
+  switch (getKind(op)) {
     case 'test':
     case 'order':
     case 'order int':
@@ -54,7 +54,7 @@ export function hasKind(op: LinkedOp): boolean {
 }
 
 function isNumeric(op: LinkedOp): boolean {
-  return kindOf(op) === 'arithmetic' || kindOf(op) === 'arithmetic int' || op === L.NEG || op === L.MOD || op === L.MODK
+  return getKind(op) === 'arithmetic' || getKind(op) === 'arithmetic int' || op === L.NEG || op === L.MOD || op === L.MODK
 }
 
 /** After a guess about `i` was wrong. */
@@ -83,19 +83,19 @@ export function guessesList(i: Instr, types: Types, guesses: boolean): boolean {
  * Reads by index that are taken to give floats: those whose result goes into arithmetic that saw floats only, nearby. Nothing is
  * kept of what the base tier read, because that would cost it more than it is worth here.
  */
-export function floatReads(blocks: Iterable<Block>): Set<Instr> {
+export function findFloatReads(blocks: Iterable<Block>): Set<Instr> {
   const reads = new Set<Instr>()
   for (const { instrs } of blocks) {
     const bySlot = new Map<number, Instr>()
     for (const i of instrs) {
       if (isNumeric(i.op) && i.kind === SAW_FLOATS) {
-        for (const slot of readsOf(i)) {
+        for (const slot of listReads(i)) {
           const read = bySlot.get(slot)
           if (read !== undefined) reads.add(read)
         }
       }
-      const moved = kindOf(i.op) === 'move' ? bySlot.get(i.b) : undefined
-      const result = writeOf(i)
+      const moved = getKind(i.op) === 'move' ? bySlot.get(i.b) : undefined
+      const result = findWrite(i)
       if (result < 0) continue
       if (i.op === L.GET_INDEX && i.kind === SAW_LISTS) bySlot.set(result, i)
       else if (moved !== undefined) bySlot.set(result, moved)
@@ -108,8 +108,8 @@ export function floatReads(blocks: Iterable<Block>): Set<Instr> {
 /** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
 export function usesAsNumber(i: Instr, slot: number): boolean {
   const { op } = i
-  const counts = isNumeric(op) || kindOf(op) === 'order' || kindOf(op) === 'order jump'
-  if (counts) return readsOf(i).includes(slot)
+  const counts = isNumeric(op) || getKind(op) === 'order' || getKind(op) === 'order jump'
+  if (counts) return listReads(i).includes(slot)
   if (op === L.GET_INDEX) return i.c === slot && i.kind !== SAW_OTHERS
   return op === L.SET_INDEX && i.d === slot && i.kind !== SAW_OTHERS
 }
@@ -125,9 +125,9 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   const { op } = i
   const isOne = (type: number): boolean => type === ANY || type === NUMBER
   if (!guesses || i.kind !== SAW_INTS || !isOne(types[i.b]!)) return false
-  if (kindOf(op) === 'arithmetic int' || op === L.NEG) return true
+  if (getKind(op) === 'arithmetic int' || op === L.NEG) return true
   if (op === L.MODK) return i.c !== 0
-  return (kindOf(op) === 'arithmetic' || op === L.MOD) && isOne(types[i.c]!)
+  return (getKind(op) === 'arithmetic' || op === L.MOD) && isOne(types[i.c]!)
 }
 
 /** A function as part of a caller's text (inline.ts). */
@@ -157,26 +157,26 @@ export interface Guesses {
 }
 
 /** What `i` leaves in its result slot. */
-export function resultType(i: Instr, types: Types, { allowed: guesses, floatReads, inlined }: Guesses): number {
+export function inferResultType(i: Instr, types: Types, { allowed: guesses, floatReads, inlined }: Guesses): number {
   const { op } = i
   if (guessesInts(i, types, guesses)) return NUMBER
   if (guessesList(i, types, guesses)) return op === L.SET_INDEX ? LIST : floatReads.has(i) ? FLOAT : ANY
   if (op === L.BUILD_LIST || op === L.LIST_PUSH || op === L.LIST_EXTEND || op === L.CHECK_LIST) return LIST
   if (op === L.CALL || op === L.CALL_NAMED || op === L.CALL_METHOD)
-    return inlined.get(i)?.call.solve(types, argumentsOf(i).from).result ?? ANY
+    return inlined.get(i)?.call.solve(types, locateArguments(i).from).result ?? ANY
   if (op === L.BUILD_RANGE)
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY
-  if (kindOf(op) === 'move') return types[i.b]!
-  if (op === L.LOADK) return constantType(i.k)
+  if (getKind(op) === 'move') return types[i.b]!
+  if (op === L.LOADK) return inferConstantType(i.k)
   if (isTest(op)) return BOOL
-  if (kindOf(op) === 'arithmetic') {
+  if (getKind(op) === 'arithmetic') {
     const x = types[i.b]!
     const y = types[i.c]!
     if (x === FLOAT || y === FLOAT) return FLOAT
     return x === ANY && y === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
-  if (kindOf(op) === 'arithmetic int' || op === L.NEG) {
+  if (getKind(op) === 'arithmetic int' || op === L.NEG) {
     if (types[i.b] === FLOAT) return FLOAT
     return types[i.b] === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
@@ -190,7 +190,7 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
 const SHORT = 80
 const SURROGATE = /[\ud800-\udfff]/
 
-function constantType(value: unknown): number {
+function inferConstantType(value: unknown): number {
   switch (typeof value) {
     case 'number':
       return NUMBER
@@ -226,23 +226,23 @@ export function isIdentity(type: number): boolean {
  * Slots whose value is in variables and has to be an object for `i`: to be called before `i`, whatever it does. They hold the
  * object from then on.
  */
-export function beforeInstr(i: Instr, types: Types): number[] {
+export function applyBefore(i: Instr, types: Types): number[] {
   const { op } = i
-  const whole = readsOf(i).filter((slot) =>
-    types[slot] === RANGE ? kindOf(op) !== 'move' && op !== L.ITERATE : types[slot] === COUNTER && op !== L.NEXT,
+  const whole = listReads(i).filter((slot) =>
+    types[slot] === RANGE ? getKind(op) !== 'move' && op !== L.ITERATE : types[slot] === COUNTER && op !== L.NEXT,
   )
   for (const slot of whole) types[slot] = types[slot] === RANGE ? ANY : RANGE_ITER
   return whole
 }
 
 /** The state behind `i` where control goes on at its `next`. */
-export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
-  const result = writeOf(i)
+export function applyAfter(i: Instr, types: Types, guesses: Guesses): void {
+  const result = findWrite(i)
   if (result < 0) return
-  const type = resultType(i, types, guesses)
+  const type = inferResultType(i, types, guesses)
   // The guard has seen to it.
   if (guessesInts(i, types, guesses.allowed) || guessesBounds(i, types, guesses.allowed))
-    for (const slot of readsOf(i)) types[slot] = NUMBER
+    for (const slot of listReads(i)) types[slot] = NUMBER
   else if (guessesList(i, types, guesses.allowed)) {
     types[i.b] = LIST
     types[i.op === L.GET_INDEX ? i.c : i.d] = NUMBER
@@ -251,7 +251,7 @@ export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
 }
 
 /** What NEXT writes on its way to an item. */
-export function itemType(i: Instr, types: Types): number {
+export function inferItemType(i: Instr, types: Types): number {
   return types[i.b] === RANGE_ITER || types[i.b] === COUNTER ? NUMBER : ANY
 }
 
@@ -298,13 +298,13 @@ export function solveTypes(
     const types = states.get(block)!.slice()
     let open = true
     for (const i of block.instrs) {
-      if (!isExit(i)) beforeInstr(i, types)
+      if (!isExit(i)) applyBefore(i, types)
       if (block.handler !== null && mayFault(i)) flow(block.handler, types, block.handler.faultSlot, ANY)
       if (isExit(i)) {
         open = false
         break
       }
-      if (i !== block.last || block.successors.length <= 1) afterInstr(i, types, guesses)
+      if (i !== block.last || block.successors.length <= 1) applyAfter(i, types, guesses)
     }
     if (!open) continue
     const last = block.instrs[block.instrs.length - 1]
@@ -314,10 +314,10 @@ export function solveTypes(
     }
     block.successors.forEach((successor, which) => {
       if (block.isEnd && which === 0) return
-      const to = region.goal(block, successor)
+      const to = region.findGoal(block, successor)
       const isResult = last.op === L.NEXT || last.op === L.PROPAGATE
       const written = !isResult ? -1 : which === 0 ? last.a : last.op === L.NEXT ? last.d : -1
-      flow(to, types, written, last.op === L.NEXT && which === 1 ? itemType(last, types) : ANY)
+      flow(to, types, written, last.op === L.NEXT && which === 1 ? inferItemType(last, types) : ANY)
     })
   }
   return states

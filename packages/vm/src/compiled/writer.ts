@@ -8,13 +8,13 @@
 import { LINKED } from '../interpreter/linked.js'
 import { Block } from './graph.js'
 import { Refusal, Region } from './region.js'
-import { inlinedCalls } from './inline.js'
-import { argumentsOf, mayFault, readsOf, writeOf } from './operands.js'
+import { chooseInlinedCalls } from './inline.js'
+import { locateArguments, mayFault, listReads, findWrite } from './operands.js'
 import { ANY, BOOL, COUNTER, fits, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER, UNSET } from './entry-types.js'
-import { afterInstr, beforeInstr, floatReads, isRaw, keepsFuel, solveTypes, usesAsContainer, usesAsNumber } from './types.js'
+import { applyAfter, applyBefore, findFloatReads, isRaw, keepsFuel, solveTypes, usesAsContainer, usesAsNumber } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
-import { quietBlocks, viewsOf } from './quiet.js'
-import { chainFrom } from './chains.js'
+import { findQuietBlocks, listViews } from './quiet.js'
+import { findChain } from './chains.js'
 import { Site } from './site.js'
 import { HarnList } from '../values/list.js'
 import type { FlowGraph, LoopRange } from './graph.js'
@@ -171,17 +171,17 @@ export class UnitWriter implements InstrWriter {
       this.placeBlocks()
       return
     }
-    this.shared = nothingShared()
+    this.shared = makeShared()
     this.sites = this.shared.sites
     this.constants = this.shared.constants
-    this.region = kind === 'loop' ? this.loopRegion(entry) : this.wholeRegion(entry)
-    this.touched = this.isWhole ? null : touchedSlots(this.region.order)
+    this.region = kind === 'loop' ? this.makeLoopRegion(entry) : this.makeWholeRegion(entry)
+    this.touched = this.isWhole ? null : listTouchedSlots(this.region.order)
     if ((this.touched?.size ?? this.code.frameSize) > MAX_SLOTS) throw new Refusal('too many slots')
     const types = new Uint8Array(this.code.frameSize)
     this.guessed = {
       allowed: guesses,
-      floatReads: guesses ? floatReads(this.region.order) : new Set(),
-      inlined: guesses ? inlinedCalls(machine, closure, this.region.order, (slot) => this.steady(slot)) : new Map(),
+      floatReads: guesses ? findFloatReads(this.region.order) : new Set(),
+      inlined: guesses ? chooseInlinedCalls(machine, closure, this.region.order, (slot) => this.findSteady(slot)) : new Map(),
     }
     for (const { call } of this.guessed.inlined.values()) call.code.compiled.hosts.add(this.code)
     for (let slot = 0; slot < types.length; slot++) {
@@ -190,23 +190,23 @@ export class UnitWriter implements InstrWriter {
     }
     const leaves = (i: Instr): boolean => this.leaves(i)
     this.states = solveTypes(this.region, types, this.guessed, leaves)
-    this.quiet = quietBlocks(this.region, this.states, this.guessed, leaves)
-    this.views = viewsOf(this.region, this.quiet, this.states, this.guessed, leaves)
+    this.quiet = findQuietBlocks(this.region, this.states, this.guessed, leaves)
+    this.views = listViews(this.region, this.quiet, this.states, this.guessed, leaves)
     this.chooseOwners()
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
       .filter((slot) => types[slot]! > ANY && atEntry[slot] === types[slot])
       .map((slot) => ({ slot, type: types[slot]!, reals: types[slot] === LIST && this.holdsFloats(slot) }))
-    this.written = kind === 'part' ? this.writtenSlots() : new Set()
+    this.written = kind === 'part' ? this.listWrittenSlots() : new Set()
     this.placeBlocks()
   }
 
   /** What a slot holds all the time that the text of a loop runs, undefined where that may change. */
-  private steady(slot: number): unknown {
+  private findSteady(slot: number): unknown {
     const { kind, entry, sample } = this.options
     if (kind !== 'loop' || entry.live[slot] === 0) return undefined
-    this.changing ??= this.writtenSlots()
+    this.changing ??= this.listWrittenSlots()
     return this.changing.has(slot) ? undefined : sample(slot)
   }
 
@@ -227,44 +227,44 @@ export class UnitWriter implements InstrWriter {
     return false
   }
 
-  private wholeRegion(entry: Block): Region {
+  private makeWholeRegion(entry: Block): Region {
     let size = 0
     const reached = new Set([entry])
     for (const block of reached) {
       size += block.instrs.length
       if (size > MAX_INSTRS) throw new Refusal('too many instructions')
-      for (const each of this.edgesOf(block)) reached.add(each)
+      for (const each of this.listEdges(block)) reached.add(each)
     }
-    return new Region(entry, (block) => this.edgesOf(block))
+    return new Region(entry, (block) => this.listEdges(block))
   }
 
   /**
    * The loop with the loops around it, as many of them as are not too large together. What is around those is left to the base tier,
    * as is everything behind the loop; a function may be a hundred times as large as what is looked at here.
    */
-  private loopRegion(header: Block): Region {
-    for (const around of this.graph.loopsAround(header)) {
-      const within = this.cycle(header, around)
+  private makeLoopRegion(header: Block): Region {
+    for (const around of this.graph.listLoopsAround(header)) {
+      const within = this.findCycle(header, around)
       if (within === null) continue
-      const edges = (block: Block): Block[] => this.edgesOf(block).filter((each) => within.has(each))
+      const listEdgesWithin = (block: Block): Block[] => this.listEdges(block).filter((each) => within.has(each))
       // Only the way back of a loop leads to an earlier block: the first one is where all of them are entered.
       let start = header
       for (const each of within) if (each.index < start.index) start = each
-      const inner = new Region(start, edges).loops.get(header)
-      if (inner === undefined || inner.size === within.size) return new Region(header, edges)
+      const inner = new Region(start, listEdgesWithin).loops.get(header)
+      if (inner === undefined || inner.size === within.size) return new Region(header, listEdgesWithin)
       const outer = new Block(this.graph, this.graph.size, [], -1, [header], header.live)
-      return new Region(header, edges, { header, inner, outer })
+      return new Region(header, listEdgesWithin, { header, inner, outer })
     }
     throw new Refusal('too many instructions, or no way back to the start of the loop')
   }
 
   /** The blocks from which control comes back to `header` without leaving `range`; null for none and for too many of them. */
-  private cycle(header: Block, { from, to, instrs }: LoopRange): Set<Block> | null {
+  private findCycle(header: Block, { from, to, instrs }: LoopRange): Set<Block> | null {
     if (instrs > 2 * MAX_INSTRS) return null
     const sources = new Map<Block, Block[]>()
     const reached = new Set([header])
     for (const block of reached) {
-      for (const each of this.edgesOf(block)) {
+      for (const each of this.listEdges(block)) {
         if (each.index < from || each.index > to) continue
         reached.add(each)
         const known = sources.get(each)
@@ -293,10 +293,10 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** What stands at an instruction that leaves. */
-  private leaving(i: Instr): string {
+  private writeLeaving(i: Instr): string {
     if (this.kind !== 'part' || (i.op !== LINKED.YIELD && i.op !== LINKED.RETURN)) return this.exit(i)
     if (i.op === LINKED.RETURN) return `${this.refill()}m.yieldedAt=null;return END;`
-    const kept = this.graph.liveWhileWaiting(i)
+    const kept = this.graph.listLiveWhileWaiting(i)
     if (kept === undefined) throw new Refusal('code that no path reaches')
     // The iterator that a counter stands for does not know yet how far it is.
     const isStale = (slot: number): boolean => this.written.has(slot) || this.types[slot] === COUNTER
@@ -305,12 +305,12 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** Slots that the region writes. */
-  private writtenSlots(): Set<number> {
+  private listWrittenSlots(): Set<number> {
     const written = new Set<number>()
     for (const { instrs, faultSlot } of this.region.order) {
       if (faultSlot >= 0) written.add(faultSlot)
       for (const i of instrs) {
-        written.add(writeOf(i))
+        written.add(findWrite(i))
         if (i.op === LINKED.NEXT) written.add(i.d)
       }
     }
@@ -331,7 +331,7 @@ export class UnitWriter implements InstrWriter {
     return ANY
   }
 
-  private edgesOf(block: Block): Block[] {
+  private listEdges(block: Block): Block[] {
     const leaving = block.instrs.findIndex((i) => this.leaves(i))
     const seen = leaving < 0 ? block.instrs : block.instrs.slice(0, leaving)
     const edges = leaving < 0 ? block.successors.slice(block.isEnd ? 1 : 0) : []
@@ -342,7 +342,7 @@ export class UnitWriter implements InstrWriter {
   /** Where each block's text goes: inside its dominator's, or behind the outermost loop that it is not part of. */
   private placeBlocks(): void {
     const { region } = this
-    const slot = (block: Block): { readonly inside: Block[]; readonly behind: Block[] } => {
+    const getChildren = (block: Block): { readonly inside: Block[]; readonly behind: Block[] } => {
       const known = this.children.get(block)
       if (known !== undefined) return known
       const made = { inside: [], behind: [] }
@@ -359,22 +359,22 @@ export class UnitWriter implements InstrWriter {
         if (at === region.entry) break
       }
       if (outermost !== null) {
-        slot(outermost).behind.push(block)
+        getChildren(outermost).behind.push(block)
         this.labelled.add(block)
       } else if ((region.forwardEdges.get(block) ?? 0) > 1) {
-        slot(dominator).inside.push(block)
+        getChildren(dominator).inside.push(block)
         this.labelled.add(block)
       }
     }
     const skipped = new Set<Block>()
     for (const head of region.order) {
-      const chain = skipped.has(head) ? null : chainFrom(head, (way) => this.follows(way))
+      const chain = skipped.has(head) ? null : findChain(head, (way) => this.follows(way))
       if (chain === null) continue
       this.chains.set(head, chain)
       // What stands behind the text of a block that may have none stands behind the chain.
       for (const each of chain.skipped) {
         skipped.add(each)
-        slot(head).inside.push(...slot(each).inside.splice(0))
+        getChildren(head).inside.push(...getChildren(each).inside.splice(0))
       }
     }
   }
@@ -382,12 +382,12 @@ export class UnitWriter implements InstrWriter {
   /** Whether the text of a block stands where control comes to it from the one before, and means the same there. */
   private follows({ from, to }: Way): boolean {
     const { region, quiet } = this
-    if (!region.rank.has(to) || region.goal(from, to) !== to || to.instrs.length === 0) return false
+    if (!region.rank.has(to) || region.findGoal(from, to) !== to || to.instrs.length === 0) return false
     return !this.labelled.has(to) && !region.loops.has(to) && quiet.has(from) === quiet.has(to)
   }
 
   write(): UnitText {
-    const body = this.tree(this.region.entry)
+    const body = this.writeTree(this.region.entry)
     const { paramCount } = this.code
     const { entry } = this.region
     const params = Array.from({ length: paramCount }, (_, at) => `r${at}`)
@@ -400,7 +400,7 @@ export class UnitWriter implements InstrWriter {
         const name = `${type === FLOAT ? 'f' : 'r'}${slot}`
         given.add(name)
         starts.push(`let ${name}=regs[b+${slot}]${type === FLOAT ? '.v' : ''};`)
-        if (type === NUMBER) starts.push(short(name))
+        if (type === NUMBER) starts.push(writeShort(name))
         if (type === COUNTER) starts.push(this.resumeCounter(slot))
       }
     } else if (this.expects.length > 0) {
@@ -434,44 +434,45 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** The text of a callee. */
-  body(): string {
-    return this.tree(this.region.entry)
+  writeBody(): string {
+    return this.writeTree(this.region.entry)
   }
 
   // ---- structure
 
-  private tree(block: Block): string {
+  private writeTree(block: Block): string {
     const children = this.children.get(block)
-    const byRank = (blocks: readonly Block[]): Block[] =>
+    const sortByRank = (blocks: readonly Block[]): Block[] =>
       [...blocks].sort((one, other) => this.region.rank.get(one)! - this.region.rank.get(other)!)
     if (this.region.loops.has(block)) this.forgetSlots()
-    let text = this.within(block, byRank(children?.inside ?? []))
+    let text = this.writeWithin(block, sortByRank(children?.inside ?? []))
     if (this.region.loops.has(block)) text = `L${block.index}:for(;;){${text}}`
-    for (const each of byRank(children?.behind ?? [])) text = `${this.prefix}B${each.index}:{${text}}${this.joined(each)}`
+    for (const each of sortByRank(children?.behind ?? []))
+      text = `${this.prefix}B${each.index}:{${text}}${this.writeJoined(each)}`
     return text
   }
 
-  private within(block: Block, inside: readonly Block[]): string {
-    let text = this.block(block)
-    for (const each of inside) text = `${this.prefix}B${each.index}:{${text}}${this.joined(each)}`
+  private writeWithin(block: Block, inside: readonly Block[]): string {
+    let text = this.writeBlock(block)
+    for (const each of inside) text = `${this.prefix}B${each.index}:{${text}}${this.writeJoined(each)}`
     return text
   }
 
   /** A block that others break to. */
-  private joined(block: Block): string {
+  private writeJoined(block: Block): string {
     this.owed = 0
     this.forgetSlots()
-    return this.tree(block)
+    return this.writeTree(block)
   }
 
-  private block(block: Block): string {
+  private writeBlock(block: Block): string {
     this.types = this.states.get(block)!.slice()
     this.isQuiet = this.quiet.has(block)
     this.at = block
     const parts: string[] = []
     for (const i of block.instrs) {
       if (this.leaves(i)) {
-        parts.push(this.leaving(i))
+        parts.push(this.writeLeaving(i))
         return parts.join('')
       }
       parts.push(this.makeWhole(i))
@@ -481,8 +482,8 @@ export class UnitWriter implements InstrWriter {
         return parts.join('')
       }
       parts.push(writeInstr(this, i, block))
-      this.knowAfter(i)
-      afterInstr(i, this.types, this.guessed)
+      this.noteAfter(i)
+      applyAfter(i, this.types, this.guessed)
     }
     parts.push(this.go(block, block.successors[0]!))
     return parts.join('')
@@ -526,7 +527,7 @@ export class UnitWriter implements InstrWriter {
 
   private goOn(from: Block, successor: Block): string {
     const { region } = this
-    const to = region.goal(from, successor)
+    const to = region.findGoal(from, successor)
     if (!region.rank.has(to)) return this.exit(to.first)
     const state = this.states.get(to)!
     let text = ''
@@ -538,7 +539,7 @@ export class UnitWriter implements InstrWriter {
     text += this.openViews(to, from)
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
     if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
-    return text + this.tree(to)
+    return text + this.writeTree(to)
   }
 
   // ---- values
@@ -557,7 +558,7 @@ export class UnitWriter implements InstrWriter {
     return name
   }
 
-  typeOf(slot: number): number {
+  readType(slot: number): number {
     return this.types[slot]!
   }
 
@@ -613,13 +614,13 @@ export class UnitWriter implements InstrWriter {
   /** Goes on with an iterator that is there. */
   private resumeCounter(slot: number): string {
     const { at, last, shared } = this.counter(slot)
-    return `${at}=${shared}.state[1];${short(at)}${last}=lastOf(${shared}.state[0]);${short(last)}`
+    return `${at}=${shared}.state[1];${writeShort(at)}${last}=lastOf(${shared}.state[0]);${writeShort(last)}`
   }
 
   /** Makes objects of what `i` needs as objects. */
   private makeWhole(i: Instr): string {
     const before = this.types.slice()
-    const slots = beforeInstr(i, this.types)
+    const slots = applyBefore(i, this.types)
     if (slots.length === 0) return ''
     const after = this.types
     this.types = before
@@ -648,7 +649,7 @@ export class UnitWriter implements InstrWriter {
     if (!this.quiet.has(to)) {
       const text = this.refill()
       this.owed = 0
-      return text + (this.isQuiet ? this.renewed(to) : '')
+      return text + (this.isQuiet ? this.writeRenewed(to) : '')
     }
     let text = this.isQuiet ? '' : this.draw()
     const isFollowed = !this.labelled.has(to) && !this.region.loops.has(to)
@@ -656,9 +657,9 @@ export class UnitWriter implements InstrWriter {
       text += `u=u-${this.owed}|0;`
       this.owed = 0
     }
-    if (!this.isQuiet || this.outermostQuiet(from) !== this.outermostQuiet(to)) text += this.askForCallees(to)
+    if (!this.isQuiet || this.findOutermostQuiet(from) !== this.findOutermostQuiet(to)) text += this.askForCallees(to)
     // A LOOP has seen to it.
-    const isSame = this.isQuiet && this.innermost(from) === this.innermost(to)
+    const isSame = this.isQuiet && this.findInnermost(from) === this.findInnermost(to)
     if (isSame && !(this.region.loops.has(to) && from.last.op !== LINKED.LOOP)) return text
     return text + this.reserve(to)
   }
@@ -667,8 +668,8 @@ export class UnitWriter implements InstrWriter {
    * What a quiet loop computed, as new values: V8 keeps a value that lives across calls in memory, and so would it the ones that go
    * round the loop, each turn of which would wait for memory. It does not see that these are no operations.
    */
-  private renewed(to: Block): string {
-    this.computed ??= new Set([...this.quiet].flatMap(({ instrs }) => instrs.map(writeOf)))
+  private writeRenewed(to: Block): string {
+    this.computed ??= new Set([...this.quiet].flatMap(({ instrs }) => instrs.map(findWrite)))
     let text = ''
     for (const slot of this.computed) {
       if (slot < 0 || to.live[slot] === 0) continue
@@ -680,17 +681,17 @@ export class UnitWriter implements InstrWriter {
 
   /** Leaves in front of a part of a quiet loop that may need more than there is. */
   private reserve(to: Block): string {
-    const need = this.needOf(to)
-    return need === 0 ? '' : `if(${this.fuelLeft(this.owed)}<${need}){${this.exit(firstOf(to))}}`
+    const need = this.computeNeed(to)
+    return need === 0 ? '' : `if(${this.writeFuelLeft(this.owed)}<${need}){${this.exit(findFirst(to))}}`
   }
 
-  private fuelLeft(owed: number): string {
+  private writeFuelLeft(owed: number): string {
     return owed === 0 ? 'u' : `u-${owed}`
   }
 
   /** Leaves in front of a quiet loop in which calls cannot be made as they are taken in: what decides that does not change in it. */
   private askForCallees(to: Block): string {
-    const header = this.outermostQuiet(to)
+    const header = this.findOutermostQuiet(to)
     if (header === null) return ''
     const names = new Map<string, Instr>()
     const methods = new Set<string>()
@@ -700,17 +701,17 @@ export class UnitWriter implements InstrWriter {
         const found = this.guessed.inlined.get(i)
         if (found === undefined) continue
         hasCalls = true
-        if (i.op === LINKED.CALL_METHOD) methods.add(this.lastReceiver(i))
-        if (found.origin !== null) names.set(this.isClosureOf(found.call.code, found.origin, this.any(i.b)), i)
+        if (i.op === LINKED.CALL_METHOD) methods.add(this.writeLastReceiver(i))
+        if (found.origin !== null) names.set(this.writeClosureTest(found.call.code, found.origin, this.any(i.b)), i)
       }
     }
     if (!hasCalls) return ''
-    const exit = this.exit(firstOf(to))
+    const exit = this.exit(findFirst(to))
     const forgets = [...methods].map((last) => `${last}=Struct;`).join('')
     return `${forgets}if(z){${exit}}${[...names].map(([name, i]) => `if(!${name}){missed(${this.place(i)});${exit}}`).join('')}`
   }
 
-  private outermostQuiet(block: Block): Block | null {
+  private findOutermostQuiet(block: Block): Block | null {
     let found: Block | null = null
     let size = 0
     for (const [header, loop] of this.region.loops) {
@@ -721,7 +722,7 @@ export class UnitWriter implements InstrWriter {
     return found
   }
 
-  private innermost(block: Block): Block | null {
+  private findInnermost(block: Block): Block | null {
     let found: Block | null = null
     let size = Infinity
     for (const [header, loop] of this.region.loops) {
@@ -733,30 +734,30 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** The most fuel that a turn of the innermost loop around a block uses, its LOOP and inner loops left out. */
-  private needOf(block: Block): number {
-    const header = this.innermost(block)
+  private computeNeed(block: Block): number {
+    const header = this.findInnermost(block)
     if (header === null) return 0
     const known = this.needs.get(header)
     if (known !== undefined) return known
     let need = 0
     for (const each of this.region.loops.get(header)!) {
-      if (this.innermost(each) === header) for (const i of each.instrs) if (this.guessed.inlined.has(i)) need++
+      if (this.findInnermost(each) === header) for (const i of each.instrs) if (this.guessed.inlined.has(i)) need++
     }
     this.needs.set(header, need)
     return need
   }
 
   /** The fuel point of a backward jump. */
-  turn(i: Instr, block: Block): string {
+  writeTurn(i: Instr, block: Block): string {
     if (!this.isQuiet || this.host !== null) return `if(--${this.fuel}<0){${this.fuel}++;${this.exit(i)}}`
-    const need = this.needOf(block)
+    const need = this.computeNeed(block)
     const taken = this.owed + 1
     this.owed = 0
     const out = `u++;${this.exit(i)}`
     // Cut to 32 bits, which a slice fits in: V8 need not look whether it does.
     const take = `(u=u-${taken}|0)`
     if (need === 0) return `if(${take}<0){${out}}`
-    return `if(${take}<${need}){if(u<0){${out}}${this.exit(firstOf(block.successors[0]!))}}`
+    return `if(${take}<${need}){if(u<0){${out}}${this.exit(findFirst(block.successors[0]!))}}`
   }
 
   private draw(): string {
@@ -764,10 +765,10 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
-  calling(text: string, isApart = false): string {
+  writeCalling(text: string, isApart = false): string {
     if (!this.isQuiet) return text
     if (this.host !== null) return this.host.calling(text, isApart)
-    const views = isApart ? [] : this.openedViews().map((view) => `,${this.look(view)}`)
+    const views = isApart ? [] : this.listOpenedViews().map((view) => `,${this.look(view)}`)
     const { owed } = this
     return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}|0${views.join('')},t)`
   }
@@ -775,8 +776,8 @@ export class UnitWriter implements InstrWriter {
   // ---- views (quiet.ts)
 
   /** The view of a list in `slot` where there is one, by the names of its variables. */
-  view(slot: number, isReal: boolean): ViewNames | null {
-    const view = this.openedViews().find((each) => each.slot === slot && each.isReal === isReal)
+  getView(slot: number, isReal: boolean): ViewNames | null {
+    const view = this.listOpenedViews().find((each) => each.slot === slot && each.isReal === isReal)
     if (view === undefined) return null
     const items = this.variable(isReal ? 'w' : 'y', slot, isReal ? 'EMPTY' : 'NO_ITEMS')
     return {
@@ -786,7 +787,7 @@ export class UnitWriter implements InstrWriter {
     }
   }
 
-  private openedViews(): readonly View[] {
+  private listOpenedViews(): readonly View[] {
     const { at } = this
     return at === null || !this.isQuiet ? [] : this.views.filter(({ loop }) => loop.has(at))
   }
@@ -813,7 +814,7 @@ export class UnitWriter implements InstrWriter {
 
   /** Looks again at what is in `slot` now. */
   lookAgain(slot: number): string {
-    return this.openedViews()
+    return this.listOpenedViews()
       .filter((view) => view.slot === slot)
       .map((view) => `${this.look(view)};`)
       .join('')
@@ -822,7 +823,7 @@ export class UnitWriter implements InstrWriter {
   /** After something may have got another owner. */
   lookForOwners(): string {
     if (this.host !== null) return this.host.lookForOwners()
-    return this.openedViews()
+    return this.listOpenedViews()
       .filter(({ isWritten }) => isWritten)
       .map((view) => `${this.look(view)};`)
       .join('')
@@ -831,7 +832,7 @@ export class UnitWriter implements InstrWriter {
   // ---- what a chain of tests need not ask again
 
   /** An expression for the variant of what is in a slot, undefined for what has none: a `match` asks for it again and again. */
-  variant(slot: number): string {
+  writeVariant(slot: number): string {
     const name = this.variable('g', slot, 'null')
     if (this.tagged.has(slot)) return name
     this.tagged = new Set(this.tagged).add(slot)
@@ -845,9 +846,9 @@ export class UnitWriter implements InstrWriter {
     return true
   }
 
-  private knowAfter(i: Instr): void {
+  private noteAfter(i: Instr): void {
     if (!keepsFuel(i, this.types)) this.paid = NO_SLOTS
-    this.forgetSlot(writeOf(i))
+    this.forgetSlot(findWrite(i))
   }
 
   private forgetSlot(slot: number): void {
@@ -885,12 +886,12 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** A name for a statement to break out of. */
-  label(): string {
+  makeLabel(): string {
     return `X${this.shared.labels++}`
   }
 
   /** A function of the unit's own; `write` is given its name, which is the answer. */
-  inner(write: (name: string) => string): string {
+  writeInner(write: (name: string) => string): string {
     const { functions } = this.shared
     const name = `i${functions.length}`
     functions.push(write(name))
@@ -899,21 +900,21 @@ export class UnitWriter implements InstrWriter {
 
   // ---- leaving
 
-  private site(i: Instr, before: boolean): string {
-    const live = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
+  private makeSite(i: Instr, before: boolean): string {
+    const live = before ? this.graph.listLiveBefore(i) : this.graph.listLiveWhileWaiting(i)
     if (live === undefined) throw new Refusal('code that no path reaches')
     const { touched } = this
     const slots = touched === null ? live : live.filter((slot) => touched.has(slot))
     return `S[${this.sites.push(new Site(this.code, i, slots)) - 1}]`
   }
 
-  private saved(site: Site): string {
+  private writeSaved(site: Site): string {
     return site.slots.map((slot) => this.value(slot)).join(',')
   }
 
   private leave(helper: string, i: Instr, before: boolean, more = ''): string {
-    const site = this.site(i, before)
-    const saved = this.saved(this.sites[this.sites.length - 1]!)
+    const site = this.makeSite(i, before)
+    const saved = this.writeSaved(this.sites[this.sites.length - 1]!)
     const text = `${helper}(m,${site},${this.self}${more}${saved === '' ? '' : `,${saved}`});`
     const { host } = this
     return this.refill() + (host === null ? `return ${text}` : text + host.left())
@@ -940,7 +941,7 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** A call that a fault came out of, or that stopped. */
-  afterCall(i: Instr, block: Block, fromRun = false): string {
+  writeAfterCall(i: Instr, block: Block, fromRun = false): string {
     return `{if(m.raised!==null){${fromRun ? 'leaveRun(m);' : ''}${this.passOn(i, block)}}${this.wait(i)}}`
   }
 
@@ -954,18 +955,18 @@ export class UnitWriter implements InstrWriter {
   // ---- callees that are part of the text
 
   /** The text of a call whose callee is taken in, null for every other. */
-  inlined(i: Instr, block: Block): string | null {
+  writeInlined(i: Instr, block: Block): string | null {
     const found = this.guessed.inlined.get(i)
     if (found === undefined) return null
     const { call, origin } = found
-    const { from, count } = argumentsOf(i)
+    const { from, count } = locateArguments(i)
     const { states, result } = call.solve(this.types, from)
     const prefix = `p${this.shared.labels++}_`
-    const label = this.label()
+    const label = this.makeLabel()
     const isMethod = i.op === LINKED.CALL_METHOD
     const isAsked = this.isQuiet && origin !== null
-    const self = isMethod ? this.variable('s', this.methodNumber(i), 'null') : this.any(i.b)
-    const isCallee = isMethod ? this.isMethod(i, call.code, self) : this.isClosureOf(call.code, origin, self)
+    const self = isMethod ? this.variable('s', this.numberMethod(i), 'null') : this.any(i.b)
+    const isCallee = isMethod ? this.isMethod(i, call.code, self) : this.writeClosureTest(call.code, origin, self)
     const test = isAsked ? '' : `if(!${isCallee}){${this.guard(i)}}`
     // From here on the call itself is owed.
     if (this.isQuiet) this.owed++
@@ -977,7 +978,7 @@ export class UnitWriter implements InstrWriter {
       self,
       isQuiet: this.isQuiet,
       fuel: this.fuel,
-      calling: (text, isApart) => this.calling(text, isApart),
+      calling: (text, isApart) => this.writeCalling(text, isApart),
       lookForOwners: () => this.lookForOwners(),
       left: () => this.wait(i),
       // The call of a method is a run of its own.
@@ -992,7 +993,7 @@ export class UnitWriter implements InstrWriter {
       else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(from + slot)};`)
     }
     const take = this.isQuiet ? '' : `if(d>=${isMethod ? 'm.limits.frames' : 'm.deepest'}||--m.fuel<0){${this.restart(i)}}`
-    return `${test}${take}${args.join('')}${label}:{${inner.body()}}`
+    return `${test}${take}${args.join('')}${label}:{${inner.writeBody()}}`
   }
 
   /** Whether the receiver is a struct whose method runs `code`; the method is in `self` then. */
@@ -1003,24 +1004,24 @@ export class UnitWriter implements InstrWriter {
       `${receiver}?.constructor===Struct&&(${self}=structMethod(m,${receiver},${this.constant(name)},${i.pc}))!==null` +
       `&&${self}.code===${this.constant(code)}`
     if (!this.isQuiet) return `(${found})`
-    const last = this.lastReceiver(i)
+    const last = this.writeLastReceiver(i)
     return `(${receiver}===${last}||${found}&&(${last}=${receiver},true))`
   }
 
   /** The variable of the receiver that a call in a quiet loop was made with last: no method is defined in there. No value is the class. */
-  private lastReceiver(i: Instr): string {
-    return this.variable('j', this.methodNumber(i), 'Struct')
+  private writeLastReceiver(i: Instr): string {
+    return this.variable('j', this.numberMethod(i), 'Struct')
   }
 
   /** Calls have variables of their own: one slot is the receiver of many. */
-  private methodNumber(i: Instr): number {
+  private numberMethod(i: Instr): number {
     const number = this.methods.get(i) ?? this.methods.size
     this.methods.set(i, number)
     return number
   }
 
   /** Whether `callee` runs `code`: asked once where it cannot change. */
-  private isClosureOf(code: FunctionCode, origin: Origin, callee: string): string {
+  private writeClosureTest(code: FunctionCode, origin: Origin, callee: string): string {
     const test = (value: string): string => `(${value} instanceof Closure&&${value}.code===${this.constant(code)})`
     if (origin === null) return test(callee)
     const steady = origin.kind === 'capture' ? this.capture(origin.at) : this.any(origin.at)
@@ -1044,7 +1045,7 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** The function's result is in `slot`. */
-  returned(slot: number): string {
+  writeReturn(slot: number): string {
     const { host } = this
     if (host === null) return `${this.refill()}return ${this.value(slot)};`
     return host.result(
@@ -1054,7 +1055,7 @@ export class UnitWriter implements InstrWriter {
   }
 
   /** `text` is a fault of `i`. */
-  fault(i: Instr, block: Block, text: string): string {
+  writeFault(i: Instr, block: Block, text: string): string {
     const { host } = this
     // As from a call, which it is.
     if (host !== null) return `${this.refill()}R(m,${this.place(i)},${this.self},${text});${host.raised()}`
@@ -1080,18 +1081,18 @@ export class UnitWriter implements InstrWriter {
 }
 
 /** What a text begins with. */
-export function nothingShared(): Shared {
+export function makeShared(): Shared {
   return { sites: [], constants: [], texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
 }
 
 /** Slots that blocks read or write. */
-function touchedSlots(blocks: readonly Block[]): Set<number> {
+function listTouchedSlots(blocks: readonly Block[]): Set<number> {
   const touched = new Set<number>()
   for (const { instrs, faultSlot } of blocks) {
     if (faultSlot >= 0) touched.add(faultSlot)
     for (const i of instrs) {
-      for (const slot of readsOf(i)) touched.add(slot)
-      touched.add(writeOf(i))
+      for (const slot of listReads(i)) touched.add(slot)
+      touched.add(findWrite(i))
       if (i.op === LINKED.NEXT) touched.add(i.d)
     }
   }
@@ -1100,7 +1101,7 @@ function touchedSlots(blocks: readonly Block[]): Set<number> {
 }
 
 /** The instruction that runs first, of a block that may be an empty one in front of a loop. */
-function firstOf(block: Block): Instr {
+function findFirst(block: Block): Instr {
   return block.instrs.length > 0 ? block.first : block.successors[0]!.first
 }
 
@@ -1108,6 +1109,6 @@ function firstOf(block: Block): Instr {
  * An int that comes from elsewhere may have the form of a double, in which V8 would then keep all that is computed from it. The call
  * is for long ones; where it was never made, V8 knows them to be short.
  */
-function short(name: string): string {
+function writeShort(name: string): string {
   return `q=${name}|0;${name}=q===${name}?q:wide(${name});`
 }

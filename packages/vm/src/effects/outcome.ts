@@ -1,33 +1,33 @@
 // What the answer to an effect is to the task that waits for it: a value, or a fault of the kind that the provider named.
 
-import { EdgeError, PlainSize, ValueWalk, fromPlain, plainUnits } from '../values/plain.js'
+import { EdgeError, PlainSize, ValueWalk, fromPlain, measurePlain } from '../values/plain.js'
 import type { Plain } from '../values/data.js'
 import type { Value } from '../values/value.js'
-import { categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
+import { makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '../interpreter/fault.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Delivery } from '../scheduler/task.js'
 import type { EffectOutcome } from './effect.js'
 
-export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
+export function makeEffectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
   const { error } = outcome
   switch (error.kind) {
     case 'thrown':
-      return thrown(error.value === undefined ? error.message : fromPlain(error.value))
+      return makeThrown(error.value === undefined ? error.message : fromPlain(error.value))
     case 'runtime':
-      return runtimeFault(error.message)
+      return makeRuntimeFault(error.message)
     case 'type':
-      return typeFault(error.message)
+      return makeTypeFault(error.message)
     case 'categorized':
-      return categorized(error.category ?? 'generic', error.message, error.code)
+      return makeCategorized(error.category ?? 'generic', error.message, error.code)
   }
 }
 
-export function outcomeDelivery(outcome: EffectOutcome): Delivery {
-  return outcome.ok ? { kind: 'value', value: outcomeValue(outcome) } : { kind: 'fault', fault: effectFault(outcome) }
+export function makeDelivery(outcome: EffectOutcome): Delivery {
+  return outcome.ok ? { kind: 'value', value: toValue(outcome) } : { kind: 'fault', fault: makeEffectFault(outcome) }
 }
 
 /** The value of an answer; the one that was prepared, where one was. */
-export function outcomeValue(outcome: Extract<EffectOutcome, { ok: true }>): Value {
+export function toValue(outcome: Extract<EffectOutcome, { ok: true }>): Value {
   const made = prepared.get(outcome)
   if (made === undefined) return fromPlain(outcome.value)
   // A machine changes what nobody else holds: a second delivery makes its own.
@@ -36,12 +36,12 @@ export function outcomeValue(outcome: Extract<EffectOutcome, { ok: true }>): Val
 }
 
 /** Heap units that an answer takes in the machine. Raises EdgeError beyond `most`. */
-export function outcomeUnits(outcome: EffectOutcome, most: number): number {
+export function measureOutcome(outcome: EffectOutcome, most: number): number {
   const made = prepared.get(outcome)
   if (made !== undefined && made.units <= most) return made.units
-  if (outcome.ok) return plainUnits(outcome.value, most)
+  if (outcome.ok) return measurePlain(outcome.value, most)
   const { message, value } = outcome.error
-  return message.length + (value === undefined ? 0 : plainUnits(value, most))
+  return message.length + (value === undefined ? 0 : measurePlain(value, most))
 }
 
 const ERROR_KINDS: ReadonlySet<unknown> = new Set(['thrown', 'runtime', 'type', 'categorized'])
@@ -50,7 +50,7 @@ const ERROR_KINDS: ReadonlySet<unknown> = new Set(['thrown', 'runtime', 'type', 
  * Why an answer is none that a machine can take in, null when it is one: it is no outcome, it holds what is no data, or it is nested
  * too deeply or larger than `most` heap units.
  */
-export function outcomeProblem(outcome: unknown, most: number): string | null {
+export function describeOutcomeProblem(outcome: unknown, most: number): string | null {
   const walk = new OutcomeWalk(outcome, most)
   walk.step(Infinity)
   return walk.problem
@@ -60,7 +60,7 @@ export function outcomeProblem(outcome: unknown, most: number): string | null {
 const prepared = new WeakMap<EffectOutcome, { readonly value: Value; readonly units: number }>()
 
 /**
- * `outcomeProblem` in pieces. An answer of several pieces is made into values, too, which its delivery takes. Nothing of it may change
+ * `describeOutcomeProblem` in pieces. An answer of several pieces is made into values, too, which its delivery takes. Nothing of it may change
  * between two pieces.
  */
 export class OutcomeWalk {
@@ -73,14 +73,14 @@ export class OutcomeWalk {
 
   constructor(outcome: unknown, most: number) {
     this.outcome = outcome
-    this.problem = shapeProblem(outcome, most)
-    if (this.problem === null) this.guarded(() => (this.size = new PlainSize(dataOf(outcome as EffectOutcome), most)))
+    this.problem = describeShapeProblem(outcome, most)
+    if (this.problem === null) this.runGuarded(() => (this.size = new PlainSize(readData(outcome as EffectOutcome), most)))
   }
 
   /** Does a piece; whether all is done. */
   step(piece?: number): boolean {
     let isDone = true
-    this.guarded(() => (isDone = this.go(piece)))
+    this.runGuarded(() => (isDone = this.go(piece)))
     return isDone
   }
 
@@ -105,7 +105,7 @@ export class OutcomeWalk {
     return false
   }
 
-  private guarded(act: () => void): void {
+  private runGuarded(act: () => void): void {
     try {
       act()
     } catch (cause) {
@@ -116,11 +116,11 @@ export class OutcomeWalk {
   }
 }
 
-function dataOf(outcome: EffectOutcome): Plain | undefined {
+function readData(outcome: EffectOutcome): Plain | undefined {
   return outcome.ok ? outcome.value : outcome.error.value
 }
 
-function shapeProblem(outcome: unknown, most: number): string | null {
+function describeShapeProblem(outcome: unknown, most: number): string | null {
   if (typeof outcome !== 'object' || outcome === null)
     return `the answer is ${outcome === null ? 'null' : typeof outcome}, and must be { ok: true, value } or { ok: false, error }`
   const { ok, error } = outcome as { readonly ok?: unknown; readonly error?: unknown }

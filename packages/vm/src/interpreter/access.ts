@@ -6,15 +6,15 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnEnum, HarnPair, HarnRange } from '../values/scalars.js'
-import { characterAt, codePointLength, sliceText } from '../values/text-order.js'
+import { readCharacterAt, countCodePoints, sliceText } from '../values/text-order.js'
 import { isInt, typeName, wrapInt } from '../values/value.js'
-import { runtimeFault, typeFault } from './fault.js'
+import { makeRuntimeFault, makeTypeFault } from './fault.js'
 import type { Fault } from './fault.js'
 import type { Value } from '../values/value.js'
 
 export function getProperty(x: Value, name: string, optional: boolean): Value | Fault {
   if (x instanceof Keyed) return x.get(name) ?? null
-  if (x === null) return optional ? null : typeFault(`cannot access property \`${name}\` on nil`)
+  if (x === null) return optional ? null : makeTypeFault(`cannot access property \`${name}\` on nil`)
   if (x instanceof HarnList) {
     switch (name) {
       case 'count':
@@ -29,14 +29,14 @@ export function getProperty(x: Value, name: string, optional: boolean): Value | 
         return null
     }
   }
-  if (typeof x === 'string') return name === 'count' ? codePointLength(x) : name === 'empty' ? x === '' : null
+  if (typeof x === 'string') return name === 'count' ? countCodePoints(x) : name === 'empty' ? x === '' : null
   if (x instanceof HarnEnum) return name === 'variant' ? x.variant : name === 'fields' ? new HarnList([...x.fields]) : null
   if (x instanceof HarnPair) {
     if (name === 'first') return x.first
     if (name === 'second') return x.second
-    return optional ? null : typeFault(`cannot access property \`${name}\` on pair (expected \`first\` or \`second\`)`)
+    return optional ? null : makeTypeFault(`cannot access property \`${name}\` on pair (expected \`first\` or \`second\`)`)
   }
-  return optional ? null : typeFault(`cannot access property \`${name}\` on ${typeName(x)}`)
+  return optional ? null : makeTypeFault(`cannot access property \`${name}\` on ${typeName(x)}`)
 }
 
 export function getIndex(x: Value, index: Value, optional: boolean): Value | Fault {
@@ -47,26 +47,26 @@ export function getIndex(x: Value, index: Value, optional: boolean): Value | Fau
     }
   } else if (x instanceof HarnDict) return x.get(typeof index === 'string' ? index : display(index)) ?? null
   else if (typeof x === 'string') {
-    if (isInt(index)) return characterAt(x, Number(index))
+    if (isInt(index)) return readCharacterAt(x, Number(index))
   } else if (x instanceof HarnRange) {
-    if (isInt(index)) return rangeItem(x, Number(index))
+    if (isInt(index)) return readRangeItem(x, Number(index))
   } else if (x === null && optional) return null
-  return typeFault(`cannot index into ${typeName(x)} with ${typeName(index)}`)
+  return makeTypeFault(`cannot index into ${typeName(x)} with ${typeName(index)}`)
 }
 
-function rangeItem(range: HarnRange, index: number): Value | Fault {
+function readRangeItem(range: HarnRange, index: number): Value | Fault {
   const length = range.length
   const at = index < 0 ? index + length : index
-  if (at < 0 || at >= length) return runtimeFault(`range index out of range: index ${index} for range of length ${length}`)
+  if (at < 0 || at >= length) return makeRuntimeFault(`range index out of range: index ${index} for range of length ${length}`)
   return wrapInt(BigInt(range.start) + BigInt(at))
 }
 
 /** A bound that is nil is as good as one that was left out. */
 export function slice(x: Value, start: Value, end: Value): Value | Fault {
-  if (!(x instanceof HarnList) && typeof x !== 'string') return typeFault(`cannot slice ${typeName(x)}`)
-  if (start !== null && !isInt(start)) return typeFault(`slice start must be an integer, got ${typeName(start)}`)
-  if (end !== null && !isInt(end)) return typeFault(`slice end must be an integer, got ${typeName(end)}`)
-  const length = x instanceof HarnList ? x.length : codePointLength(x)
+  if (!(x instanceof HarnList) && typeof x !== 'string') return makeTypeFault(`cannot slice ${typeName(x)}`)
+  if (start !== null && !isInt(start)) return makeTypeFault(`slice start must be an integer, got ${typeName(start)}`)
+  if (end !== null && !isInt(end)) return makeTypeFault(`slice end must be an integer, got ${typeName(end)}`)
+  const length = x instanceof HarnList ? x.length : countCodePoints(x)
   const clamp = (bound: number): number => (bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length))
   const from = start === null ? 0 : clamp(Number(start))
   const to = end === null ? length : clamp(Number(end))
@@ -82,14 +82,14 @@ export function setProperty(x: Value, name: string, value: Value, mayOwn: boolea
     target.owned = mayOwn
     return target
   }
-  return typeFault(`cannot set property \`${name}\` on ${typeName(x)}`)
+  return makeTypeFault(`cannot set property \`${name}\` on ${typeName(x)}`)
 }
 
 export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean): Value | Fault {
   if (x instanceof HarnList) {
     if (!isInt(index)) return x
     const at = Number(index) < 0 ? Math.max(0, Number(index) + x.length) : Number(index)
-    if (at >= x.length) return runtimeFault(`Index ${index} out of bounds for list of length ${x.length}`)
+    if (at >= x.length) return makeRuntimeFault(`Index ${index} out of bounds for list of length ${x.length}`)
     const target = mayOwn && x.owned ? x : new HarnList(x.copyItems())
     target.put(at, value)
     target.owned = mayOwn
@@ -105,11 +105,11 @@ export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean):
 }
 
 export function checkDict(x: Value): Fault | null {
-  return x instanceof HarnDict ? null : typeFault(`cannot destructure ${typeName(x)} with {...} pattern — expected dict`)
+  return x instanceof HarnDict ? null : makeTypeFault(`cannot destructure ${typeName(x)} with {...} pattern — expected dict`)
 }
 
 export function checkList(x: Value): Fault | null {
-  return x instanceof HarnList ? null : typeFault(`cannot destructure ${typeName(x)} with [...] pattern — expected list`)
+  return x instanceof HarnList ? null : makeTypeFault(`cannot destructure ${typeName(x)} with [...] pattern — expected list`)
 }
 
 /** Gives up ownership of a container that is about to be shared. */

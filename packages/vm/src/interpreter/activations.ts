@@ -3,14 +3,14 @@
 // boolean say whether the task goes on.
 
 import { CONTROL } from '../builtins/builtin.js'
-import { iterFrame, nextSimple } from '../builtins/iter.js'
+import { makeIterFrame, takeNextSimple } from '../builtins/iter.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { wait } from '../scheduler/transitions.js'
 import { HarnClosure } from '../values/callable.js'
 import { END, HarnIter, LEFT } from '../values/handles.js'
 import { callFrom } from './calls.js'
-import { runtimeFault } from './fault.js'
-import { libraryEntry } from './library.js'
+import { makeRuntimeFault } from './fault.js'
+import { getLibraryEntry } from './library.js'
 import { NATIVE_RETURN, NATIVE_STEP } from './linked.js'
 import type { FrameState, LibraryCall, Result } from '../builtins/builtin.js'
 import type { Task } from '../scheduler/task.js'
@@ -19,8 +19,8 @@ import type { Value } from '../values/value.js'
 import type { Machine } from './machine.js'
 
 /** NEXT on an iterator that the loop does not know. */
-export function nextItem(m: Machine, task: Task, iter: HarnIter): boolean {
-  const item = nextSimple(iter)
+export function advanceIter(m: Machine, task: Task, iter: HarnIter): boolean {
+  const item = takeNextSimple(iter)
   if (item !== undefined) {
     m.give(task.current, item)
     return true
@@ -31,7 +31,7 @@ export function nextItem(m: Machine, task: Task, iter: HarnIter): boolean {
 
 /** Asks a source for its next item; the answer is delivered to the instruction `co` stands at. */
 function pullFrom(m: Machine, task: Task, source: HarnIter | HarnGenerator): boolean {
-  if (source instanceof HarnIter) return pushNative(m, task, 'iter.next', iterFrame(source) as unknown as FrameState)
+  if (source instanceof HarnIter) return pushNative(m, task, 'iter.next', makeIterFrame(source) as unknown as FrameState)
   const own = source.coroutine
   if (source.done || own === null) {
     m.give(task.current, END)
@@ -45,7 +45,7 @@ function pullFrom(m: Machine, task: Task, source: HarnIter | HarnGenerator): boo
       return true
     }
   }
-  if (own.resumer !== null || own === task.current) return m.raise(task, runtimeFault('generator is already running'))
+  if (own.resumer !== null || own === task.current) return m.raise(task, makeRuntimeFault('generator is already running'))
   own.resumer = task.current
   task.current = own
   if (own.paused) {
@@ -122,7 +122,7 @@ export function stepNative(m: Machine, task: Task, activation: NativeActivation)
 }
 
 export function settleStep(m: Machine, task: Task, result: Result): boolean {
-  if (result === CONTROL) return control(m, task)
+  if (result === CONTROL) return carryOut(m, task)
   popNative(m, task)
   m.give(task.current, result as Value)
   return true
@@ -141,7 +141,7 @@ function enterLibrary(m: Machine, task: Task, body: LibraryCall, args: readonly 
       args: [...args],
       stage: 'begin',
     })
-  const { callee } = libraryEntry(m, module, name)
+  const { callee } = getLibraryEntry(m, module, name)
   m.entries.set(body, callee)
   return enterAt(m, task, callee, args)
 }
@@ -155,7 +155,7 @@ function enterAt(m: Machine, task: Task, callee: HarnClosure, args: readonly Val
 }
 
 /** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */
-export function control(m: Machine, task: Task): boolean {
+export function carryOut(m: Machine, task: Task): boolean {
   const action = m.context.action
   m.context.action = null
   if (action === null) throw new Error('a builtin returned CONTROL without saying what for')

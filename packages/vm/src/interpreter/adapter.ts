@@ -17,22 +17,27 @@ export function isAdapterKey(key: string): boolean {
 const STREAM_PREFIX = 'native-stream:'
 
 /** The module whose function yields what a builtin gives until it gives END. */
-export function streamModule(machine: Machine, builtin: string, bound: number): Module {
-  return adapterByKey(machine, `${STREAM_PREFIX}${builtin}/${bound}/`)
+export function getStreamModule(machine: Machine, builtin: string, bound: number): Module {
+  return getAdapter(machine, `${STREAM_PREFIX}${builtin}/${bound}/`)
 }
 
-function adapterModule(machine: Machine, builtin: string, bound: number, params: readonly string[]): Module {
-  return adapterByKey(machine, `${PREFIX}${builtin}/${bound}/${params.join(',')}`)
+function getAdapterModule(machine: Machine, builtin: string, bound: number, params: readonly string[]): Module {
+  return getAdapter(machine, `${PREFIX}${builtin}/${bound}/${params.join(',')}`)
 }
 
 /** A closure (as scripts see it) that calls a builtin with `bound` before its own arguments, which `params` names. */
-export function closureOver(machine: Machine, builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
-  const module = adapterModule(machine, builtin, bound.length, params)
+export function makeAdapterClosure(
+  machine: Machine,
+  builtin: string,
+  bound: readonly Value[],
+  params: readonly string[],
+): HarnClosure {
+  const module = getAdapterModule(machine, builtin, bound.length, params)
   return new HarnClosure(module.functions[0]!, [...bound])
 }
 
-/** The module of a key that adapterModule gave. Raises an Error for a builtin that the registry lacks. */
-export function adapterByKey(machine: Machine, key: string): Module {
+/** The module of a key that getAdapterModule gave. Raises an Error for a builtin that the registry lacks. */
+export function getAdapter(machine: Machine, key: string): Module {
   const known = machine.adapters?.get(key)
   if (known !== undefined) return known
   const [builtin = '', boundText = '0', paramText = ''] = key.slice(key.indexOf(':') + 1).split('/')

@@ -5,19 +5,19 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { equals, searchUnits } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
-import { smallVisits, visit, work } from '../values/meter.js'
+import { countSmallVisits, visit, work } from '../values/meter.js'
 import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { isPart } from '../values/text-search.js'
-import { HarnSet, structuralKey } from '../values/set.js'
+import { HarnSet, makeStructuralKey } from '../values/set.js'
 import { EXACT, isInt, typeName, wrapInt } from '../values/value.js'
-import { Fault, runtimeFault, typeFault } from './fault.js'
+import { Fault, makeRuntimeFault, makeTypeFault } from './fault.js'
 import { power as floatPower, wholePower } from '../values/power.js'
 import type { Int, Value } from '../values/value.js'
 
 /** Longest string that repetition may build, in UTF-16 units; V8's own limit is near. */
 const MAX_TEXT = 1 << 28
 
-const DIVISION = (): Fault => new Fault('division', 'Division by zero')
+const makeDivisionFault = (): Fault => new Fault('division', 'Division by zero')
 
 function asFloat(value: Value): number | null {
   if (typeof value === 'number') return value
@@ -31,7 +31,7 @@ export function add(x: Value, y: Value): Value | Fault {
     return sum <= EXACT && sum >= -EXACT ? sum : wrapInt(BigInt(x) + BigInt(y))
   }
   if (typeof x === 'string' && typeof y === 'string') {
-    if (x.length + y.length > MAX_TEXT) return runtimeFault('string is too long')
+    if (x.length + y.length > MAX_TEXT) return makeRuntimeFault('string is too long')
     return x + y
   }
   if (x instanceof HarnFloat && y instanceof HarnFloat) return new HarnFloat(x.v + y.v)
@@ -41,7 +41,7 @@ export function add(x: Value, y: Value): Value | Fault {
   const a = asFloat(x)
   const b = asFloat(y)
   if (a !== null && b !== null) return new HarnFloat(a + b)
-  return typeFault(`Cannot add ${typeName(x)} and ${typeName(y)}`)
+  return makeTypeFault(`Cannot add ${typeName(x)} and ${typeName(y)}`)
 }
 
 /** `x + y` where `x` came from a variable that the result overwrites: an owned container grows in place. */
@@ -63,7 +63,7 @@ export function subtract(x: Value, y: Value): Value | Fault {
   const a = asFloat(x)
   const b = asFloat(y)
   if (a !== null && b !== null) return new HarnFloat(a - b)
-  return typeFault(`Cannot subtract ${typeName(y)} from ${typeName(x)}`)
+  return makeTypeFault(`Cannot subtract ${typeName(y)} from ${typeName(x)}`)
 }
 
 export function multiply(x: Value, y: Value): Value | Fault {
@@ -73,49 +73,49 @@ export function multiply(x: Value, y: Value): Value | Fault {
   if (a !== null && b !== null) return new HarnFloat(a * b)
   if (typeof x === 'string' && isInt(y)) return repeat(x, y)
   if (typeof y === 'string' && isInt(x)) return repeat(y, x)
-  return typeFault(`Cannot multiply ${typeName(x)} and ${typeName(y)}`)
+  return makeTypeFault(`Cannot multiply ${typeName(x)} and ${typeName(y)}`)
 }
 
 function repeat(text: string, count: Int): Value | Fault {
   if (count <= 0 || text === '') return ''
-  if (Number(count) * text.length > MAX_TEXT) return runtimeFault('string is too long')
+  if (Number(count) * text.length > MAX_TEXT) return makeRuntimeFault('string is too long')
   return text.repeat(Number(count))
 }
 
 export function divide(x: Value, y: Value): Value | Fault {
   if (isInt(x) && isInt(y)) {
-    if (y === 0) return DIVISION()
+    if (y === 0) return makeDivisionFault()
     if (typeof x === 'number' && typeof y === 'number') return Math.trunc(x / y) + 0
     return wrapInt(BigInt(x) / BigInt(y))
   }
   const a = asFloat(x)
   const b = asFloat(y)
   if (a !== null && b !== null) return new HarnFloat(a / b)
-  return runtimeFault(`Cannot divide ${typeName(x)} by ${typeName(y)}`)
+  return makeRuntimeFault(`Cannot divide ${typeName(x)} by ${typeName(y)}`)
 }
 
 export function modulo(x: Value, y: Value): Value | Fault {
   if (isInt(x) && isInt(y)) {
-    if (y === 0) return DIVISION()
+    if (y === 0) return makeDivisionFault()
     if (typeof x === 'number' && typeof y === 'number') return (x % y) + 0
     return wrapInt(BigInt(x) % BigInt(y))
   }
   const a = asFloat(x)
   const b = asFloat(y)
-  if (a === null || b === null) return runtimeFault(`Cannot modulo ${typeName(x)} by ${typeName(y)}`)
-  return b === 0 ? DIVISION() : new HarnFloat(a % b)
+  if (a === null || b === null) return makeRuntimeFault(`Cannot modulo ${typeName(x)} by ${typeName(y)}`)
+  return b === 0 ? makeDivisionFault() : new HarnFloat(a % b)
 }
 
 export function power(x: Value, y: Value): Value | Fault {
-  if (isInt(x) && isInt(y) && y >= 0) return wrappingPower(BigInt(x), BigInt(y))
+  if (isInt(x) && isInt(y) && y >= 0) return computeWrappingPower(BigInt(x), BigInt(y))
   const a = asFloat(x)
   const b = asFloat(y)
   if (a !== null && b !== null) return new HarnFloat(x instanceof HarnFloat && isInt(y) ? wholePower(a, b) : floatPower(a, b))
-  return typeFault(`Cannot exponentiate ${typeName(x)} by ${typeName(y)}`)
+  return makeTypeFault(`Cannot exponentiate ${typeName(x)} by ${typeName(y)}`)
 }
 
 /** Square and multiply on 64 bits, so that a huge exponent costs 64 steps and no huge number. */
-function wrappingPower(base: bigint, exponent: bigint): Int {
+function computeWrappingPower(base: bigint, exponent: bigint): Int {
   let result = 1n
   let square = BigInt.asIntN(64, base)
   for (let left = exponent; left > 0n; left >>= 1n) {
@@ -129,7 +129,7 @@ export function negate(x: Value): Value | Fault {
   if (typeof x === 'number') return 0 - x
   if (typeof x === 'bigint') return wrapInt(-x)
   if (x instanceof HarnFloat) return new HarnFloat(-x.v)
-  return runtimeFault(`Cannot negate value of type ${typeName(x)}`)
+  return makeRuntimeFault(`Cannot negate value of type ${typeName(x)}`)
 }
 
 /** Whether `x in c`; false for every other kind of container. */
@@ -138,9 +138,9 @@ export function contains(x: Value, c: Value): boolean {
     work(searchUnits(c.length, x))
     let visited = 0
     for (let at = 0; at < c.length; at++) {
-      const before = smallVisits()
+      const before = countSmallVisits()
       if (equals(c.items[at]!, x)) return true
-      const more = smallVisits() - before
+      const more = countSmallVisits() - before
       if (more > 0) visited = visit(visited, more)
     }
     return false
@@ -148,7 +148,7 @@ export function contains(x: Value, c: Value): boolean {
   if (c instanceof HarnDict) return c.has(display(x))
   if (typeof c === 'string') return isPart(c, display(x))
   if (c instanceof HarnSet) {
-    if (typeof x === 'string') return c.map.has(structuralKey(x))
+    if (typeof x === 'string') return c.map.has(makeStructuralKey(x))
     return contains(x, new HarnList(c.values()))
   }
   if (c instanceof HarnRange) return isInt(x) && x >= c.start && (c.exclusive ? x < c.end : x <= c.end)

@@ -1,8 +1,8 @@
 // Calls that are not the loop's fast path: methods of structs and dicts, builtins as values, generators, names that the callers'
 // scopes hold. Each works on the coroutine that stands at the call, and answers whether the task goes on.
 
-import { Fault, runtimeFault, typeFault } from './fault.js'
-import { closestName } from './suggest.js'
+import { Fault, makeRuntimeFault, makeTypeFault } from './fault.js'
+import { findClosestName } from './suggest.js'
 import { makeIter } from '../builtins/iter.js'
 import { Coroutine, COROUTINE_UNITS } from '../scheduler/task.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from '../values/callable.js'
@@ -29,7 +29,7 @@ export function callMethod(
 ): boolean {
   const co = task.current
   if (receiver instanceof HarnStruct) {
-    const method = structMethod(m, receiver, site.name, co.instr.pc)
+    const method = findStructMethod(m, receiver, site.name, co.instr.pc)
     // A struct method is a run of its own, as is a callable entry of a dict.
     if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
@@ -56,7 +56,7 @@ export function callMethod(
 const METHOD_CACHE_MASK = 15
 
 /** The method of a struct by name: of its own module first, else of any module that has one. `pc` is the place of the call. */
-export function structMethod(m: Machine, receiver: HarnStruct, name: string, pc: number): HarnClosure | null {
+export function findStructMethod(m: Machine, receiver: HarnStruct, name: string, pc: number): HarnClosure | null {
   const entry = pc & METHOD_CACHE_MASK
   const found = m.methodCache[entry]
   return found !== undefined && found.name === name && found.struct === receiver.name && found.home === receiver.home
@@ -65,7 +65,7 @@ export function structMethod(m: Machine, receiver: HarnStruct, name: string, pc:
 }
 
 /** The method that a call at `pc` found last, as far as that is still known. */
-export function lastMethod(m: Machine, name: string, pc: number): HarnClosure | null {
+export function findLastMethod(m: Machine, name: string, pc: number): HarnClosure | null {
   const found = m.methodCache[pc & METHOD_CACHE_MASK]
   return found !== undefined && found.name === name ? found.method : null
 }
@@ -122,14 +122,14 @@ export function callFrom(
     if (def === undefined) return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee.name}`))
     return m.settleCall(task, m.runBuiltin(def, co.regs, from, argc))
   }
-  if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
-  const found = callableNamed(m, task, site.name)
+  if (site === null) return m.raise(task, makeTypeFault(`Cannot call ${display(callee)}`))
+  const found = findCallable(m, task, site.name)
   if (found !== null) {
     if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
     return callFrom(m, task, found, from, argc, null, isFuelPoint)
   }
   // The compiler guesses only where it sees that nothing is bound; a variable may still hold something that cannot be called.
-  return m.raise(task, undefinedBuiltin(site.name, site.suggestion ?? nearBuiltin(m, site.name)))
+  return m.raise(task, makeUndefinedFault(site.name, site.suggestion ?? suggestBuiltin(m, site.name)))
 }
 
 /** Units of looking a name up among those of all builtins: a quarter of a millisecond at worst. */
@@ -137,15 +137,17 @@ const UNITS_A_SUGGESTION = 2500
 /** No builtin has so long a name, and taking a long one apart takes long. */
 const LONGEST_NAME = 256
 
-function nearBuiltin(m: Machine, name: string): string | null {
+function suggestBuiltin(m: Machine, name: string): string | null {
   work(UNITS_A_SUGGESTION)
-  return name.length > LONGEST_NAME ? null : closestName(name, m.registry.builtins.keys())
+  return name.length > LONGEST_NAME ? null : findClosestName(name, m.registry.builtins.keys())
 }
 
 /** With a suggestion it is a runtime error. */
-function undefinedBuiltin(name: string, suggestion: string | null): Fault {
+function makeUndefinedFault(name: string, suggestion: string | null): Fault {
   const text = `Undefined builtin: ${name}`
-  return suggestion === null ? new Fault('undefined_builtin', text) : runtimeFault(`${text} (did you mean \`${suggestion}\`?)`)
+  return suggestion === null
+    ? new Fault('undefined_builtin', text)
+    : makeRuntimeFault(`${text} (did you mean \`${suggestion}\`?)`)
 }
 
 /** `value |> callee`; registers `from` and `from + 1`. */
@@ -158,11 +160,11 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   }
   if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
   if (typeof callee === 'string') {
-    const found = callableNamed(m, task, callee)
+    const found = findCallable(m, task, callee)
     if (found !== null) return m.fuel < 1 ? m.refuelBefore(task) : callFrom(m, task, found, from, 1, null)
-    return m.raise(task, undefinedBuiltin(callee, nearBuiltin(m, callee)))
+    return m.raise(task, makeUndefinedFault(callee, suggestBuiltin(m, callee)))
   }
-  return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
+  return m.raise(task, makeTypeFault(`cannot pipe into ${typeName(callee)}`))
 }
 
 /** Nothing bounds tail calls but fuel, so that this is a fuel point; without fuel the instruction is run again later. */
@@ -182,7 +184,7 @@ function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number)
  * A callable that the callers' scopes hold under this name, else a builtin, else null. Scopes of other
  * modules do not count: a function sees nothing of those that import its module.
  */
-export function callableNamed(m: Machine, task: Task, name: string): Value {
+export function findCallable(m: Machine, task: Task, name: string): Value {
   const { current } = task
   const caller = current.frames[current.fp]
   const home = caller instanceof HarnClosure ? caller.code.module : null

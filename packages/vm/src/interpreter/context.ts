@@ -3,21 +3,21 @@
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
-import { bytesToHex, utf8 } from '../builtins/sorted-json.js'
-import { listenerOf } from '../builtins/trace-log.js'
-import { effectFault, outcomeUnits, outcomeValue } from '../effects/outcome.js'
-import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
+import { bytesToHex, toUtf8 } from '../builtins/sorted-json.js'
+import { findListener } from '../builtins/trace-log.js'
+import { makeEffectFault, measureOutcome, toValue } from '../effects/outcome.js'
+import { abortTask, spawnTask, makeTaskFacts, readTaskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
 import { beginEffect, traceEffect } from '../scheduler/trace.js'
 import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
-import { unmetered } from '../values/meter.js'
-import { closureOver, streamModule } from './adapter.js'
-import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
+import { runUnmetered } from '../values/meter.js'
+import { makeAdapterClosure, getStreamModule } from './adapter.js'
+import { makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from './fault.js'
 import { placeArguments } from './frames.js'
-import { libraryEntry } from './library.js'
-import { callingCeilings, narrowedCaller } from './place.js'
+import { getLibraryEntry } from './library.js'
+import { listCallingCeilings, findNarrowedCaller } from './place.js'
 import { measureHeap } from './heap.js'
 import type {
   Ceiling,
@@ -86,7 +86,7 @@ export class MachineContext implements CallContext {
     return this.m.state(family)
   }
 
-  stateIfAny<S>(family: Family<S>): S | undefined {
+  findState<S>(family: Family<S>): S | undefined {
     return this.m.families.get(family.name) as S | undefined
   }
 
@@ -104,19 +104,19 @@ export class MachineContext implements CallContext {
   }
 
   throw(value: Value): Control {
-    return this.ask({ kind: 'fault', fault: thrown(value) })
+    return this.ask({ kind: 'fault', fault: makeThrown(value) })
   }
 
   runtime(message: string): Control {
-    return this.ask({ kind: 'fault', fault: runtimeFault(message) })
+    return this.ask({ kind: 'fault', fault: makeRuntimeFault(message) })
   }
 
   type(message: string): Control {
-    return this.ask({ kind: 'fault', fault: typeFault(message) })
+    return this.ask({ kind: 'fault', fault: makeTypeFault(message) })
   }
 
   categorized(category: string, message: string): Control {
-    return this.ask({ kind: 'fault', fault: categorized(category, message) })
+    return this.ask({ kind: 'fault', fault: makeCategorized(category, message) })
   }
 
   fail(fault: Fault): Control {
@@ -138,10 +138,10 @@ export class MachineContext implements CallContext {
       if (this.m.isTraced) this.m.effectStarts.set(id, this.m.now)
       return this.ask({ kind: 'effect', id })
     }
-    const units = outcomeUnits(outcome, this.m.limits.heap)
+    const units = measureOutcome(outcome, this.m.limits.heap)
     this.m.charge(Math.min(units >> ANSWER_BITS, this.m.limits.work), units)
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
-    return outcome.ok ? outcomeValue(outcome) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
+    return outcome.ok ? toValue(outcome) : this.ask({ kind: 'fault', fault: makeEffectFault(outcome) })
   }
 
   /** What the host does at once is its own affair: it may remember what it did for another run. */
@@ -150,7 +150,7 @@ export class MachineContext implements CallContext {
     if (perform === undefined) return null
     this.performing = id
     try {
-      return unmetered(() => perform(effect, id))
+      return runUnmetered(() => perform(effect, id))
     } finally {
       this.performing = 0
     }
@@ -221,7 +221,7 @@ export class MachineContext implements CallContext {
   }
 
   libraryEntry(module: string, name: string): { readonly callee: Value; readonly starts: boolean } {
-    return libraryEntry(this.m, module, name)
+    return getLibraryEntry(this.m, module, name)
   }
 
   hashHex(bytes: Uint8Array): string {
@@ -229,7 +229,7 @@ export class MachineContext implements CallContext {
   }
 
   sha256Hex(text: string): string {
-    return this.m.options.sha256Hex?.(text) ?? bytesToHex(sha256(utf8(text)))
+    return this.m.options.sha256Hex?.(text) ?? bytesToHex(sha256(toUtf8(text)))
   }
 
   get runId(): string | null {
@@ -237,7 +237,7 @@ export class MachineContext implements CallContext {
   }
 
   closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
-    return closureOver(this.m, builtin, bound, params)
+    return makeAdapterClosure(this.m, builtin, bound, params)
   }
 
   wake(key: string): void {
@@ -257,11 +257,11 @@ export class MachineContext implements CallContext {
   }
 
   get importCeilings(): readonly Ceiling[] | null {
-    return this.m.program.isNarrowed ? callingCeilings(this.m, this.m.running) : null
+    return this.m.program.isNarrowed ? listCallingCeilings(this.m, this.m.running) : null
   }
 
   get narrowedCaller(): string | null {
-    return this.m.program.isNarrowed ? (narrowedCaller(this.m.running)?.key ?? null) : null
+    return this.m.program.isNarrowed ? (findNarrowedCaller(this.m.running)?.key ?? null) : null
   }
 
   get spans(): ((mark: SpanMark) => void) | null {
@@ -269,7 +269,7 @@ export class MachineContext implements CallContext {
   }
 
   get traced(): ((record: TraceRecord) => void) | null {
-    return this.m.isTraced ? listenerOf(this.m) : null
+    return this.m.isTraced ? findListener(this.m) : null
   }
 
   beginTimeLimit(dueMs: number): void {
@@ -288,7 +288,7 @@ export class MachineContext implements CallContext {
   streamOver(builtin: string, bound: readonly Value[]): HarnGenerator {
     const generator = new HarnGenerator('stream', null)
     const coroutine = new Coroutine(generator)
-    coroutine.begin(new HarnClosure(streamModule(this.m, builtin, bound.length).functions[0]!, [...bound]), [], placeArguments)
+    coroutine.begin(new HarnClosure(getStreamModule(this.m, builtin, bound.length).functions[0]!, [...bound]), [], placeArguments)
     generator.coroutine = coroutine
     return generator
   }
@@ -298,11 +298,11 @@ export class MachineContext implements CallContext {
   }
 
   task(): TaskFacts {
-    return taskFacts(this.m, this.m.running)
+    return makeTaskFacts(this.m, this.m.running)
   }
 
   taskOutcome(id: number): TaskOutcome {
-    return taskOutcome(this.m, id)
+    return readTaskOutcome(this.m, id)
   }
 
   requestCancel(id: number): void {

@@ -6,15 +6,15 @@
 // Invariants: at block boundaries every entry is canonical; arguments of a call are canonical; an entry that is a local is
 // made canonical before that local is written. Decoding is deterministic, so a code position means the same everywhere.
 
-import { quickName } from '../values/names.js'
+import { toQuickName } from '../values/names.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
 import type { Constant, FunctionChunk, ModuleChunk, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { Instr, LINKED, OPERATION_BY_CODE } from './linked.js'
 import type { LinkedOp, OPERATIONS, OperationName } from './linked.js'
-import { quickCheckOf } from './param-check.js'
+import { findQuickCheck } from './param-check.js'
 import type { ParameterCheck } from './param-check.js'
-import { shapeOfLiteral } from '../values/shape.js'
+import { makeLiteralShape } from '../values/shape.js'
 import type { Shape } from '../values/shape.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Code, Value } from '../values/types.js'
@@ -175,7 +175,7 @@ class Decoder {
 
   // ---- virtual stack
 
-  private canonical(position: number): number {
+  private toCanonical(position: number): number {
     return this.slots + position
   }
 
@@ -195,7 +195,7 @@ class Decoder {
 
   private makeCanonical(position: number): void {
     const entry = this.stack[position]!
-    const slot = this.canonical(position)
+    const slot = this.toCanonical(position)
     if (entry === slot) return
     if (typeof entry === 'number') this.emit(LINKED.MOVE, slot, entry)
     else if (entry === SELF) this.emit(LINKED.SELF, slot)
@@ -215,10 +215,10 @@ class Decoder {
     this.producer = null
   }
 
-  private canonicalTop(count: number): number {
+  private makeCanonicalTop(count: number): number {
     const from = this.stack.length - count
     for (let position = from; position < this.stack.length; position++) this.makeCanonical(position)
-    return this.canonical(from)
+    return this.toCanonical(from)
   }
 
   /** Pops an operand as a slot; a constant is loaded into its canonical slot first. */
@@ -230,7 +230,7 @@ class Decoder {
 
   /** Emits an operation whose result is pushed. */
   private push(op: LinkedOp, b = 0, c = 0, d = 0, k: unknown = null): Instr {
-    const slot = this.canonical(this.stack.length)
+    const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, d, k)
     this.stack.push(slot)
     this.producer = instr
@@ -252,7 +252,7 @@ class Decoder {
     const producer = this.producer
     const entry = this.stack.pop()!
     const position = this.stack.length
-    const isOwn = producer !== null && entry === this.canonical(position) && producer.a === entry
+    const isOwn = producer !== null && entry === this.toCanonical(position) && producer.a === entry
     if (isOwn && !this.holds(entry) && !this.holds(slot)) {
       producer.a = slot
       if (producer.op === LINKED.CALL_METHOD && this.pushed === slot) producer.d = 1
@@ -274,30 +274,30 @@ class Decoder {
 
   // ---- instructions
 
-  private constant(index: number): Constant {
+  private getConstant(index: number): Constant {
     return this.fn.module.chunk.constants[index]!
   }
 
-  private name(index: number): string {
-    return quickName(this.fn.module.chunk.names[index]!)
+  private getName(index: number): string {
+    return toQuickName(this.fn.module.chunk.names[index]!)
   }
 
   private decodeOne(name: OpcodeName, o: readonly number[]): void {
     if (isSimple(name)) {
       const op = LINKED[name]
-      if (OPERATION_BY_CODE[op]!.stack === 'binary') this.binary(op)
+      if (OPERATION_BY_CODE[op]!.stack === 'binary') this.emitBinary(op)
       else this.push(op, this.popSlot())
       return
     }
     switch (name) {
       case 'CONST': {
-        const constant = this.constant(o[0]!)
+        const constant = this.getConstant(o[0]!)
         if (constant !== null && typeof constant === 'object') {
           if (constant.tag === 'data') return void this.push(LINKED.LOAD_DATA, 0, 0, 0, constant.json)
           if (constant.tag === 'struct') throw new Error('struct constant outside BUILD_STRUCT')
           return this.pushConstant(constant.tag === 'float' ? new HarnFloat(constant.value) : new HarnDuration(constant.ms))
         }
-        return this.pushConstant(typeof constant === 'string' ? quickName(constant) : constant)
+        return this.pushConstant(typeof constant === 'string' ? toQuickName(constant) : constant)
       }
       case 'INT':
         return this.pushConstant(o[0]!)
@@ -336,7 +336,7 @@ class Decoder {
       }
       case 'CELL_VARIABLE': {
         const cell = this.popSlot()
-        this.push(LINKED.CELL_VARIABLE, cell, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        this.push(LINKED.CELL_VARIABLE, cell, 0, 0, { name: this.getName(o[0]!), suggestion: this.getConstant(o[1]!) })
         return
       }
       case 'LOAD_MODULE':
@@ -354,13 +354,13 @@ class Decoder {
         this.push(LINKED.LOAD_EXPORT, 0, o[1]!, 0, this.fn.module.chunk.units[o[0]!]!)
         return
       case 'LOAD_GLOBAL':
-        this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.getName(o[0]!), suggestion: this.getConstant(o[1]!) })
         return
       case 'SELF':
         return this.pushEntry(SELF)
       case 'RUN_MODULE':
         this.flush()
-        this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!)
+        this.call(LINKED.RUN_MODULE, this.toCanonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!)
         return
 
       case 'JUMP':
@@ -372,16 +372,16 @@ class Decoder {
         this.jump(this.emit(LINKED.LOOP, 0), o[0]!)
         return
       case 'JUMP_IF_FALSE':
-        return this.conditional(LINKED.JF, o[0]!)
+        return this.emitConditional(LINKED.JF, o[0]!)
       case 'JUMP_IF_TRUE':
-        return this.conditional(LINKED.JT, o[0]!)
+        return this.emitConditional(LINKED.JT, o[0]!)
       case 'JUMP_IF_NOT_NIL':
         this.flush()
-        this.jump(this.emit(LINKED.JNN, 0, this.canonical(this.stack.length - 1)), o[0]!)
+        this.jump(this.emit(LINKED.JNN, 0, this.toCanonical(this.stack.length - 1)), o[0]!)
         return
       case 'JUMP_IF_END':
         this.flush()
-        this.jump(this.emit(LINKED.JEND, 0, this.canonical(this.stack.length - 1)), o[0]!)
+        this.jump(this.emit(LINKED.JEND, 0, this.toCanonical(this.stack.length - 1)), o[0]!)
         return
       case 'JUMP_IF_PASSED':
         this.flush()
@@ -389,13 +389,13 @@ class Decoder {
         return
       case 'PROPAGATE': {
         this.flush()
-        const slot = this.canonical(this.stack.length - 1)
+        const slot = this.toCanonical(this.stack.length - 1)
         this.jump(this.emit(LINKED.PROPAGATE, slot, slot), o[0]!)
         return
       }
       case 'CHECK_PARAM':
         this.protect(o[0]!)
-        this.checkParam(o[0]!, JSON.parse((this.constant(o[1]!) as { json: string }).json) as ParameterCheck)
+        this.checkParam(o[0]!, JSON.parse((this.getConstant(o[1]!) as { json: string }).json) as ParameterCheck)
         return
 
       case 'BUILD_LIST':
@@ -403,22 +403,22 @@ class Decoder {
       case 'BUILD_DICT':
         return this.buildDict(2 * o[0]!)
       case 'BUILD_ENUM':
-        return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+        return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.getName(o[0]!), variant: this.getName(o[1]!) })
       case 'TEXT':
         return this.gather(LINKED.TEXT, o[0]!, null)
       case 'CLOSURE':
         return this.gather(LINKED.CLOSURE, o[1]!, this.fn.module.functions[o[0]!])
       case 'BUILD_ENUM_LIST': {
         const list = this.popSlot()
-        this.push(LINKED.BUILD_ENUM_LIST, list, 0, 0, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+        this.push(LINKED.BUILD_ENUM_LIST, list, 0, 0, { enumName: this.getName(o[0]!), variant: this.getName(o[1]!) })
         return
       }
       case 'DEFINE_IMPL': {
-        const from = this.canonicalTop(o[2]!)
+        const from = this.makeCanonicalTop(o[2]!)
         this.stack.length -= o[2]!
         this.emit(LINKED.DEFINE_IMPL, 0, from, o[2]!, 0, {
-          struct: this.name(o[0]!),
-          methods: JSON.parse((this.constant(o[1]!) as { json: string }).json),
+          struct: this.getName(o[0]!),
+          methods: JSON.parse((this.getConstant(o[1]!) as { json: string }).json),
         })
         return
       }
@@ -432,7 +432,7 @@ class Decoder {
         return
       }
       case 'BUILD_STRUCT': {
-        const type = this.constant(o[0]!) as StructType
+        const type = this.getConstant(o[0]!) as StructType
         if (this.becomesStruct(type)) return
         const dict = this.popSlot()
         this.push(LINKED.BUILD_STRUCT, dict, 0, 0, type)
@@ -452,7 +452,7 @@ class Decoder {
         return this.withName(LINKED.FIELD, o[0]!)
       case 'CATCH_IS': {
         this.makeCanonical(this.stack.length - 1)
-        this.push(LINKED.CATCH_IS, this.stack.at(-1) as number, 0, 0, this.name(o[0]!))
+        this.push(LINKED.CATCH_IS, this.stack.at(-1) as number, 0, 0, this.getName(o[0]!))
         return
       }
       case 'SLICE': {
@@ -465,7 +465,7 @@ class Decoder {
       case 'SET_PROP': {
         const value = this.popSlot()
         const object = this.popSlot()
-        this.push(LINKED.SET_PROP, object, value, o[1]!, this.name(o[0]!))
+        this.push(LINKED.SET_PROP, object, value, o[1]!, this.getName(o[0]!))
         return
       }
       case 'SET_INDEX': {
@@ -485,69 +485,70 @@ class Decoder {
         return this.withNumber(LINKED.IS_LIST, o[0]!)
       case 'DICT_REST': {
         const source = this.popSlot()
-        this.push(LINKED.DICT_REST, source, 0, 0, JSON.parse((this.constant(o[0]!) as { json: string }).json))
+        this.push(LINKED.DICT_REST, source, 0, 0, JSON.parse((this.getConstant(o[0]!) as { json: string }).json))
         return
       }
       case 'IS_ENUM': {
         const source = this.popSlot()
-        this.push(LINKED.IS_ENUM, source, 0, 0, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+        this.push(LINKED.IS_ENUM, source, 0, 0, { enumName: this.getName(o[0]!), variant: this.getName(o[1]!) })
         return
       }
 
       case 'CALL':
-        return this.named(this.fn.module.isLibrary ? LINKED.CALL_OUT : LINKED.CALL, o[0]!, null)
+        return this.emitNamed(this.fn.module.isLibrary ? LINKED.CALL_OUT : LINKED.CALL, o[0]!, null)
       case 'CALL_NAMED': {
-        const site = { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }
-        return this.named(this.isOutwards(site.name) ? LINKED.CALL_OUT : LINKED.CALL_NAMED, o[1]!, site)
+        const site = { name: this.getName(o[0]!), suggestion: this.getConstant(o[2]!) }
+        return this.emitNamed(this.isOutwards(site.name) ? LINKED.CALL_OUT : LINKED.CALL_NAMED, o[1]!, site)
       }
       case 'CALL_BUILTIN':
-        return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
+        return this.emitBuiltin(this.fn.module.builtins[o[0]!]!, o[1]!)
       case 'CALL_METHOD': {
         const receiver = this.stack[this.stack.length - 1 - o[1]!]!
-        const from = this.canonicalTop(o[1]! + 1)
+        const from = this.makeCanonicalTop(o[1]! + 1)
         this.stack.length -= o[1]! + 1
-        this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.name(o[0]!), optional: o[2] === 1 })
+        this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.getName(o[0]!), optional: o[2] === 1 })
         this.producer!.d = 0
-        if (this.name(o[0]!) === 'push' && o[1] === 1) this.pushed = receiver
+        if (this.getName(o[0]!) === 'push' && o[1] === 1) this.pushed = receiver
         return
       }
       case 'CALL_SPREAD':
       case 'CALL_NAMED_SPREAD': {
-        const from = this.canonicalTop(2)
+        const from = this.makeCanonicalTop(2)
         this.stack.length -= 2
         if (name === 'CALL_SPREAD') this.call(LINKED.CALL_SPREAD, from, from, 0, null)
-        else this.call(LINKED.CALL_NAMED_SPREAD, from, from, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        else
+          this.call(LINKED.CALL_NAMED_SPREAD, from, from, 0, { name: this.getName(o[0]!), suggestion: this.getConstant(o[1]!) })
         return
       }
       case 'CALL_BUILTIN_SPREAD': {
-        const list = this.canonicalTop(1)
+        const list = this.makeCanonicalTop(1)
         this.stack.length -= 1
         this.call(LINKED.BUILTIN_SPREAD, list, list, 0, this.fn.module.builtins[o[0]!])
         return
       }
       case 'CALL_METHOD_SPREAD': {
-        const from = this.canonicalTop(2)
+        const from = this.makeCanonicalTop(2)
         this.stack.length -= 2
-        this.call(LINKED.CALL_METHOD_SPREAD, from, from, 0, { name: this.name(o[0]!), optional: o[1] === 1 })
+        this.call(LINKED.CALL_METHOD_SPREAD, from, from, 0, { name: this.getName(o[0]!), optional: o[1] === 1 })
         return
       }
       case 'TAIL_NAMED': {
-        const site = { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }
+        const site = { name: this.getName(o[0]!), suggestion: this.getConstant(o[2]!) }
         // A callback does not take over the frame of an internal module: it is a run of its own.
         if (this.isOutwards(site.name)) {
-          this.named(LINKED.CALL_OUT, o[1]!, site)
+          this.emitNamed(LINKED.CALL_OUT, o[1]!, site)
           this.emit(LINKED.RETURN, 0, this.popSlot())
           return
         }
-        const from = this.canonicalTop(o[1]! + 1)
-        return this.thenReturn(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, site))
+        const from = this.makeCanonicalTop(o[1]! + 1)
+        return this.emitReturnAfter(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, site))
       }
       case 'PIPE':
       case 'TAIL_PIPE': {
-        const from = this.canonicalTop(2)
+        const from = this.makeCanonicalTop(2)
         this.stack.length -= 2
         if (name === 'PIPE' || this.fn.module.isLibrary) this.call(LINKED.PIPE, from, from, 0, null)
-        else return this.thenReturn(this.emit(LINKED.TAIL_PIPE, from, from))
+        else return this.emitReturnAfter(this.emit(LINKED.TAIL_PIPE, from, from))
         if (name === 'TAIL_PIPE') this.emit(LINKED.RETURN, 0, this.popSlot())
         return
       }
@@ -567,11 +568,11 @@ class Decoder {
         return
       }
       case 'RAISE':
-        this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.constant(o[1]!) })
+        this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.getConstant(o[1]!) })
         return
       case 'NEXT': {
         this.flush()
-        this.loops.push(this.push(LINKED.NEXT, this.canonical(this.stack.length - 1)))
+        this.loops.push(this.push(LINKED.NEXT, this.toCanonical(this.stack.length - 1)))
         this.producer = null
         return
       }
@@ -590,10 +591,10 @@ class Decoder {
   }
 
   private checkParam(slot: number, parameter: ParameterCheck): void {
-    this.emit(LINKED.CHECK_PARAM, 0, slot, quickCheckOf(parameter), 0, parameter)
+    this.emit(LINKED.CHECK_PARAM, 0, slot, findQuickCheck(parameter), 0, parameter)
   }
 
-  private binary(op: LinkedOp): void {
+  private emitBinary(op: LinkedOp): void {
     const right = this.stack.at(-1)!
     const withInt = OPERATION_BY_CODE[op]!.int
     if (
@@ -612,12 +613,12 @@ class Decoder {
     this.push(op, b, c)
   }
 
-  private conditional(op: LinkedOp, target: number): void {
+  private emitConditional(op: LinkedOp, target: number): void {
     const producer = this.producer
     const condition = this.popSlot()
     let clean = true
     for (let position = this.settled; position < this.stack.length; position++)
-      if (this.stack[position] !== this.canonical(position)) clean = false
+      if (this.stack[position] !== this.toCanonical(position)) clean = false
     const fused =
       producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition
         ? -1
@@ -643,11 +644,11 @@ class Decoder {
       if (typeof entry === 'number' || entry === SELF || typeof entry.constant !== 'string') break
       keys.push(entry.constant)
     }
-    const shape = 2 * keys.length === count ? shapeOfLiteral(keys) : null
+    const shape = 2 * keys.length === count ? makeLiteralShape(keys) : null
     if (shape === null) return this.gather(LINKED.BUILD_DICT, count, null)
     for (let position = from + 1; position < this.stack.length; position += 2) this.makeCanonical(position)
     this.stack.length = from
-    this.push(LINKED.BUILD_RECORD, this.canonical(from), count, 0, null).cache = shape
+    this.push(LINKED.BUILD_RECORD, this.toCanonical(from), count, 0, null).cache = shape
   }
 
   /** Whether the dict on top is a literal with nothing but fields of a struct; then it is made as the struct at once. */
@@ -662,7 +663,7 @@ class Decoder {
   }
 
   private gather(op: LinkedOp, count: number, k: unknown): void {
-    const from = this.canonicalTop(count)
+    const from = this.makeCanonicalTop(count)
     this.stack.length -= count
     this.push(op, from, count, 0, k)
   }
@@ -673,7 +674,7 @@ class Decoder {
 
   private withName(op: LinkedOp, name: number): void {
     const source = this.popSlot()
-    this.push(op, source, 0, 0, this.name(name))
+    this.push(op, source, 0, 0, this.getName(name))
   }
 
   private withNumber(op: LinkedOp, number: number): void {
@@ -683,26 +684,26 @@ class Decoder {
 
   /** A call: the result may be delivered later, so that its slot must be final; a store after it may still take it over. */
   private call(op: LinkedOp, from: number, b: number, c: number, k: unknown): void {
-    const slot = this.canonical(this.stack.length)
+    const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, from, k)
     this.stack.push(slot)
     this.producer = instr
   }
 
   /** Behind a tail call stands the return that passes on the result of a callee which could not take the frame over. */
-  private thenReturn(call: Instr): void {
+  private emitReturnAfter(call: Instr): void {
     this.emit(LINKED.RETURN, 0, call.a)
     this.at.note(this.pc, call)
   }
 
-  private named(op: LinkedOp, count: number, k: unknown): void {
-    const from = this.canonicalTop(count)
+  private emitNamed(op: LinkedOp, count: number, k: unknown): void {
+    const from = this.makeCanonicalTop(count)
     this.stack.length -= count
     // The callee may stay where it is; only arguments move.
     const isSelf = this.stack.at(-1) === SELF && this.fn.plain
     const callee = isSelf ? 0 : this.popSlot()
     if (isSelf) this.stack.pop()
-    const slot = this.canonical(this.stack.length)
+    const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(isSelf ? LINKED.CALL_SELF : op, slot, callee, count, from, k)
     this.stack.push(slot)
     this.producer = instr
@@ -714,14 +715,14 @@ class Decoder {
     return isLibrary && !chunk.moduleSlots.includes(name)
   }
 
-  private builtin(def: BuiltinDef, count: number): void {
+  private emitBuiltin(def: BuiltinDef, count: number): void {
     if (!def.rest && count === def.arity && (count === 1 || count === 2)) {
       const c = count === 2 ? this.popSlot() : 0
       const b = this.popSlot()
       this.push(count === 1 ? LINKED.BUILTIN1 : LINKED.BUILTIN2, b, c, 0, def)
       return
     }
-    const from = this.canonicalTop(count)
+    const from = this.makeCanonicalTop(count)
     this.stack.length -= count
     this.call(LINKED.BUILTIN_N, from, from, count, def)
   }

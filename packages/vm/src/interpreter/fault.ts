@@ -47,7 +47,7 @@ export class Fault {
   get trace(): readonly TraceEntry[] | null {
     if (this.places !== null) {
       const entries: TraceEntry[] = []
-      for (let place: Place | null = this.places; place !== null; place = place.inner) entries.push(entryOf(place))
+      for (let place: Place | null = this.places; place !== null; place = place.inner) entries.push(makeTraceEntry(place))
       this.places = null
       this.entries = [...(this.entries ?? []), ...entries.reverse()]
     }
@@ -109,25 +109,25 @@ interface Place {
   readonly inner: Place | null
 }
 
-function entryOf({ code, pc }: Place): TraceEntry {
-  const { line, column } = code.placeOf(pc)
+function makeTraceEntry({ code, pc }: Place): TraceEntry {
+  const { line, column } = code.findPlace(pc)
   return { file: code.module.file, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line, column }
 }
 
-export function thrown(value: Value): Fault {
+export function makeThrown(value: Value): Fault {
   return new Fault('thrown', typeof value === 'string' ? value : display(value), value)
 }
 
-export function runtimeFault(message: string): Fault {
+export function makeRuntimeFault(message: string): Fault {
   return new Fault('runtime', message)
 }
 
-export function typeFault(message: string): Fault {
+export function makeTypeFault(message: string): Fault {
   return new Fault('type', message)
 }
 
 /** `code` is for those who turn it into a tool error; what `catch` binds is the text. */
-export function categorized(category: string, message: string, code: string | null = null): Fault {
+export function makeCategorized(category: string, message: string, code: string | null = null): Fault {
   return new Fault('categorized', message, code, category)
 }
 
@@ -135,7 +135,7 @@ export function categorized(category: string, message: string, code: string | nu
  * The fault as it looks after leaving an interpreter run: every kind but thrown and categorised
  * values gains ` (line N)`, and the special texts become runtime errors.
  */
-export function leavingRun(fault: Fault): Fault {
+export function convertLeavingRun(fault: Fault): Fault {
   if (fault.kind === 'thrown' || fault.kind === 'categorized') return fault
   // Every run that the fault leaves names the same line, that of the innermost script frame; in another task, the line that waits.
   const entries = fault.trace ?? []

@@ -10,7 +10,7 @@ import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { graphOf } from '../compiled/graph.js'
+import { getGraph } from '../compiled/graph.js'
 import { Coroutine, COROUTINE_UNITS, NativeActivation } from '../scheduler/task.js'
 import type { Machine } from './machine.js'
 
@@ -80,13 +80,13 @@ export class HeapWalk {
     this.runs = machine.queue.first?.current
     for (const task of machine.tasks.values()) {
       for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) this.pending.push(co)
-      this.slot(task.result)
-      this.items(task.output)
-      this.slots(task.values.values())
+      this.visitSlot(task.result)
+      this.visitItems(task.output)
+      this.visitSlots(task.values.values())
     }
-    for (const module of machine.modules.values()) this.items(module.slots)
-    for (const table of machine.impls.values()) this.slots(table.values())
-    this.slots(machine.families.values())
+    for (const module of machine.modules.values()) this.visitItems(module.slots)
+    for (const table of machine.impls.values()) this.visitSlots(table.values())
+    this.visitSlots(machine.families.values())
   }
 
   /** Does a piece; whether all is done. */
@@ -101,12 +101,12 @@ export class HeapWalk {
       const value = this.pending.pop()
       if (value === undefined) return true
       this.left--
-      this.object(value as object)
+      this.visitObject(value as object)
     }
     return false
   }
 
-  private slot(value: unknown): void {
+  private visitSlot(value: unknown): void {
     this.left--
     this.units += 16
     if (typeof value === 'string') this.units += value.length
@@ -116,14 +116,14 @@ export class HeapWalk {
     }
   }
 
-  private slots(values: Iterable<unknown>): void {
+  private visitSlots(values: Iterable<unknown>): void {
     const cursor = new Cursor(values[Symbol.iterator]())
     if (!this.follow(cursor)) this.cursors.push(cursor)
   }
 
-  private items(values: readonly unknown[]): void {
+  private visitItems(values: readonly unknown[]): void {
     if (values.length > FEW) this.cursors.push(new Items(values))
-    else for (let at = 0; at < values.length; at++) this.slot(values[at])
+    else for (let at = 0; at < values.length; at++) this.visitSlot(values[at])
   }
 
   /** Whether it came to the end. */
@@ -131,7 +131,7 @@ export class HeapWalk {
     if (cursor instanceof Items) {
       const { values } = cursor
       const end = Math.min(values.length, cursor.at + Math.max(1, this.left))
-      for (let at = cursor.at; at < end; at++) this.slot(values[at])
+      for (let at = cursor.at; at < end; at++) this.visitSlot(values[at])
       cursor.at = end
       return end === values.length
     }
@@ -139,12 +139,12 @@ export class HeapWalk {
     while (this.left > 0) {
       const next = values.next()
       if (next.done === true) return true
-      this.slot(next.value)
+      this.visitSlot(next.value)
     }
     return false
   }
 
-  private object(value: object): void {
+  private visitObject(value: object): void {
     if (value instanceof HarnList || value instanceof Keyed || value instanceof HarnClosure) {
       if (value.mark === this.mark) return
       value.mark = this.mark
@@ -158,52 +158,52 @@ export class HeapWalk {
     if (value instanceof HarnList) this.list(value)
     else if (value instanceof Keyed) {
       this.units += PLACE_UNITS * value.size
-      this.slots(value.names())
-      this.slots(value.values())
-    } else if (value instanceof HarnSet) this.slots(value.map.values())
-    else if (value instanceof HarnClosure) this.items(value.captures)
-    else if (value instanceof HarnEnum) this.items(value.fields)
-    else if (value instanceof HarnPair) this.items([value.first, value.second])
+      this.visitSlots(value.names())
+      this.visitSlots(value.values())
+    } else if (value instanceof HarnSet) this.visitSlots(value.map.values())
+    else if (value instanceof HarnClosure) this.visitItems(value.captures)
+    else if (value instanceof HarnEnum) this.visitItems(value.fields)
+    else if (value instanceof HarnPair) this.visitItems([value.first, value.second])
     else if (value instanceof HarnBytes) this.units += value.data.length
-    else if (value instanceof HarnCell) this.slot(value.value)
-    else if (value instanceof HarnIter) this.items(value.state)
-    else if (value instanceof HarnGenerator) this.slot(value.coroutine)
-    else if (value instanceof HarnChannel) this.items(value.buffer)
-    else if (value instanceof HarnHandle) this.slot(value.descriptor)
-    else if (value instanceof HarnAtomic) this.slot(value.value)
+    else if (value instanceof HarnCell) this.visitSlot(value.value)
+    else if (value instanceof HarnIter) this.visitItems(value.state)
+    else if (value instanceof HarnGenerator) this.visitSlot(value.coroutine)
+    else if (value instanceof HarnChannel) this.visitItems(value.buffer)
+    else if (value instanceof HarnHandle) this.visitSlot(value.descriptor)
+    else if (value instanceof HarnAtomic) this.visitSlot(value.value)
     else if (value instanceof Coroutine) {
       this.units += COROUTINE_UNITS
-      this.slots(liveRegisters(value, value === this.runs))
-      this.items(value.frames.slice(0, value.fp + 1))
+      this.visitSlots(listLiveRegisters(value, value === this.runs))
+      this.visitItems(value.frames.slice(0, value.fp + 1))
     } else if (value instanceof NativeActivation) {
-      this.items(Object.values(value.state))
+      this.visitItems(Object.values(value.state))
       // What is half done and lies outside the state (builtins/pieces.ts).
       const held = value.state['heldHeap']
       if (typeof held === 'number') this.units += held
     } else if (value instanceof Map) {
-      this.slots((value as Map<unknown, unknown>).keys())
-      this.slots((value as Map<unknown, unknown>).values())
-    } else if (value instanceof Set) this.slots(value)
-    else if (Array.isArray(value)) this.items(value)
+      this.visitSlots((value as Map<unknown, unknown>).keys())
+      this.visitSlots((value as Map<unknown, unknown>).values())
+    } else if (value instanceof Set) this.visitSlots(value)
+    else if (Array.isArray(value)) this.visitItems(value)
     else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)
-      this.items(Object.values(value))
+      this.visitItems(Object.values(value))
   }
 
   private list(list: HarnList): void {
     this.units += BUFFER_UNITS
     const { boxed, length } = list
     if (boxed.length === 0 && list.raw !== null) this.units += (16 + FLOAT_UNITS) * length
-    else if (boxed.length === length) this.items(boxed)
+    else if (boxed.length === length) this.visitItems(boxed)
     else if (!this.seen.has(boxed)) {
       // Lists made by appending share their buffer: all that are not the newest see more in it than their own.
       this.seen.add(boxed)
-      this.items(boxed)
+      this.visitItems(boxed)
     }
   }
 }
 
 /** What the frames of a coroutine need: a frame on top that runs still reads the operands of the instruction it stands at. */
-function* liveRegisters(co: Coroutine, runs: boolean): Generator<unknown, void> {
+function* listLiveRegisters(co: Coroutine, runs: boolean): Generator<unknown, void> {
   for (let fp = 0; fp <= co.fp; fp++) {
     const frame = co.frames[fp]
     const base = co.bases[fp]!
@@ -212,8 +212,8 @@ function* liveRegisters(co: Coroutine, runs: boolean): Generator<unknown, void> 
       continue
     }
     const instr = fp === co.fp ? co.instr : co.returns[fp + 1]!
-    const graph = graphOf(frame.code)
-    const live = fp === co.fp && runs ? graph?.liveBefore(instr) : graph?.liveWhileWaiting(instr)
+    const graph = getGraph(frame.code)
+    const live = fp === co.fp && runs ? graph?.listLiveBefore(instr) : graph?.listLiveWhileWaiting(instr)
     if (live !== undefined) for (const slot of live) yield co.regs[base + slot]
     // A function that is too large has no graph, and unreachable code has no place in it: then everything counts.
     else for (let slot = 0; slot < frame.code.frameSize; slot++) yield co.regs[base + slot]

@@ -11,14 +11,14 @@ import { CORE_FAMILIES } from '../builtins/families-core.js'
 import { libraryFamily } from '../builtins/library.js'
 import { createRegistry } from '../builtins/registry.js'
 import type { BuiltinFamily, Registry } from '../builtins/registry.js'
-import { signaturesOf } from '../builtins/signatures.js'
+import { collectSignatures } from '../builtins/signatures.js'
 import { tasksFamily } from '../builtins/tasks.js'
-import { keyOfModule } from '../library-keys.js'
+import { makeModuleKey } from '../library-keys.js'
 import { Machine } from '../vm.js'
 import type { MachineOptions, TierOptions } from './machine.js'
 import type { Effect } from '../effects/effect.js'
 import type { RunExit } from './exit.js'
-import { runtimeFault } from './fault.js'
+import { makeRuntimeFault } from './fault.js'
 import { linkProgram } from './module.js'
 import type { LinkedProgram } from './module.js'
 
@@ -28,7 +28,7 @@ function compile(text: string, registry: Registry, more: Partial<CompileOptions>
   const { program, diagnostics } = compileProgram(
     { key: 'main.harn', text },
     {
-      signatures: signaturesOf(registry),
+      signatures: collectSignatures(registry),
       resolve: refuse,
       types: withBuiltins(registry.builtins.values()),
       ...more,
@@ -39,10 +39,10 @@ function compile(text: string, registry: Registry, more: Partial<CompileOptions>
 }
 
 /** As scripts/generate-library.ts does it. */
-function moduleText(name: string, text: string, registry: Registry): string {
-  const own = signaturesOf(registry)
+function compileModuleText(name: string, text: string, registry: Registry): string {
+  const own = collectSignatures(registry)
   const hidden = new Set((libraryFamily.primitives ?? []).map((each) => each.name))
-  const key = keyOfModule(name)
+  const key = makeModuleKey(name)
   const { program, diagnostics } = compileProgram(
     { key: 'entry', text: 'import "/m"\n' },
     {
@@ -177,12 +177,12 @@ const FUNCTIONS = [
 ]
 
 /** `onlyInBuild`: families that the module was compiled with, and that the registry lacks. */
-function registryOf(text = MODULE, onlyInBuild: readonly BuiltinFamily[] = []): Registry {
+function makeRegistryOf(text = MODULE, onlyInBuild: readonly BuiltinFamily[] = []): Registry {
   const plain = createRegistry([...CORE_FAMILIES, tasksFamily, ...onlyInBuild])
   let written: string | null = null
   const family: BuiltinFamily = {
     name: 'test',
-    modules: (name) => (name === 'm' ? (written ??= moduleText('m', text, plain)) : null),
+    modules: (name) => (name === 'm' ? (written ??= compileModuleText('m', text, plain)) : null),
     builtins: [
       ...FUNCTIONS.map((name) =>
         harnBuiltin(
@@ -207,7 +207,7 @@ const OPTIONS: MachineOptions = { hashHex: (bytes) => createHash('sha256').updat
 let tier: TierOptions | null = null
 
 function run(text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
-  return runIn(registryOf(), text, options)
+  return runIn(makeRegistryOf(), text, options)
 }
 
 function runIn(registry: Registry, text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
@@ -221,7 +221,7 @@ function runIn(registry: Registry, text: string, options: Partial<MachineOptions
   return { ...exit, all }
 }
 
-function faultOf(text: string): { readonly text: string; readonly trace: readonly string[] } {
+function runToFault(text: string): { readonly text: string; readonly trace: readonly string[] } {
   const exit = run(text)
   if (exit.kind !== 'failed') throw new Error(`${exit.kind}: ${exit.all}`)
   return { text: exit.fault.text, trace: (exit.fault.trace ?? []).map((each) => `${each.function}:${each.line}`) }
@@ -236,31 +236,31 @@ describe.each([
   })
 
   test('a fault shows the line of the caller and nothing of the module', () => {
-    expect(faultOf('fn f() {\n  h_fail("x")\n}\nf()')).toEqual({
+    expect(runToFault('fn f() {\n  h_fail("x")\n}\nf()')).toEqual({
       text: 'Runtime error: fail: x (line 2)',
       trace: ['f:2', 'pipeline:4'],
     })
   })
 
   test('a callback is a run of its own, with its lines in the trace', () => {
-    const native = faultOf('[1].map({ _x ->\n  nil.foo.bar\n})')
+    const native = runToFault('[1].map({ _x ->\n  nil.foo.bar\n})')
     expect(native.trace.map((each) => each.split(':')[1])).toEqual(['2', '1'])
-    expect(faultOf('h_call_deep({ _x ->\n  nil.foo.bar\n})')).toEqual(native)
+    expect(runToFault('h_call_deep({ _x ->\n  nil.foo.bar\n})')).toEqual(native)
   })
 
   test('a fault out of a loop of the module is what it is at its first turn', () => {
-    expect(faultOf('h_loop(20, 19)')).toEqual({
+    expect(runToFault('h_loop(20, 19)')).toEqual({
       text: 'Type error: cannot access property `more` on nil (line 1)',
       trace: ['pipeline:1'],
     })
-    const native = faultOf('[1].map({ x ->\n  nil.foo.bar\n})')
-    expect(faultOf('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').text).toBe(native.text)
-    expect(faultOf('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').trace.length).toBe(2)
+    const native = runToFault('[1].map({ x ->\n  nil.foo.bar\n})')
+    expect(runToFault('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').text).toBe(native.text)
+    expect(runToFault('h_each(range(20).to_list(), { x ->\n  if x == 19 { nil.foo.bar }\n})').trace.length).toBe(2)
   })
 
   test('a fault that is raised again is the one that was caught', () => {
-    const direct = faultOf('h_call({ _x ->\n  nil.foo.bar\n})')
-    expect(faultOf('h_attempt({ _x ->\n  nil.foo.bar\n})')).toEqual(direct)
+    const direct = runToFault('h_call({ _x ->\n  nil.foo.bar\n})')
+    expect(runToFault('h_attempt({ _x ->\n  nil.foo.bar\n})')).toEqual(direct)
   })
 
   test('arguments that are not passed take the default of the function', () => {
@@ -326,7 +326,7 @@ println(xs)`
   })
 
   test('a closure that the module makes is called like any other', () => {
-    const { trace } = faultOf('let f = h_made()\nf({missing: nil})')
+    const { trace } = runToFault('let f = h_made()\nf({missing: nil})')
     expect(trace).toEqual(['pipeline:2'])
   })
 
@@ -336,22 +336,22 @@ println(xs)`
       builtins: [builtin('absent_one() -> int', { doc: '', effects: [] }, () => 1)],
     }
     const text = 'pub fn call(f) {\n  return f == nil ? absent_one() : "not needed"\n}\n'
-    const registry = registryOf(text, [absent])
+    const registry = makeRegistryOf(text, [absent])
     expect(runIn(registry, 'println(h_call(1))').all).toBe('not needed\n')
     expect(runIn(registry, 'println(try { h_call(nil) })').all).toBe('Result.Err(Undefined builtin: absent_one)\n')
   })
 
   test('scripts cannot name a primitive or import a module', () => {
-    expect(faultOf('__perform("fs.read", {path: "x"})').text).toContain('Undefined builtin: __perform')
-    expect(faultOf('let f = __raise\nf("runtime", "x")').text).toContain('Undefined variable: __raise')
-    expect(faultOf('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
+    expect(runToFault('__perform("fs.read", {path: "x"})').text).toContain('Undefined builtin: __perform')
+    expect(runToFault('let f = __raise\nf("runtime", "x")').text).toContain('Undefined variable: __raise')
+    expect(runToFault('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
   })
 
   test('what a module asks for is looked at before it is judged', () => {
     const judge: EffectJudge = {
       problem: ({ kind, args }) => (typeof args['path'] === 'string' ? null : `${kind}: path must be a string`),
       complete: (_ctx, effect) => effect,
-      refuse: () => runtimeFault('judged'),
+      refuse: () => makeRuntimeFault('judged'),
       limit: () => Infinity,
       describe: () => null,
       span: () => null,
@@ -368,13 +368,13 @@ println(xs)`
       const { id, effect } = exit.effects[0]!
       return { id, outcome: { ok: true, value: `v:${String((effect as Effect).args['key' as never])}` } }
     }
-    let machine = new Machine(compile(script, registryOf()), { ...OPTIONS, tier })
+    let machine = new Machine(compile(script, makeRegistryOf()), { ...OPTIONS, tier })
     let exit = machine.start(null, 0)
     let asked = 0
     while (exit.kind === 'suspended') {
       asked++
       const given = answer(exit)
-      machine = Machine.restore(machine.snapshot(), compile(script, registryOf()), { ...OPTIONS, tier })
+      machine = Machine.restore(machine.snapshot(), compile(script, makeRegistryOf()), { ...OPTIONS, tier })
       exit = machine.resume(given, 0)
     }
     // Nothing is asked again: there is no replay.
@@ -384,20 +384,20 @@ println(xs)`
 
   test('a snapshot is refused by another version of the module', () => {
     const script = 'println(h_ask(1))'
-    const machine = new Machine(compile(script, registryOf()), { ...OPTIONS, tier })
+    const machine = new Machine(compile(script, makeRegistryOf()), { ...OPTIONS, tier })
     machine.start(null, 0)
     const bytes = machine.snapshot()
-    const other = registryOf(MODULE.replace('answers + [', 'answers + ["new", '))
+    const other = makeRegistryOf(MODULE.replace('answers + [', 'answers + ["new", '))
     expect(() => Machine.restore(bytes, compile(script, other), OPTIONS)).toThrow(
       /differs in this version: resume it with the version/,
     )
   })
 
   test('snapshots of runs that call no module name none', () => {
-    const registry = registryOf()
+    const registry = makeRegistryOf()
     const machine = new Machine(compile('println(h_count())', registry), OPTIONS)
     machine.start(null, 0)
-    expect([...machine.modules.keys()]).toContain(keyOfModule('m'))
+    expect([...machine.modules.keys()]).toContain(makeModuleKey('m'))
     const plain = new Machine(compile('println(1)', registry), OPTIONS)
     plain.start(null, 0)
     expect([...plain.modules.keys()]).toEqual(['main.harn'])

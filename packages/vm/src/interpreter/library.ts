@@ -9,7 +9,7 @@ import { ChunkFormatError, readModule } from '@bridle/compiler/bytecode'
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import { linkModule } from './module.js'
 import type { Module } from './module.js'
-import { isLibraryKey, keyOfModule, moduleOfKey } from '../library-keys.js'
+import { isLibraryKey, makeModuleKey, parseModuleKey } from '../library-keys.js'
 import { Fault } from './fault.js'
 import { builtin } from '../builtins/builtin.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -22,15 +22,15 @@ import type { Machine } from './machine.js'
 const linked = new WeakMap<LibrarySource, Map<string, Module>>()
 
 /** The module of a key; null for a key that is none of an internal module, or of one that this build lacks. */
-export function libraryModule(source: LibrarySource, key: string): Module | null {
+export function findLibraryModule(source: LibrarySource, key: string): Module | null {
   if (!isLibraryKey(key)) return null
   let modules = linked.get(source)
   if (modules === undefined) linked.set(source, (modules = new Map()))
   const known = modules.get(key)
   if (known !== undefined) return known
-  const text = source.moduleText(moduleOfKey(key))
+  const text = source.moduleText(parseModuleKey(key))
   if (text === null) return null
-  const module = linkModule(chunkOf(key, text), (name) => source.inner(name) ?? missingBuiltin(name))
+  const module = linkModule(readChunk(key, text), (name) => source.inner(name) ?? makeMissingBuiltin(name))
   modules.set(key, module)
   return module
 }
@@ -39,13 +39,13 @@ export function libraryModule(source: LibrarySource, key: string): Module | null
  * Stands for a builtin of a family that the registry lacks. A module may have branches that such a registry never reaches, so its absence is
  * said at the call; that every name exists is checked when the module is compiled.
  */
-function missingBuiltin(name: string): BuiltinDef {
+function makeMissingBuiltin(name: string): BuiltinDef {
   return builtin(`${name}(...args: any) -> any`, { doc: 'Not in this registry.' }, (ctx) =>
     ctx.fail(new Fault('undefined_builtin', `Undefined builtin: ${name}`)),
   )
 }
 
-function chunkOf(key: string, text: string): ModuleChunk {
+function readChunk(key: string, text: string): ModuleChunk {
   try {
     const chunk = readModule(text)
     if (chunk.key === key) return chunk
@@ -58,7 +58,7 @@ function chunkOf(key: string, text: string): ModuleChunk {
 
 /** The module with its state in this machine, and those that it imports; null for what the build lacks. */
 export function ensureModule(machine: Machine, key: string): Module | null {
-  const module = libraryModule(machine.registry.library, key)
+  const module = findLibraryModule(machine.registry.library, key)
   if (module === null || machine.modules.has(key)) return module
   machine.modules.set(key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
   for (const unit of module.chunk.units) {
@@ -68,12 +68,12 @@ export function ensureModule(machine: Machine, key: string): Module | null {
 }
 
 /** A function of an internal module; `starts`: the module's own code instead, which has to run before and has begun with this. */
-export function libraryEntry(
+export function getLibraryEntry(
   machine: Machine,
   name: string,
   exported: string,
 ): { readonly callee: HarnClosure; readonly starts: boolean } {
-  const key = keyOfModule(name)
+  const key = makeModuleKey(name)
   const module = ensureModule(machine, key)
   if (module === null) throw new Error(`internal module ${name} is missing`)
   const state = machine.modules.get(key)!
@@ -81,12 +81,12 @@ export function libraryEntry(
     state.started = true
     return { callee: new HarnClosure(module.functions[0]!, []), starts: true }
   }
-  const callee = state.slots[exportedSlot(module, exported)]
+  const callee = state.slots[findExportedSlot(module, exported)]
   if (!(callee instanceof HarnClosure)) throw new Error(`${exported} of internal module ${name} is no function`)
   return { callee, starts: false }
 }
 
-function exportedSlot(module: Module, name: string): number {
+function findExportedSlot(module: Module, name: string): number {
   const slot = Object.hasOwn(module.chunk.exports, name) ? module.chunk.exports[name] : undefined
   if (slot === undefined) throw new Error(`internal module ${module.key} exports no ${name}`)
   return slot

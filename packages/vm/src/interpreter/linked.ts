@@ -260,10 +260,10 @@ export interface Operation {
 }
 
 /** Rows by number. */
-export const OPERATION_BY_CODE: readonly Operation[] = byCode()
+export const OPERATION_BY_CODE: readonly Operation[] = indexByCode()
 
-function byCode(): Operation[] {
-  const numberOf = (name: string | undefined): LinkedOp | -1 => (name === undefined ? -1 : LINKED[name as NamedInRows])
+function indexByCode(): Operation[] {
+  const readCode = (name: string | undefined): LinkedOp | -1 => (name === undefined ? -1 : LINKED[name as NamedInRows])
   const rows: Operation[] = []
   for (const [name, row] of Object.entries(OPERATIONS) as [OperationName, OperationRow][]) {
     rows[row.code] = {
@@ -274,9 +274,9 @@ function byCode(): Operation[] {
       faults: row.faults ?? true,
       kind: row.kind ?? null,
       stack: row.stack ?? null,
-      int: numberOf(row.int),
-      jump: numberOf(row.jump),
-      test: numberOf(row.test),
+      int: readCode(row.int),
+      jump: readCode(row.jump),
+      test: readCode(row.test),
       template: row.template ?? true,
       inlined: row.inlined ?? false,
       quiet: row.quiet ?? false,

@@ -13,17 +13,17 @@ import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import type { HarnIter } from '../values/handles.js'
 import { END } from '../values/handles.js'
-import { blankSlots, Keyed } from '../values/keyed.js'
-import { HarnList, ownIfSmall } from '../values/list.js'
+import { makeBlankSlots, Keyed } from '../values/keyed.js'
+import { HarnList, copyIfSmall } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
 import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
-import { control, nextItem, stepNative, yieldValue } from './activations.js'
+import { carryOut, advanceIter, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
-import { structMethod } from './calls.js'
-import { Fault, thrown } from './fault.js'
+import { findStructMethod } from './calls.js'
+import { Fault, makeThrown } from './fault.js'
 import { readField, writeField } from './fields.js'
 import { passesQuickly } from './param-check.js'
 import { NATIVE_STEP, RETURN_FIRST } from './linked.js'
@@ -501,7 +501,7 @@ export function execute(m: Machine, task: Task): void {
         }
         if (tier !== null && ++i.kind > tier.turns) {
           co.stand(fp, base, i.target)
-          const value = tier.loop(co, i, closure)
+          const value = tier.runLoop(co, i, closure)
           if (value === undefined) {
             if (!tier.settle(task)) return
             break
@@ -634,7 +634,7 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.stand(fp, base, i)
-        if (!m.rare(task, i, closure)) return
+        if (!m.runRare(task, i, closure)) return
         break
 
       case 71 satisfies L['BUILD_LIST']: {
@@ -674,7 +674,7 @@ export function execute(m: Machine, task: Task): void {
       case 130 satisfies L['BUILD_RECORD']:
       case 131 satisfies L['BUILD_STRUCT_RECORD']: {
         const count = i.c >> 1
-        const slots = blankSlots(count)
+        const slots = makeBlankSlots(count)
         for (let at = 0, from = base + i.b + 1; at < count; at++, from += 2) slots[at] = regs[from]!
         if (i.op === 130) {
           m.chargeHeap(16 + 16 * i.c)
@@ -899,7 +899,7 @@ export function execute(m: Machine, task: Task): void {
         const code = closure.code
         const start = base + i.d
         if (fp + 1 >= co.limit) {
-          raised = m.stackOverflow()
+          raised = m.makeStackOverflow()
           break
         }
         if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
@@ -938,7 +938,7 @@ export function execute(m: Machine, task: Task): void {
           const code = callee.code
           const start = base + i.d
           if (fp + 1 >= co.limit) {
-            raised = m.stackOverflow()
+            raised = m.makeStackOverflow()
             break
           }
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
@@ -1013,7 +1013,7 @@ export function execute(m: Machine, task: Task): void {
             const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, regs, base) : null)
             if (enter !== null) {
               co.stand(fp, base, i)
-              const value = tier.tailCall(co, enter, callee)
+              const value = tier.callTail(co, enter, callee)
               if (value === undefined) {
                 if (!tier.settle(task)) return
                 break
@@ -1043,7 +1043,7 @@ export function execute(m: Machine, task: Task): void {
         const result: Result =
           i.op === 103 ? def.run(m.context, regs[base + i.b]!) : def.run(m.context, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
-          if (!control(m, task)) return
+          if (!carryOut(m, task)) return
           break
         }
         regs[base + i.a] = result as Value
@@ -1058,7 +1058,7 @@ export function execute(m: Machine, task: Task): void {
         }
         const result = m.runBuiltin(i.k as BuiltinDef, regs, base + i.b, i.c)
         if (result === CONTROL) {
-          if (!control(m, task)) return
+          if (!carryOut(m, task)) return
           break
         }
         regs[base + i.a] = result as Value
@@ -1068,10 +1068,10 @@ export function execute(m: Machine, task: Task): void {
       case 106 satisfies L['CALL_METHOD']: {
         co.stand(fp, base, i)
         let receiver = regs[base + i.b]!
-        if (i.d === 1 && receiver instanceof HarnList) receiver = ownIfSmall(receiver)
+        if (i.d === 1 && receiver instanceof HarnList) receiver = copyIfSmall(receiver)
         if (receiver instanceof HarnStruct) {
           const { name } = i.k as MethodSite
-          const callee = structMethod(m, receiver, name, i.pc)
+          const callee = findStructMethod(m, receiver, name, i.pc)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
             if (--m.fuel < 0) {
@@ -1099,7 +1099,7 @@ export function execute(m: Machine, task: Task): void {
         const kind = typeof receiver === 'string' ? 1 : receiver instanceof HarnList ? 2 : receiver instanceof HarnDict ? 3 : 0
         let def = i.cache as BuiltinDef | null
         if (kind === 0 || kind !== i.kind) {
-          def = m.methodFor(i, receiver)
+          def = m.findMethod(i, receiver)
           i.kind = def === null ? 0 : kind
         }
         if (def !== null) {
@@ -1121,7 +1121,7 @@ export function execute(m: Machine, task: Task): void {
                   : def.run(m.context, receiver, regs[at + 1]!, regs[at + 2]!)
           }
           if (result === CONTROL) {
-            if (!control(m, task)) return
+            if (!carryOut(m, task)) return
             break
           }
           regs[base + i.a] = result as Value
@@ -1169,7 +1169,7 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.stand(fp, base, i)
-        if (!nextItem(m, task, it)) return
+        if (!advanceIter(m, task, it)) return
         break
       }
       case 115 satisfies L['YIELD']:
@@ -1183,7 +1183,7 @@ export function execute(m: Machine, task: Task): void {
           if (!m.refuelBefore(task)) return
           break
         }
-        raised = thrown(value)
+        raised = makeThrown(value)
         break
       }
       case 118 satisfies L['CATCH_VALUE']:
@@ -1208,7 +1208,7 @@ export function execute(m: Machine, task: Task): void {
         // Everything rare: one function of the machine, so that this one stays small. What has no case here says so in its row.
         i.op satisfies OpWith<'runs', 'rare'>
         co.stand(fp, base, i)
-        if (!m.rare(task, i, closure)) return
+        if (!m.runRare(task, i, closure)) return
         break
       }
     }

@@ -114,13 +114,13 @@ export interface CompiledTier {
   readonly turns: number
   compile(closure: HarnClosure, regs: readonly Value[], from: number): Enter | null
   call(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined
-  tailCall(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined
-  loop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined
+  callTail(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined
+  runLoop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined
   elements(depth: number): Result | undefined
   stepElements(task: Task, activation: NativeActivation): boolean | null
   pull(task: Task, generator: HarnGenerator): Value | undefined
   settle(task: Task): boolean
-  firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
+  callFirst(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
   leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined
 }
 
@@ -193,18 +193,18 @@ export interface Machine {
   // ---- calls and faults
   give(co: Coroutine, value: Value): void
   raise(task: Task, fault: Fault): boolean
-  stackOverflow(): Fault
-  rare(task: Task, instr: Instr, closure: HarnClosure): boolean
+  makeStackOverflow(): Fault
+  runRare(task: Task, instr: Instr, closure: HarnClosure): boolean
   moduleSlots(module: Module): Value[]
   exportValue(key: string, slot: number): Value
-  moduleOf(key: string): Module | null
+  findModule(key: string): Module | null
   isStarted(name: string): boolean
   /** Functions of internal modules that were called without a frame around, by what calls them. */
   readonly entries: Map<LibraryCall, HarnClosure>
   placeArguments(code: Code, regs: Value[], base: number, argc: number): void
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
-  methodFor(site: Instr, receiver: Value): BuiltinDef | null
+  findMethod(site: Instr, receiver: Value): BuiltinDef | null
   callMethod(
     task: Task,
     receiver: Value,
@@ -214,7 +214,7 @@ export interface Machine {
   ): boolean
   callFrom(task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean
   pipe(task: Task, from: number, tail: boolean): boolean
-  callableNamed(task: Task, name: string): Value
+  findCallable(task: Task, name: string): Value
   settleCall(task: Task, result: Result): boolean
   enter(task: Task, callee: HarnClosure, from: number, argc: number, boundary: boolean): boolean
 }

@@ -1,12 +1,12 @@
 // Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
 // decoded on first call; it holds no script values.
 
-import { quickKey, quickName } from '../values/names.js'
+import { toQuickKey, toQuickName } from '../values/names.js'
 import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
-import { CompiledState, notCompiled } from '../compiled/state.js'
+import { CompiledState, callUncompiled } from '../compiled/state.js'
 import { isLibraryKey } from '../library-keys.js'
 import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
@@ -51,7 +51,7 @@ export class FunctionCode {
   /** Runs the compiled function with arguments in registers; null while there is none. */
   enter: Enter | null = null
   /** The compiled function itself, or what stands for it until it is compiled. */
-  jit: Compiled = notCompiled
+  jit: Compiled = callUncompiled
   /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
   readonly jitCount: number
   /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
@@ -85,24 +85,24 @@ export class FunctionCode {
   }
 
   /** The instruction that carries out the code at `pc`; what is folded into others has none of its own. */
-  instrAt(pc: number): Instr {
+  getInstrAt(pc: number): Instr {
     const instr = (this.decoded ??= decode(this)).at.get(pc)
     if (instr === undefined) throw new Error(`no instruction at ${pc} of ${this.chunk.name}`)
     return instr
   }
 
   /** First instruction of the block at `pc`: a handler's entry. Undefined where no code is that can be reached. */
-  blockAt(pc: number): Instr | undefined {
+  findBlockAt(pc: number): Instr | undefined {
     return (this.decoded ??= decode(this)).blocks.get(pc)
   }
 
   /** First instructions of blocks: wherever a jump may lead and wherever a handler begins or ends to apply. */
-  blockStarts(): readonly Instr[] {
+  listBlockStarts(): readonly Instr[] {
     return (this.decoded ??= decode(this)).blocks.instrs
   }
 
   /** Line and column of a code position, 0 where unknown. */
-  placeOf(pc: number): { readonly line: number; readonly column: number } {
+  findPlace(pc: number): { readonly line: number; readonly column: number } {
     const { lines } = this.chunk
     let low = 0
     let high = lines.length / 3
@@ -132,7 +132,7 @@ export class Module {
   readonly directory: string
 
   constructor(chunk: ModuleChunk, builtins: readonly BuiltinDef[]) {
-    this.key = quickKey(chunk.key)
+    this.key = toQuickKey(chunk.key)
     this.file = chunk.file ?? chunk.key
     this.ceilings = chunk.ceilings ?? null
     this.isLibrary = isLibraryKey(chunk.key)
@@ -205,8 +205,8 @@ export function linkModule(chunk: ModuleChunk, builtin: (name: string) => Builti
 }
 
 /** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */
-export function constantValue(constant: Constant): Value {
-  if (typeof constant === 'string') return quickName(constant)
+export function toConstantValue(constant: Constant): Value {
+  if (typeof constant === 'string') return toQuickName(constant)
   if (constant === null || typeof constant !== 'object') return constant
   switch (constant.tag) {
     case 'float':

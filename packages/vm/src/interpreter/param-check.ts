@@ -12,7 +12,7 @@ import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { compareText } from '../values/text-order.js'
 import { isInt, typeName } from '../values/value.js'
-import { runtimeFault, typeFault } from './fault.js'
+import { makeRuntimeFault, makeTypeFault } from './fault.js'
 import { editDistance } from '@bridle/compiler/signatures'
 import type { RuntimeCheck } from '@bridle/compiler/bytecode'
 import type { Fault } from './fault.js'
@@ -26,7 +26,7 @@ export interface ParameterCheck {
 // The checks that most parameters have, by number; 0 for every other.
 const QUICK: Readonly<Partial<Record<string, number>>> = { int: 1, float: 1, string: 2, bool: 3, list: 4, dict: 5, closure: 6 }
 
-export function quickCheckOf({ check }: ParameterCheck): number {
+export function findQuickCheck({ check }: ParameterCheck): number {
   return check.kind === 'prim' ? (QUICK[check.name] ?? 0) : 0
 }
 
@@ -67,11 +67,11 @@ export function checkParameter(value: Value, parameter: ParameterCheck): Fault |
   const { name, check } = parameter
   if (check.kind === 'interface') {
     if (value instanceof HarnStruct) return null
-    return typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
+    return makeTypeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
   }
-  const complaint = complaintOf(new Walk(), value, name, check)
+  const complaint = findComplaint(new Walk(), value, name, check)
   if (complaint === null) return null
-  return isObjectLike(check) ? typeFault(complaint) : runtimeFault(`TypeError: ${complaint}`)
+  return isObjectLike(check) ? makeTypeFault(complaint) : makeRuntimeFault(`TypeError: ${complaint}`)
 }
 
 type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
@@ -81,20 +81,20 @@ type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
  * with the path of the field as the name of the parameter; inside lists all failures are collected, each with a place such as
  * `root[0].k`.
  */
-function complaintOf(walk: Walk, value: Value, path: string, check: RuntimeCheck): string | null {
+function findComplaint(walk: Walk, value: Value, path: string, check: RuntimeCheck): string | null {
   switch (check.kind) {
     case 'shape':
     case 'dict':
-      return complaintOfObject(walk, value, path, check)
+      return findObjectComplaint(walk, value, path, check)
     case 'prim':
-      if (check.name === 'dict') return fieldsOf(value) === null ? notObject(value, path) : null
-      return fits(walk, value, check) ? null : mismatch(value, path, check)
+      if (check.name === 'dict') return asKeyed(value) === null ? describeNotObject(value, path) : null
+      return fits(walk, value, check) ? null : describeMismatch(value, path, check)
     case 'union':
-      return fits(walk, value, check) ? null : mismatch(value, path, check)
+      return fits(walk, value, check) ? null : describeMismatch(value, path, check)
     case 'list':
     case 'enum':
     case 'const': {
-      if (!hasBaseType(walk, value, check)) return mismatch(value, path, check)
+      if (!hasBaseType(walk, value, check)) return describeMismatch(value, path, check)
       const findings: string[] = []
       collect(walk, value, 'root', check, findings)
       return findings.length === 0 ? null : `parameter '${path}': ${findings.join('; ').replace(/^at root: /, '')}`
@@ -106,15 +106,15 @@ function complaintOf(walk: Walk, value: Value, path: string, check: RuntimeCheck
 
 type DictCheck = Extract<RuntimeCheck, { kind: 'dict' }>
 
-function complaintOfObject(walk: Walk, value: Value, path: string, check: ShapeCheck | DictCheck): string | null {
-  const fields = fieldsOf(value)
-  if (fields === null) return notObject(value, path)
+function findObjectComplaint(walk: Walk, value: Value, path: string, check: ShapeCheck | DictCheck): string | null {
+  const fields = asKeyed(value)
+  if (fields === null) return describeNotObject(value, path)
   if (check.kind === 'dict') {
     // Keys are put in order only for the sake of the message.
     if (fits(walk, value, check)) return null
     for (const key of fields.keys()) {
       walk.look(24)
-      const complaint = complaintOfField(walk, fields.get(key)!, path, key, check.value)
+      const complaint = findFieldComplaint(walk, fields.get(key)!, path, key, check.value)
       if (complaint !== null) return complaint
     }
     return null
@@ -122,25 +122,25 @@ function complaintOfObject(walk: Walk, value: Value, path: string, check: ShapeC
   walk.look(8 * check.fields.length)
   for (const field of check.fields) {
     if (field.optional || fields.has(field.name)) continue
-    const near = nearKey(walk, field.name, fields.keys())
+    const near = findNearKey(walk, field.name, fields.keys())
     const hint = near === null ? '' : `, did you mean '${near}'?`
     return `parameter '${path}': missing field '${field.name}' (${show(field.check)})${hint}`
   }
-  for (const field of inNameOrder(check)) {
+  for (const field of sortByName(check)) {
     const item = fields.get(field.name)
-    const complaint = item === undefined ? null : complaintOfField(walk, item, path, field.name, field.check)
+    const complaint = item === undefined ? null : findFieldComplaint(walk, item, path, field.name, field.check)
     if (complaint !== null) return complaint
   }
   return null
 }
 
-function complaintOfField(walk: Walk, item: Value, path: string, key: string, check: RuntimeCheck): string | null {
+function findFieldComplaint(walk: Walk, item: Value, path: string, key: string, check: RuntimeCheck): string | null {
   if (isObjectLike(check)) {
-    if (fieldsOf(item) === null) return `parameter '${path}': field '${key}' expected dict or struct, got ${typeName(item)}`
+    if (asKeyed(item) === null) return `parameter '${path}': field '${key}' expected dict or struct, got ${typeName(item)}`
   } else if (check.kind !== 'union' && !hasBaseType(walk, item, check)) {
-    return `parameter '${path}': field '${key}' expected ${show(check)}, got ${seenType(item)}`
+    return `parameter '${path}': field '${key}' expected ${show(check)}, got ${formatSeenType(item)}`
   }
-  return complaintOf(walk, item, `${path}.${key}`, check)
+  return findComplaint(walk, item, `${path}.${key}`, check)
 }
 
 /** Adds everything that is wrong with a value inside a list; what has the wrong type is not looked into. */
@@ -151,40 +151,40 @@ function collect(walk: Walk, value: Value, place: string, check: RuntimeCheck, f
   } else if (check.kind === 'union') {
     findings.push(`at ${place}: value did not match any union branch`)
   } else if (!hasBaseType(walk, value, check)) {
-    findings.push(`at ${place}: expected type '${show(check)}', got '${seenType(value)}'`)
+    findings.push(`at ${place}: expected type '${show(check)}', got '${formatSeenType(value)}'`)
   } else if (check.kind === 'enum') {
     findings.push(`at ${place}: value must be one of [${check.values.join(', ')}]`)
   } else if (check.kind === 'list' && value instanceof HarnList) {
     for (const [at, item] of value.view().entries()) collect(walk, item, `${place}[${at}]`, check.element, findings)
   } else if (check.kind === 'dict') {
-    const fields = fieldsOf(value)!
+    const fields = asKeyed(value)!
     for (const key of fields.keys()) collect(walk, fields.get(key)!, `${place}.${key}`, check.value, findings)
   } else if (check.kind === 'shape') {
-    const fields = fieldsOf(value)!
+    const fields = asKeyed(value)!
     for (const field of check.fields) {
       if (!field.optional && !fields.has(field.name)) findings.push(`at ${place}: missing required key '${field.name}'`)
     }
-    for (const field of inNameOrder(check)) {
+    for (const field of sortByName(check)) {
       const item = fields.get(field.name)
       if (item !== undefined) collect(walk, item, `${place}.${field.name}`, field.check, findings)
     }
   }
 }
 
-function inNameOrder(check: ShapeCheck): readonly ShapeCheck['fields'][number][] {
+function sortByName(check: ShapeCheck): readonly ShapeCheck['fields'][number][] {
   return [...check.fields].sort((left, right) => compareText(left.name, right.name))
 }
 
-function mismatch(value: Value, path: string, check: RuntimeCheck): string {
-  return `parameter '${path}' expected ${show(check)}, got ${seenType(value)} (${display(value)})`
+function describeMismatch(value: Value, path: string, check: RuntimeCheck): string {
+  return `parameter '${path}' expected ${show(check)}, got ${formatSeenType(value)} (${display(value)})`
 }
 
-function notObject(value: Value, path: string): string {
+function describeNotObject(value: Value, path: string): string {
   return `parameter '${path}': expected dict or struct, got ${typeName(value)}`
 }
 
 /** A struct passes for a dict, and messages that compare types call it one. */
-function seenType(value: Value): string {
+function formatSeenType(value: Value): string {
   return value instanceof HarnStruct ? 'dict' : typeName(value)
 }
 
@@ -195,7 +195,7 @@ function hasBaseType(walk: Walk, value: Value, check: RuntimeCheck): boolean {
       return value instanceof HarnList
     case 'shape':
     case 'dict':
-      return fieldsOf(value) !== null
+      return asKeyed(value) !== null
     case 'enum':
     case 'const':
       return fits(walk, value, { kind: 'prim', name: check.base })
@@ -204,7 +204,7 @@ function hasBaseType(walk: Walk, value: Value, check: RuntimeCheck): boolean {
   }
 }
 
-function fieldsOf(value: Value): Keyed | null {
+function asKeyed(value: Value): Keyed | null {
   return value instanceof Keyed ? value : null
 }
 
@@ -213,7 +213,7 @@ function isObjectLike(check: RuntimeCheck): boolean {
 }
 
 /** A present key with the same first letter within edit distance 1 (names up to four characters) or 2. */
-function nearKey(walk: Walk, name: string, keys: Iterable<string>): string | null {
+function findNearKey(walk: Walk, name: string, keys: Iterable<string>): string | null {
   const limit = name.length <= 4 ? 1 : 2
   const all = [...keys]
   walk.look(all.length << LOOKED_BITS)
@@ -243,7 +243,7 @@ function fits(walk: Walk, value: Value, check: RuntimeCheck): boolean {
         case 'list':
           return value instanceof HarnList
         case 'dict':
-          return fieldsOf(value) !== null
+          return asKeyed(value) !== null
         case 'set':
           return value instanceof HarnSet
         case 'nil':
@@ -255,7 +255,7 @@ function fits(walk: Walk, value: Value, check: RuntimeCheck): boolean {
       }
       return false
     case 'shape': {
-      const fields = fieldsOf(value)
+      const fields = asKeyed(value)
       walk.look(8 * check.fields.length)
       return (
         fields !== null &&
@@ -271,7 +271,7 @@ function fits(walk: Walk, value: Value, check: RuntimeCheck): boolean {
       return value.view().every((item) => fits(walk, item, check.element))
     }
     case 'dict': {
-      const fields = fieldsOf(value)
+      const fields = asKeyed(value)
       if (fields === null) return false
       walk.look(fields.size)
       for (const item of fields.values()) if (!fits(walk, item, check.value)) return false

@@ -19,13 +19,13 @@ export interface ScriptPlace {
 }
 
 /** Null when no frame of the script is on the stacks. */
-export function scriptPlace(innermost: Coroutine): ScriptPlace | null {
+export function findScriptPlace(innermost: Coroutine): ScriptPlace | null {
   for (let co: Coroutine | null = innermost; co !== null; co = co.resumer) {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
       if (!(frame instanceof HarnClosure) || !isOfScript(frame.code.module.file)) continue
       const { pc } = fp === co.fp ? co.instr : co.returns[fp + 1]!
-      return { file: frame.code.module.file, ...frame.code.placeOf(pc) }
+      return { file: frame.code.module.file, ...frame.code.findPlace(pc) }
     }
   }
   return null
@@ -35,7 +35,7 @@ export function scriptPlace(innermost: Coroutine): ScriptPlace | null {
  * The module that makes the call which is running, if it has ceilings: the one whose function stands innermost. Closures that call a
  * builtin (adapters) and internal modules count as part of whoever called them.
  */
-export function narrowedCaller(task: Task): Module | null {
+export function findNarrowedCaller(task: Task): Module | null {
   for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
@@ -47,8 +47,8 @@ export function narrowedCaller(task: Task): Module | null {
 }
 
 /** The ceilings of the calling module, and of those for which it works: handlers of tools, tasks that are a builtin and nothing else. */
-export function callingCeilings(machine: Machine, task: Task): readonly Ceiling[] | null {
-  const own = narrowedCaller(task)?.ceilings ?? null
+export function listCallingCeilings(machine: Machine, task: Task): readonly Ceiling[] | null {
+  const own = findNarrowedCaller(task)?.ceilings ?? null
   const scopes = task.fields.get(IMPORT_SCOPES)
   if (!(scopes instanceof HarnList) || scopes.length === 0) return own
   const outer = scopes.view().flatMap((key) => machine.program.modules.get(String(key))?.ceilings ?? [])

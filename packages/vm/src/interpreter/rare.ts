@@ -11,7 +11,7 @@ import { makeLoopIter } from '../builtins/iter.js'
 import { buildStruct, checkDict, checkList, isResult, slice, withoutKeys } from './access.js'
 import { contains, power } from './arithmetic.js'
 import { callFrom } from './calls.js'
-import { Fault, runtimeFault, thrown, typeFault } from './fault.js'
+import { Fault, makeRuntimeFault, makeThrown, makeTypeFault } from './fault.js'
 import { LINKED, unreachable } from './linked.js'
 import { checkParameter } from './param-check.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -33,7 +33,7 @@ interface NameSite {
 
 type RareOp = OpWith<'runs', 'rare' | 'both'>
 
-export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClosure): boolean {
+export function runRareOperation(m: Machine, task: Task, i: Instr, closure: HarnClosure): boolean {
   const co = task.current
   const { regs, base } = co
   const b = regs[base + i.b]!
@@ -140,7 +140,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
     case LINKED.CALL_METHOD_SPREAD: {
       if (m.fuel < 1) return m.refuelBefore(task)
       const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
-      const def = m.methodFor(i, b)
+      const def = m.findMethod(i, b)
       if (def !== null) return m.settleCall(task, m.runMethod(def, co.regs, base + i.b, count))
       return m.callMethod(task, b, base + i.b, count, i.k as { readonly name: string; readonly optional: boolean })
     }
@@ -157,7 +157,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
     case LINKED.RESULT_OK:
       return give(m, co, isResult(b) ? b : ok(b))
     case LINKED.PROPAGATE: {
-      if (!isResult(b)) return m.raise(task, typeFault(`? operator requires a Result value, got ${typeName(b)}`))
+      if (!isResult(b)) return m.raise(task, makeTypeFault(`? operator requires a Result value, got ${typeName(b)}`))
       if (b.variant === 'Ok') return give(m, co, b.fields[0] ?? null)
       co.instr = i.target
       return true
@@ -168,7 +168,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       const ms = b instanceof HarnDuration ? Number(b.ms) : isInt(b) ? Number(b) : DEFAULT_DEADLINE_MS
       task.deadlines.push({ dueMs: m.now + ms, coroutine: co, fp: co.fp, fired: false })
       co.instr = i.next
-      return ms > 0 || m.raise(task, thrown('Deadline exceeded'))
+      return ms > 0 || m.raise(task, makeThrown('Deadline exceeded'))
     }
     case LINKED.DEADLINE_LEAVE:
       task.deadlines.pop()
@@ -192,7 +192,7 @@ function loadGlobal(m: Machine, task: Task, site: NameSite): boolean {
     m.give(task.current, constant)
     return true
   }
-  const callable = m.callableNamed(task, site.name)
+  const callable = m.findCallable(task, site.name)
   if (callable !== null && (callable instanceof HarnClosure || callable instanceof HarnBuiltin)) {
     m.give(task.current, callable)
     return true
@@ -201,7 +201,7 @@ function loadGlobal(m: Machine, task: Task, site: NameSite): boolean {
     task,
     site.suggestion === null
       ? new Fault('undefined_variable', `Undefined variable: ${site.name}`)
-      : runtimeFault(`Undefined variable: ${site.name} (did you mean \`${site.suggestion}\`?)`),
+      : makeRuntimeFault(`Undefined variable: ${site.name} (did you mean \`${site.suggestion}\`?)`),
   )
 }
 
@@ -214,7 +214,7 @@ function runModule(m: Machine, task: Task, i: Instr): boolean {
     return true
   }
   state.started = true
-  const closure = new HarnClosure(m.moduleOf(key)!.functions[0]!, [])
+  const closure = new HarnClosure(m.findModule(key)!.functions[0]!, [])
   return m.enter(task, closure, task.current.base + i.d, 0, false)
 }
 

@@ -3,6 +3,6 @@
 import { findClosest } from '@bridle/compiler/signatures'
 
 /** The closest candidate by edits, then length, then order; null when none is close enough. */
-export function closestName(name: string, candidates: Iterable<string>): string | null {
+export function findClosestName(name: string, candidates: Iterable<string>): string | null {
   return findClosest(name, candidates, (candidate) => !candidate.startsWith('__') && !candidate.includes('.'))
 }

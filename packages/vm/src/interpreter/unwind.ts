@@ -6,7 +6,7 @@ import { NativeActivation } from '../scheduler/task.js'
 import { failTask } from '../scheduler/transitions.js'
 import { popNative, settleStep } from './activations.js'
 import { NATIVE_STEP } from './linked.js'
-import { leavingRun } from './fault.js'
+import { convertLeavingRun } from './fault.js'
 import type { Machine } from './machine.js'
 import type { Task } from '../scheduler/task.js'
 import type { Fault } from './fault.js'
@@ -37,15 +37,15 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
         if (!code.module.isHidden) inRun = true
         if (!known) fault.note(code, pc)
         known = false
-        const handler = code.handlers.length === 0 ? null : handlerAt(code, pc)
+        const handler = code.handlers.length === 0 ? null : findHandlerAt(code, pc)
         if (handler !== null) {
           const base = co.bases[fp]!
           co.regs[base + handler.slot] = fault as unknown as Value
-          co.stand(fp, base, (handler.entry ??= code.blockAt(handler.target)!))
+          co.stand(fp, base, (handler.entry ??= code.findBlockAt(handler.target)!))
           return true
         }
         if (fp === co.run) {
-          if (inRun) fault = leavingRun(fault)
+          if (inRun) fault = convertLeavingRun(fault)
           inRun = false
           co.closeRun()
         }
@@ -54,7 +54,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
       } else if (frame instanceof NativeActivation) {
         co.stand(fp, co.bases[fp]!, instr)
         if (frame.def.runBoundary) {
-          if (inRun) fault = leavingRun(fault)
+          if (inRun) fault = convertLeavingRun(fault)
           inRun = false
         }
         if (frame.def.onFault !== undefined) {
@@ -68,7 +68,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
       } else fp--
     }
     co.stand(-1, 0, instr)
-    if (inRun) fault = leavingRun(fault)
+    if (inRun) fault = convertLeavingRun(fault)
     inRun = false
     if (co.generator !== null || task.id !== 0) fault.leaveTask()
     if (co.generator !== null && co.resumer !== null) {
@@ -83,7 +83,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
   }
 }
 
-function handlerAt(code: FunctionCode, pc: number): HandlerEntry | null {
+function findHandlerAt(code: FunctionCode, pc: number): HandlerEntry | null {
   for (const handler of code.handlers) if (pc >= handler.start && pc < handler.end) return handler
   return null
 }

@@ -2,11 +2,11 @@
 
 import { FewMap } from '../few-map.js'
 import { HarnClosure } from '../values/callable.js'
-import { childrenKey, taskKey } from '../builtins/builtin.js'
+import { makeChildrenKey, makeTaskKey } from '../builtins/builtin.js'
 import { popNative } from '../interpreter/activations.js'
-import { closureOver } from '../interpreter/adapter.js'
+import { makeAdapterClosure } from '../interpreter/adapter.js'
 import { placeArguments } from '../interpreter/frames.js'
-import { narrowedCaller } from '../interpreter/place.js'
+import { findNarrowedCaller } from '../interpreter/place.js'
 import { IMPORT_SCOPES } from '../builtins/import-scopes.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnList } from '../values/list.js'
@@ -33,7 +33,7 @@ export function spawnTask(
   machine.charge(UNITS_A_TASK, HEAP_A_TASK)
   if (machine.tasks.size >= machine.limits.tasks)
     machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
-  const closure = callee instanceof HarnClosure ? callee : closureOver(machine, callee.name, args, [])
+  const closure = callee instanceof HarnClosure ? callee : makeAdapterClosure(machine, callee.name, args, [])
   const coroutine = new Coroutine(null)
   coroutine.begin(closure, callee instanceof HarnClosure ? args : [], placeArguments)
   const task = new Task(id, parent, coroutine, {
@@ -44,7 +44,7 @@ export function spawnTask(
   task.values = new FewMap(parent.values)
   task.fields = new FewMap(parent.fields)
   if (machine.program.isNarrowed && (callee instanceof HarnBuiltin || callee.code.module.isLibrary)) {
-    const starter = narrowedCaller(parent)
+    const starter = findNarrowedCaller(parent)
     const outer = task.fields.get(IMPORT_SCOPES)
     if (starter !== null)
       task.fields.set(IMPORT_SCOPES, new HarnList([...(outer instanceof HarnList ? outer.view() : []), starter.key]))
@@ -71,7 +71,7 @@ export function spawnTask(
   return id
 }
 
-export function taskFacts(machine: Machine, task: Task): TaskFacts {
+export function makeTaskFacts(machine: Machine, task: Task): TaskFacts {
   return new Facts(machine, task)
 }
 
@@ -133,7 +133,7 @@ export function isAlive(task: Task): boolean {
   return task.status === 'ready' || task.status === 'waiting'
 }
 
-export function taskOutcome(machine: Machine, id: number): TaskOutcome {
+export function readTaskOutcome(machine: Machine, id: number): TaskOutcome {
   const task = machine.tasks.get(id)
   if (task === undefined || task.status === 'cancelled') return { kind: 'aborted' }
   switch (task.status) {
@@ -174,6 +174,6 @@ export function abortTask(machine: Machine, id: number): void {
   task.waitDue = null
   task.delivery = null
   if (task !== before || machine.queue.first !== task) machine.queue.remove(task)
-  wake(machine, taskKey(id))
-  wake(machine, childrenKey(task.parent))
+  wake(machine, makeTaskKey(id))
+  wake(machine, makeChildrenKey(task.parent))
 }

@@ -12,7 +12,7 @@ export interface DueEvent {
 }
 
 /** Everything due by `now`, by due time, then by how long the task has waited. */
-export function dueEvents(waiting: Iterable<Task>, ready: Iterable<Task>, now: number): DueEvent[] {
+export function listDueEvents(waiting: Iterable<Task>, ready: Iterable<Task>, now: number): DueEvent[] {
   const events: DueEvent[] = []
   const collect = (task: Task, wasWaiting: boolean): void => {
     const deadline = task.deadlines.find((each) => each.dueMs <= now && !each.fired)
@@ -29,7 +29,7 @@ export function dueEvents(waiting: Iterable<Task>, ready: Iterable<Task>, now: n
 }
 
 /** When a waiting task has something to do without an answer; null when never. */
-export function taskDue(task: Task): number | null {
+export function findTaskDue(task: Task): number | null {
   let due = task.waitDue
   if (task.cancelDue !== null && (due === null || task.cancelDue < due)) due = task.cancelDue
   for (const deadline of task.deadlines) if (!deadline.fired && (due === null || deadline.dueMs < due)) due = deadline.dueMs

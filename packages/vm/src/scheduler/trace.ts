@@ -1,7 +1,7 @@
 // Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, tools/dispatch/dispatch.ts): one
 // record each, when its outcome reaches the script.
 
-import { UNTRACED, listenerOf } from '../builtins/trace-log.js'
+import { UNTRACED, findListener } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
 import type { EffectSpan } from '../effects/judge.js'
 import type { TraceRecord } from '../effects/trace-records.js'
@@ -12,9 +12,9 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
   record(m, task, id, effect, outcome)
   const { spans } = m.options
   if (spans === undefined) return
-  const named = spanOf(m, task, effect)
+  const named = findSpan(m, task, effect)
   if (named === null) return
-  const failed = outcome.ok ? null : outcomeOf(m, outcome)
+  const failed = outcome.ok ? null : makeOutcome(m, outcome)
   spans({
     at: 'end',
     work: named.work,
@@ -26,19 +26,19 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
 }
 
 /** The piece of work that an effect is, if it is one that people look at. */
-function spanOf(m: Machine, task: Task, effect: Effect): EffectSpan | null {
+function findSpan(m: Machine, task: Task, effect: Effect): EffectSpan | null {
   return m.options.judge?.span(effect, task.fields.get(UNTRACED) === true) ?? null
 }
 
 export function beginEffect(m: Machine, task: Task, id: number, effect: Effect): void {
-  const named = spanOf(m, task, effect)
+  const named = findSpan(m, task, effect)
   if (named !== null) m.options.spans?.({ at: 'begin', id: `effect_${id}`, task: task.id, ms: m.now, ...named })
 }
 
 function record(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {
   const startedMs = m.effectStarts.get(id) ?? m.now
   m.effectStarts.delete(id)
-  const listener = listenerOf(m)
+  const listener = findListener(m)
   if (listener === null || task.fields.get(UNTRACED) === true) return
   const call = m.options.judge?.describe(effect) ?? null
   if (call === null) return
@@ -58,11 +58,11 @@ function record(m: Machine, task: Task, id: number, effect: Effect, outcome: Eff
     attempts: 1,
     startedMs,
     endedMs: m.now,
-    outcome: outcomeOf(m, outcome),
+    outcome: makeOutcome(m, outcome),
   })
 }
 
-function outcomeOf(m: Machine, outcome: EffectOutcome): TraceRecord['outcome'] {
+function makeOutcome(m: Machine, outcome: EffectOutcome): TraceRecord['outcome'] {
   if (outcome.ok) return { ok: true, value: outcome.value }
   const { category, message, value, code: own } = outcome.error
   const record = value as { readonly code?: unknown } | null | undefined

@@ -1,16 +1,16 @@
 // How tasks change state: they wait, are woken, are given what they waited for, are interrupted by timers, and end. The machine
 // decides when; which task runs next is the order of its queue and nothing else.
 
-import { childrenKey, family, taskKey } from '../builtins/builtin.js'
+import { makeChildrenKey, family, makeTaskKey } from '../builtins/builtin.js'
 import { END } from '../values/handles.js'
-import { closureOver } from '../interpreter/adapter.js'
-import { CANCELLED_TEXT, thrown } from '../interpreter/fault.js'
+import { makeAdapterClosure } from '../interpreter/adapter.js'
+import { CANCELLED_TEXT, makeThrown } from '../interpreter/fault.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { NATIVE_STEP } from '../interpreter/linked.js'
-import { outcomeDelivery, outcomeUnits } from '../effects/outcome.js'
+import { makeDelivery, measureOutcome } from '../effects/outcome.js'
 import { traceEffect } from './trace.js'
 import { Coroutine, NativeActivation } from './task.js'
-import { dueEvents } from './timers.js'
+import { listDueEvents } from './timers.js'
 import type { EffectOutcome } from '../effects/effect.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Answer } from '../interpreter/exit.js'
@@ -24,8 +24,8 @@ const CANCEL_GRACE_MS = 250
 /** The same for waits that look at the flag themselves. */
 const HEEDING_GRACE_MS = 10
 
-export function cancelledFault(): Fault {
-  return thrown(CANCELLED_TEXT)
+export function makeCancelledFault(): Fault {
+  return makeThrown(CANCELLED_TEXT)
 }
 
 export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): void {
@@ -45,12 +45,12 @@ export function wait(m: Machine, task: Task): void {
   m.charge(UNITS_A_SWITCH)
   task.status = 'waiting'
   task.waitOrder = m.nextOrder++
-  if (task.cancelRequested) task.cancelDue = m.now + graceOf(task)
+  if (task.cancelRequested) task.cancelDue = m.now + findGrace(task)
   m.waits.enter(task)
   task.current.trim()
 }
 
-function graceOf(task: Task): number {
+function findGrace(task: Task): number {
   const co = task.current
   // A builtin may wait through another one's frame.
   for (let fp = co.fp; fp >= 0; fp--) {
@@ -74,8 +74,8 @@ export function deliverAnswer(m: Machine, answer: Answer): boolean {
   task.effectId = 0
   if (m.isTraced && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
   // Nobody can be stopped here: the next look at the heap counts it.
-  m.heapCharged += outcomeUnits(answer.outcome, Infinity)
-  makeReady(m, task, outcomeDelivery(answer.outcome))
+  m.heapCharged += measureOutcome(answer.outcome, Infinity)
+  makeReady(m, task, makeDelivery(answer.outcome))
   return true
 }
 
@@ -98,11 +98,11 @@ export function deliver(m: Machine, task: Task): boolean {
 
 /** Fires what is due by the machine's clock. */
 export function fireTimers(m: Machine): void {
-  for (const { task, wasWaiting, kind, deadline } of dueEvents(m.waits, m.ready, m.now)) {
+  for (const { task, wasWaiting, kind, deadline } of listDueEvents(m.waits, m.ready, m.now)) {
     if (wasWaiting && task.status !== 'waiting') continue
     if (deadline !== null) deadline.fired = true
     if (kind === 'timeout') makeReady(m, task, { kind: 'again', timedOut: true })
-    else interrupt(m, task, kind === 'deadline' ? thrown('Deadline exceeded') : cancelledFault())
+    else interrupt(m, task, kind === 'deadline' ? makeThrown('Deadline exceeded') : makeCancelledFault())
   }
 }
 
@@ -141,7 +141,7 @@ export function endCoroutine(m: Machine, task: Task, value: Value): boolean {
   if (task.id === 0 && beginEpilogue(m, task)) return true
   task.status = 'done'
   task.result = value
-  taskEnded(m, task)
+  noteTaskEnd(m, task)
   return false
 }
 
@@ -154,14 +154,14 @@ function beginEpilogue(m: Machine, root: Task): boolean {
   if (epilogue === undefined || state.begun) return false
   state.begun = true
   root.current = new Coroutine(null)
-  root.current.begin(closureOver(m, epilogue, [], []), [], placeArguments)
+  root.current.begin(makeAdapterClosure(m, epilogue, [], []), [], placeArguments)
   return true
 }
 
 export function failTask(m: Machine, task: Task, fault: Fault): void {
   task.status = 'failed'
   task.fault = fault
-  taskEnded(m, task)
+  noteTaskEnd(m, task)
 }
 
 export function endTaskSpan(m: Machine, task: Task, failure: string | null): void {
@@ -177,13 +177,13 @@ export function endTaskSpan(m: Machine, task: Task, failure: string | null): voi
   })
 }
 
-function taskEnded(m: Machine, task: Task): void {
+function noteTaskEnd(m: Machine, task: Task): void {
   if (task.id !== 0) m.charge(UNITS_A_SWITCH)
   endTaskSpan(m, task, task.fault === null ? null : 'execution_failed')
   task.deadlines = []
   task.current = new Coroutine(null)
-  wake(m, taskKey(task.id))
-  wake(m, childrenKey(task.parent))
+  wake(m, makeTaskKey(task.id))
+  wake(m, makeChildrenKey(task.parent))
 }
 
 export function requestCancel(m: Machine, id: number): void {
@@ -191,5 +191,5 @@ export function requestCancel(m: Machine, id: number): void {
   if (task === undefined || (task.status !== 'ready' && task.status !== 'waiting')) return
   task.cancelRequested = true
   task.cancelFuel = CANCEL_GRACE_FUEL
-  if (task.status === 'waiting') task.cancelDue = m.now + graceOf(task)
+  if (task.status === 'waiting') task.cancelDue = m.now + findGrace(task)
 }

@@ -2,7 +2,7 @@
 // a restored machine enters its waiting tasks again, longest first.
 
 import { FewMap } from '../few-map.js'
-import { taskDue } from './timers.js'
+import { findTaskDue } from './timers.js'
 import type { Task } from './task.js'
 
 export class Waits {
@@ -47,7 +47,7 @@ export class Waits {
   get earliest(): number | null {
     let earliest: number | null = null
     for (const task of this.tasks.values()) {
-      const due = taskDue(task)
+      const due = findTaskDue(task)
       if (due !== null && (earliest === null || due < earliest)) earliest = due
     }
     return earliest

@@ -1,31 +1,31 @@
 // Plain data ⇄ bytes in the form of a snapshot: what a host puts around the snapshot of a machine. Holds what JSON holds, and
 // bytes, big ints, exact floats and `undefined`; nothing that names code.
 
-import { SnapshotError, damaged } from './error.js'
-import { versionOf } from './envelope.js'
+import { SnapshotError, makeDamagedError } from './error.js'
+import { readVersion } from './envelope.js'
 import { GraphReader } from './graph-read.js'
 import { GraphWriter } from './graph-write.js'
 
 /** Raises an Error for what is no plain data: that is a bug of the caller. */
 export function writeDocument(data: unknown, version: number): Uint8Array {
   const writer = new GraphWriter()
-  writer.value(data)
+  writer.writeValue(data)
   return writer.finish('run', version)
 }
 
 /** Which version the bytes say they are; they are not looked at otherwise. */
-export function documentVersion(bytes: Uint8Array): number {
-  return versionOf(bytes)
+export function readDocumentVersion(bytes: Uint8Array): number {
+  return readVersion(bytes)
 }
 
 /** Raises SnapshotError for anything but the undamaged bytes of a document of this version. */
 export function readDocument(bytes: Uint8Array, version: number): unknown {
   const refuse = (): never => {
-    throw damaged('it names code where there is none')
+    throw makeDamagedError('it names code where there is none')
   }
   try {
     const reader = new GraphReader(bytes, 'run', version, { code: refuse, frame: refuse })
-    const data = reader.value()
+    const data = reader.readValue()
     reader.finish()
     return data
   } catch (cause) {

@@ -8,7 +8,7 @@
 // The seal tells damage from a snapshot, so that a damaged one is refused as a whole instead of going on in a state that no
 // program can reach. It is no signature: who can write snapshots can write any state, and a host keeps them as it keeps code.
 
-import { SnapshotError, damaged } from './error.js'
+import { SnapshotError, makeDamagedError } from './error.js'
 
 export type Content = 'machine' | 'run'
 
@@ -23,10 +23,10 @@ export function seal(bytes: Uint8Array, content: Content, version: number): void
   bytes[0] = MARK
   bytes.set(LETTERS[content], 1)
   bytes[4] = version
-  writeSeal(bytes, sealOf(bytes))
+  writeSeal(bytes, computeSeal(bytes))
 }
 
-export function versionOf(bytes: Uint8Array): number {
+export function readVersion(bytes: Uint8Array): number {
   return bytes[4] ?? 0
 }
 
@@ -35,19 +35,20 @@ export function checkSeal(bytes: Uint8Array, content: Content, version: number):
   const letters = LETTERS[content]
   if (bytes[0] !== MARK || letters.some((letter, at) => bytes[at + 1] !== letter))
     throw new SnapshotError('format', `the bytes are not the snapshot of a ${content}`)
-  if (bytes.length < ENVELOPE_BYTES) throw damaged('it ends early')
+  if (bytes.length < ENVELOPE_BYTES) throw makeDamagedError('it ends early')
   if (bytes[4] !== version)
     throw new SnapshotError('version', `the snapshot has version ${String(bytes[4])}; this one reads version ${version}`)
   const found = new Uint8Array(ENVELOPE_BYTES)
-  writeSeal(found, sealOf(bytes))
-  for (let at = SEAL_AT; at < ENVELOPE_BYTES; at++) if (found[at] !== bytes[at]) throw damaged('its contents do not fit its seal')
+  writeSeal(found, computeSeal(bytes))
+  for (let at = SEAL_AT; at < ENVELOPE_BYTES; at++)
+    if (found[at] !== bytes[at]) throw makeDamagedError('its contents do not fit its seal')
 }
 
 /**
  * Two lanes of 32 bits over words of 4 bytes. Each step is a bijection of the lane, so that a change in one word always changes
  * both lanes. A cryptographic hash would add nothing (see above) and take longer than the whole rest of writing a large state.
  */
-function sealOf(bytes: Uint8Array): readonly [number, number] {
+function computeSeal(bytes: Uint8Array): readonly [number, number] {
   const { length } = bytes
   let a = 0x9e3779b1 ^ length
   let b = 0x85ebca77 ^ bytes[4]!
@@ -62,11 +63,11 @@ function sealOf(bytes: Uint8Array): readonly [number, number] {
     a = Math.imul(a ^ bytes[at]!, 0x5bd1e995)
     b = Math.imul(((b << 13) | (b >>> 19)) ^ bytes[at]!, 0x27d4eb2f)
   }
-  return [mixed(a), mixed(b)]
+  return [mixLane(a), mixLane(b)]
 }
 
 /** Spreads the last words over all bits. */
-function mixed(lane: number): number {
+function mixLane(lane: number): number {
   let h = lane ^ (lane >>> 16)
   h = Math.imul(h, 0x7feb352d)
   h ^= h >>> 15

@@ -23,6 +23,6 @@ export class SnapshotError extends Error {
   }
 }
 
-export function damaged(what: string): SnapshotError {
+export function makeDamagedError(what: string): SnapshotError {
   return new SnapshotError('damaged', `the snapshot is damaged: ${what}`)
 }

@@ -12,8 +12,8 @@ import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
 import { ROW_BY_TAG } from './classes.js'
 import { checkSeal, ENVELOPE_BYTES } from './envelope.js'
-import { damaged } from './error.js'
-import { instrOf } from './places.js'
+import { makeDamagedError } from './error.js'
+import { decodePlace } from './places.js'
 import { MAX_DEPTH, SHORT_TEXT, SHORT_TEXT_AGAIN, SMALL_INT, TAG } from './tags.js'
 import type { FrameDef, FrameState } from '../builtins/builtin.js'
 import type { FunctionCode } from '../interpreter/module.js'
@@ -56,7 +56,7 @@ export class GraphReader {
     this.bytes = bytes
     this.resolver = resolver
     this.at = ENVELOPE_BYTES
-    const size = this.count()
+    const size = this.readCount()
     const encoded = this.take(Math.floor(size / 2))
     this.allTexts = size % 2 === 0 ? decodeNarrow(encoded) : decodeWide(encoded)
   }
@@ -66,71 +66,71 @@ export class GraphReader {
     // A list that grows while it is walked.
     for (let next = 0; next < this.later.length; next++) {
       const { tag, object } = this.later[next]!
-      this.contents(tag, object)
+      this.readContents(tag, object)
     }
-    if (this.at !== this.bytes.length) throw damaged('something follows its end')
-    if (this.lists.some((list) => list.length > list.items.length)) throw damaged('a list is longer than its items')
+    if (this.at !== this.bytes.length) throw makeDamagedError('something follows its end')
+    if (this.lists.some((list) => list.length > list.items.length)) throw makeDamagedError('a list is longer than its items')
     if (this.closures.some(({ captures, code }) => captures.length < code.chunk.captures.length))
-      throw damaged('a closure lacks captured values')
+      throw makeDamagedError('a closure lacks captured values')
     for (const { row, object } of this.unchecked) {
       const { names, checks } = row
       for (let at = 0; at < names.length; at++) {
         if (!checks[at]!((object as Record<string, unknown>)[names[at]!]))
-          throw damaged(`${names[at]} of a ${row.type.name} is not what it must be`)
+          throw makeDamagedError(`${names[at]} of a ${row.type.name} is not what it must be`)
       }
     }
   }
 
-  byte(): number {
+  readByte(): number {
     const byte = this.bytes[this.at++]
-    if (byte === undefined) throw damaged('it ends early')
+    if (byte === undefined) throw makeDamagedError('it ends early')
     return byte
   }
 
-  count(): number {
-    let byte = this.byte()
+  readCount(): number {
+    let byte = this.readByte()
     if (byte < 128) return byte
     let value = byte & 127
     let scale = 128
     do {
-      byte = this.byte()
+      byte = this.readByte()
       value += (byte & 127) * scale
       scale *= 128
-      if (value > Number.MAX_SAFE_INTEGER || scale > 2 ** 63) throw damaged('a number is too large')
+      if (value > Number.MAX_SAFE_INTEGER || scale > 2 ** 63) throw makeDamagedError('a number is too large')
     } while (byte >= 128)
     return value
   }
 
   /** A number of things that take at least one byte each. */
-  private countOfThings(): number {
-    const count = this.count()
-    if (count > this.bytes.length - this.at) throw damaged('it ends early')
+  private readLength(): number {
+    const count = this.readCount()
+    if (count > this.bytes.length - this.at) throw makeDamagedError('it ends early')
     return count
   }
 
-  text(): string {
-    const number = this.count()
-    return number % 2 === 1 ? this.knownText((number - 1) / 2) : this.newText(number / 2)
+  readText(): string {
+    const number = this.readCount()
+    return number % 2 === 1 ? this.getKnownText((number - 1) / 2) : this.readNewText(number / 2)
   }
 
   take(length: number): Uint8Array {
-    if (length > this.bytes.length - this.at) throw damaged('it ends early')
+    if (length > this.bytes.length - this.at) throw makeDamagedError('it ends early')
     this.at += length
     return this.bytes.subarray(this.at - length, this.at)
   }
 
-  values(): unknown[] {
-    const length = this.countOfThings()
+  readValues(): unknown[] {
+    const length = this.readLength()
     const values: unknown[] = []
-    for (let at = 0; at < length; at++) values.push(this.value())
+    for (let at = 0; at < length; at++) values.push(this.readValue())
     return values
   }
 
-  value(): unknown {
-    const tag = this.byte()
+  readValue(): unknown {
+    const tag = this.readByte()
     if (tag >= SMALL_INT) return tag - SMALL_INT
-    if (tag >= SHORT_TEXT_AGAIN) return this.knownText(tag - SHORT_TEXT_AGAIN)
-    if (tag >= SHORT_TEXT) return this.newText(tag - SHORT_TEXT)
+    if (tag >= SHORT_TEXT_AGAIN) return this.getKnownText(tag - SHORT_TEXT_AGAIN)
+    if (tag >= SHORT_TEXT) return this.readNewText(tag - SHORT_TEXT)
     switch (tag) {
       case TAG.NIL:
         return null
@@ -141,51 +141,51 @@ export class GraphReader {
       case TAG.UNDEFINED:
         return undefined
       case TAG.INT:
-        return this.count()
+        return this.readCount()
       case TAG.NEGATIVE:
-        return -1 - this.count()
+        return -1 - this.readCount()
       case TAG.NUMBER:
-        return this.double()
+        return this.readDouble()
       case TAG.BIGINT:
-        return this.bigint()
+        return this.readBigint()
       case TAG.TEXT:
-        return this.newText(this.count())
+        return this.readNewText(this.readCount())
       case TAG.TEXT_AGAIN:
-        return this.knownText(this.count())
+        return this.getKnownText(this.readCount())
       case TAG.AGAIN: {
-        const known = this.objects[this.count()]
-        if (known === undefined) throw damaged('an object is mentioned again that was never mentioned')
+        const known = this.objects[this.readCount()]
+        if (known === undefined) throw makeDamagedError('an object is mentioned again that was never mentioned')
         return known
       }
       case TAG.FLOAT:
-        return new HarnFloat(this.double())
+        return new HarnFloat(this.readDouble())
       case TAG.DURATION:
-        return new HarnDuration(this.int())
+        return new HarnDuration(this.readInt())
       case TAG.RANGE: {
-        const start = this.int()
-        return new HarnRange(start, this.int(), this.flag())
+        const start = this.readInt()
+        return new HarnRange(start, this.readInt(), this.readFlag())
       }
       case TAG.END:
         return END
       case TAG.LATER: {
-        const laterTag = this.byte()
-        const object = this.head(laterTag)
+        const laterTag = this.readByte()
+        const object = this.readHead(laterTag)
         this.objects.push(object)
         this.later.push({ tag: laterTag, object })
         return object
       }
       default: {
-        const object = this.head(tag)
+        const object = this.readHead(tag)
         this.objects.push(object)
-        if (++this.depth > MAX_DEPTH) throw damaged('it is nested too deeply')
-        this.contents(tag, object)
+        if (++this.depth > MAX_DEPTH) throw makeDamagedError('it is nested too deeply')
+        this.readContents(tag, object)
         this.depth--
         return object
       }
     }
   }
 
-  private head(tag: number): object {
+  private readHead(tag: number): object {
     const row = ROW_BY_TAG[tag]
     if (row !== undefined) {
       const object = row.make()
@@ -217,11 +217,11 @@ export class GraphReader {
         return struct
       }
       case TAG.CLOSURE: {
-        const key = this.text()
-        return new HarnClosure(this.resolver.code(key, this.count()), [])
+        const key = this.readText()
+        return new HarnClosure(this.resolver.code(key, this.readCount()), [])
       }
       case TAG.NATIVE:
-        return new NativeActivation(this.resolver.frame(this.text()), {}, 0)
+        return new NativeActivation(this.resolver.frame(this.readText()), {}, 0)
       case TAG.COROUTINE:
         return new Coroutine(null)
       case TAG.SET:
@@ -231,41 +231,41 @@ export class GraphReader {
       case TAG.JS_SET:
         return new Set()
       case TAG.BYTES:
-        return new HarnBytes(this.take(this.count()).slice())
+        return new HarnBytes(this.take(this.readCount()).slice())
       case TAG.U8:
-        return this.take(this.count()).slice()
+        return this.take(this.readCount()).slice()
       case TAG.OBJECT:
         return {}
       case TAG.RECORD:
         return Object.create(null) as object
       default:
-        throw damaged(`nothing has the number ${tag}`)
+        throw makeDamagedError(`nothing has the number ${tag}`)
     }
   }
 
-  private contents(tag: number, object: object): void {
+  private readContents(tag: number, object: object): void {
     switch (tag) {
       case TAG.DICT:
       case TAG.DICT_OWNED:
-        return this.keyed(object as HarnDict)
+        return this.readKeyed(object as HarnDict)
       case TAG.LIST:
       case TAG.LIST_OWNED:
         return this.list(object as HarnList)
       case TAG.ARRAY: {
-        const length = this.countOfThings()
-        for (let at = 0; at < length; at++) (object as unknown[]).push(this.value())
+        const length = this.readLength()
+        for (let at = 0; at < length; at++) (object as unknown[]).push(this.readValue())
         return
       }
       case TAG.STRUCT:
       case TAG.STRUCT_OWNED: {
         const struct = object as Mutable<HarnStruct>
-        struct.name = this.text()
-        struct.home = this.text()
-        return this.keyed(object as HarnStruct)
+        struct.name = this.readText()
+        struct.home = this.readText()
+        return this.readKeyed(object as HarnStruct)
       }
       case TAG.CLOSURE: {
-        const captures = this.value()
-        if (!Array.isArray(captures)) throw damaged('a closure lacks captured values')
+        const captures = this.readValue()
+        if (!Array.isArray(captures)) throw makeDamagedError('a closure lacks captured values')
         const closure = object as Mutable<HarnClosure>
         closure.captures = captures
         // The values may still be on their way, in a long chain of closures.
@@ -273,58 +273,58 @@ export class GraphReader {
         return
       }
       case TAG.NATIVE: {
-        const state = this.value()
-        if (typeof state !== 'object' || state === null) throw damaged('a native frame has no state')
+        const state = this.readValue()
+        if (typeof state !== 'object' || state === null) throw makeDamagedError('a native frame has no state')
         const activation = object as Mutable<NativeActivation>
         activation.state = state as FrameState
-        activation.savedLimit = this.count()
-        activation.timedOut = this.flag()
+        activation.savedLimit = this.readCount()
+        activation.timedOut = this.readFlag()
         return
       }
       case TAG.COROUTINE:
-        return this.coroutine(object as Coroutine)
+        return this.readCoroutine(object as Coroutine)
       case TAG.SET:
         return this.map((object as HarnSet).map)
       case TAG.MAP:
         return this.map(object as Map<unknown, unknown>)
       case TAG.JS_SET: {
-        const length = this.countOfThings()
-        for (let at = 0; at < length; at++) (object as Set<unknown>).add(this.value())
+        const length = this.readLength()
+        for (let at = 0; at < length; at++) (object as Set<unknown>).add(this.readValue())
         return
       }
       case TAG.OBJECT:
       case TAG.RECORD:
-        return this.fields(object as Record<string, unknown>)
+        return this.readFields(object as Record<string, unknown>)
       case TAG.BYTES:
       case TAG.U8:
         return
       default: {
-        for (const name of ROW_BY_TAG[tag]!.names) (object as Record<string, unknown>)[name] = this.value()
+        for (const name of ROW_BY_TAG[tag]!.names) (object as Record<string, unknown>)[name] = this.readValue()
       }
     }
   }
 
-  private keyed(object: Keyed): void {
-    const length = this.countOfThings()
+  private readKeyed(object: Keyed): void {
+    const length = this.readLength()
     for (let at = 0; at < length; at++) {
-      const key = this.text()
-      object.set(key, this.value() as Value)
+      const key = this.readText()
+      object.set(key, this.readValue() as Value)
     }
   }
 
   private map(map: Map<unknown, unknown>): void {
-    const length = this.countOfThings()
+    const length = this.readLength()
     for (let at = 0; at < length; at++) {
-      const key = this.value()
-      map.set(key, this.value())
+      const key = this.readValue()
+      map.set(key, this.readValue())
     }
   }
 
-  private fields(object: Record<string, unknown>): void {
-    const length = this.countOfThings()
+  private readFields(object: Record<string, unknown>): void {
+    const length = this.readLength()
     for (let at = 0; at < length; at++) {
-      const name = this.text()
-      const value = this.value()
+      const name = this.readText()
+      const value = this.readValue()
       if (name === '__proto__')
         Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
       else object[name] = value
@@ -332,23 +332,23 @@ export class GraphReader {
   }
 
   private list(list: HarnList): void {
-    const items = this.value()
-    const length = this.count()
-    if (!Array.isArray(items)) throw damaged('a list has no items')
+    const items = this.readValue()
+    const length = this.readCount()
+    if (!Array.isArray(items)) throw makeDamagedError('a list has no items')
     list.boxed = items as Value[]
     list.length = length
     // The items may still be on their way: a list inside itself, or one of those that come later.
     if (length > items.length) this.lists.push(list)
   }
 
-  private coroutine(target: Coroutine): void {
+  private readCoroutine(target: Coroutine): void {
     const co = target as Mutable<Coroutine>
-    const frames = this.countOfThings()
+    const frames = this.readLength()
     for (let fp = 0; fp < frames; fp++) {
-      const frame = this.value()
-      if (!(frame instanceof HarnClosure) && !(frame instanceof NativeActivation)) throw damaged('a frame is of no kind')
-      const base = this.count()
-      if (base < (fp === 0 ? 1 : co.bases[fp - 1]!)) throw damaged('a frame is out of place')
+      const frame = this.readValue()
+      if (!(frame instanceof HarnClosure) && !(frame instanceof NativeActivation)) throw makeDamagedError('a frame is of no kind')
+      const base = this.readCount()
+      if (base < (fp === 0 ? 1 : co.bases[fp - 1]!)) throw makeDamagedError('a frame is out of place')
       co.frames[fp] = frame
       co.bases[fp] = base
       co.returns[fp] = this.place(co.frames[fp - 1])
@@ -356,64 +356,64 @@ export class GraphReader {
     co.fp = frames - 1
     co.base = frames === 0 ? 0 : co.bases[frames - 1]!
     co.instr = this.place(co.frames[frames - 1])
-    co.regs = this.values() as Value[]
-    if (co.regs.length !== co.top) throw damaged('a stack has too few registers')
-    const [limit, run] = [this.value(), this.value()]
-    const outerRuns = this.values()
-    const generator = this.value()
-    const resumer = this.value()
-    if (!isIndex(limit) || !isIndex(run) || !outerRuns.every(isIndex)) throw damaged('a stack has no bounds')
-    if (generator !== null && !(generator instanceof HarnGenerator)) throw damaged('a stack belongs to no generator')
-    if (resumer !== null && !(resumer instanceof Coroutine)) throw damaged('a stack was resumed by none')
+    co.regs = this.readValues() as Value[]
+    if (co.regs.length !== co.top) throw makeDamagedError('a stack has too few registers')
+    const [limit, run] = [this.readValue(), this.readValue()]
+    const outerRuns = this.readValues()
+    const generator = this.readValue()
+    const resumer = this.readValue()
+    if (!isIndex(limit) || !isIndex(run) || !outerRuns.every(isIndex)) throw makeDamagedError('a stack has no bounds')
+    if (generator !== null && !(generator instanceof HarnGenerator)) throw makeDamagedError('a stack belongs to no generator')
+    if (resumer !== null && !(resumer instanceof Coroutine)) throw makeDamagedError('a stack was resumed by none')
     co.limit = limit
     co.run = run
     co.outerRuns = outerRuns as number[]
     co.generator = generator
     co.resumer = resumer
-    co.paused = this.flag()
+    co.paused = this.readFlag()
   }
 
   private place(frame: HarnClosure | NativeActivation | undefined): Instr {
-    const place = this.value()
-    if (!isIndex(place)) throw damaged('a position is no number')
-    return instrOf(place, frame)
+    const place = this.readValue()
+    if (!isIndex(place)) throw makeDamagedError('a position is no number')
+    return decodePlace(place, frame)
   }
 
-  private int(): number | bigint {
-    const value = this.value()
+  private readInt(): number | bigint {
+    const value = this.readValue()
     if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint
-    throw damaged('an int is none')
+    throw makeDamagedError('an int is none')
   }
 
-  private flag(): boolean {
-    const byte = this.byte()
-    if (byte > 1) throw damaged('a flag is neither set nor clear')
+  private readFlag(): boolean {
+    const byte = this.readByte()
+    if (byte > 1) throw makeDamagedError('a flag is neither set nor clear')
     return byte === 1
   }
 
-  private bigint(): bigint {
-    const digits = this.text()
-    if (!/^-?[0-9]{1,20}$/.test(digits)) throw damaged('an int is none')
+  private readBigint(): bigint {
+    const digits = this.readText()
+    if (!/^-?[0-9]{1,20}$/.test(digits)) throw makeDamagedError('an int is none')
     return BigInt(digits)
   }
 
-  private double(): number {
+  private readDouble(): number {
     const { bytes } = this
-    if (this.at + 8 > bytes.length) throw damaged('it ends early')
+    if (this.at + 8 > bytes.length) throw makeDamagedError('it ends early')
     for (let k = 0; k < 8; k++) doubles.setUint8(k, bytes[this.at + k]!)
     this.at += 8
     return doubles.getFloat64(0, true)
   }
 
-  private knownText(number: number): string {
+  private getKnownText(number: number): string {
     const text = this.texts[number]
-    if (text === undefined) throw damaged('a text is mentioned again that was never mentioned')
+    if (text === undefined) throw makeDamagedError('a text is mentioned again that was never mentioned')
     return text
   }
 
-  private newText(length: number): string {
+  private readNewText(length: number): string {
     const end = this.textsAt + length
-    if (end > this.allTexts.length) throw damaged('a text is missing')
+    if (end > this.allTexts.length) throw makeDamagedError('a text is missing')
     const text = this.allTexts.slice(this.textsAt, end)
     this.textsAt = end
     this.texts.push(text)
@@ -429,7 +429,7 @@ function decodeNarrow(encoded: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(encoded)
   } catch {
-    throw damaged('its texts are no UTF-8')
+    throw makeDamagedError('its texts are no UTF-8')
   }
 }
 

@@ -22,7 +22,7 @@ import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
 import { ROW_BY_TYPE } from './classes.js'
 import { ENVELOPE_BYTES, seal } from './envelope.js'
-import { placeOfInstr } from './places.js'
+import { encodePlace } from './places.js'
 import { MAX_DEPTH, SHORT_MAX, SHORT_TEXT, SHORT_TEXT_AGAIN, SMALL_INT, TAG } from './tags.js'
 import type { Content } from './envelope.js'
 
@@ -52,14 +52,14 @@ export class GraphWriter {
   /** The whole snapshot; call once, after everything was written. */
   finish(content: Content, version: number): Uint8Array {
     // A list that grows while it is walked.
-    for (let next = 0; next < this.later.length; next++) this.contents(this.later[next]!)
+    for (let next = 0; next < this.later.length; next++) this.writeContents(this.later[next]!)
     this.later = []
     const text = this.texts.join('')
     const [isWide, encoded] = encodeTexts(text)
     const graph = this.bytes.subarray(0, this.at)
     this.bytes = new Uint8Array(16)
     this.at = 0
-    this.count(encoded.length * 2 + (isWide ? 1 : 0))
+    this.writeCount(encoded.length * 2 + (isWide ? 1 : 0))
     const head = this.bytes.subarray(0, this.at)
     const whole = new Uint8Array(ENVELOPE_BYTES + head.length + encoded.length + graph.length)
     whole.set(head, ENVELOPE_BYTES)
@@ -69,242 +69,242 @@ export class GraphWriter {
     return whole
   }
 
-  byte(value: number): void {
+  writeByte(value: number): void {
     if (this.at === this.bytes.length) this.grow(1)
     this.bytes[this.at++] = value
   }
 
   /** A whole number from 0 to 2^53. */
-  count(value: number): void {
+  writeCount(value: number): void {
     let rest = value
     while (rest > 0x7fffffff) {
-      this.byte((rest % 128) | 128)
+      this.writeByte((rest % 128) | 128)
       rest = Math.floor(rest / 128)
     }
     while (rest > 127) {
-      this.byte((rest & 127) | 128)
+      this.writeByte((rest & 127) | 128)
       rest >>>= 7
     }
-    this.byte(rest)
+    this.writeByte(rest)
   }
 
   /** A text where nothing else can stand. */
-  text(text: string): void {
+  writeText(text: string): void {
     const known = text.length > LONGEST_SHARED_TEXT ? undefined : this.textNumbers.get(text)
-    if (known !== undefined) return this.count(known * 2 + 1)
-    this.newText(text, text.length <= LONGEST_SHARED_TEXT)
-    this.count(text.length * 2)
+    if (known !== undefined) return this.writeCount(known * 2 + 1)
+    this.addText(text, text.length <= LONGEST_SHARED_TEXT)
+    this.writeCount(text.length * 2)
   }
 
-  raw(data: Uint8Array): void {
+  writeRaw(data: Uint8Array): void {
     if (this.at + data.length > this.bytes.length) this.grow(data.length)
     this.bytes.set(data, this.at)
     this.at += data.length
   }
 
-  value(value: unknown): void {
+  writeValue(value: unknown): void {
     switch (typeof value) {
       case 'string':
-        return this.textValue(value)
+        return this.writeTextValue(value)
       case 'number':
-        return this.numberValue(value)
+        return this.writeNumberValue(value)
       case 'object':
-        if (value === null) this.byte(TAG.NIL)
-        else this.object(value)
+        if (value === null) this.writeByte(TAG.NIL)
+        else this.writeObject(value)
         return
       case 'boolean':
-        return this.byte(value ? TAG.TRUE : TAG.FALSE)
+        return this.writeByte(value ? TAG.TRUE : TAG.FALSE)
       case 'undefined':
-        return this.byte(TAG.UNDEFINED)
+        return this.writeByte(TAG.UNDEFINED)
       case 'bigint':
-        this.byte(TAG.BIGINT)
-        return this.text(String(value))
+        this.writeByte(TAG.BIGINT)
+        return this.writeText(String(value))
       default:
         throw new Error(`snapshot: a ${typeof value} cannot be saved`)
     }
   }
 
   /** The first `length` of an array that nothing else holds. */
-  values(values: readonly unknown[], length: number): void {
-    this.count(length)
-    for (let at = 0; at < length; at++) this.value(values[at])
+  writeValues(values: readonly unknown[], length: number): void {
+    this.writeCount(length)
+    for (let at = 0; at < length; at++) this.writeValue(values[at])
   }
 
-  private textValue(text: string): void {
+  private writeTextValue(text: string): void {
     const mayBeKnown = text.length <= LONGEST_SHARED_TEXT && this.textNumbers.size < MOST_SHARED_TEXTS
     const known = mayBeKnown ? this.textNumbers.get(text) : undefined
     if (known !== undefined) {
-      if (known <= SHORT_MAX) return this.byte(SHORT_TEXT_AGAIN | known)
-      this.byte(TAG.TEXT_AGAIN)
-      return this.count(known)
+      if (known <= SHORT_MAX) return this.writeByte(SHORT_TEXT_AGAIN | known)
+      this.writeByte(TAG.TEXT_AGAIN)
+      return this.writeCount(known)
     }
-    this.newText(text, mayBeKnown)
-    if (text.length <= SHORT_MAX) return this.byte(SHORT_TEXT | text.length)
-    this.byte(TAG.TEXT)
-    this.count(text.length)
+    this.addText(text, mayBeKnown)
+    if (text.length <= SHORT_MAX) return this.writeByte(SHORT_TEXT | text.length)
+    this.writeByte(TAG.TEXT)
+    this.writeCount(text.length)
   }
 
-  private newText(text: string, isShared: boolean): void {
+  private addText(text: string, isShared: boolean): void {
     if (isShared) this.textNumbers.set(text, this.texts.length)
     this.texts.push(text)
   }
 
-  private numberValue(value: number): void {
+  private writeNumberValue(value: number): void {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
       if (value >= 0) {
-        if (value < 128) return this.byte(SMALL_INT | value)
-        this.byte(TAG.INT)
-        return this.count(value)
+        if (value < 128) return this.writeByte(SMALL_INT | value)
+        this.writeByte(TAG.INT)
+        return this.writeCount(value)
       }
-      this.byte(TAG.NEGATIVE)
-      return this.count(-1 - value)
+      this.writeByte(TAG.NEGATIVE)
+      return this.writeCount(-1 - value)
     }
-    this.byte(TAG.NUMBER)
-    this.double(value)
+    this.writeByte(TAG.NUMBER)
+    this.writeDouble(value)
   }
 
-  private double(value: number): void {
+  private writeDouble(value: number): void {
     doubles.setFloat64(0, value, true)
     if (this.at + 8 > this.bytes.length) this.grow(8)
     for (let k = 0; k < 8; k++) this.bytes[this.at++] = doubles.getUint8(k)
   }
 
-  private object(value: object): void {
+  private writeObject(value: object): void {
     if (value instanceof HarnFloat) {
-      this.byte(TAG.FLOAT)
-      return this.double(value.v)
+      this.writeByte(TAG.FLOAT)
+      return this.writeDouble(value.v)
     }
     const known = this.objects.get(value)
     if (known !== undefined) {
-      this.byte(TAG.AGAIN)
-      return this.count(known)
+      this.writeByte(TAG.AGAIN)
+      return this.writeCount(known)
     }
     if (value instanceof HarnDuration) {
-      this.byte(TAG.DURATION)
-      return this.value(value.ms)
+      this.writeByte(TAG.DURATION)
+      return this.writeValue(value.ms)
     }
     if (value instanceof HarnRange) {
-      this.byte(TAG.RANGE)
-      this.value(value.start)
-      this.value(value.end)
-      return this.byte(value.exclusive ? 1 : 0)
+      this.writeByte(TAG.RANGE)
+      this.writeValue(value.start)
+      this.writeValue(value.end)
+      return this.writeByte(value.exclusive ? 1 : 0)
     }
-    if (value instanceof EndOfIteration) return this.byte(TAG.END)
+    if (value instanceof EndOfIteration) return this.writeByte(TAG.END)
     this.objects.set(value, this.objects.size)
     if (this.depth >= MAX_DEPTH) {
-      this.byte(TAG.LATER)
-      this.head(value)
+      this.writeByte(TAG.LATER)
+      this.writeHead(value)
       this.later.push(value)
       return
     }
-    this.head(value)
+    this.writeHead(value)
     this.depth++
-    this.contents(value)
+    this.writeContents(value)
     this.depth--
   }
 
   /** Tag, and what the reader needs to make the empty object. */
-  private head(value: object): void {
-    if (value instanceof HarnDict) return this.byte(value.owned ? TAG.DICT_OWNED : TAG.DICT)
-    if (value instanceof HarnList) return this.byte(value.owned ? TAG.LIST_OWNED : TAG.LIST)
-    if (Array.isArray(value)) return this.byte(TAG.ARRAY)
+  private writeHead(value: object): void {
+    if (value instanceof HarnDict) return this.writeByte(value.owned ? TAG.DICT_OWNED : TAG.DICT)
+    if (value instanceof HarnList) return this.writeByte(value.owned ? TAG.LIST_OWNED : TAG.LIST)
+    if (Array.isArray(value)) return this.writeByte(TAG.ARRAY)
     const row = ROW_BY_TYPE.get(value.constructor)
-    if (row !== undefined) return this.byte(row.tag)
-    if (value instanceof HarnStruct) return this.byte(value.owned ? TAG.STRUCT_OWNED : TAG.STRUCT)
+    if (row !== undefined) return this.writeByte(row.tag)
+    if (value instanceof HarnStruct) return this.writeByte(value.owned ? TAG.STRUCT_OWNED : TAG.STRUCT)
     if (value instanceof HarnClosure) {
-      this.byte(TAG.CLOSURE)
-      this.text(value.code.module.key)
-      return this.count(value.code.index)
+      this.writeByte(TAG.CLOSURE)
+      this.writeText(value.code.module.key)
+      return this.writeCount(value.code.index)
     }
-    if (value instanceof Coroutine) return this.byte(TAG.COROUTINE)
+    if (value instanceof Coroutine) return this.writeByte(TAG.COROUTINE)
     if (value instanceof NativeActivation) {
-      this.byte(TAG.NATIVE)
-      return this.text(value.def.kind)
+      this.writeByte(TAG.NATIVE)
+      return this.writeText(value.def.kind)
     }
-    if (value instanceof HarnSet) return this.byte(TAG.SET)
-    if (value instanceof Map || value instanceof FewMap) return this.byte(TAG.MAP)
-    if (value instanceof Set) return this.byte(TAG.JS_SET)
+    if (value instanceof HarnSet) return this.writeByte(TAG.SET)
+    if (value instanceof Map || value instanceof FewMap) return this.writeByte(TAG.MAP)
+    if (value instanceof Set) return this.writeByte(TAG.JS_SET)
     if (value instanceof HarnBytes || value instanceof Uint8Array) {
       const data = value instanceof HarnBytes ? value.data : value
-      this.byte(value instanceof HarnBytes ? TAG.BYTES : TAG.U8)
-      this.count(data.length)
-      return this.raw(data)
+      this.writeByte(value instanceof HarnBytes ? TAG.BYTES : TAG.U8)
+      this.writeCount(data.length)
+      return this.writeRaw(data)
     }
     const prototype: unknown = Object.getPrototypeOf(value)
-    if (prototype === Object.prototype) return this.byte(TAG.OBJECT)
-    if (prototype === null) return this.byte(TAG.RECORD)
+    if (prototype === Object.prototype) return this.writeByte(TAG.OBJECT)
+    if (prototype === null) return this.writeByte(TAG.RECORD)
     throw new Error(`snapshot: a ${value.constructor.name} cannot be saved`)
   }
 
-  private contents(value: object): void {
-    if (value instanceof HarnDict) return this.keyed(value)
+  private writeContents(value: object): void {
+    if (value instanceof HarnDict) return this.writeKeyed(value)
     if (value instanceof HarnList) {
       // The buffer with what lies behind the end, and who shares it: an append costs less where it can be made in place, and
       // a restored run must use the same fuel.
-      this.value(value.items)
-      return this.count(value.length)
+      this.writeValue(value.items)
+      return this.writeCount(value.length)
     }
-    if (Array.isArray(value)) return this.values(value, value.length)
+    if (Array.isArray(value)) return this.writeValues(value, value.length)
     const row = ROW_BY_TYPE.get(value.constructor)
     if (row !== undefined) {
-      for (const name of row.names) this.value((value as Record<string, unknown>)[name])
+      for (const name of row.names) this.writeValue((value as Record<string, unknown>)[name])
       return
     }
     if (value instanceof HarnStruct) {
-      this.text(value.name)
-      this.text(value.home)
-      return this.keyed(value)
+      this.writeText(value.name)
+      this.writeText(value.home)
+      return this.writeKeyed(value)
     }
-    if (value instanceof HarnClosure) return this.value(value.captures)
-    if (value instanceof Coroutine) return this.coroutine(value)
+    if (value instanceof HarnClosure) return this.writeValue(value.captures)
+    if (value instanceof Coroutine) return this.writeCoroutine(value)
     if (value instanceof NativeActivation) {
-      this.value(value.state)
-      this.count(value.savedLimit)
-      return this.byte(value.timedOut ? 1 : 0)
+      this.writeValue(value.state)
+      this.writeCount(value.savedLimit)
+      return this.writeByte(value.timedOut ? 1 : 0)
     }
     if (value instanceof HarnSet) return this.map(value.map)
     if (value instanceof Map || value instanceof FewMap) return this.map(value as Entries<unknown, unknown>)
-    if (value instanceof Set) return this.values([...value], value.size)
+    if (value instanceof Set) return this.writeValues([...value], value.size)
     if (value instanceof HarnBytes || value instanceof Uint8Array) return
     const names = Object.keys(value)
-    this.count(names.length)
+    this.writeCount(names.length)
     for (const name of names) {
-      this.text(name)
-      this.value((value as Record<string, unknown>)[name])
+      this.writeText(name)
+      this.writeValue((value as Record<string, unknown>)[name])
     }
   }
 
-  private keyed(object: Keyed): void {
-    this.count(object.size)
+  private writeKeyed(object: Keyed): void {
+    this.writeCount(object.size)
     for (const [key, item] of object.entries()) {
-      this.text(key)
-      this.value(item)
+      this.writeText(key)
+      this.writeValue(item)
     }
   }
 
   private map(map: Pick<Entries<unknown, unknown>, 'size' | typeof Symbol.iterator>): void {
-    this.count(map.size)
+    this.writeCount(map.size)
     for (const [key, item] of map) {
-      this.value(key)
-      this.value(item)
+      this.writeValue(key)
+      this.writeValue(item)
     }
   }
 
-  private coroutine(co: Coroutine): void {
-    this.count(co.fp + 1)
+  private writeCoroutine(co: Coroutine): void {
+    this.writeCount(co.fp + 1)
     for (let fp = 0; fp <= co.fp; fp++) {
-      this.value(co.frames[fp])
-      this.count(co.bases[fp]!)
-      this.value(placeOfInstr(co.returns[fp]!, co.frames[fp - 1]))
+      this.writeValue(co.frames[fp])
+      this.writeCount(co.bases[fp]!)
+      this.writeValue(encodePlace(co.returns[fp]!, co.frames[fp - 1]))
     }
-    this.value(placeOfInstr(co.instr, co.frames[co.fp]))
-    this.values(co.regs, co.top)
-    this.value(co.limit)
-    this.value(co.run)
-    this.values(co.outerRuns, co.outerRuns.length)
-    this.value(co.generator)
-    this.value(co.resumer)
-    this.byte(co.paused ? 1 : 0)
+    this.writeValue(encodePlace(co.instr, co.frames[co.fp]))
+    this.writeValues(co.regs, co.top)
+    this.writeValue(co.limit)
+    this.writeValue(co.run)
+    this.writeValues(co.outerRuns, co.outerRuns.length)
+    this.writeValue(co.generator)
+    this.writeValue(co.resumer)
+    this.writeByte(co.paused ? 1 : 0)
   }
 
   private grow(more: number): void {

@@ -4,11 +4,11 @@
 // In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 
 import { writeModuleIdentity } from '@bridle/compiler/bytecode'
-import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
+import { getAdapter, isAdapterKey } from '../interpreter/adapter.js'
 import { FewMap } from '../few-map.js'
 import { isLibraryKey } from '../library-keys.js'
 import { Task } from '../scheduler/task.js'
-import { damaged, SnapshotError } from './error.js'
+import { makeDamagedError, SnapshotError } from './error.js'
 import { GraphReader } from './graph-read.js'
 import { GraphWriter } from './graph-write.js'
 import type { Module } from '../interpreter/module.js'
@@ -21,9 +21,9 @@ export const SNAPSHOT_VERSION = 3
 /** The parts of a machine that a run consists of, in the order in which they are written; KEEP WITH: the state fields of Machine. */
 const STATE = {
   now: isNumber,
-  tasks: isMapOf(Task),
+  tasks: makeMapTest(Task),
   nextTask: isNumber,
-  ready: isListOf(Task),
+  ready: makeListTest(Task),
   nextEffect: isNumber,
   nextOrder: isNumber,
   families: isMap,
@@ -46,11 +46,11 @@ function isMap(value: unknown): boolean {
   return value instanceof Map
 }
 
-function isMapOf(type: typeof Task): (value: unknown) => boolean {
+function makeMapTest(type: typeof Task): (value: unknown) => boolean {
   return (value) => value instanceof Map && [...value.values()].every((each) => each instanceof type)
 }
 
-function isListOf(type: typeof Task): (value: unknown) => boolean {
+function makeListTest(type: typeof Task): (value: unknown) => boolean {
   return (value) => Array.isArray(value) && value.every((each) => each instanceof type)
 }
 
@@ -65,7 +65,7 @@ const FINGERPRINT_BYTES = 8
 const moduleHashes = new WeakMap<Module, Uint8Array>()
 
 /** The beginning of the hash of what a module's code does. */
-function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): Uint8Array {
+function computeFingerprint(module: Module, hashHex: (bytes: Uint8Array) => string): Uint8Array {
   const known = moduleHashes.get(module)
   if (known !== undefined) return known
   const hash = module.chunk.fingerprint ?? hashHex(new TextEncoder().encode(writeModuleIdentity(module.chunk)))
@@ -77,8 +77,8 @@ function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): 
 }
 
 /** Internal modules that the run has called, in the order in which it did. */
-function loadedLibrary(machine: Machine): Module[] {
-  return [...machine.modules.keys()].flatMap((key) => (isLibraryKey(key) ? [machine.moduleOf(key)!] : []))
+function listLoadedLibrary(machine: Machine): Module[] {
+  return [...machine.modules.keys()].flatMap((key) => (isLibraryKey(key) ? [machine.findModule(key)!] : []))
 }
 
 /** The state of a machine that has just handed the thread back. */
@@ -86,17 +86,17 @@ export function writeSnapshot(machine: Machine): Uint8Array {
   if (!machine.tasks.has(0)) throw new Error('a machine that has not begun has no snapshot')
   const writer = new GraphWriter()
   const { program, options } = machine
-  const modules = [...program.modules.values(), ...loadedLibrary(machine)]
-  writer.count(modules.length)
+  const modules = [...program.modules.values(), ...listLoadedLibrary(machine)]
+  writer.writeCount(modules.length)
   for (const module of modules) {
-    writer.text(module.key)
-    writer.raw(fingerprintOf(module, options.hashHex))
+    writer.writeText(module.key)
+    writer.writeRaw(computeFingerprint(module, options.hashHex))
     // A module that was not imported yet has no state.
     const state = machine.modules.get(module.key)!
-    writer.count(state.started ? state.slots.length + 1 : 0)
-    if (state.started) for (const slot of state.slots) writer.value(slot)
+    writer.writeCount(state.started ? state.slots.length + 1 : 0)
+    if (state.started) for (const slot of state.slots) writer.writeValue(slot)
   }
-  for (const name of NAMES) writer.value(machine[name])
+  for (const name of NAMES) writer.writeValue(machine[name])
   return writer.finish('machine', SNAPSHOT_VERSION)
 }
 
@@ -116,7 +116,7 @@ export function readSnapshot(bytes: Uint8Array, machine: Machine): void {
 function fill(machine: Machine, bytes: Uint8Array): void {
   const reader = new GraphReader(bytes, 'machine', SNAPSHOT_VERSION, {
     code: (key, index) => {
-      const module = isAdapterKey(key) ? adapterByKey(machine, key) : machine.moduleOf(key)
+      const module = isAdapterKey(key) ? getAdapter(machine, key) : machine.findModule(key)
       const code = module?.functions[index]
       if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
       return code
@@ -127,21 +127,21 @@ function fill(machine: Machine, bytes: Uint8Array): void {
       return def
     },
   })
-  for (let left = reader.count(); left > 0; left--) readModule(reader, machine)
+  for (let left = reader.readCount(); left > 0; left--) readModule(reader, machine)
   for (const name of NAMES) {
-    const value = reader.value()
-    if (!STATE[name](value)) throw damaged(`${name} is not what it must be`)
+    const value = reader.readValue()
+    if (!STATE[name](value)) throw makeDamagedError(`${name} is not what it must be`)
     Reflect.set(machine, name, value instanceof Map ? new FewMap(value) : value)
   }
   reader.finish()
   const { tasks } = machine
-  if (!tasks.has(0)) throw damaged('the root task is missing')
+  if (!tasks.has(0)) throw makeDamagedError('the root task is missing')
   for (const task of tasks.values()) {
     task.values = new FewMap(task.values)
     task.fields = new FewMap(task.fields)
   }
-  for (const [id, task] of tasks) if (task.id !== id) throw damaged('a task has the number of another')
-  for (const task of machine.ready) if (tasks.get(task.id) !== task) throw damaged('an unknown task is to run')
+  for (const [id, task] of tasks) if (task.id !== id) throw makeDamagedError('a task has the number of another')
+  for (const task of machine.ready) if (tasks.get(task.id) !== task) throw makeDamagedError('an unknown task is to run')
   // A host that restores with a lower limit is not held to the allowance of the higher one.
   machine.heapNext = Math.min(machine.heapNext, machine.heapCharged + machine.limits.heap / 4)
   const waiting = [...tasks.values()].filter((task) => task.status === 'waiting')
@@ -149,9 +149,9 @@ function fill(machine: Machine, bytes: Uint8Array): void {
 }
 
 function readModule(reader: GraphReader, machine: Machine): void {
-  const key = reader.text()
+  const key = reader.readText()
   const fingerprint = reader.take(FINGERPRINT_BYTES)
-  const module = machine.moduleOf(key)
+  const module = machine.findModule(key)
   if (module === null)
     throw new SnapshotError(
       'program',
@@ -159,7 +159,7 @@ function readModule(reader: GraphReader, machine: Machine): void {
         ? `the snapshot stands in ${key} of Bridle's library, which this version lacks: resume it with the version that took it`
         : `the snapshot needs module ${key}, which this program lacks`,
     )
-  const own = fingerprintOf(module, machine.options.hashHex)
+  const own = computeFingerprint(module, machine.options.hashHex)
   if (own.some((byte, at) => byte !== fingerprint[at]))
     throw new SnapshotError(
       'program',
@@ -168,9 +168,9 @@ function readModule(reader: GraphReader, machine: Machine): void {
         : `module ${key} has changed since the snapshot was taken`,
     )
   const state = machine.modules.get(key)!
-  const count = reader.count()
+  const count = reader.readCount()
   if (count === 0) return
-  if (count !== state.slots.length + 1) throw damaged(`module ${key} has another number of variables`)
+  if (count !== state.slots.length + 1) throw makeDamagedError(`module ${key} has another number of variables`)
   state.started = true
-  for (let at = 0; at < state.slots.length; at++) state.slots[at] = reader.value() as Value
+  for (let at = 0; at < state.slots.length; at++) state.slots[at] = reader.readValue() as Value
 }

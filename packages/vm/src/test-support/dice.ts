@@ -3,7 +3,7 @@
 /** Numbers in [0, below) from a seed (mulberry32). */
 export type Dice = (below: number) => number
 
-export function dice(seed: number): Dice {
+export function makeDice(seed: number): Dice {
   let state = seed
   return (below) => {
     state = (state + 0x6d2b79f5) | 0

@@ -38,14 +38,14 @@ export function log2(x: number): number {
  */
 export function log10(x: number): number {
   if (!isOrdinary(x) || x < SMALL) return Math.log10(x)
-  const exponent = exponentOf(x)
+  const exponent = findExponent(x)
   const whole = exponent + (exponent < 0 ? 1 : 0)
   const part = whole * LOG10_2_LOW + LOG10_E * ln(x / 2 ** whole)
   return part + whole * LOG10_2_HIGH
 }
 
 /** The power of two at or below a number that is not subnormal. */
-function exponentOf(x: number): number {
+function findExponent(x: number): number {
   const guess = Math.floor(Math.log2(x))
   if (2 ** guess > x) return guess - 1
   return guess < 1023 && 2 ** (guess + 1) <= x ? guess + 1 : guess
@@ -71,7 +71,7 @@ export function logarithm(x: number): Pair {
   }
   const ratio = divide(sum(mantissa, -1), sum(mantissa, 1))
   const square = times(ratio, ratio)
-  const part = times(ratio, polynomial(ARTANH(), square))
+  const part = times(ratio, evaluatePolynomial(ARTANH(), square))
   return plus(timesNumber(LN2, exponent), [2 * part[0], 2 * part[1]])
 }
 
@@ -83,7 +83,7 @@ export function exponential(x: Pair): Pair {
   const doublings = Math.round(x[0] / LN2[0])
   const rest = plus(x, timesNumber(LN2, -doublings))
   const small: Pair = [rest[0] / 2 ** HALVINGS, rest[1] / 2 ** HALVINGS]
-  let power = polynomial(EXP(), small)
+  let power = evaluatePolynomial(EXP(), small)
   for (let step = 0; step < HALVINGS; step += 1) power = times(power, power)
   const half = Math.trunc(doublings / 2)
   return [power[0] * 2 ** half * 2 ** (doublings - half), power[1] * 2 ** half * 2 ** (doublings - half)]
@@ -99,7 +99,7 @@ interface Turned {
 }
 
 /** The angle without quarter turns; null when it is too large for that, or no angle. */
-function turned(angle: number): Turned | null {
+function reduceAngle(angle: number): Turned | null {
   if (!(Math.abs(angle) <= MAX_ANGLE)) return null
   const turns = Math.round(angle / HALF_PI[0])
   let rest: Pair = [angle, 0]
@@ -108,44 +108,44 @@ function turned(angle: number): Turned | null {
 }
 
 /** Sine of an angle within π/4 of zero. */
-function sineOf(x: Pair): Pair {
+function computeSine(x: Pair): Pair {
   const square = times(x, x)
-  return times(x, polynomial(SINE(), square))
+  return times(x, evaluatePolynomial(SINE(), square))
 }
 
-function cosineOf(x: Pair): Pair {
-  return polynomial(COSINE(), times(x, x))
+function computeCosine(x: Pair): Pair {
+  return evaluatePolynomial(COSINE(), times(x, x))
 }
 
-function sineAndCosine({ rest, quarter }: Turned): readonly [sine: Pair, cosine: Pair] {
-  const [sine, cosine] = [sineOf(rest), cosineOf(rest)]
+function computeSineAndCosine({ rest, quarter }: Turned): readonly [sine: Pair, cosine: Pair] {
+  const [sine, cosine] = [computeSine(rest), computeCosine(rest)]
   if (quarter === 0) return [sine, cosine]
-  if (quarter === 1) return [cosine, negative(sine)]
-  return quarter === 2 ? [negative(sine), negative(cosine)] : [negative(cosine), sine]
+  if (quarter === 1) return [cosine, negatePair(sine)]
+  return quarter === 2 ? [negatePair(sine), negatePair(cosine)] : [negatePair(cosine), sine]
 }
 
-function negative(x: Pair): Pair {
+function negatePair(x: Pair): Pair {
   return [-x[0], -x[1]]
 }
 
 export function sin(angle: number): number {
-  const at = Math.abs(angle) < TINY ? null : turned(angle)
+  const at = Math.abs(angle) < TINY ? null : reduceAngle(angle)
   if (at === null) return Math.sin(angle)
-  const value = at.quarter % 2 === 0 ? sineOf(at.rest) : cosineOf(at.rest)
+  const value = at.quarter % 2 === 0 ? computeSine(at.rest) : computeCosine(at.rest)
   return at.quarter < 2 ? value[0] : -value[0]
 }
 
 export function cos(angle: number): number {
-  const at = turned(angle)
+  const at = reduceAngle(angle)
   if (at === null) return Math.cos(angle)
-  const value = at.quarter % 2 === 0 ? cosineOf(at.rest) : sineOf(at.rest)
+  const value = at.quarter % 2 === 0 ? computeCosine(at.rest) : computeSine(at.rest)
   return at.quarter === 0 || at.quarter === 3 ? value[0] : -value[0]
 }
 
 export function tan(angle: number): number {
-  const at = Math.abs(angle) < TINY ? null : turned(angle)
+  const at = Math.abs(angle) < TINY ? null : reduceAngle(angle)
   if (at === null) return Math.tan(angle)
-  const [sine, cosine] = sineAndCosine(at)
+  const [sine, cosine] = computeSineAndCosine(at)
   return divide(sine, cosine)[0]
 }
 
@@ -153,12 +153,12 @@ export function tan(angle: number): number {
 
 export function asin(x: number): number {
   const rough = Math.asin(x)
-  return Math.abs(x) < TINY || !(Math.abs(x) < 1) ? rough : refinedAsin(rough, [x, 0])[0]
+  return Math.abs(x) < TINY || !(Math.abs(x) < 1) ? rough : refineAsin(rough, [x, 0])[0]
 }
 
 /** The arc sine of `x` by one step from `rough`, which is off by a few units in its last place. */
-function refinedAsin(rough: number, x: Pair): Pair {
-  const [sine, cosine] = sineAndCosine(turned(rough)!)
+function refineAsin(rough: number, x: Pair): Pair {
+  const [sine, cosine] = computeSineAndCosine(reduceAngle(rough)!)
   return plus([rough, 0], divide(minus(x, sine), cosine))
 }
 
@@ -168,9 +168,9 @@ export function acos(x: number): number {
   if (x > 0.5) {
     // Near 1 the arc cosine changes fast: the arc sine of the half angle does not.
     const half = root([(1 - x) / 2, 0])
-    return 2 * refinedAsin(Math.asin(half[0]), half)[0]
+    return 2 * refineAsin(Math.asin(half[0]), half)[0]
   }
-  const [sine, cosine] = sineAndCosine(turned(rough)!)
+  const [sine, cosine] = computeSineAndCosine(reduceAngle(rough)!)
   return plus([rough, 0], divide(minus(cosine, [x, 0]), sine))[0]
 }
 
@@ -181,7 +181,7 @@ export function atan(x: number): number {
 export function atan2(y: number, x: number): number {
   const rough = Math.atan2(y, x)
   if (y === 0 || x === 0 || !Number.isFinite(y) || !Number.isFinite(x) || !(Math.abs(rough) > SMALL)) return rough
-  const [sine, cosine] = sineAndCosine(turned(rough)!)
+  const [sine, cosine] = computeSineAndCosine(reduceAngle(rough)!)
   // The angle between (x, y) and the direction of `rough`, in units that keep products within range.
   const size = Math.max(Math.abs(x), Math.abs(y))
   const unit = size > 2 ** 900 ? 2 ** -600 : size < 2 ** -400 ? 2 ** 600 : 1
@@ -200,7 +200,7 @@ const NEAR_TERMS = 6
 const TINY = 2 ** -27
 
 /** c0 + c1·x + c2·x² …: `plus(times(series, x), c)` from the last term on, written out so that nothing is allocated on the way. */
-function polynomial(coefficients: readonly Pair[], x: Pair): Pair {
+function evaluatePolynomial(coefficients: readonly Pair[], x: Pair): Pair {
   const [x0, x1] = x
   const scaled = SPLIT * x0
   const xHigh = scaled - (scaled - x0)
@@ -230,20 +230,20 @@ function inverseFactorial(n: number): Pair {
   return inverse
 }
 
-function alternating(terms: number, at: (term: number) => Pair): readonly Pair[] {
-  return Array.from({ length: terms }, (_, term) => (term % 2 === 0 ? at(term) : negative(at(term))))
+function makeAlternating(terms: number, at: (term: number) => Pair): readonly Pair[] {
+  return Array.from({ length: terms }, (_, term) => (term % 2 === 0 ? at(term) : negatePair(at(term))))
 }
 
 /** Computed at the first use: most programs never ask, and every start of a process would pay. */
-function series(compute: () => readonly Pair[]): () => readonly Pair[] {
+function deferSeries(compute: () => readonly Pair[]): () => readonly Pair[] {
   let known: readonly Pair[] | undefined
   return () => (known ??= compute())
 }
 
 /** 1, 1/3, 1/5 …: the series of artanh, whose argument is within 0.172 of zero. */
-const ARTANH = series(() => Array.from({ length: 20 }, (_, term) => divide([1, 0], [2 * term + 1, 0])))
+const ARTANH = deferSeries(() => Array.from({ length: 20 }, (_, term) => divide([1, 0], [2 * term + 1, 0])))
 /** 1/0!, 1/1!, 1/2! …, for arguments within 0.022. */
-const EXP = series(() => Array.from({ length: 13 }, (_, term) => inverseFactorial(term)))
+const EXP = deferSeries(() => Array.from({ length: 13 }, (_, term) => inverseFactorial(term)))
 /** 1/1!, -1/3!, 1/5! …, and 1/0!, -1/2!, 1/4! … */
-const SINE = series(() => alternating(14, (term) => inverseFactorial(2 * term + 1)))
-const COSINE = series(() => alternating(14, (term) => inverseFactorial(2 * term)))
+const SINE = deferSeries(() => makeAlternating(14, (term) => inverseFactorial(2 * term + 1)))
+const COSINE = deferSeries(() => makeAlternating(14, (term) => inverseFactorial(2 * term)))

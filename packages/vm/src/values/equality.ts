@@ -7,12 +7,12 @@ import { HarnDict } from './dict.js'
 import { HarnAtomic, HarnHandle, HarnIter, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
-import { HarnSet, likenessKey } from './set.js'
+import { HarnSet, makeLikenessKey } from './set.js'
 import { SCANNED_BITS, scan, visit, work } from './meter.js'
 import { compareText } from './text-order.js'
 import type { Value } from './value.js'
 
-function numeric(value: Value): number | bigint | null {
+function toNumeric(value: Value): number | bigint | null {
   if (typeof value === 'number' || typeof value === 'bigint') return value
   return value instanceof HarnFloat ? value.v : null
 }
@@ -27,13 +27,13 @@ export function equals(left: Value, right: Value): boolean {
   if (left === right && (typeof left !== 'object' || left === null)) return true
   if (typeof right === 'string' || left === null || right === null) return false
   if (typeof left === 'boolean' || typeof right === 'boolean') return false
-  const a = numeric(left)
+  const a = toNumeric(left)
   if (a !== null) {
-    const b = numeric(right)
+    const b = toNumeric(right)
     // Loose equality compares a bigint with a number by mathematical value.
     return b !== null && a == b // eslint-disable-line eqeqeq
   }
-  return structurallyEqual(left, right)
+  return isStructurallyEqual(left, right)
 }
 
 /** Units of work of comparing `count` values with `wanted`, without what lies inside large ones. */
@@ -43,7 +43,7 @@ export function searchUnits(count: number, wanted: Value): number {
 }
 
 /** Work list instead of recursion: pairs of values still to compare. */
-function structurallyEqual(left: Value, right: Value): boolean {
+function isStructurallyEqual(left: Value, right: Value): boolean {
   const pending: Value[] = [left, right]
   let visited = 0
   while (pending.length > 0) {
@@ -67,7 +67,7 @@ function structurallyEqual(left: Value, right: Value): boolean {
     } else if (typeof a === 'string') {
       // Long texts are part of the walk, so that many of them are not more than one operation may be.
       if (a !== b) return false
-    } else if (!leafEquals(a, b)) return false
+    } else if (!isLeafEqual(a, b)) return false
   }
   return true
 }
@@ -80,7 +80,7 @@ export class Alike {
   private readonly byKey = new Map<string, Value[]>()
 
   add(value: Value): void {
-    const key = likenessKey(value)
+    const key = makeLikenessKey(value)
     const same = this.byKey.get(key)
     if (same === undefined) this.byKey.set(key, [value])
     else same.push(value)
@@ -88,13 +88,13 @@ export class Alike {
 
   /** Those that may equal `value`. */
   of(value: Value): readonly Value[] {
-    return this.byKey.get(likenessKey(value)) ?? NONE
+    return this.byKey.get(makeLikenessKey(value)) ?? NONE
   }
 }
 
 const NONE: readonly Value[] = []
 
-function leafEquals(a: Value, b: Value): boolean {
+function isLeafEqual(a: Value, b: Value): boolean {
   if (a === null || typeof a !== 'object' || a instanceof HarnFloat) return equals(a, b)
   if (a instanceof HarnSet) {
     if (!(b instanceof HarnSet) || a.size !== b.size) return false
@@ -129,9 +129,9 @@ function leafEquals(a: Value, b: Value): boolean {
 /** Negative, 0 or positive; combinations without an order compare as 0. */
 export function compare(left: Value, right: Value): number {
   if (typeof left === 'string') return typeof right === 'string' ? compareText(left, right) : 0
-  const a = numeric(left)
+  const a = toNumeric(left)
   if (a !== null) {
-    const b = numeric(right)
+    const b = toNumeric(right)
     if (b === null) return 0
     return a < b ? -1 : a > b ? 1 : 0
   }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
 import { equals } from './equality.js'
-import { MAX_KEYS, shapeOfLiteral, TABLE } from './shape.js'
+import { MAX_KEYS, makeLiteralShape, TABLE } from './shape.js'
 
 /** A generator of numbers below `limit` that gives the same ones each time. */
-function numbers(seed: number): (limit: number) => number {
+function makeNumbers(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
@@ -16,7 +16,7 @@ function numbers(seed: number): (limit: number) => number {
 const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', '0', '17', '', 'é', '\u{1f600}', '\uffff', 'x'.repeat(100)]
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])('an object with keys is a map with them, whatever its form (seed %i)', (seed) => {
-  const next = numbers(seed)
+  const next = makeNumbers(seed)
   let dict = new HarnDict()
   let map = new Map<string, number>()
   for (let step = 0; step < 600; step++) {
@@ -78,7 +78,7 @@ test('the same keys in the same order are one shape; in another order they are n
   other.set('a', 1)
   other.set('b', 2)
   expect(other.shape).toBe(one.shape)
-  expect(shapeOfLiteral(['a', 'b'])).toBe(one.shape)
+  expect(makeLiteralShape(['a', 'b'])).toBe(one.shape)
   expect(new HarnStruct('P', '', null, one.shape, [1, 2]).get('b')).toBe(2)
   const turned = HarnDict.of({ b: 2, a: 1 })
   expect(turned.shape).not.toBe(one.shape)
@@ -118,5 +118,5 @@ test('a shape has a bounded number of ways to others', () => {
 })
 
 test('a literal names a key twice: no shape', () => {
-  expect(shapeOfLiteral(['a', 'b', 'a'])).toBe(null)
+  expect(makeLiteralShape(['a', 'b', 'a'])).toBe(null)
 })

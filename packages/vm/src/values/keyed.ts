@@ -20,7 +20,7 @@ const BLANK: readonly Value[] = Array.from({ length: 64 }, () => null)
 const FEW_DEAD = 32
 
 /** Slots to be filled. All slot arrays begin with nil, so that V8 has one kind of them and not one for small ints and one for doubles. */
-export function blankSlots(count: number): Value[] {
+export function makeBlankSlots(count: number): Value[] {
   switch (count) {
     case 1:
       return [null]
@@ -49,7 +49,7 @@ export function chargeGrowth(size: number): void {
 const FEW_KEYS = 8
 
 /** Of putting many keys in order; up to a few thousand they are part of looking at each. */
-function sortingUnits(count: number): number {
+function estimateSortingUnits(count: number): number {
   return Math.floor((count * Math.ceil(Math.log2(count))) / 8)
 }
 
@@ -89,23 +89,23 @@ export abstract class Keyed {
 
   /** Writes in place. Only for an object that nothing else can see yet, or an owned one. */
   set(key: string, value: Value): void {
-    const again = this.shape.again(key)
+    const again = this.shape.reuseLast(key)
     if (again !== null) return this.grow(again, key, value)
-    const at = this.table === null ? this.shape.at(key) : this.table.atForWrite(key)
+    const at = this.table === null ? this.shape.at(key) : this.table.findForWrite(key)
     if (at >= 0) this.slots[at] = value
     else this.grow(this.shape.with(key), key, value)
   }
 
   /** As set, of a key that is data: one that no object of this shape was ever given turns the shape into a table. */
   put(key: string, value: Value): void {
-    const at = this.table === null ? this.shape.at(key) : this.table.atForWrite(key)
+    const at = this.table === null ? this.shape.at(key) : this.table.findForWrite(key)
     if (at >= 0) this.slots[at] = value
-    else this.grow(this.shape.known(key), key, value)
+    else this.grow(this.shape.findKnown(key), key, value)
   }
 
   private grow(next: Shape | null, key: string, value: Value): void {
     chargeGrowth(this.slots.length)
-    if (next === null) this.ownTable().add(key, this.slots.length)
+    if (next === null) this.takeOwnTable().add(key, this.slots.length)
     else this.shape = next
     if (this.slots.length === 0) {
       const slots: Value[] = [null]
@@ -115,7 +115,7 @@ export abstract class Keyed {
   }
 
   /** The table of this object alone; made of the shape where there is none. */
-  private ownTable(): Table {
+  private takeOwnTable(): Table {
     if (this.table === null) {
       this.table = new Table(new Map(this.shape.keys.map((key, at) => [key, at])))
       this.shape = TABLE
@@ -127,10 +127,10 @@ export abstract class Keyed {
   private fill(map: Map<string, Value>): void {
     let shape: Shape | null = EMPTY
     for (const key of map.keys()) {
-      shape = shape.known(key)
+      shape = shape.findKnown(key)
       if (shape === null) break
     }
-    const slots = blankSlots(map.size)
+    const slots = makeBlankSlots(map.size)
     let at = 0
     for (const value of map.values()) slots[at++] = value
     this.slots = slots
@@ -149,7 +149,7 @@ export abstract class Keyed {
   delete(key: string): void {
     const at = this.table === null ? this.shape.at(key) : this.table.at(key)
     if (at < 0) return
-    const table = this.ownTable()
+    const table = this.takeOwnTable()
     table.remove(key)
     this.slots[at] = null
     const { size } = table.places
@@ -158,7 +158,7 @@ export abstract class Keyed {
 
   /** Takes the dead slots out. */
   private closeUp(table: Table): void {
-    const slots = blankSlots(table.places.size).slice()
+    const slots = makeBlankSlots(table.places.size).slice()
     let to = 0
     for (const [key, at] of table.places) {
       slots[to] = this.slots[at]!
@@ -189,19 +189,19 @@ export abstract class Keyed {
   private chargeWalk(): void {
     const { size } = this
     if (size > FEW_KEYS)
-      work(this.table !== null && size >= LARGE_TABLE && !this.table.isSorted ? size + sortingUnits(size) : size)
+      work(this.table !== null && size >= LARGE_TABLE && !this.table.isSorted ? size + estimateSortingUnits(size) : size)
   }
 
   /** Keys in code point order; read only. */
   keys(): readonly string[] {
     this.chargeWalk()
-    return this.table === null ? this.shape.sortedKeys() : this.table.sortedKeys()
+    return this.table === null ? this.shape.getSortedKeys() : this.table.getSortedKeys()
   }
 
   /** Values in the order of `keys()`. */
   members(): Value[] {
     this.chargeWalk()
-    const order = this.table === null ? this.shape.sortedSlots() : this.table.sortedSlots()
+    const order = this.table === null ? this.shape.getSortedSlots() : this.table.getSortedSlots()
     const members = this.slots.slice(0, order.length)
     for (let at = 0; at < order.length; at++) members[at] = this.slots[order[at]!]!
     return members
@@ -221,7 +221,7 @@ export abstract class Keyed {
 
   /** Keys with their values in order of insertion. */
   entries(): Iterable<[string, Value]> {
-    if (this.table !== null) return entriesOf(this.table, this.slots)
+    if (this.table !== null) return iterateEntries(this.table, this.slots)
     return this.shape.keys.map((key, at): [string, Value] => [key, this.slots[at]!])
   }
 
@@ -241,6 +241,6 @@ export abstract class Keyed {
   }
 }
 
-function* entriesOf(table: Table, slots: readonly Value[]): Generator<[string, Value], void> {
+function* iterateEntries(table: Table, slots: readonly Value[]): Generator<[string, Value], void> {
   for (const [key, at] of table.places) yield [key, slots[at]!]
 }

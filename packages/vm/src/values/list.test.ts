@@ -5,10 +5,10 @@ import { HarnList } from './list.js'
 import { HarnFloat } from './scalars.js'
 import type { Value } from './value.js'
 
-const floats = (...values: number[]): Value[] => values.map((each) => new HarnFloat(each))
+const makeFloats = (...values: number[]): Value[] => values.map((each) => new HarnFloat(each))
 
-function unboxed(owned: boolean, ...values: number[]): HarnList {
-  const list = new HarnList(floats(...values))
+function makeUnboxed(owned: boolean, ...values: number[]): HarnList {
+  const list = new HarnList(makeFloats(...values))
   list.owned = owned
   list.unbox()
   expect(list.raw).not.toBeNull()
@@ -17,23 +17,23 @@ function unboxed(owned: boolean, ...values: number[]): HarnList {
 
 describe('a list of doubles', () => {
   test('has no boxes while it is owned, and gives them up when they may be changed', () => {
-    const list = unboxed(true, 1, -0)
+    const list = makeUnboxed(true, 1, -0)
     expect(list.boxed).toHaveLength(0)
     expect(list.at(1)).toEqual(new HarnFloat(-0))
-    expect(list.items).toEqual(floats(1, -0))
+    expect(list.items).toEqual(makeFloats(1, -0))
     expect(list.raw).toBeNull()
   })
 
   test('keeps a shared buffer, so that appending costs what it did', () => {
-    const buffer = floats(1, 2)
+    const buffer = makeFloats(1, 2)
     const list = new HarnList(buffer)
     list.unbox()
     expect(list.append(new HarnFloat(3)).items).toBe(buffer)
-    expect(list.view()).toEqual(floats(1, 2))
+    expect(list.view()).toEqual(makeFloats(1, 2))
   })
 
   test('goes back to boxes for anything but a float', () => {
-    const list = unboxed(true, 1, 2)
+    const list = makeUnboxed(true, 1, 2)
     list.put(0, new HarnFloat(5))
     expect([...list.raw!]).toEqual([5, 2])
     list.put(1, 7)
@@ -48,17 +48,17 @@ describe('a list of doubles', () => {
   })
 
   test('is not made of an older view, whose buffer goes on behind its end', () => {
-    const list = new HarnList(floats(1, 2))
+    const list = new HarnList(makeFloats(1, 2))
     list.append(new HarnFloat(3))
     list.unbox()
     expect(list.raw).toBeNull()
   })
 
   test('is copied as one', () => {
-    const list = unboxed(false, 1, 2)
+    const list = makeUnboxed(false, 1, 2)
     const copy = list.copyUnboxed()
     copy.put(0, new HarnFloat(9))
-    expect(list.items).toEqual(floats(1, 2))
-    expect(copy.items).toEqual(floats(9, 2))
+    expect(list.items).toEqual(makeFloats(1, 2))
+    expect(copy.items).toEqual(makeFloats(9, 2))
   })
 })

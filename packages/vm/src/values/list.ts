@@ -69,13 +69,13 @@ export class HarnList {
   unbox(): void {
     const { boxed, length } = this
     if (this.raw !== null || boxed.length !== length || length === 0) return
-    this.raw = doublesOf(boxed, length)
+    this.raw = toDoubles(boxed, length)
     if (this.owned && this.raw !== null) this.boxed = NONE
   }
 
   /** A copy that has doubles as its form where all elements are floats. */
   copyUnboxed(): HarnList {
-    const raw = this.raw === null ? doublesOf(this.boxed, this.length) : this.raw.slice()
+    const raw = this.raw === null ? toDoubles(this.boxed, this.length) : this.raw.slice()
     if (raw === null) return new HarnList(this.copyItems())
     const copy = new HarnList(NONE, this.length)
     copy.raw = raw
@@ -141,7 +141,7 @@ const FEW = 16
  * The list that `x = x.push(v)` works on. One that starts small is copied once and then owned, so that it grows in place, without
  * a new view for each element; a larger one is not, because it may be shared again before the next push.
  */
-export function ownIfSmall(list: HarnList): HarnList {
+export function copyIfSmall(list: HarnList): HarnList {
   if (list.owned || list.length > FEW) return list
   const own = new HarnList(list.copyItems())
   own.owned = true
@@ -152,7 +152,7 @@ export function ownIfSmall(list: HarnList): HarnList {
  * null where not all are floats. V8 knows an array as one of doubles by what stood in it when it was made, and keeps it so; an access
  * takes less than one to a Float64Array (docs/decisions/0009).
  */
-function doublesOf(items: readonly Value[], length: number): number[] | null {
+function toDoubles(items: readonly Value[], length: number): number[] | null {
   const first = items[0]
   if (!(first instanceof HarnFloat)) return null
   const raw = [0.5]

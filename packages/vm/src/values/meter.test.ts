@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { builtin } from '../builtins/builtin.js'
 import { LANGUAGE_FAMILIES } from '../builtins/families-language.js'
 import { createRegistry } from '../builtins/registry.js'
-import { signaturesOf } from '../builtins/signatures.js'
+import { collectSignatures } from '../builtins/signatures.js'
 import { linkProgram } from '../interpreter/module.js'
 import { Machine } from '../vm.js'
 import type { RunExit } from '../interpreter/exit.js'
@@ -23,7 +23,7 @@ const registry = createRegistry([
     ],
   },
 ])
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 
 function link(text: string): LinkedProgram {
   const { program, diagnostics } = compileProgram(

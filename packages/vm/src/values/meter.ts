@@ -2,14 +2,14 @@
 // once for each way that leads to it: forty lists, each of which holds the one before twice, are a short program and 2^40 visits.
 //
 // Walks are called from everywhere, with nothing in hand but the value. So the machine that runs makes its meter the current one, for
-// exactly as long as it runs (`metered`): a machine inside another (a host that answers an effect by running a second script) puts the
+// exactly as long as it runs (`runMetered`): a machine inside another (a host that answers an effect by running a second script) puts the
 // outer meter back when it returns or throws. All counts lie in the meter of a machine, so that machines in one process never see each
 // other's (meter.test.ts; docs/decisions/0016-meter.md).
 
 /** What a machine does when its meter has something to charge. */
 export interface Payer {
   /** So many more values were visited, `total` by this walk. May throw to end it. */
-  walked(more: number, total: number): void
+  noteWalk(more: number, total: number): void
   /** So many units of work are about to be done. May throw. */
   charge(units: number): void
   /** So many heap units were made by a walk. May throw. */
@@ -35,7 +35,7 @@ export class Meter {
 let current = new Meter(null)
 
 /** Does something at the cost of `meter`. */
-export function metered<T>(meter: Meter, act: () => T): T {
+export function runMetered<T>(meter: Meter, act: () => T): T {
   const outer = current
   current = meter
   try {
@@ -46,22 +46,22 @@ export function metered<T>(meter: Meter, act: () => T): T {
 }
 
 /** Does something that nobody pays for. */
-export function unmetered<T>(act: () => T): T {
-  return metered(new Meter(null), act)
+export function runUnmetered<T>(act: () => T): T {
+  return runMetered(new Meter(null), act)
 }
 
 /** Units of all walks, scans and other work so far, paid or not: for who does much of it in pieces. */
-export function unitsDone(): number {
+export function countUnitsDone(): number {
   return current.visited + current.charged
 }
 
-/** What of `unitsDone` was paid when it was done. */
-export function unitsPaid(): number {
+/** What of `countUnitsDone` was paid when it was done. */
+export function countUnitsPaid(): number {
   return current.paid + current.charged
 }
 
 /** Values that walks visited and that were part of the operations that made them. */
-export function smallVisits(): number {
+export function countSmallVisits(): number {
   return current.visited - current.paid
 }
 
@@ -81,7 +81,7 @@ export function visit(before: number, more: number): number {
   const steps = (total >> STEP_BITS) - (before >> STEP_BITS)
   if (steps > 0) {
     meter.paid += steps << STEP_BITS
-    if (meter.payer !== null) meter.payer.walked(steps << STEP_BITS, total)
+    if (meter.payer !== null) meter.payer.noteWalk(steps << STEP_BITS, total)
     else if (total > MOST_UNPAID) throw new Error(`the value has more than ${MOST_UNPAID} parts`)
   }
   return total

@@ -6,12 +6,12 @@
 const LONGEST = 64
 
 /** The same text, in a form that is compared quickly. */
-export function quickName(text: string): string {
-  return text.length > LONGEST ? text : quickKey(text)
+export function toQuickName(text: string): string {
+  return text.length > LONGEST ? text : toQuickKey(text)
 }
 
-/** As quickName, of any length: for what is compared all the time, such as the module that a struct comes from. */
-export function quickKey(text: string): string {
+/** As toQuickName, of any length: for what is compared all the time, such as the module that a struct comes from. */
+export function toQuickKey(text: string): string {
   const table: Record<string, true> = Object.create(null)
   table[text] = true
   return Object.keys(table)[0]!

@@ -244,7 +244,7 @@ class SharedSize {
 
   of(value: Value, depth: number): number {
     if (typeof value === 'string') return value.length
-    const members = value instanceof HarnEnum && this.each === UNITS_SHOWN ? value.fields : membersInside(value)
+    const members = value instanceof HarnEnum && this.each === UNITS_SHOWN ? value.fields : listValueMembers(value)
     if (members === null || depth >= MAX_EDGE_DEPTH) return 0
     const before = this.known.get(value as object)
     if (before !== undefined) return before
@@ -257,7 +257,7 @@ class SharedSize {
   }
 }
 
-function membersInside(value: Value): readonly Value[] | null {
+function listValueMembers(value: Value): readonly Value[] | null {
   if (value instanceof HarnList) return value.view()
   if (value instanceof Keyed || value instanceof HarnSet) return value.values()
   return value instanceof HarnPair ? [value.first, value.second] : null
@@ -355,15 +355,15 @@ const PIECE_MADE = 1 << 12
  * Heap units of plain data as it would be in the machine, what is shared counted once for each way that leads to it. Raises EdgeError
  * for what is no plain data, or crosses no edge for its depth or its size beyond `most`.
  */
-export function plainUnits(data: unknown, most: number): number {
-  const leaf = leafUnits(data)
+export function measurePlain(data: unknown, most: number): number {
+  const leaf = measureLeaf(data)
   if (leaf >= 0) return leaf
   const walk = new PlainSize(data, most)
   walk.step(Infinity)
   return walk.units
 }
 
-/** `plainUnits` in pieces. */
+/** `measurePlain` in pieces. */
 export class PlainSize {
   units = 0
   private readonly most: number
@@ -391,13 +391,13 @@ export class PlainSize {
   }
 
   private begin(data: unknown): void {
-    const leaf = leafUnits(data)
+    const leaf = measureLeaf(data)
     if (leaf >= 0) {
       this.units += leaf
       return
     }
     if (this.open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
-    const members = membersOf(data as object)
+    const members = listPlainMembers(data as object)
     this.units += UNITS * (1 + members.length)
     this.open.push({ members, at: 0 })
   }
@@ -407,7 +407,7 @@ export class PlainSize {
 const PIECE_SIZED = 1 << 13
 
 /** -1 for what has members. */
-function leafUnits(data: unknown): number {
+function measureLeaf(data: unknown): number {
   switch (typeof data) {
     case 'string':
       return data.length
@@ -424,16 +424,16 @@ function leafUnits(data: unknown): number {
   return data instanceof Uint8Array ? data.length : -1
 }
 
-function membersOf(container: object): readonly unknown[] {
+function listPlainMembers(container: object): readonly unknown[] {
   if (Array.isArray(container)) return container
   const proto: unknown = Object.getPrototypeOf(container)
   // Data that was made in another realm has another Object.prototype, which is the end of its chain too.
   if (proto !== null && Object.getPrototypeOf(proto) !== null)
-    throw new EdgeError(`an object of class ${className(container)} is not data`)
+    throw new EdgeError(`an object of class ${readClassName(container)} is not data`)
   return Object.values(container)
 }
 
-function className(object: object): string {
+function readClassName(object: object): string {
   const { constructor } = object as { readonly constructor?: { readonly name?: unknown } }
   return typeof constructor?.name === 'string' ? constructor.name : '(none)'
 }

@@ -30,7 +30,7 @@ export class HarnSet {
 
   /** In place, for a set under construction. */
   add(value: Value): void {
-    this.addUnder(structuralKey(value), value)
+    this.addUnder(makeStructuralKey(value), value)
   }
 
   /** In place, of a value whose key is known: it is one of another set. */
@@ -49,7 +49,7 @@ export class HarnSet {
  * A key that two values share exactly when they are structurally the same: a primitive where possible, else a text. Values
  * with identity only (closures, channels …) are their own key.
  */
-export function structuralKey(value: Value): unknown {
+export function makeStructuralKey(value: Value): unknown {
   switch (typeof value) {
     case 'number':
     case 'boolean':
@@ -69,7 +69,7 @@ export function structuralKey(value: Value): unknown {
  * A text that two values share when they are equal as scripts compare them, and rarely otherwise: numbers count by value, whatever
  * their type. For searching many values for one that is equal.
  */
-export function likenessKey(value: Value): string {
+export function makeLikenessKey(value: Value): string {
   const parts: string[] = []
   appendKey(parts, value, true)
   return parts.join('')

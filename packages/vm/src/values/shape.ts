@@ -49,7 +49,7 @@ export class Shape {
   }
 
   /** The shape with this key more if it was the one that was asked for last; then the key is none of this shape's own. */
-  again(key: string): Shape | null {
+  reuseLast(key: string): Shape | null {
     return key === this.lastKey ? this.lastWay : null
   }
 
@@ -64,7 +64,7 @@ export class Shape {
   }
 
   /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */
-  known(key: string): Shape | null {
+  findKnown(key: string): Shape | null {
     return this.ways?.get(key) ?? null
   }
 
@@ -80,7 +80,7 @@ export class Shape {
     const count = this.keys.length
     if (this === TABLE || count >= MAX_KEYS || key.length > MAX_KEY_LENGTH) return null
     if (this.ways !== null && this.ways.size >= (count === 0 ? MAX_FIRST_KEYS : MAX_WAYS)) return null
-    const name = internalized(key)
+    const name = internalizeText(key)
     const made = new Shape([...this.keys, name])
     if (tree.made >= MAX_SHAPES) cut()
     tree.made++
@@ -93,13 +93,13 @@ export class Shape {
   }
 
   /** Keys in code point order; read only. */
-  sortedKeys(): readonly string[] {
+  getSortedKeys(): readonly string[] {
     return (this.sorted ??= sortTexts([...this.keys]))
   }
 
   /** The slots of the keys in code point order. */
-  sortedSlots(): Uint8Array {
-    return (this.order ??= Uint8Array.from(this.sortedKeys(), (key) => this.at(key)))
+  getSortedSlots(): Uint8Array {
+    return (this.order ??= Uint8Array.from(this.getSortedKeys(), (key) => this.at(key)))
   }
 
   /** Forgets what was made from this shape. */
@@ -124,7 +124,7 @@ export const EMPTY = new Shape([])
 export const TABLE = new Shape([])
 
 /** The shape of a literal with these keys, null where they are too many or some is there twice. Bounded by the program's text. */
-export function shapeOfLiteral(keys: readonly string[]): Shape | null {
+export function makeLiteralShape(keys: readonly string[]): Shape | null {
   if (keys.length > MAX_KEYS || new Set(keys).size !== keys.length) return null
   let shape = EMPTY
   for (const key of keys) {
@@ -136,7 +136,7 @@ export function shapeOfLiteral(keys: readonly string[]): Shape | null {
 }
 
 /** The one copy of a text that V8 compares by address, instead of a part of some larger text that would be kept alive with it. */
-function internalized(text: string): string {
+function internalizeText(text: string): string {
   const names = Object.create(null) as Record<string, boolean>
   names[text] = true
   return Object.keys(names)[0]!

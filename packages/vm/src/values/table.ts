@@ -28,7 +28,7 @@ export class Table {
   }
 
   /** As at, for a write. */
-  atForWrite(key: string): number {
+  findForWrite(key: string): number {
     if (key === this.lastKey) return this.lastAt
     const at = this.places.get(key)
     return at === undefined ? -1 : at
@@ -48,14 +48,14 @@ export class Table {
   }
 
   /** Keys in code point order; read only. */
-  sortedKeys(): readonly string[] {
+  getSortedKeys(): readonly string[] {
     return (this.sorted ??= sortTexts([...this.places.keys()]))
   }
 
   /** The slots of the keys in code point order; read only. */
-  sortedSlots(): Int32Array {
+  getSortedSlots(): Int32Array {
     if (this.order !== null) return this.order
-    const keys = this.sortedKeys()
+    const keys = this.getSortedKeys()
     const order = new Int32Array(keys.length)
     for (let at = 0; at < keys.length; at++) order[at] = this.places.get(keys[at]!)!
     this.order = order

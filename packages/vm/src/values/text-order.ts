@@ -1,7 +1,7 @@
 // Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see.
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
-import { ownPart } from './text-parts.js'
+import { detachPart } from './text-parts.js'
 import { scan, SHORT_TEXT, work } from './meter.js'
 
 /** Characters that are counted one by one for a unit, as a power of two. */
@@ -11,7 +11,7 @@ const COUNTED_BITS = 4
 const SOUGHT_BITS = 7
 
 /** Moves surrogates above every other unit, so that unit order becomes code point order. */
-function rank(unit: number): number {
+function rankUnit(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 }
 
@@ -19,10 +19,10 @@ export function compareText(left: string, right: string): number {
   const shared = Math.min(left.length, right.length)
   scan(shared << 1)
   if (left === right) return 0
-  for (let at = shared > BLOCK ? equalBlocks(left, right, shared) : 0; at < shared; at++) {
+  for (let at = shared > BLOCK ? countEqualBlocks(left, right, shared) : 0; at < shared; at++) {
     const a = left.charCodeAt(at)
     const b = right.charCodeAt(at)
-    if (a !== b) return a < 0xd800 && b < 0xd800 ? a - b : rank(a) - rank(b)
+    if (a !== b) return a < 0xd800 && b < 0xd800 ? a - b : rankUnit(a) - rankUnit(b)
   }
   return left.length - right.length
 }
@@ -31,7 +31,7 @@ export function compareText(left: string, right: string): number {
 const BLOCK = 2048
 
 /** How many characters, in whole blocks, both begin with. */
-function equalBlocks(left: string, right: string, shared: number): number {
+function countEqualBlocks(left: string, right: string, shared: number): number {
   let at = 0
   while (at + BLOCK <= shared && left.slice(at, at + BLOCK) === right.slice(at, at + BLOCK)) at += BLOCK
   return at
@@ -59,7 +59,7 @@ const SURROGATE = /[\ud800-\udfff]/
 export const SHORT = 24
 
 /** Length in code points. A text without surrogates, the common case, costs one scan. */
-export function codePointLength(text: string): number {
+export function countCodePoints(text: string): number {
   if (!hasSurrogates(text)) return text.length
   work(text.length >> COUNTED_BITS)
   let count = 0
@@ -67,7 +67,7 @@ export function codePointLength(text: string): number {
   return count
 }
 
-/** As codePointLength of a text that is short enough to be counted for nothing, undefined for others. */
+/** As countCodePoints of a text that is short enough to be counted for nothing, undefined for others. */
 export function quickLength(text: string): number | undefined {
   return text.length > SHORT_TEXT || hasSurrogates(text) ? undefined : text.length
 }
@@ -89,7 +89,7 @@ export function hasPairUpTo(text: string, end: number): boolean {
 }
 
 /** Position in units of the code point `index`, counted from the start of the text; the length when there are fewer. */
-export function unitsBefore(text: string, index: number): number {
+export function countUnitsBefore(text: string, index: number): number {
   work(Math.min(text.length, 2 * index) >> COUNTED_BITS)
   let at = 0
   for (let points = 0; points < index && at < text.length; points++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
@@ -97,20 +97,20 @@ export function unitsBefore(text: string, index: number): number {
 }
 
 /** The code point `index` as a text, counted from the end when negative; null past either end. */
-export function characterAt(text: string, index: number): string | null {
+export function readCharacterAt(text: string, index: number): string | null {
   if (!hasSurrogates(text)) {
     const at = index < 0 ? index + text.length : index
     return at >= 0 && at < text.length ? text[at]! : null
   }
-  const from = index < 0 ? index + codePointLength(text) : index
+  const from = index < 0 ? index + countCodePoints(text) : index
   if (from < 0) return null
-  const code = text.codePointAt(unitsBefore(text, from))
+  const code = text.codePointAt(countUnitsBefore(text, from))
   return code === undefined ? null : String.fromCodePoint(code)
 }
 
 /** Characters start ≤ i < end, counted in code points; bounds must already be clamped. */
 export function sliceText(text: string, start: number, end: number): string {
-  if (!hasSurrogates(text)) return ownPart(text.slice(start, end), text.length)
-  const rest = text.slice(unitsBefore(text, start))
-  return ownPart(rest.slice(0, unitsBefore(rest, end - start)), text.length)
+  if (!hasSurrogates(text)) return detachPart(text.slice(start, end), text.length)
+  const rest = text.slice(countUnitsBefore(text, start))
+  return detachPart(rest.slice(0, countUnitsBefore(rest, end - start)), text.length)
 }

@@ -1,7 +1,7 @@
 // Parts are the same texts, and do not keep what they were cut from.
 
 import { expect, test } from 'vitest'
-import { ownPart, ownParts } from './text-parts.js'
+import { detachPart, detachParts } from './text-parts.js'
 
 const LINES = Array.from({ length: 400 }, (_, at) => 'line '.repeat(at % 90) + String(at))
 
@@ -13,12 +13,12 @@ test.each(['\n', '', '--'])('parts between %j are what they were', (between) => 
     starts.push(text.slice(from, from + line.length))
     from += line.length + between.length
   }
-  expect(ownParts(text, starts, between.length)).toEqual(LINES)
-  for (const line of LINES) expect(ownPart(line, text.length)).toBe(line)
+  expect(detachParts(text, starts, between.length)).toEqual(LINES)
+  for (const line of LINES) expect(detachPart(line, text.length)).toBe(line)
 })
 
 test('short texts, empty parts and no parts', () => {
-  expect(ownParts('a,b', ['a', 'b'], 1)).toEqual(['a', 'b'])
-  expect(ownParts(','.repeat(300), ','.repeat(300).split(','), 1)).toEqual(Array.from({ length: 301 }, () => ''))
-  expect(ownParts('x'.repeat(300), [], 1)).toEqual([])
+  expect(detachParts('a,b', ['a', 'b'], 1)).toEqual(['a', 'b'])
+  expect(detachParts(','.repeat(300), ','.repeat(300).split(','), 1)).toEqual(Array.from({ length: 301 }, () => ''))
+  expect(detachParts('x'.repeat(300), [], 1)).toEqual([])
 })

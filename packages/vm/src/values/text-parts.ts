@@ -18,12 +18,12 @@ export function keepsWhole(length: number, whole: number): boolean {
 }
 
 /** `part` of a text that was `whole` long, such that it does not keep that. */
-export function ownPart(part: string, whole: number): string {
-  return keepsWhole(part.length, whole) ? copied(part) : part
+export function detachPart(part: string, whole: number): string {
+  return keepsWhole(part.length, whole) ? copyText(part) : part
 }
 
 /** The engine writes a text out that is put together when it is looked into, and the part refers to that. */
-function copied(part: string): string {
+function copyText(part: string): string {
   return (' ' + part).slice(1)
 }
 
@@ -31,7 +31,7 @@ function copied(part: string): string {
  * All parts of `text`, in order, each `between` characters behind the one before; changes `parts`. Neighbours share a copy of less
  * than `SHORT` characters, because a copy each takes longer than cutting them did.
  */
-export function ownParts(text: string, parts: string[], between: number): string[] {
+export function detachParts(text: string, parts: string[], between: number): string[] {
   if (text.length < SHORT) return parts
   let from = 0
   let first = 0
@@ -41,13 +41,13 @@ export function ownParts(text: string, parts: string[], between: number): string
     let next = first + 1
     while (next < parts.length && end + between + parts[next]!.length - start < SHORT - 1) end += between + parts[next++]!.length
     if (next - first > 1) {
-      const shared = copied(text.slice(start, end))
+      const shared = copyText(text.slice(start, end))
       for (let at = first, offset = 0; at < next; at++) {
         const { length } = parts[at]!
         if (length >= COPIED) parts[at] = shared.slice(offset, offset + length)
         offset += length + between
       }
-    } else parts[first] = ownPart(parts[first]!, text.length)
+    } else parts[first] = detachPart(parts[first]!, text.length)
     first = next
     from = end + between
   }

@@ -33,7 +33,7 @@ const TABLED_BITS = 3
 export function findText(text: string, part: string, from = 0): number {
   if (part !== '' && part.length > text.length - from) return -1
   if (part.length <= SHORT_PART || (text.length - from) * part.length <= FEW) return text.indexOf(part, from)
-  return new Search(part).next(text, from)
+  return new Search(part).findNext(text, from)
 }
 
 /** Whether `part` occurs; pays for looking. */
@@ -54,7 +54,7 @@ export function findLastText(text: string, part: string): number {
   if (part.length <= SHORT_PART || text.length * part.length <= FEW) return text.lastIndexOf(part)
   const search = new Search(part)
   let last = -1
-  for (let at = search.next(text, 0); at >= 0; at = search.next(text, at + 1, at)) last = at
+  for (let at = search.findNext(text, 0); at >= 0; at = search.findNext(text, at + 1, at)) last = at
   return last
 }
 
@@ -65,7 +65,7 @@ export function splitAt(text: string, separator: string, most: number): string[]
   const search = new Search(separator)
   const parts: string[] = []
   let from = 0
-  for (let at = search.next(text, 0); at >= 0 && parts.length < most; at = search.next(text, from)) {
+  for (let at = search.findNext(text, 0); at >= 0 && parts.length < most; at = search.findNext(text, from)) {
     parts.push(text.slice(from, at))
     from = at + separator.length
   }
@@ -89,7 +89,7 @@ class Search {
   }
 
   /** The first match at or behind `from`; `before` is a match at `from - 1`, from which the search goes on. */
-  next(text: string, from: number, before = -1): number {
+  findNext(text: string, from: number, before = -1): number {
     const { part, shorter } = this
     let length = before < 0 ? 0 : shorter[part.length]!
     for (let at = before < 0 ? from : before + part.length; at < text.length; at++) {

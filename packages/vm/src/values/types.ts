@@ -21,7 +21,7 @@ export interface Code {
   readonly paramNames: readonly string[]
   readonly chunk: FunctionChunk
   readonly module: CodeModule
-  placeOf(pc: number): { readonly line: number; readonly column: number }
+  findPlace(pc: number): { readonly line: number; readonly column: number }
 }
 
 /** The module of a function: Module of interpreter/module.ts. */

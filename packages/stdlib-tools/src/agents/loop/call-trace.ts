@@ -3,37 +3,37 @@
 
 import { HarnDict, isCallable } from '@bridle/vm/families'
 import type { BuiltinDef, Context, TraceRecord } from '@bridle/vm/families'
-import { plainOrText } from '../../tools/dispatch/dispatch.js'
-import { factsOfEntry } from '../../tools/definitions/entry.js'
-import { codeOfCategory } from '../../library/tool-errors.js'
-import { primitive } from '../../library/harn/primitive.js'
-import { present } from '../../tools/definitions/registry.js'
+import { toPlainOrText } from '../../tools/dispatch/dispatch.js'
+import { getEntryFacts } from '../../tools/definitions/entry.js'
+import { findCode } from '../../library/tool-errors.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { getOrNil } from '../../tools/definitions/registry.js'
 import { RUNTIME_TOOLS } from '../../tools/definitions/runtime-tools.js'
 
 export const callTracePrimitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__begin_call(call: dict) -> nil',
     'Tells traces that a call of a loop begins: {id, name, entry, args}.',
     (ctx, call) => {
-      const { id, name } = callOf(call as HarnDict)
+      const { id, name } = decodeCall(call as HarnDict)
       ctx.machine.spans?.({ at: 'begin', work: 'tool_call', id, name, task: ctx.machine.taskNumber, ms: ctx.now })
       return null
     },
   ),
-  primitive(
+  definePrimitive(
     '__end_call(call: dict, start_ms: int, outcome: dict) -> nil',
     'Tells traces what a call of a loop came to.',
     (ctx, call, startMs, outcome) => {
-      endCall(ctx, callOf(call as HarnDict), Number(startMs), outcome as HarnDict)
+      endCall(ctx, decodeCall(call as HarnDict), Number(startMs), outcome as HarnDict)
       return null
     },
   ),
-  primitive(
+  definePrimitive(
     '__trace_refusal(call: dict, code: string, message: string) -> nil',
     'A call that ends before anything carries it out: what a model tried is what an auditor looks for.',
     (ctx, call, code, message) => {
       const outcome = { ok: false as const, code: code as string, message: message as string, denied: true }
-      record(ctx, callOf(call as HarnDict), { attempts: 0, startMs: ctx.now, outcome })
+      record(ctx, decodeCall(call as HarnDict), { attempts: 0, startMs: ctx.now, outcome })
       return null
     },
   ),
@@ -46,7 +46,7 @@ interface LoopCall {
   readonly args: HarnDict
 }
 
-function callOf(call: HarnDict): LoopCall {
+function decodeCall(call: HarnDict): LoopCall {
   const entry = call.get('entry')
   return {
     id: call.get('id') as string,
@@ -60,7 +60,7 @@ function endCall(ctx: Context, call: LoopCall, startMs: number, outcome: HarnDic
   const text = outcome.get('text') as string
   const category = (outcome.get('category') ?? null) as string | null
   const rejected = outcome.get('rejected') === true
-  const code = rejected ? 'policy_violation' : codeOfCategory(category ?? '')
+  const code = rejected ? 'policy_violation' : findCode(category ?? '')
   const told: TraceRecord['outcome'] =
     category === null ? { ok: true, value: text } : { ok: false, code, message: text, denied: rejected }
   record(ctx, call, { attempts: rejected ? 0 : 1, startMs, outcome: told })
@@ -75,8 +75,8 @@ function record(
 ): void {
   const { traced, taskNumber } = ctx.machine
   if (traced === null) return
-  const facts = tool === undefined ? null : factsOfEntry(tool)
-  const isHandled = tool !== undefined && isCallable(present(tool, 'handler'))
+  const facts = tool === undefined ? null : getEntryFacts(tool)
+  const isHandled = tool !== undefined && isCallable(getOrNil(tool, 'handler'))
   const around = ctx.machine.task().fields.get('tool.call')
   traced({
     kind: 'tool_call',
@@ -87,7 +87,7 @@ function record(
     callId: id,
     parent: typeof around === 'string' ? around : null,
     task: taskNumber,
-    args: plainOrText(args),
+    args: toPlainOrText(args),
     policy: null,
     secret: facts?.secrets ?? [],
     attempts: made.attempts,

@@ -1,11 +1,11 @@
 // The texts that an agent loop puts around a task: how to call tools, which there are, and what a
 // persistent loop expects. Wording is our own; the marks that scripts and the mocked model look for are not.
 
-import { HarnDict, HarnList, compareText, display, lookup, sortedJson } from '@bridle/vm/families'
+import { HarnDict, HarnList, compareText, display, lookup, stringifySorted } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { isRequired } from '../../tools/definitions/validate.js'
-import { present, textAt } from '../../tools/definitions/registry.js'
-import { toolName } from '../models/tools.js'
+import { getOrNil, readText } from '../../tools/definitions/registry.js'
+import { readToolName } from '../models/tools.js'
 
 const TAGS = `
 ## Response protocol
@@ -32,40 +32,40 @@ The answer for the person, if there is one.
 - Do not put labels before calls, and no code fences around them.`
 
 /** The contract for a loop with tools. */
-export function toolContract(mode: string, tools: readonly HarnDict[], sentinel: string, examples: string): string {
+export function renderToolContract(mode: string, tools: readonly HarnDict[], sentinel: string, examples: string): string {
   const head = `## Tool Calling Contract\nActive mode: \`${mode}\`. It holds even if earlier text names another way to call.`
   if (mode === 'native') return `${head}\n\nCall through the provider's own tool channel, with arguments that fit the schemas.`
-  const declared = [...tools].sort((a, b) => compareText(toolName(a), toolName(b)))
+  const declared = [...tools].sort((a, b) => compareText(readToolName(a), readToolName(b)))
   const protocol = `${head}\n${TAGS.replaceAll('SENTINEL', sentinel)}`
   const shown = examples.trim() === '' ? [] : [`## Tool call examples\n\n${examples.trim()}`]
-  return [protocol, ...shown, '## Available tools', ...declared.map(declaration)].join('\n\n')
+  return [protocol, ...shown, '## Available tools', ...declared.map(renderDeclaration)].join('\n\n')
 }
 
 /** Names of tools that a search finds, for a model that is to know what there is to look for. */
-export function stubListing(searchTool: string, deferred: readonly HarnDict[]): string {
+export function renderStubListing(searchTool: string, deferred: readonly HarnDict[]): string {
   const lines = deferred.map((tool) => {
     const description = tool.get('description') ?? ''
-    return `- \`${toolName(tool)}\`${description === '' ? '' : ` — ${display(description)}`}`
+    return `- \`${readToolName(tool)}\`${description === '' ? '' : ` — ${display(description)}`}`
   })
   return [`## Tools available via \`${searchTool}\` (deferred)`, ...lines.sort(compareText)].join('\n')
 }
 
 /** What a persistent loop adds. */
-export function persistence(mode: string, hasTools: boolean, sentinel: string): string {
+export function renderPersistence(mode: string, hasTools: boolean, sentinel: string): string {
   const mark = mode !== 'native' && hasTools ? `emit \`<done>${sentinel}</done>\` as a block of its own` : `write ${sentinel}`
   return `Keep working until the request is complete, and act rather than explain. When all is done, ${mark}.`
 }
 
-function declaration(tool: HarnDict): string {
-  const name = toolName(tool)
+function renderDeclaration(tool: HarnDict): string {
+  const name = readToolName(tool)
   const description = display(tool.get('description') ?? '')
-  if (tool.get('compact') === true) return `- \`${name}(${argumentsOf(tool)})\` — ${description}`
+  if (tool.get('compact') === true) return `- \`${name}(${renderArguments(tool)})\` — ${description}`
   const note = description === '' ? '' : `\n/**\n * ${description.replaceAll('\n', '\n * ')}\n */`
-  return `declare function ${name}(args: ${argumentsOf(tool)}): string;${note}`
+  return `declare function ${name}(args: ${renderArguments(tool)}): string;${note}`
 }
 
-function argumentsOf(tool: HarnDict): string {
-  const parameters = present(tool, 'parameters')
+function renderArguments(tool: HarnDict): string {
+  const parameters = getOrNil(tool, 'parameters')
   if (!(parameters instanceof HarnDict) || parameters.size === 0) return '{}'
   // What must be given comes first.
   const names = parameters.keys()
@@ -73,18 +73,22 @@ function argumentsOf(tool: HarnDict): string {
     ...names.filter((name) => isRequired(parameters.get(name)!)),
     ...names.filter((name) => !isRequired(parameters.get(name)!)),
   ]
-  return `{ ${ordered.map((name) => member(name, parameters.get(name)!, isRequired(parameters.get(name)!))).join('; ')} }`
+  return `{ ${ordered.map((name) => renderMember(name, parameters.get(name)!, isRequired(parameters.get(name)!))).join('; ')} }`
 }
 
-function member(name: string, spec: Value, required: boolean): string {
+function renderMember(name: string, spec: Value, required: boolean): string {
   const notes: string[] = []
   const text =
-    spec instanceof HarnDict ? textAt(spec, 'description') : typeof spec === 'string' && !Object.hasOwn(TYPES, spec) ? spec : null
+    spec instanceof HarnDict
+      ? readText(spec, 'description')
+      : typeof spec === 'string' && !Object.hasOwn(TYPES, spec)
+        ? spec
+        : null
   if (text !== null) notes.push(text)
   const fallback = spec instanceof HarnDict ? spec.get('default') : undefined
-  if (fallback !== undefined) notes.push(`default ${sortedJson(fallback)}`)
+  if (fallback !== undefined) notes.push(`default ${stringifySorted(fallback)}`)
   const why = [required ? 'required' : 'optional', ...notes].join(' — ')
-  return `${name}${required ? '' : '?'}: ${typeText(spec)} /* ${why} */`
+  return `${name}${required ? '' : '?'}: ${renderType(spec)} /* ${why} */`
 }
 
 const TYPES: Readonly<Record<string, string>> = lookup({
@@ -102,21 +106,21 @@ const TYPES: Readonly<Record<string, string>> = lookup({
 })
 
 /** A schema as a type of the declaration; what is no schema is text. */
-function typeText(spec: Value): string {
+function renderType(spec: Value): string {
   if (!(spec instanceof HarnDict)) return TYPES[display(spec)] ?? 'string'
   const choices = spec.get('enum')
   if (choices instanceof HarnList)
     return choices
       .view()
-      .map((choice) => sortedJson(choice))
+      .map((choice) => stringifySorted(choice))
       .join(' | ')
   const either = spec.get('oneOf') ?? spec.get('anyOf')
-  if (either instanceof HarnList) return either.view().map(typeText).join(' | ')
+  if (either instanceof HarnList) return either.view().map(renderType).join(' | ')
   const type = spec.get('type') ?? 'string'
-  if (type instanceof HarnList) return type.view().map(typeText).join(' | ')
+  if (type instanceof HarnList) return type.view().map(renderType).join(' | ')
   const items = spec.get('items')
   if (type === 'array' && items instanceof HarnDict) {
-    const inner = typeText(items)
+    const inner = renderType(items)
     return inner.includes(' | ') ? `(${inner})[]` : `${inner}[]`
   }
   const properties = spec.get('properties')
@@ -125,14 +129,14 @@ function typeText(spec: Value): string {
     const must = (name: string): boolean => required instanceof HarnList && required.view().includes(name)
     return `{ ${properties
       .keys()
-      .map((name) => member(name, properties.get(name)!, must(name)))
+      .map((name) => renderMember(name, properties.get(name)!, must(name)))
       .join('; ')} }`
   }
   return TYPES[display(type)] ?? 'string'
 }
 
 /** A message of the runtime to the model. */
-export function feedback(kind: string, text: string): HarnDict {
+export function makeFeedback(kind: string, text: string): HarnDict {
   const safe = kind.replace(/[&<>"]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[char]!)
   return HarnDict.of({
     role: 'user',
@@ -140,7 +144,7 @@ export function feedback(kind: string, text: string): HarnDict {
   })
 }
 
-export function violationText(violations: readonly string[], sentinel: string): string {
+export function renderViolations(violations: readonly string[], sentinel: string): string {
   return (
     `Your response violated the tagged response protocol. Each issue:\n${violations.map((each) => `- ${each}`).join('\n')}\n\n` +
     'Use only <tool_call>, <assistant_prose>, <user_response> and <done> at top level; ' +

@@ -10,12 +10,12 @@ import { LOOP_OPTIONS } from './option-shapes.js'
 import { loopFrames, loopPrimitives } from './primitives.js'
 import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'
-import { serversOfValue } from './servers.js'
+import { decodeServers } from './servers.js'
 import { llmState } from '../models/state.js'
 import { withJudgedNames } from './loop-names.js'
-import { harnModules } from '../../library/harn/modules.js'
+import { findHarnModule } from '../../library/harn/modules.js'
 import { closeScopes, openScopes } from '../../tools/policy/policy.js'
-import { currentSession, openSession, setCurrentSession } from '../sessions/sessions.js'
+import { findCurrentSession, openSession, setCurrentSession } from '../sessions/sessions.js'
 import { boundRegistry, isRegistry } from '../../tools/definitions/registry.js'
 
 interface ScopeState extends FrameState {
@@ -36,14 +36,14 @@ const scopeFrame = frame<ScopeState>({
   output: 'drop',
   step: (ctx, state) => {
     if (state.stage === 'body') return ctx.result
-    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, serversOfValue(state.servers)), 'agent_loop')
+    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, decodeServers(state.servers)), 'agent_loop')
     if (!Array.isArray(opened)) return opened
     // Tools of a loop work for the module that began it.
     const caller = ctx.machine.narrowedCaller
     if (caller !== null) pushScope(ctx, 'imports', caller)
     state.opened = caller === null ? opened : [...opened, 'imports']
     state.registry = ctx.state(boundRegistry).registry
-    state.session = currentSession(ctx)
+    state.session = findCurrentSession(ctx)
     state.stage = 'body'
     ctx.machine.spans?.({
       at: 'begin',
@@ -69,7 +69,7 @@ const scopeFrame = frame<ScopeState>({
   },
 })
 
-function scoped(ctx: Context, args: readonly Value[], servers: ScopeState['servers']): Result {
+function openScope(ctx: Context, args: readonly Value[], servers: ScopeState['servers']): Result {
   const [prompt, system, options] = args
   return ctx.frame('agent_loop.scope', {
     stage: 'open',
@@ -83,11 +83,11 @@ function scoped(ctx: Context, args: readonly Value[], servers: ScopeState['serve
   } satisfies ScopeState)
 }
 
-function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
+function runAgentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
   const given = options instanceof HarnDict ? options : new HarnDict()
   const servers = given.get('mcp_servers')
   const none = servers === undefined || (servers instanceof HarnList && servers.length === 0)
-  return none ? scoped(ctx, [prompt, system, given], null) : ctx.library(SERVED, [prompt, system, given])
+  return none ? openScope(ctx, [prompt, system, given], null) : ctx.library(SERVED, [prompt, system, given])
 }
 
 const SERVED = { module: 'agents/loop/servers', function: 'run_served', output: 'drop' } as const
@@ -110,7 +110,7 @@ export const AGENT_EFFECTS = [
 export const agentLoopFamily: BuiltinFamily = {
   name: 'agent-loop',
   frames: [...loopFrames, scopeFrame],
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: loopPrimitives,
   builtins: [
     builtin(
@@ -120,12 +120,12 @@ export const agentLoopFamily: BuiltinFamily = {
         effects: AGENT_EFFECTS,
         shapes: { options: LOOP_OPTIONS },
       },
-      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+      (ctx, prompt, system, options) => runAgentLoop(ctx, prompt!, system!, options!),
     ),
     builtin(
       '__agent_loop(prompt: string, system?: string, options?: dict) -> dict',
       { doc: 'The loop of a sub-agent or a worker, which policies know by these names.', effects: AGENT_EFFECTS },
-      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+      (ctx, prompt, system, options) => runAgentLoop(ctx, prompt!, system!, options!),
     ),
     harnBuiltin(
       '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
@@ -137,7 +137,7 @@ export const agentLoopFamily: BuiltinFamily = {
       { doc: 'An agent loop with connected MCP servers, under its policies.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options, servers) =>
         options instanceof HarnDict && servers instanceof HarnList
-          ? scoped(ctx, [prompt!, system!, options], servers)
+          ? openScope(ctx, [prompt!, system!, options], servers)
           : ctx.runtime('__agent_loop_scope is called by agent_loop'),
     ),
     harnBuiltin(

@@ -62,14 +62,16 @@ const OWN = `
   idle_watchdog_attempts: int -- Wakes without work until a daemon gives up.
 `
 
-const names = new Set(linesOf(OWN).map(nameOf))
+const names = new Set(splitLines(OWN).map(readName))
 
-function linesOf(shape: string): readonly string[] {
+function splitLines(shape: string): readonly string[] {
   return shape.split('\n').filter((line) => line.trim() !== '')
 }
 
-function nameOf(line: string): string {
+function readName(line: string): string {
   return line.slice(0, line.indexOf(':')).trim()
 }
 
-export const LOOP_OPTIONS = [...linesOf(OWN), ...linesOf(MODEL_OPTIONS).filter((line) => !names.has(nameOf(line)))].join('\n')
+export const LOOP_OPTIONS = [...splitLines(OWN), ...splitLines(MODEL_OPTIONS).filter((line) => !names.has(readName(line)))].join(
+  '\n',
+)

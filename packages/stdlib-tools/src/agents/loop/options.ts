@@ -3,12 +3,12 @@
 import { executorNamed, isMarkedOutside, isTakenByLoops, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, failRuntime, isCallable, isInt, isTruthy, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { compactionValue, countOption, strategyOf } from '../transcripts/compaction.js'
+import { encodeCompaction, countOption, readStrategy } from '../transcripts/compaction.js'
 import type { Compaction, Strategy } from '../transcripts/compaction.js'
-import { contextWindowOf } from '../models/providers.js'
+import { findContextWindow } from '../models/providers.js'
 import { RUNTIME_TOOLS } from '../../tools/definitions/runtime-tools.js'
-import { toolName } from '../models/tools.js'
-import { entriesOf, isRegistry, present, textAt } from '../../tools/definitions/registry.js'
+import { readToolName } from '../models/tools.js'
+import { listEntries, isRegistry, getOrNil, readText } from '../../tools/definitions/registry.js'
 
 interface Profile {
   readonly iterations: number
@@ -66,7 +66,7 @@ const FALLBACKS = ['allow', 'allow_once', 'reject']
 const DEFAULT_THRESHOLD = 48_000
 const DEFAULT_OUTPUT_CAP = 16_000
 
-function namesOf(value: Value | undefined): string[] {
+function listNames(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().map((item) => display(item)) : []
 }
 
@@ -83,7 +83,7 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
   if (!FALLBACKS.includes(policy)) {
     return failRuntime(`${label}: native_tool_fallback must be one of allow, allow_once, reject; got \`${policy}\``)
   }
-  const text = (key: string): string | null => {
+  const readText = (key: string): string | null => {
     const value = options.get(key) ?? null
     return value === null ? null : display(value)
   }
@@ -100,12 +100,12 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
     toolRetries: Math.max(0, countOption(options, 'tool_retries', 0)),
     toolBackoffMs: countOption(options, 'tool_backoff_ms', 1000),
     persistent: isTruthy(options.get('persistent') ?? false),
-    nudge: text('nudge'),
-    sentinel: text('done_sentinel') ?? '##DONE##',
-    breakUnlessPhase: text('break_unless_phase'),
-    toolFormat: text('tool_format') ?? 'text',
+    nudge: readText('nudge'),
+    sentinel: readText('done_sentinel') ?? '##DONE##',
+    breakUnlessPhase: readText('break_unless_phase'),
+    toolFormat: readText('tool_format') ?? 'text',
     fallback: policy,
-    sessionId: text('session_id'),
+    sessionId: readText('session_id'),
     turnPolicy:
       turn instanceof HarnDict
         ? {
@@ -119,8 +119,8 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
     warnAt: countOption(options, 'loop_detect_warn', 2),
     blockAt: countOption(options, 'loop_detect_block', 3),
     skipAt: countOption(options, 'loop_detect_skip', 4),
-    stopAfter: namesOf(options.get('stop_after_successful_tools')),
-    requireSuccessful: namesOf(options.get('require_successful_tools')),
+    stopAfter: listNames(options.get('stop_after_successful_tools')),
+    requireSuccessful: listNames(options.get('require_successful_tools')),
     postTurn: options.get('post_turn_callback') ?? null,
     outputCap: countOption(options, 'tool_output_max_chars', DEFAULT_OUTPUT_CAP),
     compress: options.get('compress_callback') ?? null,
@@ -130,7 +130,7 @@ export function readLoopOptions(options: HarnDict, label: string, model: string)
 }
 
 /** Options as the internal modules hold them. */
-export function loopOptionsValue(options: LoopOptions): HarnDict {
+export function encodeLoopOptions(options: LoopOptions): HarnDict {
   const { turnPolicy, compaction } = options
   return HarnDict.of({
     label: options.label,
@@ -172,7 +172,7 @@ export function loopOptionsValue(options: LoopOptions): HarnDict {
         : HarnDict.of({
             label: compaction.label,
             threshold: compaction.threshold,
-            engine: compactionValue(compaction.engine),
+            engine: encodeCompaction(compaction.engine),
           }),
     tools: new HarnList([...options.tools]),
   })
@@ -180,7 +180,7 @@ export function loopOptionsValue(options: LoopOptions): HarnDict {
 
 function readTools(options: HarnDict): readonly HarnDict[] {
   const tools = options.get('tools') ?? null
-  const list = tools instanceof HarnDict && isRegistry(tools) ? entriesOf(tools) : tools instanceof HarnList ? tools.view() : []
+  const list = tools instanceof HarnDict && isRegistry(tools) ? listEntries(tools) : tools instanceof HarnList ? tools.view() : []
   return list.filter((entry): entry is HarnDict => entry instanceof HarnDict)
 }
 
@@ -196,22 +196,22 @@ const ENGINES: Readonly<Record<string, { readonly strategy: Strategy; readonly k
 const LABELS: Readonly<Record<string, string>> = lookup({ summarize: 'summarize_middle', llm: 'summarize_middle' })
 
 function readCompactionPolicy(options: HarnDict, label: string, model: string): LoopOptions['compaction'] {
-  const counted = (key: string): number | null => {
+  const readCount = (key: string): number | null => {
     const value = options.get(key) ?? null
     if (isInt(value) && value < 0) return failRuntime(`${label}: ${key} must be >= 0`)
     return isInt(value) ? Number(value) : null
   }
-  const window = contextWindowOf(model)
-  const given = counted('compact_threshold')
+  const window = findContextWindow(model)
+  const given = readCount('compact_threshold')
   const threshold = given ?? (window === null ? DEFAULT_THRESHOLD : Math.min(DEFAULT_THRESHOLD, Math.floor(window * 0.65)))
-  const hard = counted('hard_limit_tokens') ?? (window === null ? null : Math.floor(window * 0.75))
+  const hard = readCount('hard_limit_tokens') ?? (window === null ? null : Math.floor(window * 0.75))
   const mask = options.get('mask_callback') ?? null
   const custom = options.get('compact_callback') ?? null
   const auto = options.get('auto_compact') ?? null
   if (auto === false) return null
   if (auto === true) {
-    const strategy = strategyOf(options.get('compact_strategy') ?? null, custom, 'observation_mask')
-    const hardStrategy = strategyOf(
+    const strategy = readStrategy(options.get('compact_strategy') ?? null, custom, 'observation_mask')
+    const hardStrategy = readStrategy(
       options.get('hard_limit_strategy') ?? null,
       null,
       strategy === 'custom' ? 'truncate' : strategy,
@@ -221,8 +221,8 @@ function readCompactionPolicy(options: HarnDict, label: string, model: string): 
       threshold,
       engine: {
         strategy,
-        keepFirst: counted('compact_keep_first') ?? 0,
-        keepLast: counted('compact_keep_last') ?? 12,
+        keepFirst: readCount('compact_keep_first') ?? 0,
+        keepLast: readCount('compact_keep_last') ?? 12,
         custom,
         mask,
         hardLimit: hard,
@@ -275,20 +275,20 @@ function readCompactionPolicy(options: HarnDict, label: string, model: string): 
 /** Raises what makes a tool of the loop impossible to carry out. */
 export function requireExecutable(tools: readonly HarnDict[], label: string): void {
   for (const tool of tools) {
-    const name = toolName(tool)
+    const name = readToolName(tool)
     if (name === '') continue
-    const executor = textAt(tool, 'executor')
+    const executor = readText(tool, 'executor')
     if (executor !== null && !isTakenByLoops(executor)) {
       failRuntime(`${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ${quoteExecutors()}.`)
     }
-    if (isCallable(present(tool, 'handler'))) continue
+    if (isCallable(getOrNil(tool, 'handler'))) continue
     if (executor !== null && executorNamed(executor) === 'harn' && !RUNTIME_TOOLS.has(name)) {
       failRuntime(
         `${label}: tool '${name}' declares executor: "${executor}" but has no callable \`handler\`. ` +
           'Reattach the handler fn or change the executor to a backend that does not require one.',
       )
     }
-    if (executor === null && !isMarkedOutside((key) => textAt(tool, key) !== null)) {
+    if (executor === null && !isMarkedOutside((key) => readText(tool, key) !== null)) {
       const [first, ...others] = listAlternatives(false).toReversed()
       const alternatives = [...others.toReversed(), `or ${first!}`].join(', ')
       failRuntime(

@@ -1,44 +1,61 @@
 // What the internal modules of agent loops are made with: options, texts for the model, sessions, subscribers, the search for
 // deferred tools, and one tool call.
 
-import { HarnDict, HarnList, builtin, debugQuoted, display, failRuntime, scripts, sortedJson, utf8 } from '@bridle/vm/families'
+import {
+  HarnDict,
+  HarnList,
+  builtin,
+  debugQuoted,
+  display,
+  failRuntime,
+  makeScripts,
+  stringifySorted,
+  toUtf8,
+} from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
-import { feedback, parseGuidance, persistence, stubListing, toolContract, violationText } from './contract.js'
+import {
+  makeFeedback,
+  parseGuidance,
+  renderPersistence,
+  renderStubListing,
+  renderToolContract,
+  renderViolations,
+} from './contract.js'
 import { callPrimitives } from './call-primitives.js'
 import { HAS_INBOX } from './inbox.js'
 import { loopState } from './loop-state.js'
-import { loopOptionsValue, readLoopOptions, requireExecutable } from './options.js'
-import { loopSearch, searchOfValue } from './search.js'
+import { encodeLoopOptions, readLoopOptions, requireExecutable } from './options.js'
+import { makeLoopSearch, decodeSearch } from './search.js'
 import type { LoopSearch } from './search.js'
-import { readServers, serverTool } from './servers.js'
+import { readServers, makeServerTool } from './servers.js'
 import { disownClient, ownClient } from '../../tools/policy/loop-clients.js'
-import { loadSkillEntry, loadSkillNative, readLoopSkills, skillCandidates } from './skills.js'
+import { loadSkillEntry, loadSkillNative, readLoopSkills, rankSkills } from './skills.js'
 import { traceTotals } from './trace.js'
-import { nativeAssistant } from '../models/reply.js'
+import { makeNativeAssistant } from '../models/reply.js'
 import { llmState } from '../models/state.js'
 import { openSession, setCurrentSession, touch } from '../sessions/sessions.js'
-import { directoryOf, skillId, substitute, wholeSkill } from '../skills/skills.js'
-import { dictsOf, storedMessage } from '../transcripts/shape.js'
-import { innermostScope } from '../../library/task-scopes.js'
-import { primitive } from '../../library/harn/primitive.js'
+import { readDirectory, makeSkillId, substitute, loadWholeSkill } from '../skills/skills.js'
+import { listDicts, toStoredMessage } from '../transcripts/shape.js'
+import { findInnermostScope } from '../../library/task-scopes.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 import { boundRegistry, isRegistry, listAt } from '../../tools/definitions/registry.js'
-import { parseErrorOf, readCallArguments } from '../../tools/definitions/model-arguments.js'
+import { readParseError, readCallArguments } from '../../tools/definitions/model-arguments.js'
 import { validateSurface } from '../../tools/definitions/surface.js'
 
 /** Parts that ask and call back, and are not written in Harn. */
-const loopParts = scripts('agent_loop.parts', {
+const loopParts = makeScripts('agent_loop.parts', {
   *wholeSkill(entry) {
-    return yield* wholeSkill(entry as HarnDict)
+    return yield* loadWholeSkill(entry as HarnDict)
   },
   *fillSkill(entry, body, session) {
-    const directory = directoryOf(entry as HarnDict)
+    const directory = readDirectory(entry as HarnDict)
     return yield* substitute(body as string, { args: [], directory, session: session as string })
   },
 })
 
 export const loopFrames: NonNullable<BuiltinFamily['frames']> = [loopParts.frame]
 
-function textsIn(value: Value | undefined): string[] {
+function listTexts(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().map(display) : []
 }
 
@@ -47,10 +64,10 @@ function textsIn(value: Value | undefined): string[] {
 /** Under the policy that is in force, which is what the loop's own leaves of its caller's. */
 function checkSurface(ctx: Context, registry: HarnDict, label: string): void {
   const surface = HarnDict.of({ tools: registry })
-  const policy = innermostScope(ctx, 'ceilings')
+  const policy = findInnermostScope(ctx, 'ceilings')
   if (policy instanceof HarnDict) surface.set('policy', policy)
   const report = validateSurface(surface, null)
-  for (const diagnostic of dictsOf(report.get('diagnostics'))) {
+  for (const diagnostic of listDicts(report.get('diagnostics'))) {
     if (diagnostic.get('severity') !== 'error') continue
     const code = display(diagnostic.get('code') ?? '')
     failRuntime(`${label} tool surface validation failed: ${code}: ${display(diagnostic.get('message') ?? '')}`)
@@ -58,16 +75,16 @@ function checkSurface(ctx: Context, registry: HarnDict, label: string): void {
 }
 
 const optionPrimitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__loop_options(given: dict, label: string, model: string) -> dict',
     'Options of a loop, read and checked.',
     (_ctx, given, label, model) => {
       const options = readLoopOptions(given as HarnDict, label as string, model as string)
       requireExecutable(options.tools, options.label)
-      return loopOptionsValue(options)
+      return encodeLoopOptions(options)
     },
   ),
-  primitive(
+  definePrimitive(
     '__check_tool_surface(tools: any, options: dict) -> nil',
     'Raises what is wrong with the tools of a loop together.',
     (ctx, tools, options) => {
@@ -77,42 +94,42 @@ const optionPrimitives: readonly BuiltinDef[] = [
       return null
     },
   ),
-  primitive(
+  definePrimitive(
     '__loop_skills(given: dict, active: list) -> dict?',
     'The skills of a loop; nil without any.',
-    (_ctx, given, active) => readLoopSkills(given as HarnDict, textsIn(active)),
+    (_ctx, given, active) => readLoopSkills(given as HarnDict, listTexts(active)),
   ),
-  primitive(
+  definePrimitive(
     '__loop_search(option: any, tools: list, native: bool) -> dict?',
     'The search of a loop for deferred tools; nil without one.',
-    (_ctx, option, tools, native) => loopSearch(option ?? null, dictsOf(tools), native === true),
+    (_ctx, option, tools, native) => makeLoopSearch(option ?? null, listDicts(tools), native === true),
   ),
 ]
 
 // ------------------------------------------------------------------------------------------------------------------ servers
 
 const serverPrimitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__read_servers(option: any) -> list',
     'Specs of the MCP servers of a loop, checked.',
     (_ctx, option) => new HarnList([...readServers(option)]),
   ),
-  primitive(
+  definePrimitive(
     '__server_entry(server: string, offered: any) -> dict?',
     'The entry for a tool that a server offers; nil without a name.',
-    (_ctx, server, offered) => (offered instanceof HarnDict ? serverTool(server as string, offered) : null),
+    (_ctx, server, offered) => (offered instanceof HarnDict ? makeServerTool(server as string, offered) : null),
   ),
-  primitive(
+  definePrimitive(
     '__own_client(client: any) -> nil',
     'A connection is that of a loop from here on.',
     (ctx, client) => (ownClient(ctx, client!), null),
   ),
-  primitive(
+  definePrimitive(
     '__disown_client(client: any) -> nil',
     'A connection is that of a loop no more.',
     (ctx, client) => (disownClient(ctx, client!), null),
   ),
-  primitive('__bind_registry(registry: dict) -> nil', 'The registry of the scope.', (ctx, registry) => {
+  definePrimitive('__bind_registry(registry: dict) -> nil', 'The registry of the scope.', (ctx, registry) => {
     ctx.state(boundRegistry).registry = registry!
     return null
   }),
@@ -121,7 +138,7 @@ const serverPrimitives: readonly BuiltinDef[] = [
 // -------------------------------------------------------------------------------------------------- sessions and subscribers
 
 const sessionPrimitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__begin_session(id: string, is_stored: bool) -> dict?',
     'Makes a session the current one; {messages, summary, skills} of one that is stored.',
     (ctx, id, isStored) => {
@@ -131,30 +148,30 @@ const sessionPrimitives: readonly BuiltinDef[] = [
       return HarnDict.of({ messages: new HarnList([...messages]), summary, skills: new HarnList([...activeSkills]) })
     },
   ),
-  primitive(
+  definePrimitive(
     '__store_session(id: string, conversation: dict) -> nil',
     'Lets a session have {messages, events, summary, state}.',
     (ctx, id, conversation) => {
       const given = conversation as HarnDict
       ctx.charge((listAt(given, 'messages').length + listAt(given, 'events').length) >> 3)
       const session = touch(ctx, id as string) ?? openSession(ctx, id as string)
-      session.messages = dictsOf(given.get('messages')).map(storedMessage)
-      session.events = dictsOf(given.get('events'))
+      session.messages = listDicts(given.get('messages')).map(toStoredMessage)
+      session.events = listDicts(given.get('events'))
       session.summary = (given.get('summary') ?? null) as string | null
       session.state = given.get('state') as string
       return null
     },
   ),
-  primitive(
+  definePrimitive(
     '__remember_skills(id: string, names: list) -> nil',
     'A later loop on the session begins with these skills.',
     (ctx, id, names) => {
       const session = touch(ctx, id as string)
-      if (session !== undefined) session.activeSkills = textsIn(names)
+      if (session !== undefined) session.activeSkills = listTexts(names)
       return null
     },
   ),
-  primitive(
+  definePrimitive(
     '__take_injected(id: string) -> list',
     'Messages that wait for the next turn of a session: {kind, content} each.',
     (ctx, id) => {
@@ -164,7 +181,7 @@ const sessionPrimitives: readonly BuiltinDef[] = [
       return new HarnList(waiting.map(({ kind, content }) => HarnDict.of({ kind, content })))
     },
   ),
-  primitive(
+  definePrimitive(
     '__take_child_events(id: string) -> list',
     'What sub-agents of the last call left for the transcript of a session.',
     (ctx, id) => {
@@ -174,18 +191,18 @@ const sessionPrimitives: readonly BuiltinDef[] = [
       return new HarnList([...events])
     },
   ),
-  primitive('__subscribers(id: string) -> list', 'Functions that listen to a session.', (ctx, id) => {
+  definePrimitive('__subscribers(id: string) -> list', 'Functions that listen to a session.', (ctx, id) => {
     return new HarnList([...(ctx.state(loopState).subscribers.get(id as string) ?? [])])
   }),
-  primitive('__has_inbox() -> bool', 'Whether a person may send messages to loops while they work.', (ctx) =>
+  definePrimitive('__has_inbox() -> bool', 'Whether a person may send messages to loops while they work.', (ctx) =>
     ctx.machine.hostData(HAS_INBOX),
   ),
-  primitive('__begin_turn_span(iteration: int) -> nil', 'Tells traces that a turn begins.', (ctx, iteration) => {
+  definePrimitive('__begin_turn_span(iteration: int) -> nil', 'Tells traces that a turn begins.', (ctx, iteration) => {
     const name = `agent_turn ${Number(iteration) + 1}`
     ctx.machine.spans?.({ at: 'begin', work: 'agent_turn', id: null, name, task: ctx.machine.taskNumber, ms: ctx.now })
     return null
   }),
-  primitive('__agent_totals() -> dict', 'Tokens of all model calls of the run: {input_tokens, output_tokens}.', (ctx) => {
+  definePrimitive('__agent_totals() -> dict', 'Tokens of all model calls of the run: {input_tokens, output_tokens}.', (ctx) => {
     const { inputTokens, outputTokens } = traceTotals(ctx.state(llmState))
     return HarnDict.of({ input_tokens: inputTokens, output_tokens: outputTokens })
   }),
@@ -193,12 +210,12 @@ const sessionPrimitives: readonly BuiltinDef[] = [
 
 // ---------------------------------------------------------------------------------------------------------- texts for the model
 
-function pure(signature: string, doc: string, run: (...args: Value[]) => Value): BuiltinDef {
+function definePure(signature: string, doc: string, run: (...args: Value[]) => Value): BuiltinDef {
   return builtin(signature, { doc }, (_ctx, ...args) => run(...args))
 }
 
 /** What the model's answer says of the next phase, in its last line of that form. */
-function nextPhase(text: string): string | null {
+function findNextPhase(text: string): string | null {
   const phases = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*next_phase:\s*(\S+)/gm)]
   return phases.at(-1)?.[1] ?? null
 }
@@ -210,60 +227,69 @@ function readCall(call: HarnDict): HarnDict {
     id: display(call.get('id') ?? ''),
     name: display(call.get('name') ?? ''),
     arguments: args,
-    parse_error: parseErrorOf(args),
+    parse_error: readParseError(args),
   })
 }
 
 const textPrimitives: readonly BuiltinDef[] = [
-  pure(
+  definePure(
     '__tool_contract(mode: string, tools: list, sentinel: string, examples: string) -> string',
     'How to call tools, and which there are.',
-    (mode, tools, sentinel, examples) => toolContract(mode as string, dictsOf(tools), sentinel as string, examples as string),
+    (mode, tools, sentinel, examples) =>
+      renderToolContract(mode as string, listDicts(tools), sentinel as string, examples as string),
   ),
-  pure(
+  definePure(
     '__persistence(mode: string, has_tools: bool, sentinel: string) -> string',
     'What a persistent loop adds.',
-    (mode, hasTools, sentinel) => persistence(mode as string, hasTools === true, sentinel as string),
+    (mode, hasTools, sentinel) => renderPersistence(mode as string, hasTools === true, sentinel as string),
   ),
-  pure('__feedback(kind: string, text: string) -> dict', 'A message of the runtime to the model.', (kind, text) =>
-    feedback(kind as string, text as string),
+  definePure('__feedback(kind: string, text: string) -> dict', 'A message of the runtime to the model.', (kind, text) =>
+    makeFeedback(kind as string, text as string),
   ),
-  pure('__parse_guidance(errors: list) -> string', 'How to write a call that could not be read.', (errors) =>
-    parseGuidance(textsIn(errors)),
+  definePure('__parse_guidance(errors: list) -> string', 'How to write a call that could not be read.', (errors) =>
+    parseGuidance(listTexts(errors)),
   ),
-  pure(
+  definePure(
     '__violation_text(violations: list, sentinel: string) -> string',
     'What an answer did against the protocol.',
-    (violations, sentinel) => violationText(textsIn(violations), sentinel as string),
+    (violations, sentinel) => renderViolations(listTexts(violations), sentinel as string),
   ),
-  pure('__native_assistant(text: string, calls: list) -> dict', 'An answer with native calls as a message.', (text, calls) =>
-    nativeAssistant(text as string, dictsOf(calls), null),
+  definePure(
+    '__native_assistant(text: string, calls: list) -> dict',
+    'An answer with native calls as a message.',
+    (text, calls) => makeNativeAssistant(text as string, listDicts(calls), null),
   ),
-  pure(
+  definePure(
     '__read_calls(calls: list) -> list',
     'Calls of an answer: {id, name, arguments, parse_error}.',
-    (calls) => new HarnList(dictsOf(calls).map(readCall)),
+    (calls) => new HarnList(listDicts(calls).map(readCall)),
   ),
-  pure('__next_phase(text: string) -> string?', 'The phase that an answer names as the next one.', (text) =>
-    nextPhase(text as string),
+  definePure('__next_phase(text: string) -> string?', 'The phase that an answer names as the next one.', (text) =>
+    findNextPhase(text as string),
   ),
-  pure('__utf8_length(text: string) -> int', 'Bytes of a text.', (text) => utf8(text as string).length),
-  pure('__quoted(text: string) -> string', 'A text as error messages quote it.', (text) => debugQuoted(text as string)),
-  pure('__indented_json(value: any) -> string', 'JSON with sorted keys, indented by two.', (value) => sortedJson(value!, 2)),
-  pure(
+  definePure('__utf8_length(text: string) -> int', 'Bytes of a text.', (text) => toUtf8(text as string).length),
+  definePure('__quoted(text: string) -> string', 'A text as error messages quote it.', (text) => debugQuoted(text as string)),
+  definePure('__indented_json(value: any) -> string', 'JSON with sorted keys, indented by two.', (value) =>
+    stringifySorted(value!, 2),
+  ),
+  definePure(
     '__search_visible(search: dict, tools: list) -> list',
     'Tools that the contract tells of while a search is on.',
-    (search, tools) => new HarnList([...searchOf(search, tools).visible]),
+    (search, tools) => new HarnList([...readSearch(search, tools).visible]),
   ),
-  pure('__search_stubs(search: dict, tools: list) -> string', 'Names of the tools that a search finds.', (search, tools) => {
-    const { name, deferred } = searchOf(search, tools)
-    return stubListing(name, deferred)
-  }),
-  pure(
+  definePure(
+    '__search_stubs(search: dict, tools: list) -> string',
+    'Names of the tools that a search finds.',
+    (search, tools) => {
+      const { name, deferred } = readSearch(search, tools)
+      return renderStubListing(name, deferred)
+    },
+  ),
+  definePure(
     '__search_tools(search: dict, tools: list, query: string) -> dict',
     'What a search finds: {text, names, added, promoted}.',
     (search, tools, query) => {
-      const made = searchOf(search, tools)
+      const made = readSearch(search, tools)
       const { text, names, added } = made.find(query as string)
       return HarnDict.of({
         text,
@@ -273,13 +299,13 @@ const textPrimitives: readonly BuiltinDef[] = [
       })
     },
   ),
-  pure('__load_skill_entry() -> dict', 'The tool that loads skills, as the contract tells of it.', () => loadSkillEntry()),
-  pure('__load_skill_native() -> dict', 'The tool that loads skills, as it goes with a request.', () => loadSkillNative()),
-  pure('__skill_id(entry: dict) -> string', 'The id of a skill in catalogues.', (entry) => skillId(entry as HarnDict)),
+  definePure('__load_skill_entry() -> dict', 'The tool that loads skills, as the contract tells of it.', () => loadSkillEntry()),
+  definePure('__load_skill_native() -> dict', 'The tool that loads skills, as it goes with a request.', () => loadSkillNative()),
+  definePure('__skill_id(entry: dict) -> string', 'The id of a skill in catalogues.', (entry) => makeSkillId(entry as HarnDict)),
 ]
 
-function searchOf(search: Value | undefined, tools: Value | undefined): LoopSearch {
-  return searchOfValue(search as HarnDict, dictsOf(tools))
+function readSearch(search: Value | undefined, tools: Value | undefined): LoopSearch {
+  return decodeSearch(search as HarnDict, listDicts(tools))
 }
 
 export const loopPrimitives: readonly BuiltinDef[] = [
@@ -288,20 +314,20 @@ export const loopPrimitives: readonly BuiltinDef[] = [
   ...sessionPrimitives,
   ...textPrimitives,
   ...callPrimitives,
-  primitive(
+  definePrimitive(
     '__skill_candidates(entries: list, prompt: string, files: list) -> list',
     'Skills that fit a prompt, the best first: {entry, score, reason}.',
     (ctx, entries, prompt, files) => {
-      const skills = dictsOf(entries)
+      const skills = listDicts(entries)
       const text = prompt as string
       ctx.charge(skills.length * (1 + (text.length >> 6)), text.length)
-      return skillCandidates(skills, text, textsIn(files))
+      return rankSkills(skills, text, listTexts(files))
     },
   ),
-  primitive('__whole_skill(entry: dict) -> dict', 'A skill with the text of its file.', (ctx, entry) =>
+  definePrimitive('__whole_skill(entry: dict) -> dict', 'A skill with the text of its file.', (ctx, entry) =>
     loopParts.start(ctx, 'wholeSkill', entry!),
   ),
-  primitive(
+  definePrimitive(
     '__fill_skill(entry: dict, body: string, session: string) -> string',
     'The text of a skill with its places filled in.',
     (ctx, entry, body, session) => loopParts.start(ctx, 'fillSkill', entry!, body!, session!),

@@ -40,7 +40,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-async function attemptsOf(kind: Kind, grant: ToolGrant, { retries = 2, calls = 1 } = {}): Promise<number> {
+async function countAttempts(kind: Kind, grant: ToolGrant, { retries = 2, calls = 1 } = {}): Promise<number> {
   let made = 0
   const server: Provider = {
     kinds: ['mcp.connect', 'mcp.request', 'process.info'],
@@ -82,17 +82,17 @@ agent_loop("go", nil, {provider: "mock", tool_format: "native", max_iterations: 
 for (const kind of KINDS) {
   describe(kind.name, () => {
     test('is one call, however often it is tried', async () => {
-      expect(await attemptsOf(kind, { maxCalls: 1 })).toBe(3)
+      expect(await countAttempts(kind, { maxCalls: 1 })).toBe(3)
     })
 
     test('and the next call is another', async () => {
-      expect(await attemptsOf(kind, { maxCalls: 1 }, { calls: 2 })).toBe(3)
-      expect(await attemptsOf(kind, { maxCalls: 2 }, { calls: 3 })).toBe(6)
+      expect(await countAttempts(kind, { maxCalls: 1 }, { calls: 2 })).toBe(3)
+      expect(await countAttempts(kind, { maxCalls: 2 }, { calls: 3 })).toBe(6)
     })
 
     test('is tried again as often as its grants allow', async () => {
-      expect(await attemptsOf(kind, { maxRetries: 1 }, { retries: 4 })).toBe(2)
-      expect(await attemptsOf(kind, { maxRetries: 0 }, { retries: 4 })).toBe(1)
+      expect(await countAttempts(kind, { maxRetries: 1 }, { retries: 4 })).toBe(2)
+      expect(await countAttempts(kind, { maxRetries: 0 }, { retries: 4 })).toBe(1)
     })
   })
 }

@@ -1,13 +1,13 @@
 // The client's search for deferred tools: tools that a request leaves out are found by words or by
 // a pattern, and are in the next request.
 
-import { HarnDict, HarnList, compareText, display, failWith, sortedJson, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnList, compareText, display, failWith, stringifySorted, toUtf8 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { compileRegex, searchRegex } from '../../library/regex/engine.js'
 import { RegexSyntaxError } from '../../library/regex/syntax.js'
-import { isDeferred, nativeTool, readToolSearch, toolName } from '../models/tools.js'
+import { isDeferred, makeNativeTool, readToolSearch, readToolName } from '../models/tools.js'
 import type { ToolSearch } from '../models/tools.js'
-import { listAt, present, textAt } from '../../tools/definitions/registry.js'
+import { listAt, getOrNil, readText } from '../../tools/definitions/registry.js'
 import type { Regex } from '../../library/regex/machines/search.js'
 
 const MOST_FOUND = 20
@@ -15,22 +15,22 @@ const K1 = 1.5
 const B = 0.75
 
 /** What a tool is searched by. */
-function corpusOf(tool: HarnDict): string {
-  const parts = [toolName(tool), display(tool.get('description') ?? '')]
-  const parameters = present(tool, 'parameters')
+function makeCorpus(tool: HarnDict): string {
+  const parts = [readToolName(tool), display(tool.get('description') ?? '')]
+  const parameters = getOrNil(tool, 'parameters')
   if (parameters instanceof HarnDict) {
     for (const name of parameters.keys()) {
       const spec = parameters.get(name)!
-      const description = spec instanceof HarnDict ? textAt(spec, 'description') : null
+      const description = spec instanceof HarnDict ? readText(spec, 'description') : null
       parts.push(description === null ? name : `${name}: ${description}`)
     }
   }
-  const server = textAt(tool, 'mcp_server') ?? textAt(tool, '_mcp_server')
+  const server = readText(tool, 'mcp_server') ?? readText(tool, '_mcp_server')
   if (server !== null) parts.push(`mcp:${server} ${server}`)
   return parts.join(' ')
 }
 
-function tokensOf(text: string): string[] {
+function tokenize(text: string): string[] {
   return text.toLowerCase().match(/[a-z0-9]+/g) ?? []
 }
 
@@ -40,8 +40,8 @@ interface Found {
 }
 
 function searchWords(tools: readonly HarnDict[], query: string): Found {
-  const words = tokensOf(query)
-  const documents = tools.map((tool) => tokensOf(corpusOf(tool)))
+  const words = tokenize(query)
+  const documents = tools.map((tool) => tokenize(makeCorpus(tool)))
   const average = documents.reduce((sum, each) => sum + each.length, 0) / Math.max(1, documents.length)
   const scored = tools.map((tool, at) => {
     const document = documents[at]!
@@ -53,9 +53,9 @@ function searchWords(tools: readonly HarnDict[], query: string): Found {
       const idf = Math.log((documents.length - containing + 0.5) / (containing + 0.5) + 1)
       score += (idf * count * (K1 + 1)) / (count + K1 * (1 - B + (B * document.length) / average))
     }
-    return { name: toolName(tool), score }
+    return { name: readToolName(tool), score }
   })
-  return ranked(scored, 'no tools matched your BM25 query; try shorter or more generic terms')
+  return rankFound(scored, 'no tools matched your BM25 query; try shorter or more generic terms')
 }
 
 function searchPattern(tools: readonly HarnDict[], query: string): Found {
@@ -67,16 +67,16 @@ function searchPattern(tools: readonly HarnDict[], query: string): Found {
     return { names: [], diagnostic: `regex compile error: ${error.message}` }
   }
   const scored = tools.map((tool) => {
-    const search = searchRegex(pattern, corpusOf(tool), false)
+    const search = searchRegex(pattern, makeCorpus(tool), false)
     let score = 0
     while (search.next()) score++
     search.finish()
-    return { name: toolName(tool), score }
+    return { name: readToolName(tool), score }
   })
-  return ranked(scored, 'no tools matched your regex; widen the alternation or relax quantifiers')
+  return rankFound(scored, 'no tools matched your regex; widen the alternation or relax quantifiers')
 }
 
-function ranked(scored: readonly { readonly name: string; readonly score: number }[], nothing: string): Found {
+function rankFound(scored: readonly { readonly name: string; readonly score: number }[], nothing: string): Found {
   const hits = scored.filter((each) => each.score > 0)
   hits.sort((a, b) => b.score - a.score || compareText(a.name, b.name))
   return hits.length === 0
@@ -103,7 +103,7 @@ export class LoopSearch {
 
   /** Tools that are to be found. */
   get deferred(): readonly HarnDict[] {
-    return this.all.filter((tool) => isDeferred(tool) && !this.search.alwaysLoaded.includes(toolName(tool)))
+    return this.all.filter((tool) => isDeferred(tool) && !this.search.alwaysLoaded.includes(readToolName(tool)))
   }
 
   /** Names that a request carries though they are deferred. */
@@ -119,7 +119,7 @@ export class LoopSearch {
       description: 'Finds further capabilities by what they do; what it returns can be called from the next turn on.',
       parameters: HarnDict.of({ query: HarnDict.of({ type: 'string' }) }),
     })
-    return [entry, ...this.all.filter((tool) => !isDeferred(tool) || loaded.includes(toolName(tool)))]
+    return [entry, ...this.all.filter((tool) => !isDeferred(tool) || loaded.includes(readToolName(tool)))]
   }
 
   /** Answers a search and takes what it found into the next requests. */
@@ -142,19 +142,19 @@ export class LoopSearch {
     const answer = new HarnDict()
     if (found.diagnostic !== null) answer.set('diagnostic', found.diagnostic)
     answer.set('tool_names', new HarnList([...found.names]))
-    return { text: sortedJson(answer), names: found.names, added }
+    return { text: stringifySorted(answer), names: found.names, added }
   }
 
   /** False for a tool that alone is over the budget. */
   private promote(name: string): boolean {
     const budget = this.search.budgetTokens
-    const size = (each: string): number => {
-      const tool = this.all.find((one) => toolName(one) === each)
-      return tool === undefined ? 0 : Math.ceil(utf8(sortedJson(nativeTool(withoutMark(tool), false))).length / 4)
+    const measureTool = (each: string): number => {
+      const tool = this.all.find((one) => readToolName(one) === each)
+      return tool === undefined ? 0 : Math.ceil(toUtf8(stringifySorted(makeNativeTool(withoutMark(tool), false))).length / 4)
     }
-    if (budget !== null && size(name) > budget) return false
+    if (budget !== null && measureTool(name) > budget) return false
     this.promoted.push(name)
-    while (budget !== null && this.promoted.reduce((sum, each) => sum + size(each), 0) > budget) this.promoted.shift()
+    while (budget !== null && this.promoted.reduce((sum, each) => sum + measureTool(each), 0) > budget) this.promoted.shift()
     return true
   }
 }
@@ -167,7 +167,7 @@ function withoutMark(tool: HarnDict): HarnDict {
 }
 
 /** The search of a loop's options; null when there is none, or when the service searches by itself. */
-export function loopSearch(option: Value, tools: readonly HarnDict[], native: boolean): HarnDict | null {
+export function makeLoopSearch(option: Value, tools: readonly HarnDict[], native: boolean): HarnDict | null {
   const search = readToolSearch(option)
   if (typeof search === 'string') return failWith(search)
   return search === null || native || !tools.some(isDeferred) ? null : searchValue(search)
@@ -187,7 +187,7 @@ function searchValue(search: ToolSearch): HarnDict {
   })
 }
 
-export function searchOfValue(value: HarnDict, tools: readonly HarnDict[]): LoopSearch {
+export function decodeSearch(value: HarnDict, tools: readonly HarnDict[]): LoopSearch {
   const budget = value.get('budget_tokens') ?? null
   const search: ToolSearch = {
     name: value.get('name') as string,

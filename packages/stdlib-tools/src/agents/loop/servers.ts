@@ -3,10 +3,10 @@
 
 import { HarnDict, HarnHandle, HarnList, display, failRuntime, toPlain } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { mcpIdentity, serverOfSpec } from '../../tools/dispatch/identity.js'
+import { makeMcpIdentity, identifyServer } from '../../tools/dispatch/identity.js'
 import type { ToolIdentity } from '../../tools/dispatch/identity.js'
-import { dictsOf } from '../transcripts/shape.js'
-import { nameOf } from '../../tools/definitions/registry.js'
+import { listDicts } from '../transcripts/shape.js'
+import { readName } from '../../tools/definitions/registry.js'
 
 /** A connected server: what `mcp_call` takes. */
 export interface ConnectedServer {
@@ -15,8 +15,8 @@ export interface ConnectedServer {
 }
 
 /** Connected servers as internal modules hold them. */
-export function serversOfValue(list: Value | undefined): readonly ConnectedServer[] {
-  return dictsOf(list).map((each) => ({ name: display(each.get('name')!), client: each.get('client') ?? null }))
+export function decodeServers(list: Value | undefined): readonly ConnectedServer[] {
+  return listDicts(list).map((each) => ({ name: display(each.get('name')!), client: each.get('client') ?? null }))
 }
 
 const LABEL = 'agent_loop'
@@ -33,12 +33,12 @@ export function readServers(option: Value | undefined): readonly HarnDict[] {
       return failRuntime(`${LABEL}: every \`mcp_servers\` entry requires a non-empty \`name\``)
     if (names.has(name)) failRuntime(`${LABEL}: duplicate MCP server name \`${name}\` in \`mcp_servers\``)
     names.add(name)
-    return normalSpec(spec)
+    return normalizeSpec(spec)
   })
 }
 
 /** A command may be one text or the program and its arguments. */
-function normalSpec(spec: HarnDict): HarnDict {
+function normalizeSpec(spec: HarnDict): HarnDict {
   const command = spec.get('command') ?? null
   if (command === null || typeof command === 'string') return spec
   if (!(command instanceof HarnList)) return failRuntime(`${LABEL}: MCP \`command\` must be a string or a string array`)
@@ -54,14 +54,14 @@ function normalSpec(spec: HarnDict): HarnDict {
 const ANNOTATIONS = HarnDict.of({ kind: 'fetch', side_effect_level: 'network' })
 
 /** The entry of a tool as a server lists it; null for one without a name. */
-export function serverTool(server: string, tool: HarnDict): HarnDict | null {
+export function makeServerTool(server: string, tool: HarnDict): HarnDict | null {
   const original = display(tool.get('name') ?? '')
   if (original === '') return null
   const output = tool.get('outputSchema') ?? null
   const entry = HarnDict.of({
     name: `${server}__${original}`,
     description: tool.get('description') ?? '',
-    parameters: flatParameters(tool.get('inputSchema') ?? null),
+    parameters: flattenParameters(tool.get('inputSchema') ?? null),
     annotations: ANNOTATIONS,
     executor: 'mcp_server',
     mcp_server: server,
@@ -72,7 +72,7 @@ export function serverTool(server: string, tool: HarnDict): HarnDict | null {
 }
 
 /** Parameters with their `required` marks, as tools of scripts have them. */
-function flatParameters(schema: Value): HarnDict {
+function flattenParameters(schema: Value): HarnDict {
   const flat = new HarnDict()
   if (!(schema instanceof HarnDict)) return flat
   const properties = schema.get('properties')
@@ -86,21 +86,26 @@ function flatParameters(schema: Value): HarnDict {
   return flat
 }
 
-function serverOf(servers: readonly ConnectedServer[], tool: HarnDict): ConnectedServer | undefined {
+function findServer(servers: readonly ConnectedServer[], tool: HarnDict): ConnectedServer | undefined {
   return servers.find((each) => each.name === tool.get('mcp_server'))
 }
 
-function toolOfServer(tool: HarnDict): Value {
+function readServerTool(tool: HarnDict): Value {
   return tool.get('mcp_tool') ?? tool.get('name') ?? ''
 }
 
 /** What a call of the tool comes down to when a server of the loop answers it; null when none does. */
-export function identityAtServer(servers: readonly ConnectedServer[], tool: HarnDict): ToolIdentity | null {
-  const server = serverOf(servers, tool)
+export function findIdentityAtServer(servers: readonly ConnectedServer[], tool: HarnDict): ToolIdentity | null {
+  const server = findServer(servers, tool)
   if (server === undefined) return null
   const { client, name } = server
   const descriptor = client instanceof HarnHandle ? client.descriptor : null
   const spec = descriptor instanceof HarnDict ? toPlain(descriptor.get('spec') ?? null) : null
-  const called = display(toolOfServer(tool))
-  return mcpIdentity(serverOfSpec(spec, name), called, [nameOf(tool), `mcp.${name}.${called}`, `${name}__${called}`, called])
+  const called = display(readServerTool(tool))
+  return makeMcpIdentity(identifyServer(spec, name), called, [
+    readName(tool),
+    `mcp.${name}.${called}`,
+    `${name}__${called}`,
+    called,
+  ])
 }

@@ -3,41 +3,41 @@
 
 import { HarnDict, HarnFloat, HarnList, display, isInt } from '@bridle/vm/families'
 import { compileRegex, testRegex } from '../../library/regex/engine.js'
-import { skillsOf } from '../skills/skills.js'
-import { listAt, textAt } from '../../tools/definitions/registry.js'
+import { listSkills } from '../skills/skills.js'
+import { listAt, readText } from '../../tools/definitions/registry.js'
 
 const LOAD_SKILL = 'load_skill'
 
 const STRATEGIES: readonly string[] = ['metadata', 'host', 'embedding']
 
-const described = (entry: HarnDict, key: string): string => {
+const readShown = (entry: HarnDict, key: string): string => {
   const value = entry.get(key) ?? null
   return value === null ? '' : display(value)
 }
 
-const nameOf = (entry: HarnDict): string => described(entry, 'name')
+const readName = (entry: HarnDict): string => readShown(entry, 'name')
 
-const textsAt = (entry: HarnDict, key: string): string[] => listAt(entry, key).map(display)
+const listTexts = (entry: HarnDict, key: string): string[] => listAt(entry, key).map(display)
 
 /** The skills of a loop's options; null when there are none, or what was given is no registry and no list. */
 export function readLoopSkills(given: HarnDict, active: readonly string[]): HarnDict | null {
   const option = given.get('skills') ?? null
-  const all = skillsOf(option)
+  const all = listSkills(option)
   if (all === null || all.length === 0) return null
-  const entries = all.filter((entry): entry is HarnDict => entry instanceof HarnDict && nameOf(entry) !== '')
+  const entries = all.filter((entry): entry is HarnDict => entry instanceof HarnDict && readName(entry) !== '')
   const match = given.get('skill_match')
   const options = match instanceof HarnDict ? match : new HarnDict()
-  const strategy = textAt(options, 'strategy') ?? 'metadata'
+  const strategy = readText(options, 'strategy') ?? 'metadata'
   const most = options.get('top_n') ?? null
   const files = given.get('working_files') ?? null
-  const resumed = entries.filter((entry) => active.includes(nameOf(entry)))
+  const resumed = entries.filter((entry) => active.includes(readName(entry)))
   return HarnDict.of({
     entries: new HarnList(entries),
     strategy: STRATEGIES.includes(strategy) ? strategy : 'metadata',
     most: isInt(most) ? Math.max(1, Number(most)) : 1,
     sticky: options.get('sticky') !== false,
     working_files: new HarnList(files instanceof HarnList ? files.view().map(display) : typeof files === 'string' ? [files] : []),
-    present: new HarnList(resumed.map((entry) => HarnDict.of({ entry, text: described(entry, 'prompt'), is_loaded: false }))),
+    present: new HarnList(resumed.map((entry) => HarnDict.of({ entry, text: readShown(entry, 'prompt'), is_loaded: false }))),
     is_resumed: resumed.length > 0,
   })
 }
@@ -51,14 +51,14 @@ interface Candidate {
 }
 
 /** Skills that fit a prompt or the files at hand, the best first. */
-export function skillCandidates(entries: readonly HarnDict[], prompt: string, files: readonly string[]): HarnList {
-  const candidates = entries.map((entry) => scored(entry, prompt, files)).filter((each) => each !== null)
+export function rankSkills(entries: readonly HarnDict[], prompt: string, files: readonly string[]): HarnList {
+  const candidates = entries.map((entry) => scoreSkill(entry, prompt, files)).filter((each) => each !== null)
   candidates.sort((a, b) => b.score - a.score)
   return new HarnList(candidates.map(({ entry, score, reason }) => HarnDict.of({ entry, score: new HarnFloat(score), reason })))
 }
 
 /** `*` within a segment, `**` across, `?` one character. */
-function globMatches(pattern: string, path: string): boolean {
+function matchesGlob(pattern: string, path: string): boolean {
   const source = pattern.replace(/\*\*\/|\*\*|\*|\?|[^*?]+/g, (piece) => {
     if (piece === '**/') return '(?:.*/)?'
     if (piece === '**') return '.*'
@@ -69,16 +69,16 @@ function globMatches(pattern: string, path: string): boolean {
   return testRegex(compileRegex(`^${source}$`, 's'), path)
 }
 
-function scored(entry: HarnDict, prompt: string, files: readonly string[]): Candidate | null {
+function scoreSkill(entry: HarnDict, prompt: string, files: readonly string[]): Candidate | null {
   if (entry.get('disable_model_invocation') === true || entry.get('disable-model-invocation') === true) return null
   const lower = prompt.toLowerCase()
   const tokens = (lower.match(/[\p{L}\p{N}]+/gu) ?? []).filter((token) => new TextEncoder().encode(token).length > 2)
-  const description = described(entry, 'description').toLowerCase()
-  const when = described(entry, 'when_to_use').toLowerCase()
+  const description = readShown(entry, 'description').toLowerCase()
+  const when = readShown(entry, 'when_to_use').toLowerCase()
   const hits = tokens.reduce((sum, token) => sum + Number(description.includes(token)) + Number(when.includes(token)), 0)
-  const name = nameOf(entry)
+  const name = readName(entry)
   const isNamed = lower.includes(name.toLowerCase())
-  const globs = textsAt(entry, 'paths').filter((glob) => files.some((file) => globMatches(glob, file))).length
+  const globs = listTexts(entry, 'paths').filter((glob) => files.some((file) => matchesGlob(glob, file))).length
   const score = (hits > 0 ? hits / (hits + 1.5) : 0) + (isNamed ? 2 : 0) + 1.5 * globs
   if (score <= 0) return null
   const reasons = [
@@ -101,7 +101,7 @@ const PARAMETERS = {
   },
 }
 
-const properties = (): HarnDict =>
+const makeProperties = (): HarnDict =>
   HarnDict.of({
     name: HarnDict.of(PARAMETERS.name),
     require_signature: HarnDict.of(PARAMETERS.require_signature),
@@ -109,7 +109,7 @@ const properties = (): HarnDict =>
 
 /** The tool as the contract tells of it. */
 export function loadSkillEntry(): HarnDict {
-  const parameters = properties()
+  const parameters = makeProperties()
   parameters.set('require_signature', HarnDict.of({ ...PARAMETERS.require_signature, required: false }))
   return HarnDict.of({ name: LOAD_SKILL, description: DESCRIPTION, parameters })
 }
@@ -118,7 +118,7 @@ export function loadSkillEntry(): HarnDict {
 export function loadSkillNative(): HarnDict {
   const parameters = HarnDict.of({
     type: 'object',
-    properties: properties(),
+    properties: makeProperties(),
     required: new HarnList(['name']),
     additionalProperties: false,
   })

@@ -18,7 +18,7 @@ return agent_loop("Look at everything", "You look at things.", {
 `
 
 /** A model that looks at one thing after the other, and keeps everybody waiting for the answer of turn `turns + 1`. */
-function model(turns: number) {
+function makeModel(turns: number) {
   let asked = 0
   let goOn: () => void = () => undefined
   const held = new Promise<void>((resolve) => (goOn = resolve))
@@ -46,12 +46,12 @@ interface LoopResult {
   readonly transcript: { readonly messages: readonly unknown[]; readonly events: readonly { readonly kind: string }[] }
 }
 
-const runtimeOf = (provider: Provider) => createRuntime({ providers: [provider], grants: ['llm'] })
+const makeRuntime = (provider: Provider) => createRuntime({ providers: [provider], grants: ['llm'] })
 
 /** The snapshot of a loop that waits for its model after so many turns, and what the loop gives in the end. */
-async function snapshotAfter(turns: number): Promise<{ readonly bytes: Uint8Array; readonly result: LoopResult }> {
-  const { provider, reached, goOn } = model(turns)
-  const runtime = runtimeOf(provider)
+async function takeSnapshotAfter(turns: number): Promise<{ readonly bytes: Uint8Array; readonly result: LoopResult }> {
+  const { provider, reached, goOn } = makeModel(turns)
+  const runtime = makeRuntime(provider)
   const run = runtime.start(runtime.compile(SOURCE))
   await reached
   const bytes = await run.snapshot()
@@ -60,36 +60,36 @@ async function snapshotAfter(turns: number): Promise<{ readonly bytes: Uint8Arra
   return { bytes, result: value }
 }
 
-const sizeOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
+const measureSize = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
 test('a snapshot is no larger than the transcript by more than a third, and grows as the transcript does', async () => {
-  const short = await snapshotAfter(40)
-  const long = await snapshotAfter(160)
-  const ratio = ({ bytes, result }: typeof short): number => bytes.length / sizeOf(result.transcript)
-  expect(ratio(long)).toBeLessThan(1.3)
-  expect(ratio(long)).toBeLessThanOrEqual(ratio(short))
+  const short = await takeSnapshotAfter(40)
+  const long = await takeSnapshotAfter(160)
+  const computeRatio = ({ bytes, result }: typeof short): number => bytes.length / measureSize(result.transcript)
+  expect(computeRatio(long)).toBeLessThan(1.3)
+  expect(computeRatio(long)).toBeLessThanOrEqual(computeRatio(short))
 })
 
 test('a restored loop asks its model once for what it waited for, and gives what the first run gave', async () => {
-  const { bytes, result } = await snapshotAfter(12)
-  const after = model(0)
+  const { bytes, result } = await takeSnapshotAfter(12)
+  const after = makeModel(0)
   after.goOn()
-  const again = (await runtimeOf(after.provider).resume(bytes).result) as unknown as { readonly value: LoopResult }
+  const again = (await makeRuntime(after.provider).resume(bytes).result) as unknown as { readonly value: LoopResult }
   expect(after.asked()).toBe(1)
-  const shape = ({ text, llm, tools, transcript }: LoopResult) => ({
+  const pickShape = ({ text, llm, tools, transcript }: LoopResult) => ({
     text,
     iterations: llm.iterations,
     tools,
     messages: transcript.messages,
     events: transcript.events.map(({ kind }) => kind),
   })
-  expect(shape(again.value)).toEqual(shape(result))
+  expect(pickShape(again.value)).toEqual(pickShape(result))
 })
 
 test('the record of mocked calls grows with the conversation, not with its square', async () => {
-  const sizeAfter = async (turns: number): Promise<number> => {
-    const { provider, reached, goOn } = model(0)
-    const runtime = runtimeOf(provider)
+  const measureAfter = async (turns: number): Promise<number> => {
+    const { provider, reached, goOn } = makeModel(0)
+    const runtime = makeRuntime(provider)
     const mock = '{text: "<tool_call>\\nlook({ what: \\"item ${n}\\" })\\n</tool_call>"}'
     const run = runtime.start(runtime.compile(`for n in 1 to ${turns} { llm_mock(${mock}) }\n${SOURCE}`))
     await reached
@@ -98,6 +98,6 @@ test('the record of mocked calls grows with the conversation, not with its squar
     expect(await run.result).toMatchObject({ status: 'done', value: { llm: { iterations: turns + 1 } } })
     return length
   }
-  const short = await sizeAfter(20)
-  expect(await sizeAfter(80)).toBeLessThan(4.5 * short)
+  const short = await measureAfter(20)
+  expect(await measureAfter(80)).toBeLessThan(4.5 * short)
 })

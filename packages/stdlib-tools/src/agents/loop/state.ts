@@ -2,9 +2,9 @@
 
 import { display, failRuntime, harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
-import { harnModules } from '../../library/harn/modules.js'
-import { primitive } from '../../library/harn/primitive.js'
-import { folderNameProblem, folderOfId, isAbsolutePath } from '../../library/files/lexical-path.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { describeFolderNameProblem, encodeFolderName, isAbsolutePath } from '../../library/files/lexical-path.js'
 
 /** The folder of a session in which state.harn keeps who wrote what. */
 const META = '.agent_state_meta'
@@ -32,15 +32,17 @@ function define(name: string, params: string, returns: string, doc: string, run 
 
 export const agentStateFamily: BuiltinFamily = {
   name: 'agent_state',
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: [
-    primitive('__folder_name_problem(name: string) -> string?', 'Why a name is that of no folder below another.', (_ctx, name) =>
-      folderNameProblem(name as string),
+    definePrimitive(
+      '__folder_name_problem(name: string) -> string?',
+      'Why a name is that of no folder below another.',
+      (_ctx, name) => describeFolderNameProblem(name as string),
     ),
-    primitive('__folder_of_id(id: string) -> string', 'The name of the folder that an id has.', (_ctx, id) =>
-      folderOfId(id as string),
+    definePrimitive('__folder_of_id(id: string) -> string', 'The name of the folder that an id has.', (_ctx, id) =>
+      encodeFolderName(id as string),
     ),
-    primitive('__agent_state_key(key: any) -> string', 'A key as a plain relative path.', (_ctx, key) => keyOf(key)),
+    definePrimitive('__agent_state_key(key: any) -> string', 'A key as a plain relative path.', (_ctx, key) => keyOf(key)),
   ],
   builtins: [
     define('init', 'root: string, options?: dict, more?: dict', 'dict', 'Opens the state of a session and makes its folder.'),

@@ -2,25 +2,25 @@
 // machine, and settled. It is a native frame: while it waits, a snapshot holds the request and what was put aside.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
-import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, frame, here, toPlain, tryAsk } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, frame, runHere, toPlain, tryAsk } from '@bridle/vm/families'
 import type { Context, Effect, FrameState, Plain, Result, Script, Value } from '@bridle/vm/families'
-import { budgetProblem, estimateInput } from './budget.js'
-import { failureOf } from './errors.js'
+import { findBudgetProblem, estimateInput } from './budget.js'
+import { makeFailure } from './errors.js'
 import type { LlmFailure } from './errors.js'
-import { answerMocked, blocksOf, isMocked } from './mock.js'
+import { answerMocked, makeBlocks, isMocked } from './mock.js'
 import type { MockOutcome } from './mock.js'
 import type { LlmRequest } from './options.js'
-import { PROVIDERS, projectedCost, tokenPrices } from './providers.js'
+import { PROVIDERS, projectCost, findTokenPrices } from './providers.js'
 import type { ProviderRow } from './providers.js'
-import { failureValue, requestOfValue, responseValue } from './request-value.js'
+import { encodeFailure, decodeRequest, encodeResponse } from './request-value.js'
 import { llmState } from './state.js'
 import type { LlmResponse } from './state.js'
-import { faultOfEffect, reserveModelCall, settleModelCall } from '../../tools/policy/grants.js'
+import { findEffectFault, reserveModelCall, settleModelCall } from '../../tools/policy/grants.js'
 import type { Reservation } from '../../tools/policy/grants.js'
 import { isGuarded } from '../../tools/policy/grant-ceiling.js'
 import { readCallArguments } from '../../tools/definitions/model-arguments.js'
-import { codeOfCategory, isInterruption } from '../../library/tool-errors.js'
-import { dictsOf } from '../transcripts/shape.js'
+import { findCode, isInterruption } from '../../library/tool-errors.js'
+import { listDicts } from '../transcripts/shape.js'
 
 interface AttemptState extends FrameState {
   /** As the internal modules hold it. */
@@ -38,22 +38,22 @@ export const attemptFrame = frame<AttemptState>({
   onFault: (ctx, state, fault) =>
     state.stage === 'allowed'
       ? askProvider(ctx, state, null)
-      : settled(ctx, state, { kind: 'failure', failure: failureOfFault(fault) }),
+      : settleAttempt(ctx, state, { kind: 'failure', failure: toFailure(fault) }),
 })
 
 function begin(ctx: Context, state: AttemptState): Result {
-  const request = requestOfValue(state.request)
+  const request = decodeRequest(state.request)
   const answers = isMocked(ctx.state(llmState), request.provider)
   // A call that leaves the machine is counted there.
-  const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request, ctx), answers ? 'both' : 'judge') : null
+  const refused = isGuarded(ctx) ? findEffectFault(ctx, makeEffect(request, ctx), answers ? 'both' : 'judge') : null
   const reserved = refused ?? reserve(ctx, request, answers)
-  if (reserved instanceof Fault) return outcomeValue({ kind: 'failure', failure: failureOfFault(reserved) })
-  if ('failure' in reserved) return outcomeValue({ kind: 'failure', failure: reserved.failure })
+  if (reserved instanceof Fault) return encodeOutcome({ kind: 'failure', failure: toFailure(reserved) })
+  if ('failure' in reserved) return encodeOutcome({ kind: 'failure', failure: reserved.failure })
   state.reserved = { ...reserved, isMade: answers }
   if (answers) {
     const outcome = answerMocked(ctx, request)
     traceMocked(ctx, request, outcome)
-    return settled(ctx, state, outcome)
+    return settleAttempt(ctx, state, outcome)
   }
   state.stage = 'allowed'
   return ctx.request(DISABLED)
@@ -65,7 +65,7 @@ const DISABLED: Effect = { kind: 'process.info', args: { op: 'env', name: 'HARN_
 const DISABLED_WORDS: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on'])
 
 /** Why the host lets no model be asked; null when it does. */
-function disabledBy(word: Value, provider: string): LlmFailure | null {
+function findDisabled(word: Value, provider: string): LlmFailure | null {
   if (word === null || !DISABLED_WORDS.has(display(word).trim().toLowerCase())) return null
   const message = 'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${provider}\` would make a real LLM request`
   return { category: 'generic', message, isRuntime: true }
@@ -73,40 +73,40 @@ function disabledBy(word: Value, provider: string): LlmFailure | null {
 
 /** One request to a provider outside the machine. Keys are named, never carried. */
 function askProvider(ctx: Context, state: AttemptState, disabled: Value): Result {
-  const request = requestOfValue(state.request)
-  const failure = disabledBy(disabled, request.provider)
-  if (failure !== null) return settled(ctx, state, { kind: 'failure', failure })
+  const request = decodeRequest(state.request)
+  const failure = findDisabled(disabled, request.provider)
+  if (failure !== null) return settleAttempt(ctx, state, { kind: 'failure', failure })
   state.stage = 'asked'
   const asked = { ...request, maxTokens: state.reserved!.reservation.outputTokens }
-  const { base_url_option: address = null, ...args } = providerRequest(asked)
+  const { base_url_option: address = null, ...args } = makeProviderRequest(asked)
   return ctx.request({
     kind: 'llm.call',
-    args: { provider: request.provider, ...wayTo(ctx, request.provider, address), ...args },
+    args: { provider: request.provider, ...describeWay(ctx, request.provider, address), ...args },
   })
 }
 
 function readAnswer(ctx: Context, state: AttemptState): Result {
-  const request = requestOfValue(state.request)
-  const missing = missingKey(ctx.result, request.provider)
+  const request = decodeRequest(state.request)
+  const missing = findMissingKey(ctx.result, request.provider)
   if (missing !== null) return ctx.throw(missing)
-  return settled(ctx, state, { kind: 'answer', response: responseOf(ctx.result, request) })
+  return settleAttempt(ctx, state, { kind: 'answer', response: readResponse(ctx.result, request) })
 }
 
-function settled(ctx: Context, state: AttemptState, outcome: MockOutcome): Result {
-  settle(ctx, requestOfValue(state.request), state.reserved!, outcome)
-  return outcomeValue(outcome)
+function settleAttempt(ctx: Context, state: AttemptState, outcome: MockOutcome): Result {
+  settle(ctx, decodeRequest(state.request), state.reserved!, outcome)
+  return encodeOutcome(outcome)
 }
 
-function outcomeValue(outcome: MockOutcome): HarnDict {
+function encodeOutcome(outcome: MockOutcome): HarnDict {
   const isAnswer = outcome.kind === 'answer'
   return HarnDict.of({
-    response: isAnswer ? responseValue(outcome.response) : null,
-    failure: isAnswer ? null : failureValue(outcome.failure),
+    response: isAnswer ? encodeResponse(outcome.response) : null,
+    failure: isAnswer ? null : encodeFailure(outcome.failure),
   })
 }
 
 /** What a provider says in place of an answer when it has no key; null for an answer. */
-function missingKey(answer: Value, provider: string): string | null {
+function findMissingKey(answer: Value, provider: string): string | null {
   const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
   return missing === null ? null : `Missing API key: set ${display(missing)} environment variable (provider '${provider}')`
 }
@@ -134,21 +134,21 @@ function reserve(
 ): Omit<Reserved, 'isMade'> | Fault | { readonly failure: LlmFailure } {
   const state = ctx.state(llmState)
   // Alone a call was judged before (`complete`); beside others it must fit with all of them.
-  const beyond = state.reserved > 0 ? budgetProblem(request, state.cost + state.reserved, state.ceiling) : null
+  const beyond = state.reserved > 0 ? findBudgetProblem(request, state.cost + state.reserved, state.ceiling) : null
   if (beyond !== null) return { failure: beyond }
   const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
   const prices =
-    tokenPrices(request.provider, request.model) ??
+    findTokenPrices(request.provider, request.model) ??
     (isMade ? { input: 0, output: 0 } : { input: unknown.input / 1e6, output: unknown.output / 1e6 })
   const limited = isGuarded(ctx)
   const inputTokens = limited ? estimateInput(request) : 0
   const estimate = { inputTokens, outputTokens: request.maxTokens, inputUsd: prices.input, outputUsd: prices.output }
   const reservation = limited
-    ? reserveModelCall(ctx, effectOf(request), estimate)
+    ? reserveModelCall(ctx, makeEffect(request), estimate)
     : { tokens: 0, usd: 0, outputTokens: request.maxTokens, counters: [] }
   if (reservation instanceof Fault) return reservation
   const isBounded = state.ceiling !== null || request.budget !== null
-  const sessionUsd = isBounded ? projectedCost(request.provider, request.model, estimateInput(request), request.maxTokens) : 0
+  const sessionUsd = isBounded ? projectCost(request.provider, request.model, estimateInput(request), request.maxTokens) : 0
   state.reserved += sessionUsd
   return { reservation, inputTokens, prices, sessionUsd }
 }
@@ -171,19 +171,19 @@ function settle(ctx: Context, request: LlmRequest, reserved: Reserved, outcome: 
   const said = response.text !== '' || response.toolCalls.length > 0 || response.thinking !== null
   const input = response.inputTokens > 0 ? response.inputTokens : inputTokens
   const output = response.outputTokens > 0 ? response.outputTokens : said ? reservation.outputTokens : 0
-  const own = tokenPrices(request.provider, response.model)
+  const own = findTokenPrices(request.provider, response.model)
   const dearer = own === null || isMade ? prices : { input: Math.max(own.input, 0), output: Math.max(own.output, 0) }
   settleModelCall(ctx, reservation, { tokens: input + output, usd: input * dearer.input + output * dearer.output })
   return null
 }
 
 /** The call as grants and traces see it; what traces show of it does not say how the provider is reached. */
-function effectOf({ provider, model, maxTokens, settings, baseUrl }: LlmRequest, ctx: Context | null = null): Effect {
+function makeEffect({ provider, model, maxTokens, settings, baseUrl }: LlmRequest, ctx: Context | null = null): Effect {
   const temperature = settings.get('temperature')
   return {
     kind: 'llm.call',
     args: {
-      ...(ctx === null ? {} : wayTo(ctx, provider, baseUrl)),
+      ...(ctx === null ? {} : describeWay(ctx, provider, baseUrl)),
       provider,
       model,
       ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
@@ -207,7 +207,7 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
     callId: `mocked_${++state.mocked}`,
     parent: typeof parent === 'string' ? parent : null,
     task: ctx.machine.taskNumber,
-    args: effectOf(request).args,
+    args: makeEffect(request).args,
     policy: null,
     secret: [],
     attempts: 1,
@@ -225,7 +225,7 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
               tool_calls: outcome.response.toolCalls.map((call) => toPlain(call)),
             },
           }
-        : { ok: false, code: codeOfCategory(outcome.failure.category), message: outcome.failure.message, denied: false },
+        : { ok: false, code: findCode(outcome.failure.category), message: outcome.failure.message, denied: false },
   })
 }
 
@@ -235,33 +235,33 @@ export function* askOutside(
   args: { readonly [key: string]: Plain },
 ): Script<{ readonly kind: 'value'; readonly value: Value } | { readonly kind: 'failure'; readonly failure: LlmFailure }> {
   const word = yield* tryAsk(DISABLED)
-  const failure = disabledBy(word instanceof Fault ? null : word, provider)
+  const failure = findDisabled(word instanceof Fault ? null : word, provider)
   if (failure !== null) return { kind: 'failure', failure }
-  const place = yield* here((ctx) => wayTo(ctx, provider, args['base_url_option'] ?? null))
+  const place = yield* runHere((ctx) => describeWay(ctx, provider, args['base_url_option'] ?? null))
   const { base_url_option: _read, ...rest } = args
   const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...place, ...rest } })
-  if (answer instanceof Fault) return { kind: 'failure', failure: failureOfFault(answer) }
-  const missing = missingKey(answer, provider)
+  if (answer instanceof Fault) return { kind: 'failure', failure: toFailure(answer) }
+  const missing = findMissingKey(answer, provider)
   return missing === null ? { kind: 'value', value: answer } : failWith(missing)
 }
 
-function failureOfFault(fault: Fault): LlmFailure {
+function toFailure(fault: Fault): LlmFailure {
   const value = fault.kind === 'thrown' ? fault.value : null
   if (value instanceof HarnDict) {
     const category = value.get('category') ?? null
     const message = value.get('message') ?? null
-    return failureOf(message === null ? display(value) : display(message), category === null ? undefined : display(category))
+    return makeFailure(message === null ? display(value) : display(message), category === null ? undefined : display(category))
   }
   const message = value === null ? fault.message : display(value)
-  const failure = { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
+  const failure = { ...makeFailure(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
   return isInterruption(fault) ? { ...failure, wasStopped: true } : failure
 }
 
-function providerRequest(request: LlmRequest): { [key: string]: Plain } {
+function makeProviderRequest(request: LlmRequest): { [key: string]: Plain } {
   return {
     model: request.model,
     system: request.system,
-    messages: dictsOf(request.messages).map((message) => toPlain(message)),
+    messages: listDicts(request.messages).map((message) => toPlain(message)),
     tools: request.tools.map((tool) => toPlain(tool)),
     tool_choice: toPlain(request.toolChoice),
     max_tokens: request.maxTokens,
@@ -274,7 +274,7 @@ function providerRequest(request: LlmRequest): { [key: string]: Plain } {
 }
 
 /** How a provider is reached, with what the script says about it: its registration, and the address that a call names. */
-export function wayTo(ctx: Context, provider: string, address: Plain = null): { [key: string]: Plain } {
+export function describeWay(ctx: Context, provider: string, address: Plain = null): { [key: string]: Plain } {
   const registered = ctx.state(llmState).registered.get(provider) ?? null
   const row = PROVIDERS[provider]
   const said = registered === null ? {} : (toPlain(registered) as { readonly [key: string]: Plain })
@@ -283,13 +283,13 @@ export function wayTo(ctx: Context, provider: string, address: Plain = null): { 
   return {
     ...reach(row),
     config: registered === null && address === null ? null : config,
-    ...(names.length === 0 ? {} : { key_origins: Object.fromEntries(names.map((name) => [name, placesOfKey(name)])) }),
+    ...(names.length === 0 ? {} : { key_origins: Object.fromEntries(names.map((name) => [name, listKeyPlaces(name)])) }),
     ...(row === undefined && config['base_url'] === undefined ? { known_providers: Object.keys(PROVIDERS) } : {}),
   }
 }
 
 /** Where providers are that have their key in a variable of this name. */
-function placesOfKey(name: string): readonly string[] {
+function listKeyPlaces(name: string): readonly string[] {
   return Object.values(PROVIDERS).flatMap(({ authEnvs, baseUrl }) => (authEnvs.includes(name) && baseUrl !== '' ? [baseUrl] : []))
 }
 
@@ -307,9 +307,9 @@ export function reach(row: ProviderRow | undefined): { [key: string]: Plain } {
 }
 
 /** What a provider answered, as plain data of the fields below. */
-function responseOf(answer: Value, request: LlmRequest): LlmResponse {
+function readResponse(answer: Value, request: LlmRequest): LlmResponse {
   const fields = answer instanceof HarnDict ? answer : new HarnDict()
-  const text = (key: string): string | null => {
+  const readText = (key: string): string | null => {
     const value = fields.get(key) ?? null
     return value === null ? null : display(value)
   }
@@ -325,19 +325,19 @@ function responseOf(answer: Value, request: LlmRequest): LlmResponse {
           .filter((call): call is HarnDict => call instanceof HarnDict)
           .map((call) => call.with('arguments', readCallArguments(call.get('arguments'))))
       : []
-  const said = text('text') ?? ''
+  const said = readText('text') ?? ''
   return {
     text: said,
     toolCalls,
-    blocks: blocksOf(said, toolCalls),
-    model: text('model') ?? request.model,
+    blocks: makeBlocks(said, toolCalls),
+    model: readText('model') ?? request.model,
     provider: request.provider,
     inputTokens: count('input_tokens'),
     outputTokens: count('output_tokens'),
     cacheRead: count('cache_read_tokens'),
     cacheWrite: count('cache_write_tokens'),
-    thinking: text('thinking'),
-    thinkingSummary: text('thinking_summary'),
-    stopReason: text('stop_reason'),
+    thinking: readText('thinking'),
+    thinkingSummary: readText('thinking_summary'),
+    stopReason: readText('stop_reason'),
   }
 }

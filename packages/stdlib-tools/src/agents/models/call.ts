@@ -2,20 +2,20 @@
 // answer comes from the mock (llm-mock.ts) or, as one effect an attempt, from a provider outside the machine.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
-import { Fault, callLibrary, display, failCategorized, failRuntime, here, tryAsk } from '@bridle/vm/families'
+import { Fault, callLibrary, display, failCategorized, failRuntime, runHere, tryAsk } from '@bridle/vm/families'
 import type { HarnDict, Script, Value } from '@bridle/vm/families'
 import type { LlmFailure } from './errors.js'
 import { CALL_DEFAULTS, readRequest, resolvePlace } from './options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './options.js'
-import { limitOfGrants } from '../../tools/policy/grants.js'
-import { failureOfValue, requestValue, responseOfValue, responseValue } from './request-value.js'
+import { findGrantLimit } from '../../tools/policy/grants.js'
+import { decodeFailure, requestValue, decodeResponse, encodeResponse } from './request-value.js'
 import { llmState } from './state.js'
 import type { LlmResponse } from './state.js'
 
 // ------------------------------------------------------------------------------------------------------------- environment
 
 /** A variable of the environment; null also where the host gives none. */
-export function* optionalEnvironment(name: string): Script<string | null> {
+export function* readOptionalEnvironment(name: string): Script<string | null> {
   const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name }, own: true })
   return answer instanceof Fault || answer === null ? null : display(answer)
 }
@@ -35,14 +35,14 @@ export function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
   const providerOpen = !isSet(options, 'provider') || options.get('provider') === 'auto'
   const modelOpen = !isSet(options, 'model')
   return {
-    provider: providerOpen ? yield* optionalEnvironment('HARN_LLM_PROVIDER') : null,
-    model: modelOpen ? yield* optionalEnvironment('HARN_LLM_MODEL') : null,
-    fallbackProvider: (providerOpen ? yield* optionalEnvironment('HARN_DEFAULT_PROVIDER') : null) ?? 'anthropic',
-    localBaseUrl: providerOpen ? yield* optionalEnvironment('LOCAL_LLM_BASE_URL') : null,
+    provider: providerOpen ? yield* readOptionalEnvironment('HARN_LLM_PROVIDER') : null,
+    model: modelOpen ? yield* readOptionalEnvironment('HARN_LLM_MODEL') : null,
+    fallbackProvider: (providerOpen ? yield* readOptionalEnvironment('HARN_DEFAULT_PROVIDER') : null) ?? 'anthropic',
+    localBaseUrl: providerOpen ? yield* readOptionalEnvironment('LOCAL_LLM_BASE_URL') : null,
     anthropicKey: providerOpen && modelOpen ? yield* isVariableSet('ANTHROPIC_API_KEY') : false,
-    experiment: options.has('structural_experiment') ? null : yield* optionalEnvironment('HARN_STRUCTURAL_EXPERIMENT'),
-    mostTokens: yield* here((ctx) => limitOfGrants(ctx, 'llm.chat', 'max_tokens')),
-    retries: yield* here((ctx) => ctx.machine.hostData(REQUEST_DEFAULTS).modelRetries ?? {}),
+    experiment: options.has('structural_experiment') ? null : yield* readOptionalEnvironment('HARN_STRUCTURAL_EXPERIMENT'),
+    mostTokens: yield* runHere((ctx) => findGrantLimit(ctx, 'llm.chat', 'max_tokens')),
+    retries: yield* runHere((ctx) => ctx.machine.hostData(REQUEST_DEFAULTS).modelRetries ?? {}),
   }
 }
 
@@ -54,7 +54,7 @@ export function* prepare(
   defaults: Defaults = CALL_DEFAULTS,
 ): Script<LlmRequest | Fault> {
   const env = yield* readEnvironment(options)
-  return yield* here((ctx) => {
+  return yield* runHere((ctx) => {
     try {
       return readRequest(prompt, system, options, env, ctx.state(llmState), defaults)
     } catch (error) {
@@ -64,7 +64,7 @@ export function* prepare(
   })
 }
 
-export function* placeOf(options: HarnDict): Script<{ readonly provider: string; readonly model: string }> {
+export function* readPlace(options: HarnDict): Script<{ readonly provider: string; readonly model: string }> {
   return resolvePlace(options, yield* readEnvironment(options))
 }
 
@@ -73,10 +73,10 @@ export function* placeOf(options: HarnDict): Script<{ readonly provider: string;
 const LIBRARY = 'agents/models/call'
 
 /** The answer after as many attempts as the request allows, or the last failure. */
-export function* transport(request: LlmRequest): Script<LlmResponse | LlmFailure> {
+export function* sendRequest(request: LlmRequest): Script<LlmResponse | LlmFailure> {
   const outcome = (yield* callLibrary(LIBRARY, 'transport', requestValue(request))) as HarnDict
   const failure = outcome.get('failure') ?? null
-  return failure === null ? responseOfValue(outcome.get('response') as HarnDict) : failureOfValue(failure as HarnDict)
+  return failure === null ? decodeResponse(outcome.get('response') as HarnDict) : decodeFailure(failure as HarnDict)
 }
 
 export function isFailure(answer: LlmResponse | LlmFailure): answer is LlmFailure {
@@ -84,8 +84,8 @@ export function isFailure(answer: LlmResponse | LlmFailure): answer is LlmFailur
 }
 
 /** Books what an answer cost, and the event of the trace. */
-export function* account(response: LlmResponse, iteration: number): Script<null> {
-  yield* callLibrary(LIBRARY, 'account', responseValue(response), iteration)
+export function* bookAnswerCost(response: LlmResponse, iteration: number): Script<null> {
+  yield* callLibrary(LIBRARY, 'account', encodeResponse(response), iteration)
   return null
 }
 

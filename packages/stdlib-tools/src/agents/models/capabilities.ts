@@ -48,7 +48,7 @@ const OPENAI_FAMILY = new Set([
 /** Rules that a script installed, by provider. */
 export type UserRules = ReadonlyMap<string, readonly Rule[]>
 
-export function capabilitiesOf(provider: string, model: string, user: UserRules): Capabilities {
+export function findCapabilities(provider: string, model: string, user: UserRules): Capabilities {
   const layers = provider === 'mock' ? ['anthropic', 'openai'] : [provider]
   if (OPENAI_FAMILY.has(provider)) layers.push('openai')
   const name = model.toLowerCase()
@@ -60,15 +60,15 @@ export function capabilitiesOf(provider: string, model: string, user: UserRules)
 }
 
 function fits(rule: Rule, name: string): boolean {
-  if (!globFits(rule.match.toLowerCase(), name)) return false
+  if (!matchesGlob(rule.match.toLowerCase(), name)) return false
   if (rule.least === undefined) return true
-  const generation = generationOf(name)
+  const generation = readGeneration(name)
   if (generation === null) return false
   const [major, minor] = rule.least
   return generation[0] > major || (generation[0] === major && generation[1] >= minor)
 }
 
-function globFits(pattern: string, name: string): boolean {
+function matchesGlob(pattern: string, name: string): boolean {
   if (pattern === '*') return true
   if (pattern.startsWith('*') && pattern.endsWith('*')) return name.includes(pattern.slice(1, -1))
   if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1))
@@ -77,14 +77,14 @@ function globFits(pattern: string, name: string): boolean {
 }
 
 /** `claude-opus-4-7`, `gpt-5.4`: [major, minor]; a second number of 1000 or more is a date. */
-function generationOf(name: string): readonly [number, number] | null {
+function readGeneration(name: string): readonly [number, number] | null {
   const found = /(?:^|\/)(?:claude-(?:opus|sonnet|haiku)|gpt)-(\d+)(?:[-.](\d+))?/.exec(name)
   if (found === null) return null
   const minor = Number(found[2] ?? 0)
   return [Number(found[1]), minor >= 1000 ? 0 : minor]
 }
 
-export function capabilityDict(provider: string, model: string, found: Capabilities): HarnDict {
+export function makeCapabilityDict(provider: string, model: string, found: Capabilities): HarnDict {
   const modes = found.thinking_modes ?? []
   return HarnDict.of({
     provider,

@@ -1,16 +1,25 @@
 // What scripts are told of providers and models, with what the environment makes available.
 
-import { Fault, HarnDict, HarnList, display, here, sortTexts, tryAsk } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnList, display, runHere, sortTexts, tryAsk } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
-import { wayTo } from './attempt.js'
-import { placeOf } from './call.js'
-import { capabilitiesOf, capabilityDict } from './capabilities.js'
+import { describeWay } from './attempt.js'
+import { readPlace } from './call.js'
+import { findCapabilities, makeCapabilityDict } from './capabilities.js'
 import { isKnownProvider } from './options.js'
-import { ALIASES, PROVIDERS, modelDict, modelIds, modelTier, providerDict, resolveModel, toolFormatOf } from './providers.js'
+import {
+  ALIASES,
+  PROVIDERS,
+  makeModelDict,
+  listModelIds,
+  classifyModelTier,
+  makeProviderDict,
+  resolveModel,
+  findToolFormat,
+} from './providers.js'
 import { llmState } from './state.js'
 
 /** Whether one of the variables that hold a key is set; the key itself stays outside. */
-export function* keyAvailable(envs: readonly string[]): Script<boolean> {
+export function* hasKey(envs: readonly string[]): Script<boolean> {
   if (envs.length === 0) return true
   for (const name of envs) {
     const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env_set', name } })
@@ -19,72 +28,74 @@ export function* keyAvailable(envs: readonly string[]): Script<boolean> {
   return false
 }
 
-export function* allProviders(): Script<HarnDict> {
+export function* listProviders(): Script<HarnDict> {
   const dict = new HarnDict()
-  for (const [name, row] of Object.entries(PROVIDERS)) dict.set(name, providerDict(row, yield* keyAvailable(row.authEnvs)))
-  const registered = yield* here((ctx) => [...ctx.state(llmState).registered.entries()])
+  for (const [name, row] of Object.entries(PROVIDERS)) dict.set(name, makeProviderDict(row, yield* hasKey(row.authEnvs)))
+  const registered = yield* runHere((ctx) => [...ctx.state(llmState).registered.entries()])
   for (const [name, config] of registered) dict.set(name, config)
   return dict
 }
 
-export function* availableProviders(): Script<HarnList> {
-  const all = yield* allProviders()
+export function* listAvailableProviders(): Script<HarnList> {
+  const all = yield* listProviders()
   const usable = all.keys().filter((name) => (all.get(name) as HarnDict).get('auth_available') !== false)
   return new HarnList([...usable])
 }
 
-export function names(record: Readonly<Record<string, unknown>>): HarnList {
+export function listNames(record: Readonly<Record<string, unknown>>): HarnList {
   return new HarnList(sortTexts(Object.keys(record)))
 }
 
-function qcDefaults(): HarnDict {
+function listQcDefaults(): HarnDict {
   const dict = new HarnDict()
   for (const [name, row] of Object.entries(PROVIDERS)) if (row.qcModel !== undefined) dict.set(name, row.qcModel)
   return dict
 }
 
-export function* catalogue(): Script<HarnDict> {
-  const all = yield* allProviders()
+export function* makeCatalogue(): Script<HarnDict> {
+  const all = yield* listProviders()
   return HarnDict.of({
     providers: new HarnList(all.keys().map((name) => (all.get(name) as HarnDict).with('name', name))),
-    known_model_names: names(ALIASES),
-    available_providers: yield* availableProviders(),
+    known_model_names: listNames(ALIASES),
+    available_providers: yield* listAvailableProviders(),
     aliases: new HarnList(
       sortTexts(Object.keys(ALIASES)).map((name) => HarnDict.of({ name, ...ALIASES[name]!, tool_format: null })),
     ),
-    models: new HarnList(modelIds().map((id) => modelDict(id))),
-    qc_defaults: qcDefaults(),
+    models: new HarnList(listModelIds().map((id) => makeModelDict(id))),
+    qc_defaults: listQcDefaults(),
   })
 }
 
-export function resolved(selector: Value): HarnDict {
+export function resolveToDict(selector: Value): HarnDict {
   const found = resolveModel(selector === null ? '' : display(selector))
   return HarnDict.of({
     id: found.id,
     provider: found.provider,
     alias: found.alias,
-    tool_format: toolFormatOf(found.provider),
-    tier: modelTier(found.id),
+    tool_format: findToolFormat(found.provider),
+    tier: classifyModelTier(found.id),
   })
 }
 
-export function* modelInfo(selector: Value): Script<HarnDict> {
-  const info = resolved(selector)
+export function* describeModel(selector: Value): Script<HarnDict> {
+  const info = resolveToDict(selector)
   const provider = display(info.get('provider')!)
   const id = display(info.get('id')!)
-  const capabilities = yield* here((ctx) => capabilityDict(provider, id, capabilitiesOf(provider, id, ctx.state(llmState).rules)))
+  const capabilities = yield* runHere((ctx) =>
+    makeCapabilityDict(provider, id, findCapabilities(provider, id, ctx.state(llmState).rules)),
+  )
   info.set('capabilities', capabilities)
-  info.set('catalog', modelDict(id))
+  info.set('catalog', makeModelDict(id))
   info.set('qc_default_model', PROVIDERS[provider]?.qcModel ?? null)
-  info.set('auth_available', yield* keyAvailable(PROVIDERS[provider]?.authEnvs ?? []))
+  info.set('auth_available', yield* hasKey(PROVIDERS[provider]?.authEnvs ?? []))
   return info
 }
 
-export function* healthcheck(target: Value, options: Value): Script<HarnDict> {
+export function* checkHealth(target: Value, options: Value): Script<HarnDict> {
   const given = options instanceof HarnDict ? options : target instanceof HarnDict ? target : new HarnDict()
   const named = target instanceof HarnDict ? (target.get('provider') ?? null) : target
-  const provider = named === null ? (yield* placeOf(new HarnDict())).provider : display(named)
-  const known = yield* here((ctx) => isKnownProvider(ctx.state(llmState), provider))
+  const provider = named === null ? (yield* readPlace(new HarnDict())).provider : display(named)
+  const known = yield* runHere((ctx) => isKnownProvider(ctx.state(llmState), provider))
   if (!known) {
     const metadata = HarnDict.of({ provider, reason: 'unknown_provider' })
     return HarnDict.of({ provider, valid: false, message: `Unknown provider: ${provider}`, metadata })
@@ -94,7 +105,7 @@ export function* healthcheck(target: Value, options: Value): Script<HarnDict> {
   if (provider === 'ollama' && given.get('warm') === true && model === null) {
     return HarnDict.of({ valid: false, status: 'invalid_request', message: 'Ollama warmup requires options.model' })
   }
-  const way = yield* here((ctx) => wayTo(ctx, provider))
+  const way = yield* runHere((ctx) => describeWay(ctx, provider))
   const answer = yield* tryAsk({
     kind: 'llm.call',
     args: {

@@ -3,17 +3,17 @@
 // each word counts at the place that its hash gives, so that texts that share words lie near each other.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
-import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, here, parseJson, utf8 } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, runHere, parseJson, toUtf8 } from '@bridle/vm/families'
 import type { EffectOf, Script, Value } from '@bridle/vm/families'
-import { failureDict, failureOf } from './errors.js'
-import { askOutside, UNKNOWN_PRICE, wayTo } from './attempt.js'
-import { tokensOfText } from './budget.js'
-import { placeOf } from './call.js'
-import { baseUrlOption } from './options.js'
-import { tokenPrices } from './providers.js'
-import { isMocked, nextMockedText } from './mock.js'
+import { makeFailureDict, makeFailure } from './errors.js'
+import { askOutside, UNKNOWN_PRICE, describeWay } from './attempt.js'
+import { estimateTextTokens } from './budget.js'
+import { readPlace } from './call.js'
+import { readBaseUrl } from './options.js'
+import { findTokenPrices } from './providers.js'
+import { isMocked, takeNextMockedText } from './mock.js'
 import { llmState } from './state.js'
-import { faultOfEffect, reserveModelCall } from '../../tools/policy/grants.js'
+import { findEffectFault, reserveModelCall } from '../../tools/policy/grants.js'
 import { isGuarded } from '../../tools/policy/grant-ceiling.js'
 
 /** Numbers of a made-up vector. */
@@ -22,48 +22,48 @@ const MOCK_SIZE = 32
 /** The vector of a text, a list of floats; failures are thrown as those of `llm_call`. */
 export function* embed(given: Value, options: HarnDict): Script<HarnList> {
   const text = display(given)
-  const { provider, model } = yield* placeOf(options)
-  const address = baseUrlOption(options)
-  const mocked = yield* here((ctx): Value | Fault => {
+  const { provider, model } = yield* readPlace(options)
+  const address = readBaseUrl(options)
+  const mocked = yield* runHere((ctx): Value | Fault => {
     const state = ctx.state(llmState)
     const isMade = isMocked(state, provider)
     const effect: EffectOf<'llm.call'> = {
       kind: 'llm.call',
-      args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) },
+      args: { op: 'embed', provider, model, ...describeWay(ctx, provider, address) },
     }
-    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
+    const refused = isGuarded(ctx) ? findEffectFault(ctx, effect, isMade ? 'both' : 'judge') : null
     if (refused !== null) return refused
     const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
-    const inputUsd = tokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
+    const inputUsd = findTokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
     // A vector has no tokens, and nobody says what was used: what is put aside is what counts.
-    const estimate = { inputTokens: tokensOfText(text), outputTokens: 0, inputUsd, outputUsd: 0 }
+    const estimate = { inputTokens: estimateTextTokens(text), outputTokens: 0, inputUsd, outputUsd: 0 }
     const reserved = isGuarded(ctx) ? reserveModelCall(ctx, effect, estimate) : null
     if (reserved instanceof Fault) return reserved
     if (!isMade) return null
     ctx.charge(text.length >> 4, MOCK_SIZE * 16)
-    const queued = parseJson(nextMockedText(state, text) ?? '')
-    return queued.ok && queued.value instanceof HarnList ? vectorOf(queued.value) : mockVector(text)
+    const queued = parseJson(takeNextMockedText(state, text) ?? '')
+    return queued.ok && queued.value instanceof HarnList ? toVector(queued.value) : makeMockVector(text)
   })
   if (mocked instanceof Fault) throw mocked
   if (mocked instanceof HarnList) return mocked
   const answer = yield* askOutside(provider, { op: 'embed', model, input: text, base_url_option: address })
   const vector = answer.kind === 'value' && answer.value instanceof HarnDict ? answer.value.get('vector') : null
-  if (vector instanceof HarnList) return vectorOf(vector)
-  const failure = answer.kind === 'failure' ? answer.failure : failureOf(`provider '${provider}' gave no vector`)
-  return failWith(failureDict(failure, { provider, model }))
+  if (vector instanceof HarnList) return toVector(vector)
+  const failure = answer.kind === 'failure' ? answer.failure : makeFailure(`provider '${provider}' gave no vector`)
+  return failWith(makeFailureDict(failure, { provider, model }))
 }
 
-function vectorOf(list: HarnList): HarnList {
+function toVector(list: HarnList): HarnList {
   return new HarnList(list.view().map((item) => (typeof item === 'number' ? new HarnFloat(item) : item)))
 }
 
-function mockVector(text: string): HarnList {
+function makeMockVector(text: string): HarnList {
   const counts = Array.from({ length: MOCK_SIZE }, () => 0)
   for (const word of text.toLowerCase().split(/[^\p{L}\p{N}]+/u)) {
     if (word === '') continue
     // FNV-1a.
     let hash = 0x811c9dc5
-    for (const byte of utf8(word)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+    for (const byte of toUtf8(word)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
     counts[hash % MOCK_SIZE]!++
   }
   const length = Math.hypot(...counts) || 1

@@ -1,7 +1,7 @@
 // Failures of a model call: the error dict that scripts see, its reason and whether trying again can help.
 // The message decides first, because services say more in it than in a status; the category only where the message is silent.
 
-import { HarnDict, classify, knownCategory, lookup } from '@bridle/vm/families'
+import { HarnDict, classify, toKnownCategory, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 
 export interface LlmFailure {
@@ -52,7 +52,7 @@ const DECLARED: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/server_error|overloaded/, 'server_error'],
 ]
 
-function verdictOn(category: string, message: string): Verdict {
+function judgeFailure(category: string, message: string): Verdict {
   const text = message.toLowerCase()
   if (text.includes('kind') && text.includes('transient')) {
     const declared = DECLARED.find(([pattern]) => pattern.test(text))
@@ -75,10 +75,13 @@ export function retryAfterMs(message: string): number | null {
 }
 
 /** The error dict of a failed call; without a provider when the request itself could not be read. */
-export function failureDict(failure: LlmFailure, place: { readonly provider: string; readonly model: string } | null): HarnDict {
+export function makeFailureDict(
+  failure: LlmFailure,
+  place: { readonly provider: string; readonly model: string } | null,
+): HarnDict {
   // Only a budget of ours says which limit it was.
   const [kind, reason] =
-    failure.more === undefined ? verdictOn(failure.category, failure.message) : (['terminal', 'budget_exceeded'] as const)
+    failure.more === undefined ? judgeFailure(failure.category, failure.message) : (['terminal', 'budget_exceeded'] as const)
   const message = failure.isRuntime === true ? `Runtime error: ${failure.message}` : failure.message
   const dict = HarnDict.of({ category: failure.category, kind, reason, message, ...failure.more })
   const after = retryAfterMs(failure.message)
@@ -100,11 +103,11 @@ const TRANSIENT_CATEGORIES: ReadonlySet<string> = new Set([
 
 /** Whether another attempt may help. */
 export function isTransient(failure: LlmFailure): boolean {
-  const [kind, reason] = verdictOn(failure.category, failure.message)
+  const [kind, reason] = judgeFailure(failure.category, failure.message)
   return reason === 'unknown' ? TRANSIENT_CATEGORIES.has(failure.category) : kind === 'transient'
 }
 
 /** A failure of an uncategorised text, as HTTP clients and services write them. */
-export function failureOf(message: string, category?: string): LlmFailure {
-  return { category: category === undefined ? classify(message) : knownCategory(category), message }
+export function makeFailure(message: string, category?: string): LlmFailure {
+  return { category: category === undefined ? classify(message) : toKnownCategory(category), message }
 }

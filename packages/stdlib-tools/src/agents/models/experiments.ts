@@ -2,7 +2,7 @@
 
 import { HarnClosure, HarnDict, HarnFloat, HarnList, display, failWith, isInt, typeName } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { dictsOf } from '../transcripts/shape.js'
+import { listDicts } from '../transcripts/shape.js'
 
 export interface Experiment {
   readonly name: string
@@ -23,18 +23,18 @@ const FORM = 'structural_experiment'
 export function readExperiment(value: Value): Experiment | null {
   if (value === null || value === false) return null
   if (typeof value === 'string') return value.trim() === '' ? null : readSpec(value.trim())
-  if (value instanceof HarnClosure) return custom(value, 'custom', 'custom', new HarnDict())
+  if (value instanceof HarnClosure) return makeCustom(value, 'custom', 'custom', new HarnDict())
   if (!(value instanceof HarnDict)) {
     return failWith(`${FORM}: expected string, dict, closure, nil, or false; got ${typeName(value)}`)
   }
   return readDict(value)
 }
 
-function custom(transform: HarnClosure, name: string, label: string, args: HarnDict): Experiment {
+function makeCustom(transform: HarnClosure, name: string, label: string, args: HarnDict): Experiment {
   return { name, label, args, transform }
 }
 
-function known(name: string, label: string, args: HarnDict): Experiment {
+function makeKnown(name: string, label: string, args: HarnDict): Experiment {
   if (!BUILT_IN.includes(name)) return failWith(`unknown structural experiment \`${name}\``)
   return { name, label, args, transform: null }
 }
@@ -49,18 +49,18 @@ function readDict(dict: HarnDict): Experiment {
   const given = dict.get('args')
   const args = given instanceof HarnDict ? given.copy() : new HarnDict()
   if (transform instanceof HarnClosure) {
-    return custom(transform, name ?? 'custom', labelValue === null ? (name ?? 'custom') : display(labelValue), args)
+    return makeCustom(transform, name ?? 'custom', labelValue === null ? (name ?? 'custom') : display(labelValue), args)
   }
   if (name === null) return failWith(`${FORM}: dict form requires \`name\` or \`transform\``)
   // Without `args` all other keys are arguments.
   if (!(given instanceof HarnDict)) for (const key of dict.keys()) if (!OWN_KEYS.has(key)) args.set(key, dict.get(key)!)
-  return known(name, labelValue === null ? name : display(labelValue), args)
+  return makeKnown(name, labelValue === null ? name : display(labelValue), args)
 }
 
 /** `name` or `name(key: value, …)`. */
 function readSpec(spec: string): Experiment {
   const open = spec.indexOf('(')
-  if (open < 0) return known(spec, spec, new HarnDict())
+  if (open < 0) return makeKnown(spec, spec, new HarnDict())
   if (!spec.endsWith(')')) return failWith(`${FORM}: missing closing \`)\``)
   const args = new HarnDict()
   for (const piece of spec.slice(open + 1, -1).split(',')) {
@@ -69,7 +69,7 @@ function readSpec(spec: string): Experiment {
     if (colon < 0) return failWith(`${FORM}: expected \`name: value\`, got \`${piece.trim()}\``)
     args.set(piece.slice(0, colon).trim(), readScalar(piece.slice(colon + 1).trim()))
   }
-  return known(spec.slice(0, open).trim(), spec, args)
+  return makeKnown(spec.slice(0, open).trim(), spec, args)
 }
 
 function readScalar(text: string): Value {
@@ -88,25 +88,25 @@ const DRAFT =
 /** The prompt as one of the built-in experiments changes it. */
 export function applyBuiltIn(experiment: Experiment, prompt: Prompt): Prompt {
   const { system } = prompt
-  const messages = dictsOf(prompt.messages)
+  const messages = listDicts(prompt.messages)
   const at = messages.findLastIndex((message) => message.get('role') === 'user' && typeof message.get('content') === 'string')
   if (at < 0) return prompt
   const message = messages[at]!
   const text = message.get('content') as string
-  const replaced = (content: string): HarnList => new HarnList(messages.with(at, message.with('content', content)))
+  const replaceContent = (content: string): HarnList => new HarnList(messages.with(at, message.with('content', content)))
   switch (experiment.name) {
     case 'doubled_prompt':
       return { messages: new HarnList([message, ...messages, message]), system }
     case 'prompt_order_permutation':
-      return { messages: replaced(permuted(text, seedOf(experiment.args.get('seed') ?? null))), system }
+      return { messages: replaceContent(permuteSections(text, readSeed(experiment.args.get('seed') ?? null))), system }
     case 'chain_of_draft':
-      return { messages: replaced(`${text}\n\n${DRAFT}`), system }
+      return { messages: replaceContent(`${text}\n\n${DRAFT}`), system }
     default:
-      return system === null || system === '' ? prompt : { messages: replaced(system), system: text }
+      return system === null || system === '' ? prompt : { messages: replaceContent(system), system: text }
   }
 }
 
-function seedOf(value: Value): bigint {
+function readSeed(value: Value): bigint {
   return isInt(value) ? BigInt(value) : 0n
 }
 
@@ -119,7 +119,7 @@ function score(seed: bigint, index: number): bigint {
   return v ^ (v >> 33n)
 }
 
-function permuted(text: string, seed: bigint): string {
+function permuteSections(text: string, seed: bigint): string {
   const sections = text
     .split(/\n[ \t]*\n/)
     .map((section) => section.trim())
@@ -139,12 +139,12 @@ export function readTransformed(
   prompt: Prompt,
   experiment: Experiment,
 ): { readonly prompt: Prompt; readonly record: HarnDict } {
-  const record = experimentRecord(experiment)
-  const wrong = (): never => failWith(`${FORM} transform must return nil, a message list, or a dict`)
-  const messagesOf = (list: HarnList): HarnList => new HarnList(dictsOf(list))
+  const record = makeExperimentRecord(experiment)
+  const failWrongForm = (): never => failWith(`${FORM} transform must return nil, a message list, or a dict`)
+  const listMessages = (list: HarnList): HarnList => new HarnList(listDicts(list))
   if (value === null) return { prompt, record }
-  if (value instanceof HarnList) return { prompt: { ...prompt, messages: messagesOf(value) }, record }
-  if (!(value instanceof HarnDict)) return wrong()
+  if (value instanceof HarnList) return { prompt: { ...prompt, messages: listMessages(value) }, record }
+  if (!(value instanceof HarnDict)) return failWrongForm()
   const messages = value.get('messages')
   const system = value.get('system') ?? null
   for (const key of ['label', 'name']) if (value.has(key)) record.set(key, value.get(key)!)
@@ -154,7 +154,7 @@ export function readTransformed(
   record.set('metadata', metadata)
   return {
     prompt: {
-      messages: messages instanceof HarnList ? messagesOf(messages) : prompt.messages,
+      messages: messages instanceof HarnList ? listMessages(messages) : prompt.messages,
       system: system === null ? prompt.system : display(system),
     },
     record,
@@ -162,7 +162,7 @@ export function readTransformed(
 }
 
 /** What the transcript says of an applied experiment. */
-export function experimentRecord(experiment: Experiment): HarnDict {
+export function makeExperimentRecord(experiment: Experiment): HarnDict {
   return HarnDict.of({
     label: experiment.label,
     name: experiment.name,

@@ -9,65 +9,65 @@ import {
   display,
   isInt,
   makeChannel,
-  scripts,
+  makeScripts,
   sortTexts,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { MODEL_OPTIONS, RATE_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
 import { parseTomlText } from '../../library/formats/toml.js'
-import { optionalEnvironment } from './call.js'
+import { readOptionalEnvironment } from './call.js'
 import { attemptFrame } from './attempt.js'
 import { modelPrimitives } from './primitives.js'
 import { replyPrimitives } from './reply.js'
-import { harnModules } from '../../library/harn/modules.js'
-import { capabilitiesOf, capabilityDict, readRules } from './capabilities.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { findCapabilities, makeCapabilityDict, readRules } from './capabilities.js'
 import { embed } from './embed.js'
 import { mockBuiltins } from './mock.js'
-import { ALIASES, PROVIDERS, costOf, inferProvider, modelTier, resolveModel } from './providers.js'
+import { ALIASES, PROVIDERS, estimateCost, inferProvider, classifyModelTier, resolveModel } from './providers.js'
 import { llmState } from './state.js'
-import { toolError } from '../../library/tool-errors.js'
+import { makeToolError } from '../../library/tool-errors.js'
 import { usageState } from '../../library/logging/tracing.js'
 import {
-  availableProviders,
-  allProviders,
-  catalogue,
-  resolved,
-  modelInfo,
-  healthcheck,
-  keyAvailable,
-  names,
+  listAvailableProviders,
+  listProviders,
+  makeCatalogue,
+  resolveToDict,
+  describeModel,
+  checkHealth,
+  hasKey,
+  listNames,
 } from './catalogue.js'
 
 const EFFECTS: readonly string[] = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callback']
 
 // ----------------------------------------------------------------------------------------------------------------- scripts
 
-const machine = scripts('llm.script', {
+const machine = makeScripts('llm.script', {
   *info() {
-    const provider = (yield* optionalEnvironment('HARN_LLM_PROVIDER')) ?? 'anthropic'
-    const model = yield* optionalEnvironment('HARN_LLM_MODEL')
+    const provider = (yield* readOptionalEnvironment('HARN_LLM_PROVIDER')) ?? 'anthropic'
+    const model = yield* readOptionalEnvironment('HARN_LLM_MODEL')
     const key = PROVIDERS[provider]?.authEnvs ?? []
-    const keySet = key.length > 0 && (yield* keyAvailable(key))
+    const keySet = key.length > 0 && (yield* hasKey(key))
     return HarnDict.of({ provider, model: model ?? '', api_key_set: keySet })
   },
   *config(name) {
-    const all = yield* allProviders()
+    const all = yield* listProviders()
     return name === null ? all : (all.get(display(name!)) ?? null)
   },
   *available() {
-    return yield* availableProviders()
+    return yield* listAvailableProviders()
   },
   *catalogue() {
-    return yield* catalogue()
+    return yield* makeCatalogue()
   },
   *modelInfo(selector) {
-    return yield* modelInfo(selector!)
+    return yield* describeModel(selector!)
   },
   *embed(text, options) {
     return yield* embed(text!, options as HarnDict)
   },
   *healthcheck(target, options) {
-    return yield* healthcheck(target!, options!)
+    return yield* checkHealth(target!, options!)
   },
 })
 
@@ -78,15 +78,15 @@ function goOn(ctx: Context, name: string, ...args: Value[]): Result {
 
 // ---------------------------------------------------------------------------------------------------------------- builtins
 
-function missingPrompt(): HarnDict {
-  return toolError('invalid_args', 'Missing required parameter: prompt (or messages)', {
+function makeMissingPromptError(): HarnDict {
+  return makeToolError('invalid_args', 'Missing required parameter: prompt (or messages)', {
     tool: 'llm.chat',
     callId: null,
     attempt: 1,
   })
 }
 
-function dictOr(value: Value | undefined): HarnDict {
+function toDict(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
@@ -97,7 +97,7 @@ const REPLY =
 
 const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
 
-function calling(
+function defineCalling(
   signature: string,
   doc: string,
   run: (ctx: Context, ...args: Value[]) => Result,
@@ -106,16 +106,16 @@ function calling(
   return builtin(signature, { doc, effects: EFFECTS, shapes: { options } }, run)
 }
 
-/** As `calling`; the checker knows no shape of the result. */
-function callingOutside(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
+/** As `defineCalling`; the checker knows no shape of the result. */
+function defineCallingOutside(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
   return builtin(signature, { doc, effects: EFFECTS, fromOutside: true, shapes: { options: MODEL_OPTIONS } }, run)
 }
 
-function numberOf(value: Value | undefined): number | null {
+function readNumber(value: Value | undefined): number | null {
   return isInt(value ?? null) ? Number(value) : value instanceof HarnFloat ? value.v : null
 }
 
-function rateLimit(ctx: Context, provider: Value, options: Value): Result {
+function setRateLimit(ctx: Context, provider: Value, options: Value): Result {
   if (provider === null || display(provider) === '') return ctx.runtime('llm_rate_limit: provider name is required')
   const limits = ctx.state(llmState).rateLimits
   const name = display(provider)
@@ -130,48 +130,48 @@ function rateLimit(ctx: Context, provider: Value, options: Value): Result {
 export const llmFamily: BuiltinFamily = {
   name: 'llm',
   frames: [machine.frame, attemptFrame],
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: [...modelPrimitives, ...replyPrimitives],
   builtins: [
-    callingOutside(
+    defineCallingOutside(
       `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model; throws an error dict when it fails.',
-      (ctx, prompt, system, options) => goOn(ctx, 'call', prompt!, system!, dictOr(options)),
+      (ctx, prompt, system, options) => goOn(ctx, 'call', prompt!, system!, toDict(options)),
     ),
-    callingOutside(
+    defineCallingOutside(
       'llm_call_safe(prompt: string, system?: string | nil, options?: dict) -> dict',
       'Asks a model; `{ok, response, error}`.',
-      (ctx, prompt, system, options) => goOn(ctx, 'call_safe', prompt!, system!, dictOr(options)),
+      (ctx, prompt, system, options) => goOn(ctx, 'call_safe', prompt!, system!, toDict(options)),
     ),
-    calling(
+    defineCalling(
       'llm_call_structured<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> T',
       'Asks a model for data of a schema; throws when it gives none.',
       (ctx, prompt, schema, options) => goOn(ctx, 'structured', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
-    calling(
+    defineCalling(
       'llm_call_structured_safe(prompt: string, schema: Schema<T>, options?: dict | nil) -> dict',
       'Asks a model for data of a schema; `{ok, data, error}`.',
       (ctx, prompt, schema, options) => goOn(ctx, 'structured_safe', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
-    calling(
+    defineCalling(
       `llm_call_structured_result<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> {ok: bool, data: T | nil, raw_text: string, ` +
         `error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: ${USAGE}, model: string, provider: string}`,
       'Asks a model for data of a schema, repairs its answer if told to, and says all about it; never throws.',
       (ctx, prompt, schema, options) => goOn(ctx, 'structured_result', ctx.argc > 1, prompt!, schema!, options!),
       STRUCTURED_OPTIONS,
     ),
-    callingOutside(
+    defineCallingOutside(
       `llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
       'Asks a model to go on with a text.',
       (ctx, prefix, suffix, system, options) =>
-        goOn(ctx, 'completion', display(prefix!), suffix === null ? '' : display(suffix!), system!, dictOr(options)),
+        goOn(ctx, 'completion', display(prefix!), suffix === null ? '' : display(suffix!), system!, toDict(options)),
     ),
     builtin(
       '__llm_embed(text: string, options: dict) -> list',
       { doc: 'A text as a vector.', effects: ['llm.call', 'process.info'] },
-      (ctx, text, options) => machine.start(ctx, 'embed', text!, dictOr(options)),
+      (ctx, text, options) => machine.start(ctx, 'embed', text!, toDict(options)),
     ),
     builtin(
       '__llm_chat(args: dict) -> dict',
@@ -181,20 +181,20 @@ export const llmFamily: BuiltinFamily = {
         const args = given
         const messages = args.get('messages') ?? null
         const prompt = args.get('prompt') ?? null
-        if (prompt === null && messages === null) return ctx.throw(missingPrompt())
+        if (prompt === null && messages === null) return ctx.throw(makeMissingPromptError())
         const options = new HarnDict()
         for (const key of ['provider', 'model', 'temperature', 'max_tokens', 'messages'])
           if (args.has(key)) options.set(key, args.get(key)!)
         return ctx.call(ctx.builtinValue('llm_call'), [prompt ?? '', args.get('system') ?? null, options])
       },
     ),
-    calling(
+    defineCalling(
       'llm_stream(prompt: string, system?: string | nil, options?: dict) -> channel as ?',
       'A channel with the pieces of an answer, closed at its end.',
       (ctx, prompt, system, options) =>
-        goOn(ctx, 'stream_into', prompt!, system!, dictOr(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
+        goOn(ctx, 'stream_into', prompt!, system!, toDict(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
     ),
-    calling(
+    defineCalling(
       'with_rate_limit(provider: string, fn: closure, options?: dict) -> any',
       'Calls a function, again after a pause when a rate limit or the network refused it.',
       (ctx, provider, fn, options) => goOn(ctx, 'with_rate_limit', provider!, fn!, options!),
@@ -204,13 +204,14 @@ export const llmFamily: BuiltinFamily = {
     builtin(
       'llm_cost(model: string, input_tokens: int, output_tokens: int) -> float',
       { doc: 'Dollars that so many tokens of a model cost; 0 for a model without a price.' },
-      (_ctx, model, input, output) => new HarnFloat(costOf(display(model!), numberOf(input) ?? 0, numberOf(output) ?? 0)),
+      (_ctx, model, input, output) =>
+        new HarnFloat(estimateCost(display(model!), readNumber(input) ?? 0, readNumber(output) ?? 0)),
     ),
     builtin(
       'llm_budget(max_cost: float) -> nil',
       { doc: 'Sets what the calls of this run may cost in dollars.', effects: [] },
       (ctx, limit) => {
-        const value = numberOf(limit)
+        const value = readNumber(limit)
         if (value === null) return ctx.throw('llm_budget: requires a numeric argument')
         ctx.state(llmState).ceiling = value
         return null
@@ -236,7 +237,7 @@ export const llmFamily: BuiltinFamily = {
     builtin(
       'llm_rate_limit(provider: string, options?: dict) -> int | bool | nil as ?',
       { doc: 'Reads or sets the requests per minute of a provider.', effects: [] },
-      (ctx, provider, options) => rateLimit(ctx, provider!, options!),
+      (ctx, provider, options) => setRateLimit(ctx, provider!, options!),
     ),
     builtin('llm_info() -> dict', { doc: 'The provider and model of calls that name none.', effects: ['process.info'] }, (ctx) =>
       machine.start(ctx, 'info'),
@@ -255,14 +256,14 @@ export const llmFamily: BuiltinFamily = {
       { doc: 'Names of the providers that need no key or have one.', effects: ['process.info'] },
       (ctx) => machine.start(ctx, 'available'),
     ),
-    builtin('llm_known_models() -> list', { doc: 'Names that stand for a model.' }, () => names(ALIASES)),
+    builtin('llm_known_models() -> list', { doc: 'Names that stand for a model.' }, () => listNames(ALIASES)),
     builtin(
       'llm_provider_catalog() -> dict',
       { doc: 'All that is known of providers and models.', effects: ['process.info'] },
       (ctx) => machine.start(ctx, 'catalogue'),
     ),
     builtin('llm_resolve_model(alias: string) -> dict', { doc: 'The model that a name or alias stands for.' }, (_ctx, selector) =>
-      resolved(selector!),
+      resolveToDict(selector!),
     ),
     builtin(
       'llm_model_info(model: string) -> dict',
@@ -280,7 +281,7 @@ export const llmFamily: BuiltinFamily = {
         return HarnDict.of({
           id: found.id,
           provider: found.alias === null ? inferred : found.provider,
-          tier: modelTier(found.id),
+          tier: classifyModelTier(found.id),
         })
       },
     ),
@@ -290,7 +291,7 @@ export const llmFamily: BuiltinFamily = {
       (_ctx, model) => inferProvider(display(model!)),
     ),
     builtin('llm_model_tier(model_id: string) -> string', { doc: 'small, mid or frontier.' }, (_ctx, model) =>
-      modelTier(display(model!)),
+      classifyModelTier(display(model!)),
     ),
     builtin(
       'llm_qc_default_model(provider: string) -> string | nil',
@@ -325,7 +326,7 @@ export const llmFamily: BuiltinFamily = {
         }
         const name = display(provider!)
         const id = model === null ? '' : display(model!)
-        return capabilityDict(name, id, capabilitiesOf(name, id, ctx.state(llmState).rules))
+        return makeCapabilityDict(name, id, findCapabilities(name, id, ctx.state(llmState).rules))
       },
     ),
     builtin(

@@ -11,11 +11,11 @@ import {
   display,
   equals,
   isInt,
-  knownCategory,
+  toKnownCategory,
   lookup,
   parseJson,
-  sortedJson,
-  utf8,
+  stringifySorted,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -23,7 +23,7 @@ import { llmState } from './state.js'
 import type { LlmFailure } from './errors.js'
 import type { LlmResponse, LlmState, MockAnswer, MockCall, MockEntry } from './state.js'
 import type { LlmRequest } from './options.js'
-import { dictsOf } from '../transcripts/shape.js'
+import { listDicts } from '../transcripts/shape.js'
 import { readCallArguments } from '../../tools/definitions/model-arguments.js'
 
 const DEFAULT_OUTPUT_TOKENS = 30
@@ -32,19 +32,19 @@ const PROMPT_PREVIEW = 100
 
 // ------------------------------------------------------------------------------------------------------------------ config
 
-function textOr(dict: HarnDict, key: string): string | null {
+function readText(dict: HarnDict, key: string): string | null {
   const value = dict.get(key) ?? null
   return value === null ? null : display(value)
 }
 
-function tokensOr(dict: HarnDict, key: string): number | null {
+function readTokens(dict: HarnDict, key: string): number | null {
   const value = dict.get(key) ?? null
   return value === null ? null : countOr(value, 0)
 }
 
 /** A queue entry from a config dict; a text says what is wrong. */
 export function readMock(config: HarnDict): MockEntry | string {
-  const match = textOr(config, 'match')
+  const match = readText(config, 'match')
   const consume = config.get('consume_match') === true
   const error = config.get('error') ?? null
   if (error !== null) {
@@ -56,10 +56,10 @@ export function readMock(config: HarnDict): MockEntry | string {
 
 function readError(error: Value): LlmFailure | string {
   if (!(error instanceof HarnDict)) return 'llm_mock: error must be a dict {category, message, retry_after_ms?}'
-  const category = textOr(error, 'category') ?? ''
+  const category = readText(error, 'category') ?? ''
   if (category === '') return 'llm_mock: error.category is required'
-  if (knownCategory(category) !== category) return `llm_mock: unknown error category \`${category}\``
-  const message = textOr(error, 'message') ?? ''
+  if (toKnownCategory(category) !== category) return `llm_mock: unknown error category \`${category}\``
+  const message = readText(error, 'message') ?? ''
   const after = error.get('retry_after_ms') ?? null
   if (after === null) return { category, message }
   if (!isInt(after) || after < 0) return 'llm_mock: error.retry_after_ms must be a non-negative int'
@@ -67,7 +67,7 @@ function readError(error: Value): LlmFailure | string {
 }
 
 /** A call without a name is one of a tool that there is not. */
-function nameOf(call: HarnDict): string {
+function readName(call: HarnDict): string {
   const name = call.get('name')
   return typeof name === 'string' ? name : 'unknown'
 }
@@ -79,25 +79,25 @@ function readAnswer(config: HarnDict): MockAnswer {
   const toolCalls =
     calls instanceof HarnList ? calls.view().map((call) => (call instanceof HarnDict ? call : new HarnDict())) : []
   return {
-    text: textOr(config, 'text') ?? '',
+    text: readText(config, 'text') ?? '',
     toolCalls: toolCalls.map((call, at) =>
       HarnDict.of({
-        id: verbatim ? (textOr(call, 'id') ?? `mock_call_${at + 1}`) : `mock_call_${at + 1}`,
+        id: verbatim ? (readText(call, 'id') ?? `mock_call_${at + 1}`) : `mock_call_${at + 1}`,
         type: 'tool_call',
-        name: nameOf(call),
+        name: readName(call),
         arguments: readCallArguments(call.get('arguments')),
       }),
     ),
     blocks: verbatim ? blocks.view().filter((block): block is HarnDict => block instanceof HarnDict) : null,
-    model: textOr(config, 'model') ?? 'mock',
-    provider: textOr(config, 'provider') ?? 'mock',
-    inputTokens: tokensOr(config, 'input_tokens'),
-    outputTokens: tokensOr(config, 'output_tokens'),
-    cacheRead: tokensOr(config, 'cache_read_tokens'),
-    cacheWrite: tokensOr(config, 'cache_write_tokens') ?? tokensOr(config, 'cache_creation_input_tokens'),
-    thinking: textOr(config, 'thinking'),
-    thinkingSummary: textOr(config, 'thinking_summary'),
-    stopReason: textOr(config, 'stop_reason'),
+    model: readText(config, 'model') ?? 'mock',
+    provider: readText(config, 'provider') ?? 'mock',
+    inputTokens: readTokens(config, 'input_tokens'),
+    outputTokens: readTokens(config, 'output_tokens'),
+    cacheRead: readTokens(config, 'cache_read_tokens'),
+    cacheWrite: readTokens(config, 'cache_write_tokens') ?? readTokens(config, 'cache_creation_input_tokens'),
+    thinking: readText(config, 'thinking'),
+    thinkingSummary: readText(config, 'thinking_summary'),
+    stopReason: readText(config, 'stop_reason'),
   }
 }
 
@@ -135,7 +135,7 @@ function matchText(messages: readonly HarnDict[]): string {
 }
 
 /** `*` matches any text; the first piece stands at the start, the last at the end. */
-export function globMatches(pattern: string, text: string): boolean {
+export function matchesGlob(pattern: string, text: string): boolean {
   if (!pattern.includes('*')) return pattern === text
   const pieces = pattern.split('*')
   const first = pieces[0]!
@@ -154,7 +154,7 @@ export function globMatches(pattern: string, text: string): boolean {
 /** Takes the entry that answers: one without a pattern before any with one. */
 function take(queue: MockEntry[], text: string): MockEntry | null {
   const plain = queue.findIndex((entry) => entry.match === null)
-  const at = plain >= 0 ? plain : queue.findIndex((entry) => globMatches(entry.match!, text))
+  const at = plain >= 0 ? plain : queue.findIndex((entry) => matchesGlob(entry.match!, text))
   if (at < 0) return null
   const entry = queue[at]!
   if (entry.match === null || entry.consume) queue.splice(at, 1)
@@ -171,7 +171,7 @@ export function isMocked(state: LlmState, provider: string): boolean {
 }
 
 /** The text of the queued answer that fits, null without one; a queued error is left to the calls that it is meant for. */
-export function nextMockedText(state: LlmState, text: string): string | null {
+export function takeNextMockedText(state: LlmState, text: string): string | null {
   const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
   return entry?.answer?.text ?? null
 }
@@ -180,7 +180,7 @@ export function nextMockedText(state: LlmState, text: string): string | null {
 export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
   const state = ctx.state(llmState)
   recordCall(state, request)
-  const text = matchText(dictsOf(request.messages))
+  const text = matchText(listDicts(request.messages))
   ctx.charge(text.length >> 6, text.length)
   const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
   if (entry === null && state.fixtures !== null) {
@@ -188,7 +188,7 @@ export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
     return { kind: 'failure', failure: { category: 'generic', message } }
   }
   if (entry?.failure != null) return { kind: 'failure', failure: entry.failure }
-  const response = entry?.answer == null ? defaultAnswer(request) : answerOf(entry.answer, text)
+  const response = entry?.answer == null ? makeDefaultAnswer(request) : toResponse(entry.answer, text)
   return { kind: 'answer', response: withCache(state, request, response, entry?.answer ?? null) }
 }
 
@@ -214,18 +214,18 @@ function recordValue({ messages, prompt, tools, thinking }: MockCall): HarnDict 
   return HarnDict.of({ messages, system: prompt?.text ?? null, tools, thinking })
 }
 
-function answerOf(answer: MockAnswer, text: string): LlmResponse {
+function toResponse(answer: MockAnswer, text: string): LlmResponse {
   return {
     ...answer,
-    blocks: answer.blocks ?? blocksOf(answer.text, answer.toolCalls),
-    inputTokens: answer.inputTokens ?? utf8(text).length,
+    blocks: answer.blocks ?? makeBlocks(answer.text, answer.toolCalls),
+    inputTokens: answer.inputTokens ?? toUtf8(text).length,
     outputTokens: answer.outputTokens ?? DEFAULT_OUTPUT_TOKENS,
     cacheRead: answer.cacheRead ?? 0,
     cacheWrite: answer.cacheWrite ?? 0,
   }
 }
 
-export function blocksOf(text: string, toolCalls: readonly HarnDict[]): HarnDict[] {
+export function makeBlocks(text: string, toolCalls: readonly HarnDict[]): HarnDict[] {
   const blocks = text === '' ? [] : [HarnDict.of({ type: 'output_text', text, visibility: 'public' })]
   for (const call of toolCalls) {
     blocks.push(
@@ -242,15 +242,15 @@ export function blocksOf(text: string, toolCalls: readonly HarnDict[]): HarnDict
 }
 
 /** The text of the last message that has any. */
-function promptText(messages: readonly HarnDict[]): string {
+function findPromptText(messages: readonly HarnDict[]): string {
   for (let at = messages.length - 1; at >= 0; at--) {
-    const text = contentText(messages[at]!.get('content') ?? null)
+    const text = readContentText(messages[at]!.get('content') ?? null)
     if (text.trim() !== '') return text
   }
   return ''
 }
 
-function contentText(content: Value): string {
+function readContentText(content: Value): string {
   if (typeof content === 'string') return content
   if (!(content instanceof HarnList)) return ''
   const texts = content.view().map((block) => (block instanceof HarnDict ? (block.get('text') ?? '') : block))
@@ -266,12 +266,12 @@ const PLACEHOLDERS: Readonly<Record<string, () => Value>> = lookup({
 })
 
 /** What the provider `mock` says by itself: the first native tool, or a text about the prompt. */
-function defaultAnswer(request: LlmRequest): LlmResponse {
-  const prompt = promptText(dictsOf(request.messages))
+function makeDefaultAnswer(request: LlmRequest): LlmResponse {
+  const prompt = findPromptText(listDicts(request.messages))
   const base = {
     model: request.model,
     provider: 'mock',
-    inputTokens: utf8(prompt).length,
+    inputTokens: toUtf8(prompt).length,
     cacheRead: 0,
     cacheWrite: 0,
     thinking: null,
@@ -280,8 +280,8 @@ function defaultAnswer(request: LlmRequest): LlmResponse {
   }
   const tool = request.tools[0]
   if (tool !== undefined) {
-    const toolCalls = [placeholderCall(tool)]
-    return { ...base, text: '', toolCalls, blocks: blocksOf('', toolCalls), outputTokens: TOOL_OUTPUT_TOKENS }
+    const toolCalls = [makePlaceholderCall(tool)]
+    return { ...base, text: '', toolCalls, blocks: makeBlocks('', toolCalls), outputTokens: TOOL_OUTPUT_TOKENS }
   }
   const words = prompt.split(/\s+/u).filter((word) => word !== '').length
   const plain =
@@ -290,10 +290,10 @@ function defaultAnswer(request: LlmRequest): LlmResponse {
       : `Mock response to ${words}-word prompt: ${[...prompt].slice(0, PROMPT_PREVIEW).join('')}`
   const tagged = request.system?.includes('<done>') === true
   const text = tagged ? `<assistant_prose>${plain}</assistant_prose>\n<done>##DONE##</done>` : plain
-  return { ...base, text, toolCalls: [], blocks: blocksOf(text, []), outputTokens: DEFAULT_OUTPUT_TOKENS }
+  return { ...base, text, toolCalls: [], blocks: makeBlocks(text, []), outputTokens: DEFAULT_OUTPUT_TOKENS }
 }
 
-function placeholderCall(tool: HarnDict): HarnDict {
+function makePlaceholderCall(tool: HarnDict): HarnDict {
   const nested = tool.get('function')
   const spec = nested instanceof HarnDict ? nested : tool
   const schema = spec.get('parameters') ?? spec.get('input_schema')
@@ -324,7 +324,7 @@ function withCache(state: LlmState, request: LlmRequest, response: LlmResponse, 
     system: request.system,
     messages: request.messages,
   })
-  const key = bytesToHex(sha256(utf8(sortedJson(prompt))))
+  const key = bytesToHex(sha256(toUtf8(stringifySorted(prompt))))
   if (state.cacheSeen.includes(key)) return { ...response, cacheRead: response.inputTokens }
   state.cacheSeen.push(key)
   return { ...response, cacheWrite: response.inputTokens }
@@ -332,7 +332,7 @@ function withCache(state: LlmState, request: LlmRequest, response: LlmResponse, 
 
 // ---------------------------------------------------------------------------------------------------------------- builtins
 
-function mock(ctx: Context, config: Value): Result {
+function addMock(ctx: Context, config: Value): Result {
   if (!(config instanceof HarnDict)) return ctx.runtime('llm_mock: expected a dict argument')
   const entry = readMock(config)
   if (typeof entry === 'string') return ctx.runtime(entry)
@@ -351,7 +351,7 @@ export const mockBuiltins: readonly BuiltinDef[] = [
   builtin(
     'llm_mock(config: dict) -> nil',
     { doc: 'Queues an answer or an error for a model call; with `match` for calls whose text fits the pattern.' },
-    (ctx, config) => mock(ctx, config ?? null),
+    (ctx, config) => addMock(ctx, config ?? null),
   ),
   builtin(
     'llm_mock_calls() -> list',

@@ -15,26 +15,26 @@ import {
   typeName,
 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { capabilitiesOf } from './capabilities.js'
+import { findCapabilities } from './capabilities.js'
 import type { Capabilities } from './capabilities.js'
 import { readExperiment } from './experiments.js'
 import type { Experiment } from './experiments.js'
 import {
   ALIASES,
   PROVIDERS,
-  defaultModelOf,
+  findDefaultModel,
   inferProvider,
-  namedPlace,
+  parseNamedPlace,
   namesNobody,
   resolveModel,
   stripProviderPrefix,
-  toolFormatOf,
+  findToolFormat,
 } from './providers.js'
-import { applyToolSearch, readToolSearch, toolEntries, toolName } from './tools.js'
+import { applyToolSearch, readToolSearch, readToolEntries, readToolName } from './tools.js'
 import type { LlmState } from './state.js'
-import { dictsOf } from '../transcripts/shape.js'
+import { listDicts } from '../transcripts/shape.js'
 import type { ToolSearch } from './tools.js'
-import { modelOptionsProblem } from '../../library/effects/index.js'
+import { describeModelOptionsProblem } from '../../library/effects/index.js'
 
 export interface Budget {
   readonly max_cost_usd: number | null
@@ -92,17 +92,17 @@ export interface LlmEnvironment {
   readonly retries: { readonly [provider: string]: number }
 }
 
-function option(options: HarnDict, key: string): Value {
+function readOption(options: HarnDict, key: string): Value {
   return options.get(key) ?? null
 }
 
-function intOption(options: HarnDict, key: string, fallback: number): number {
-  const value = option(options, key)
+function readIntOption(options: HarnDict, key: string, fallback: number): number {
+  const value = readOption(options, key)
   if (isInt(value)) return Number(value)
   return value instanceof HarnFloat ? Math.trunc(value.v) : fallback
 }
 
-function retriesOf(provider: string, { retries }: LlmEnvironment): number | null {
+function readRetries(provider: string, { retries }: LlmEnvironment): number | null {
   return Object.hasOwn(retries, provider) ? retries[provider]! : null
 }
 
@@ -115,25 +115,25 @@ export interface Place {
 
 /** The provider and model of a call. */
 export function resolvePlace(options: HarnDict, env: LlmEnvironment): Place {
-  const named = option(options, 'model')
+  const named = readOption(options, 'model')
   const selector = named === null || display(named) === '' ? null : display(named)
-  const tierOption = option(options, 'model_tier')
+  const tierOption = readOption(options, 'model_tier')
   const tier = tierOption === null ? null : display(tierOption)
   const provider = resolveProvider(options, selector, tier, env)
   if (selector !== null) {
-    const named = namedPlace(selector)
+    const named = parseNamedPlace(selector)
     // Another provider may have a model of that whole name, as routers do.
     return { provider, model: named === null || named.provider === provider ? resolveModel(selector).id : selector }
   }
   const byTier = tier === null ? undefined : ALIASES[tier]
-  return { provider, model: byTier?.id ?? (env.model === null ? defaultModelOf(provider) : stripProviderPrefix(env.model)) }
+  return { provider, model: byTier?.id ?? (env.model === null ? findDefaultModel(provider) : stripProviderPrefix(env.model)) }
 }
 
 function resolveProvider(options: HarnDict, selector: string | null, tier: string | null, env: LlmEnvironment): string {
-  const given = option(options, 'provider')
+  const given = readOption(options, 'provider')
   const provider = given === null ? '' : display(given)
   if (provider !== '' && provider !== 'auto') return provider
-  const named = selector === null ? null : namedPlace(selector)
+  const named = selector === null ? null : parseNamedPlace(selector)
   if (named !== null && env.provider !== 'mock') return named.provider
   if (env.provider !== null && env.provider !== '' && env.provider !== 'auto') return env.provider
   if (selector !== null && namesNobody(selector))
@@ -152,7 +152,7 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
 
 /** Messages of the option `messages`, or one of the user. */
 function readMessages(prompt: Value, options: HarnDict): HarnList {
-  const given = option(options, 'messages')
+  const given = readOption(options, 'messages')
   if (!(given instanceof HarnList)) {
     return new HarnList([HarnDict.of({ role: 'user', content: display(prompt) })])
   }
@@ -184,7 +184,7 @@ function readMessage(message: HarnDict): HarnDict {
 
 const IMAGE_DETAILS: readonly string[] = ['low', 'high', 'auto']
 
-function imageBlocks(message: HarnDict): HarnDict[] {
+function listImageBlocks(message: HarnDict): HarnDict[] {
   const content = message.get('content')
   if (!(content instanceof HarnList)) return []
   return content
@@ -196,12 +196,12 @@ function imageBlocks(message: HarnDict): HarnDict[] {
 }
 
 function checkImages(message: HarnDict): void {
-  for (const image of imageBlocks(message)) {
-    const present = (...keys: string[]): boolean => keys.some((key) => (image.get(key) ?? null) !== null)
-    if (present('url', 'file_uri') === present('base64', 'data')) {
+  for (const image of listImageBlocks(message)) {
+    const hasAny = (...keys: string[]): boolean => keys.some((key) => (image.get(key) ?? null) !== null)
+    if (hasAny('url', 'file_uri') === hasAny('base64', 'data')) {
       failWith('llm_call image content requires exactly one of url or base64')
     }
-    if (present('base64', 'data') && !present('media_type', 'mime_type')) {
+    if (hasAny('base64', 'data') && !hasAny('media_type', 'mime_type')) {
       failWith('llm_call image content requires media_type')
     }
     const detail = image.get('detail') ?? null
@@ -219,21 +219,21 @@ interface Output {
   readonly outputSchema: HarnDict | null
 }
 
-function schemaOption(options: HarnDict, key: string, label: string): HarnDict | null {
-  const value = option(options, key)
+function readSchemaOption(options: HarnDict, key: string, label: string): HarnDict | null {
+  const value = readOption(options, key)
   if (value === null) return null
   return value instanceof HarnDict ? value : failWith(`${label}: expected a JSON Schema object`)
 }
 
 function readOutput(options: HarnDict): Output {
-  const responseFormat = option(options, 'response_format')
+  const responseFormat = readOption(options, 'response_format')
   const format = responseFormat === null ? null : display(responseFormat)
   if (format !== null && !['json', 'json_object', 'text'].includes(format)) {
     failWith(`response_format: expected "json", "json_object", or "text", got "${format}"`)
   }
-  const schema = schemaOption(options, 'json_schema', 'json_schema') ?? schemaOption(options, 'schema', 'json_schema')
-  const outputSchema = schemaOption(options, 'output_schema', 'output_schema') ?? schema
-  const wanted = option(options, 'output_format')
+  const schema = readSchemaOption(options, 'json_schema', 'json_schema') ?? readSchemaOption(options, 'schema', 'json_schema')
+  const outputSchema = readSchemaOption(options, 'output_schema', 'output_schema') ?? schema
+  const wanted = readOption(options, 'output_format')
   if (wanted !== null) return readOutputFormat(wanted, schema ?? outputSchema, outputSchema)
   const implied = schema ?? outputSchema
   if (implied !== null) return { kind: 'json_schema', schema: implied, outputSchema }
@@ -269,42 +269,42 @@ function readOutputFormat(wanted: Value, schema: HarnDict | null, outputSchema: 
 const DISABLED = 'disabled'
 const LEVELS: readonly string[] = ['low', 'medium', 'high']
 
-function effort(level: string): HarnDict {
+function makeEffort(level: string): HarnDict {
   return HarnDict.of({ mode: 'effort', level })
 }
 
-function thinkingMode(mode: string): HarnDict {
+function makeThinkingMode(mode: string): HarnDict {
   return HarnDict.of({ mode })
 }
 
 export function readThinking(options: HarnDict): HarnDict {
-  const thinking = thinkingOption(option(options, 'thinking'))
-  const reasoning = option(options, 'reasoning_effort')
+  const thinking = readThinkingOption(readOption(options, 'thinking'))
+  const reasoning = readOption(options, 'reasoning_effort')
   if (reasoning === null) return thinking
   if (thinking.get('mode') !== DISABLED) {
     failWith('reasoning_effort cannot be combined with a non-disabled thinking option')
   }
   const level = display(reasoning)
   return LEVELS.includes(level)
-    ? effort(level)
+    ? makeEffort(level)
     : failWith(`reasoning_effort: expected "low", "medium", or "high", got "${level}"`)
 }
 
-function thinkingOption(value: Value): HarnDict {
-  if (value === null || value === false) return thinkingMode(DISABLED)
-  if (value === true) return thinkingMode('enabled')
-  if (typeof value === 'string') return thinkingWord(value)
-  if (!(value instanceof HarnDict)) return thinkingMode(isTruthy(value) ? 'enabled' : DISABLED)
-  if (value.get('enabled') === false) return thinkingMode(DISABLED)
+function readThinkingOption(value: Value): HarnDict {
+  if (value === null || value === false) return makeThinkingMode(DISABLED)
+  if (value === true) return makeThinkingMode('enabled')
+  if (typeof value === 'string') return parseThinkingWord(value)
+  if (!(value instanceof HarnDict)) return makeThinkingMode(isTruthy(value) ? 'enabled' : DISABLED)
+  if (value.get('enabled') === false) return makeThinkingMode(DISABLED)
   const mode = value.get('mode') ?? null
   const name = mode === null ? 'enabled' : display(mode)
   switch (name) {
     case DISABLED:
     case 'adaptive':
-      return thinkingMode(name)
+      return makeThinkingMode(name)
     case 'enabled': {
       const tokens = value.get('budget_tokens') ?? null
-      if (tokens === null) return thinkingMode(name)
+      if (tokens === null) return makeThinkingMode(name)
       if (!isInt(tokens) || tokens < 0) return failWith('thinking.budget_tokens: expected a non-negative int')
       return HarnDict.of({ mode: name, budget_tokens: tokens })
     }
@@ -314,18 +314,18 @@ function thinkingOption(value: Value): HarnDict {
       if (!LEVELS.includes(display(level))) {
         return failWith(`thinking.level: expected "low" | "medium" | "high", got "${display(level)}"`)
       }
-      return effort(display(level))
+      return makeEffort(display(level))
     }
     default:
       return failWith(`thinking.mode: expected "disabled" | "enabled" | "adaptive" | "effort", got "${name}"`)
   }
 }
 
-function thinkingWord(word: string): HarnDict {
-  if (LEVELS.includes(word)) return effort(word)
-  if (['disabled', 'off', 'none'].includes(word)) return thinkingMode(DISABLED)
-  if (['enabled', 'on', 'true'].includes(word)) return thinkingMode('enabled')
-  if (word === 'adaptive') return thinkingMode('adaptive')
+function parseThinkingWord(word: string): HarnDict {
+  if (LEVELS.includes(word)) return makeEffort(word)
+  if (['disabled', 'off', 'none'].includes(word)) return makeThinkingMode(DISABLED)
+  if (['enabled', 'on', 'true'].includes(word)) return makeThinkingMode('enabled')
+  if (word === 'adaptive') return makeThinkingMode('adaptive')
   return failWith(`thinking: expected bool, dict, or one of "enabled" | "adaptive" | "low" | "medium" | "high", got "${word}"`)
 }
 
@@ -334,20 +334,20 @@ function thinkingWord(word: string): HarnDict {
 const BUDGET_KEYS = ['max_cost_usd', 'total_budget_usd', 'max_input_tokens', 'max_output_tokens'] as const
 
 function readBudget(options: HarnDict): Budget | null {
-  const given = option(options, 'budget')
+  const given = readOption(options, 'budget')
   if (given !== null && !(given instanceof HarnDict)) {
     failWith('budget: expected a dict {max_cost_usd?, total_budget_usd?, max_input_tokens?, max_output_tokens?}')
   }
   const limits: Record<string, number | null> = {}
   for (const key of BUDGET_KEYS) {
     const own = given instanceof HarnDict ? (given.get(key) ?? null) : null
-    limits[key] = limitOf(`budget.${key}`, own ?? option(options, key))
+    limits[key] = readLimit(`budget.${key}`, own ?? readOption(options, key))
   }
   return BUDGET_KEYS.some((key) => limits[key] !== null) ? (limits as unknown as Budget) : null
 }
 
 /** A limit, or null for none; tokens are whole. */
-function limitOf(label: string, value: Value): number | null {
+function readLimit(label: string, value: Value): number | null {
   if (value === null) return null
   const number = isInt(value) ? Number(value) : value instanceof HarnFloat && label.endsWith('usd') ? value.v : NaN
   if (number >= 0) return number
@@ -356,7 +356,7 @@ function limitOf(label: string, value: Value): number | null {
 
 // ------------------------------------------------------------------------------------------------------------------ gates
 
-function gate(name: string, supported: boolean, place: Place): void {
+function requireSupport(name: string, supported: boolean, place: Place): void {
   if (supported) return
   failWith(
     `option \`${name}\` is not supported by \`${place.model}\` (provider \`${place.provider}\`). ` +
@@ -365,24 +365,25 @@ function gate(name: string, supported: boolean, place: Place): void {
 }
 
 function checkGates(options: HarnDict, request: LlmRequest, capabilities: Capabilities): void {
-  const images = dictsOf(request.messages).some((message) => imageBlocks(message).length > 0)
-  if (isTruthy(option(options, 'vision')) || images) gate('vision', capabilities.vision_supported === true, request)
+  const images = listDicts(request.messages).some((message) => listImageBlocks(message).length > 0)
+  if (isTruthy(readOption(options, 'vision')) || images) requireSupport('vision', capabilities.vision_supported === true, request)
   for (const name of ['audio', 'pdf'] as const) {
-    if (isTruthy(option(options, name))) gate(name, capabilities[name] === true, request)
+    if (isTruthy(readOption(options, name))) requireSupport(name, capabilities[name] === true, request)
   }
-  if (request.cache) gate('cache', capabilities.prompt_caching === true, request)
+  if (request.cache) requireSupport('cache', capabilities.prompt_caching === true, request)
   const modes = capabilities.thinking_modes ?? []
   const mode = display(request.thinking.get('mode')!)
   const allowed = mode === 'enabled' ? modes.includes('enabled') || modes.includes('adaptive') : modes.includes(mode)
-  if (mode !== DISABLED) gate(option(options, 'reasoning_effort') === null ? 'thinking' : 'reasoning_effort', allowed, request)
+  if (mode !== DISABLED)
+    requireSupport(readOption(options, 'reasoning_effort') === null ? 'thinking' : 'reasoning_effort', allowed, request)
   const nativeTools = capabilities.native_tools === true
-  if (request.tools.length > 0 && request.toolFormat === 'native') gate('tools', nativeTools, request)
-  if (request.toolChoice !== null) gate('tool_choice', nativeTools, request)
-  if (option(options, 'output_format') !== null && request.provider !== 'mock' && request.outputKind === 'json_schema') {
-    gate('output_format', nativeTools, request)
+  if (request.tools.length > 0 && request.toolFormat === 'native') requireSupport('tools', nativeTools, request)
+  if (request.toolChoice !== null) requireSupport('tool_choice', nativeTools, request)
+  if (readOption(options, 'output_format') !== null && request.provider !== 'mock' && request.outputKind === 'json_schema') {
+    requireSupport('output_format', nativeTools, request)
   }
-  if (isTruthy(option(options, 'interleaved_thinking'))) {
-    gate('interleaved_thinking', capabilities.interleaved_thinking_supported === true, request)
+  if (isTruthy(readOption(options, 'interleaved_thinking'))) {
+    requireSupport('interleaved_thinking', capabilities.interleaved_thinking_supported === true, request)
   }
 }
 
@@ -430,57 +431,57 @@ export function readRequest(
     )
   }
   const place = resolvePlace(options, env)
-  const capabilities = capabilitiesOf(place.provider, place.model, state.rules)
+  const capabilities = findCapabilities(place.provider, place.model, state.rules)
   const output = readOutput(options)
-  const formatOption = option(options, 'tool_format')
-  const toolFormat = formatOption === null ? (defaults.toolFormat ?? toolFormatOf(place.provider)) : display(formatOption)
+  const formatOption = readOption(options, 'tool_format')
+  const toolFormat = formatOption === null ? (defaults.toolFormat ?? findToolFormat(place.provider)) : display(formatOption)
   const { tools, names } = readTools(options, place, capabilities)
   const settings = new HarnDict()
-  for (const key of PASSED_ON) if (option(options, key) !== null) settings.set(key, option(options, key))
+  for (const key of PASSED_ON) if (readOption(options, key) !== null) settings.set(key, readOption(options, key))
   for (const key of ['timeout', 'idle_timeout']) {
-    const value = option(options, key)
+    const value = readOption(options, key)
     if (value !== null) settings.set(key, value instanceof HarnDuration ? Math.trunc(Number(value.ms) / 1000) : value)
   }
-  const own = option(options, place.provider)
+  const own = readOption(options, place.provider)
   if (own instanceof HarnDict) {
-    const problem = modelOptionsProblem(place.provider, toPlain(own) as { readonly [name: string]: unknown })
+    const problem = describeModelOptionsProblem(place.provider, toPlain(own) as { readonly [name: string]: unknown })
     if (problem !== null) failWith(problem)
     settings.set('overrides', own)
   }
-  const nudge = option(options, 'schema_retry_nudge')
-  const validation = option(options, 'output_validation')
-  readRoutePolicy(option(options, 'route_policy'))
+  const nudge = readOption(options, 'schema_retry_nudge')
+  const validation = readOption(options, 'output_validation')
+  readRoutePolicy(readOption(options, 'route_policy'))
   const request: LlmRequest = {
     ...place,
-    baseUrl: baseUrlOption(options),
+    baseUrl: readBaseUrl(options),
     messages: readMessages(prompt, options),
     system: system === null ? null : display(system),
     tools,
     toolNames: names,
     toolFormat,
-    toolChoice: option(options, 'tool_choice'),
-    maxTokens: intOption(options, 'max_tokens', Math.min(DEFAULT_MAX_TOKENS, env.mostTokens)),
+    toolChoice: readOption(options, 'tool_choice'),
+    maxTokens: readIntOption(options, 'max_tokens', Math.min(DEFAULT_MAX_TOKENS, env.mostTokens)),
     settings,
     outputKind: output.kind,
     schema: output.schema,
     outputSchema: output.outputSchema,
     validation: validation === 'error' || validation === 'warn' ? validation : 'off',
-    schemaRetries: Math.max(0, intOption(options, 'schema_retries', defaults.schemaRetries)),
+    schemaRetries: Math.max(0, readIntOption(options, 'schema_retries', defaults.schemaRetries)),
     nudge: nudge === false || typeof nudge === 'string' ? nudge : true,
-    retries: Math.max(0, intOption(options, 'llm_retries', retriesOf(place.provider, env) ?? defaults.retries)),
-    backoffMs: Math.max(0, intOption(options, 'llm_backoff_ms', defaults.backoffMs)),
+    retries: Math.max(0, readIntOption(options, 'llm_retries', readRetries(place.provider, env) ?? defaults.retries)),
+    backoffMs: Math.max(0, readIntOption(options, 'llm_backoff_ms', defaults.backoffMs)),
     thinking: readThinking(options),
-    cache: isTruthy(option(options, 'cache')),
+    cache: isTruthy(readOption(options, 'cache')),
     budget: readBudget(options),
-    experiment: readExperiment(option(options, 'structural_experiment') ?? env.experiment),
-    repair: readRepair(option(options, 'repair')),
+    experiment: readExperiment(readOption(options, 'structural_experiment') ?? env.experiment),
+    repair: readRepair(readOption(options, 'repair')),
   }
   if (state.queue.length === 0 && state.fixtures === null) checkGates(options, request, capabilities)
   return request
 }
 
-export function baseUrlOption(options: HarnDict): string | null {
-  const value = option(options, 'base_url')
+export function readBaseUrl(options: HarnDict): string | null {
+  const value = readOption(options, 'base_url')
   return value === null ? null : display(value)
 }
 
@@ -509,12 +510,12 @@ function readTools(
 ): { readonly tools: readonly HarnDict[]; readonly names: readonly string[] } {
   // Nil is no way of having no tools, as in the reference: a registry that got lost on the way is noticed.
   const given = options.get('tools')
-  const entries = given === undefined ? [] : toolEntries(given)
+  const entries = given === undefined ? [] : readToolEntries(given)
   if (typeof entries === 'string') return failWith(entries)
-  const search = readToolSearch(option(options, 'tool_search'))
+  const search = readToolSearch(readOption(options, 'tool_search'))
   if (typeof search === 'string') return failWith(search)
   if (given === undefined) return { tools: [], names: [] }
-  const own = option(options, place.provider)
+  const own = readOption(options, place.provider)
   const applied = applyToolSearch(entries, search satisfies ToolSearch | null, {
     ...place,
     capabilities,
@@ -522,7 +523,7 @@ function readTools(
     anthropic: place.provider === 'anthropic',
   })
   if (typeof applied === 'string') return failWith(applied)
-  return { tools: applied.tools, names: entries.map(toolName) }
+  return { tools: applied.tools, names: entries.map(readToolName) }
 }
 
 /** Whether a registered or known provider has this name. */
@@ -531,7 +532,7 @@ export function isKnownProvider(state: LlmState, name: string): boolean {
 }
 
 /** Options of a builtin that takes a dict or nil. */
-export function optionsArg(label: string, value: Value): HarnDict {
+export function readOptions(label: string, value: Value): HarnDict {
   if (value === null) return new HarnDict()
   return value instanceof HarnDict ? value : failRuntime(`${label}: options must be a dict, got ${typeName(value)}`)
 }

@@ -32,7 +32,7 @@ export interface ProviderRow {
 export const PROVIDERS: Readonly<Record<string, ProviderRow>> = lookup(providerFacts as unknown as Record<string, ProviderRow>)
 
 /** A row as scripts see it. */
-export function providerDict(row: ProviderRow, authAvailable: boolean): HarnDict {
+export function makeProviderDict(row: ProviderRow, authAvailable: boolean): HarnDict {
   const dict = HarnDict.of({
     base_url: row.baseUrl,
     auth_style: row.authStyle,
@@ -75,7 +75,7 @@ interface PriceFacts {
 const MODEL_FACTS = modelFacts as unknown as ModelFacts
 
 /** What any other provider than those that name one runs when no model is named, the mock included. */
-export function defaultModelOf(provider: string): string {
+export function findDefaultModel(provider: string): string {
   return PROVIDERS[provider]?.model ?? MODEL_FACTS.default
 }
 
@@ -108,7 +108,7 @@ export function inferProvider(model: string, fallback = 'anthropic'): string {
  * What `PROVIDER/MODEL` says: a prompt goes to the provider that the script names and not to a router that knows models by such names.
  * Null when the part in front of the slash is no provider. Models of openrouter keep their two parts.
  */
-export function namedPlace(model: string): { readonly provider: string; readonly id: string } | null {
+export function parseNamedPlace(model: string): { readonly provider: string; readonly id: string } | null {
   const at = model.indexOf('/')
   const provider = model.slice(0, Math.max(0, at))
   if (!Object.hasOwn(PROVIDERS, provider)) return null
@@ -120,7 +120,10 @@ export function namedPlace(model: string): { readonly provider: string; readonly
 /** Whether a name has parts like an address and none of them says whose it is. */
 export function namesNobody(model: string): boolean {
   return (
-    ALIASES[model] === undefined && namedPlace(model) === null && model.split('/').length > 2 && inferProvider(model, '') === ''
+    ALIASES[model] === undefined &&
+    parseNamedPlace(model) === null &&
+    model.split('/').length > 2 &&
+    inferProvider(model, '') === ''
   )
 }
 
@@ -129,7 +132,7 @@ export function stripProviderPrefix(model: string): string {
   return model.slice(prefix.length)
 }
 
-export function modelTier(model: string): string {
+export function classifyModelTier(model: string): string {
   const row = MODEL_FACTS.tiers.find(({ contains, prefix, is }) =>
     contains === undefined ? model === is || (prefix !== undefined && model.startsWith(prefix)) : model.includes(contains),
   )
@@ -147,12 +150,12 @@ export interface ResolvedModel {
 export function resolveModel(selector: string, fallback?: string): ResolvedModel {
   const alias = ALIASES[selector]
   if (alias !== undefined) return { ...alias, alias: selector }
-  const named = namedPlace(selector)
+  const named = parseNamedPlace(selector)
   if (named !== null) return { ...named, alias: null }
   return { id: stripProviderPrefix(selector), provider: inferProvider(selector, fallback), alias: null }
 }
 
-export function toolFormatOf(provider: string): string {
+export function findToolFormat(provider: string): string {
   return PROVIDERS[provider]?.features?.includes('native_tools') === true ? 'native' : 'text'
 }
 
@@ -166,30 +169,30 @@ interface Price {
   readonly cacheWrite: number
 }
 
-function price(input: number, output: number): Price {
+function makePrice(input: number, output: number): Price {
   // Rounded, so that 3 · 0.1 shows as 0.3.
-  const cents = (value: number): number => Math.round(value * 1e6) / 1e6
-  return { input, output, cacheRead: cents(input * 0.1), cacheWrite: cents(input * 1.25) }
+  const roundCents = (value: number): number => Math.round(value * 1e6) / 1e6
+  return { input, output, cacheRead: roundCents(input * 0.1), cacheWrite: roundCents(input * 1.25) }
 }
 
 function readPrice({ input, output }: PriceFacts): Price {
-  return price(input, output)
+  return makePrice(input, output)
 }
 
 const PRICES = MODEL_FACTS.prices.map((row) => ({ marks: row.contains, price: readPrice(row) }))
 
-export function priceOf(model: string): Price | null {
+export function findPrice(model: string): Price | null {
   return PRICES.find(({ marks }) => marks.every((mark) => model.includes(mark)))?.price ?? null
 }
 
 /** By prices of a thousand tokens, in this order: scripts print all digits of the sum. */
-function costAt(found: Price | null, inputTokens: number, outputTokens: number): number {
+function computeCost(found: Price | null, inputTokens: number, outputTokens: number): number {
   return found === null ? 0 : (inputTokens * (found.input / 1000) + outputTokens * (found.output / 1000)) / 1000
 }
 
 /** Cost in dollars; 0 for a model without a price. */
-export function costOf(model: string, inputTokens: number, outputTokens: number): number {
-  return costAt(priceOf(model), inputTokens, outputTokens)
+export function estimateCost(model: string, inputTokens: number, outputTokens: number): number {
+  return computeCost(findPrice(model), inputTokens, outputTokens)
 }
 
 // Projections of models without a price take what the provider usually asks.
@@ -197,19 +200,19 @@ const PROVIDER_PRICES: Readonly<Record<string, Price>> = lookup(
   Object.fromEntries(Object.entries(MODEL_FACTS.providerPrices).map(([name, facts]) => [name, readPrice(facts)])),
 )
 
-export function projectedCost(provider: string, model: string, inputTokens: number, outputTokens: number): number {
-  return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
+export function projectCost(provider: string, model: string, inputTokens: number, outputTokens: number): number {
+  return computeCost(findPrice(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
 }
 
 /** Of one token in and out; null when nobody knows. */
-export function tokenPrices(provider: string, model: string): { readonly input: number; readonly output: number } | null {
-  const found = priceOf(model) ?? PROVIDER_PRICES[provider] ?? null
-  return found === null ? null : { input: costAt(found, 1, 0), output: costAt(found, 0, 1) }
+export function findTokenPrices(provider: string, model: string): { readonly input: number; readonly output: number } | null {
+  const found = findPrice(model) ?? PROVIDER_PRICES[provider] ?? null
+  return found === null ? null : { input: computeCost(found, 1, 0), output: computeCost(found, 0, 1) }
 }
 
 /** What reading cached tokens saved less what writing them cost, in dollars; 0 where the service has no prices for them. */
-export function cacheSavings(model: string, readTokens: number, writeTokens: number): number {
-  const found = priceOf(model)
+export function computeCacheSavings(model: string, readTokens: number, writeTokens: number): number {
+  const found = findPrice(model)
   if (found === null || MODELS[model]?.cachePriced !== true) return 0
   const [input, read, write] = [found.input / 1000, found.cacheRead / 1000, found.cacheWrite / 1000]
   return (readTokens * (input - read)) / 1000 - (writeTokens * (write - input)) / 1000
@@ -229,15 +232,15 @@ interface CatalogueRow {
 
 const MODELS: Readonly<Record<string, CatalogueRow>> = lookup(MODEL_FACTS.catalogue)
 
-export function contextWindowOf(model: string): number | null {
+export function findContextWindow(model: string): number | null {
   return MODELS[model]?.contextWindow ?? null
 }
 
-export function modelDict(id: string): HarnDict | null {
+export function makeModelDict(id: string): HarnDict | null {
   const row = MODELS[id]
   if (row === undefined) return null
-  const found = priceOf(id)
-  const cached = (value: number): Value => (row.cachePriced === true ? new HarnFloat(value) : null)
+  const found = findPrice(id)
+  const priceCached = (value: number): Value => (row.cachePriced === true ? new HarnFloat(value) : null)
   return HarnDict.of({
     id,
     name: row.name,
@@ -251,12 +254,12 @@ export function modelDict(id: string): HarnDict | null {
         : HarnDict.of({
             input_per_mtok: new HarnFloat(found.input),
             output_per_mtok: new HarnFloat(found.output),
-            cache_read_per_mtok: cached(found.cacheRead),
-            cache_write_per_mtok: cached(found.cacheWrite),
+            cache_read_per_mtok: priceCached(found.cacheRead),
+            cache_write_per_mtok: priceCached(found.cacheWrite),
           }),
   })
 }
 
-export function modelIds(): readonly string[] {
+export function listModelIds(): readonly string[] {
   return Object.keys(MODELS)
 }

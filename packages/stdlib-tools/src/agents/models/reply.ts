@@ -7,29 +7,29 @@ import {
   HarnList,
   beginSpan,
   builtin,
-  categoryOf,
+  readCategory,
   display,
   endSpan,
   failRuntime,
   isInt,
-  sortedJson,
+  stringifySorted,
   toPlain,
   tracingState,
   typeName,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, HarnChannel, Plain, Value } from '@bridle/vm/families'
-import { parseTagged, visibleText } from '../../library/formats/tagged-response.js'
+import { parseTagged, cutToVisible } from '../../library/formats/tagged-response.js'
 import type { TaggedResponse } from '../../library/formats/tagged-response.js'
-import { primitive } from '../../library/harn/primitive.js'
-import { dictsOf, storedMessage } from '../transcripts/shape.js'
-import { failureDict, failureOf, isTransient } from './errors.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listDicts, toStoredMessage } from '../transcripts/shape.js'
+import { makeFailureDict, makeFailure, isTransient } from './errors.js'
 import type { LlmFailure } from './errors.js'
 import { resolvePlace } from './options.js'
 import type { LlmRequest } from './options.js'
-import { environmentOf } from './primitives.js'
-import { cacheSavings, costOf } from './providers.js'
-import { failureOfValue, failureValue, requestOfValue, responseOfValue } from './request-value.js'
+import { readLlmEnvironment } from './primitives.js'
+import { computeCacheSavings, estimateCost } from './providers.js'
+import { decodeFailure, encodeFailure, decodeRequest, decodeResponse } from './request-value.js'
 import type { LlmResponse } from './state.js'
 import { extractData, wasExtracted } from './structured.js'
 
@@ -48,7 +48,7 @@ interface ReadProtocol {
 const TAGGED = /<assistant_prose>|<user_response>|<done>|<tool_call>/
 
 /** The protocol's reading of an answer, where the protocol is in use. */
-function taggedOf(request: LlmRequest, response: LlmResponse): TaggedResponse | null {
+function readTagged(request: LlmRequest, response: LlmResponse): TaggedResponse | null {
   const used = request.toolNames.length > 0 || response.toolCalls.length > 0 || TAGGED.test(response.text)
   return used ? parseTagged(response.text, request.toolNames) : null
 }
@@ -73,7 +73,7 @@ function protocolOf(value: Value | undefined): ReadProtocol | null {
   if (!(value instanceof HarnDict)) return null
   return {
     prose: display(value.get('prose')!),
-    calls: dictsOf(value.get('calls')),
+    calls: listDicts(value.get('calls')),
     violations: textsIn(value.get('violations')),
     errors: textsIn(value.get('errors')),
     doneMarker: (value.get('done_marker') ?? null) as string | null,
@@ -94,8 +94,8 @@ function completedOf(value: HarnDict): Completed {
   const judged = value.get('judged')
   const experiment = value.get('experiment')
   return {
-    request: requestOfValue(value.get('request') as HarnDict),
-    response: responseOfValue(value.get('response') as HarnDict),
+    request: decodeRequest(value.get('request') as HarnDict),
+    response: decodeResponse(value.get('response') as HarnDict),
     tagged: protocolOf(value.get('tagged')),
     judged: judged instanceof HarnDict ? { data: judged.get('data') ?? null } : null,
     experiment: experiment instanceof HarnDict ? experiment : null,
@@ -104,7 +104,7 @@ function completedOf(value: HarnDict): Completed {
 
 // ------------------------------------------------------------------------------------------------------------------ results
 
-function usageFields(response: LlmResponse): Record<string, Value> {
+function makeUsageFields(response: LlmResponse): Record<string, Value> {
   const { inputTokens, outputTokens, cacheRead, cacheWrite } = response
   const total = cacheRead + cacheWrite <= inputTokens ? inputTokens : inputTokens + cacheRead + cacheWrite
   return {
@@ -114,7 +114,7 @@ function usageFields(response: LlmResponse): Record<string, Value> {
     cache_write_tokens: cacheWrite,
     cache_creation_input_tokens: cacheWrite,
     cache_hit_ratio: new HarnFloat(total === 0 ? 0 : cacheRead / total),
-    cache_savings_usd: new HarnFloat(cacheSavings(response.model, cacheRead, cacheWrite)),
+    cache_savings_usd: new HarnFloat(computeCacheSavings(response.model, cacheRead, cacheWrite)),
   }
 }
 
@@ -124,12 +124,15 @@ function callsOf(response: LlmResponse, tagged: ReadProtocol | null): HarnDict[]
   return [...(tagged?.calls ?? [])]
 }
 
-export function nativeAssistant(text: string, calls: readonly HarnDict[], reasoning: string | null): HarnDict {
+export function makeNativeAssistant(text: string, calls: readonly HarnDict[], reasoning: string | null): HarnDict {
   const written = calls.map((call) =>
     HarnDict.of({
       id: call.get('id') ?? '',
       type: 'function',
-      function: HarnDict.of({ name: call.get('name') ?? '', arguments: sortedJson(call.get('arguments') ?? new HarnDict()) }),
+      function: HarnDict.of({
+        name: call.get('name') ?? '',
+        arguments: stringifySorted(call.get('arguments') ?? new HarnDict()),
+      }),
     }),
   )
   const message = HarnDict.of({ role: 'assistant', content: text, tool_calls: new HarnList(written) })
@@ -137,8 +140,8 @@ export function nativeAssistant(text: string, calls: readonly HarnDict[], reason
   return message
 }
 
-function assistantMessage(response: LlmResponse): HarnDict {
-  if (response.toolCalls.length > 0) return nativeAssistant(response.text, response.toolCalls, response.thinking)
+function makeAssistantMessage(response: LlmResponse): HarnDict {
+  if (response.toolCalls.length > 0) return makeNativeAssistant(response.text, response.toolCalls, response.thinking)
   const content = response.blocks.length > 0 ? new HarnList([...response.blocks]) : response.text
   return HarnDict.of({ role: 'assistant', content })
 }
@@ -147,7 +150,7 @@ function assistantMessage(response: LlmResponse): HarnDict {
 function replyOf({ request, response, tagged, judged }: Completed, transcript: Value): HarnDict {
   const prose = tagged === null ? response.text : tagged.prose === '' ? response.text : tagged.prose
   const hasTools = request.toolNames.length > 0
-  const usage = usageFields(response)
+  const usage = makeUsageFields(response)
   const result = HarnDict.of({
     text: response.text,
     model: response.model,
@@ -156,7 +159,7 @@ function replyOf({ request, response, tagged, judged }: Completed, transcript: V
     usage: HarnDict.of(usage),
     prose,
     transcript,
-    visible_text: hasTools && response.toolCalls.length === 0 ? tagged!.prose : visibleText(response.text),
+    visible_text: hasTools && response.toolCalls.length === 0 ? tagged!.prose : cutToVisible(response.text),
     blocks: new HarnList([...response.blocks]),
   })
   const data = judged === null ? undefined : (judged.data ?? extractData(response, request.toolNames))
@@ -189,17 +192,17 @@ function mockedCompletion(prefix: string, suffix: string): HarnDict {
     blocks: [HarnDict.of({ type: 'output_text', text, visibility: 'public' })],
     model: 'mock',
     provider: 'mock',
-    inputTokens: utf8(prefix + suffix).length,
+    inputTokens: toUtf8(prefix + suffix).length,
     outputTokens: COMPLETION_TOKENS,
     cacheRead: 0,
     cacheWrite: 0,
     stopReason: 'stop',
   }
-  return completionDict(response)
+  return makeCompletionDict(response)
 }
 
-function completionDict(response: LlmResponse): HarnDict {
-  const usage = usageFields(response)
+function makeCompletionDict(response: LlmResponse): HarnDict {
+  const usage = makeUsageFields(response)
   const dict = HarnDict.of({
     text: response.text,
     prose: response.text,
@@ -230,7 +233,7 @@ const EMPTY_RESPONSE = {
 // ------------------------------------------------------------------------------------------------------------------- errors
 
 /** The failure of an answer that breaks its schema where that is an error. */
-function validationFailure(request: LlmRequest, errors: readonly string[]): LlmFailure | null {
+function findValidationFailure(request: LlmRequest, errors: readonly string[]): LlmFailure | null {
   if (request.validation !== 'error' || errors.length === 0) return null
   const hint =
     request.schemaRetries === 0
@@ -244,11 +247,11 @@ function validationFailure(request: LlmRequest, errors: readonly string[]): LlmF
 }
 
 /** The error dict of a call that gave none of its own. */
-function faultDict(fault: HarnDict): HarnDict {
+function makeFaultDict(fault: HarnDict): HarnDict {
   const value = fault.get('value') ?? null
   const isThrown = fault.get('kind') === 'thrown'
   if (isThrown && value instanceof HarnDict) return value
-  return failureDict(failureOf(display(fault.get(isThrown ? 'message' : 'text')!)), null)
+  return makeFailureDict(makeFailure(display(fault.get(isThrown ? 'message' : 'text')!)), null)
 }
 
 // -------------------------------------------------------------------------------------------------------------- structured
@@ -256,7 +259,7 @@ function faultDict(fault: HarnDict): HarnDict {
 const STRUCTURED_RETRIES = 3
 
 /** Options of `llm_call_structured*`; raises what is wrong with the arguments. */
-function structuredOptions(hasSchema: boolean, schema: Value, options: Value): HarnDict {
+function readStructuredOptions(hasSchema: boolean, schema: Value, options: Value): HarnDict {
   if (!hasSchema)
     return failRuntime('llm_call_structured: missing required `schema` argument (expected (prompt, schema, options?))')
   if (!(schema instanceof HarnDict)) {
@@ -281,7 +284,7 @@ function endCallSpan(ctx: Context, span: number, callId: string, prompt: Value, 
   const facts: Record<string, Plain> = {
     call_id: callId,
     fallback_chain: [],
-    prompt_chars: typeof prompt === 'string' ? utf8(prompt).length : 0,
+    prompt_chars: typeof prompt === 'string' ? toUtf8(prompt).length : 0,
     route_policy: 'manual',
   }
   const kind = called.get('kind')
@@ -292,13 +295,13 @@ function endCallSpan(ctx: Context, span: number, callId: string, prompt: Value, 
       model: request.model,
       input_tokens: response.inputTokens,
       output_tokens: response.outputTokens,
-      cost_usd: new HarnFloat(costOf(response.model, response.inputTokens, response.outputTokens)),
+      cost_usd: new HarnFloat(estimateCost(response.model, response.inputTokens, response.outputTokens)),
       structural_experiment: experiment === null ? null : toPlain(experiment),
       status: 'ok',
     })
   } else if (kind === 'failure') {
-    const request = requestOfValue(called.get('request') as HarnDict)
-    const failure = failureOfValue(called.get('failure') as HarnDict)
+    const request = decodeRequest(called.get('request') as HarnDict)
+    const failure = decodeFailure(called.get('failure') as HarnDict)
     Object.assign(facts, {
       provider: request.provider,
       model: request.model,
@@ -327,7 +330,7 @@ export const replyPrimitives: readonly BuiltinDef[] = [
     '__read_protocol(request: dict, response: dict) -> dict?',
     { doc: 'The reading of an answer by the protocol of tagged answers; nil where it is not in use.' },
     (_ctx, request, response) => {
-      const tagged = taggedOf(requestOfValue(request as HarnDict), responseOfValue(response as HarnDict))
+      const tagged = readTagged(decodeRequest(request as HarnDict), decodeResponse(response as HarnDict))
       return tagged === null ? null : protocolValue(tagged)
     },
   ),
@@ -335,8 +338,8 @@ export const replyPrimitives: readonly BuiltinDef[] = [
     '__answered_messages(request: dict, response: dict) -> list',
     { doc: 'The messages of a request with its answer, as transcripts store them.' },
     (_ctx, request, response) => {
-      const asked = dictsOf((request as HarnDict).get('messages'))
-      return new HarnList([...asked, assistantMessage(responseOfValue(response as HarnDict))].map(storedMessage))
+      const asked = listDicts((request as HarnDict).get('messages'))
+      return new HarnList([...asked, makeAssistantMessage(decodeResponse(response as HarnDict))].map(toStoredMessage))
     },
   ),
   builtin('__reply(completed: dict, transcript: dict) -> dict', { doc: 'What llm_call gives.' }, (_ctx, completed, transcript) =>
@@ -344,13 +347,13 @@ export const replyPrimitives: readonly BuiltinDef[] = [
   ),
   builtin('__usage(response: dict?) -> dict', { doc: 'Tokens of an answer.' }, (_ctx, response) => {
     const none = { ...EMPTY_RESPONSE, inputTokens: 0, outputTokens: 0, cacheRead: 0, cacheWrite: 0 }
-    return HarnDict.of(usageFields(response instanceof HarnDict ? responseOfValue(response) : none))
+    return HarnDict.of(makeUsageFields(response instanceof HarnDict ? decodeResponse(response) : none))
   }),
   builtin('__was_extracted(text: string) -> bool', { doc: 'Whether data stands within other text.' }, (_ctx, text) =>
     wasExtracted(text as string),
   ),
   builtin('__completion_reply(response: dict) -> dict', { doc: 'What llm_completion gives.' }, (_ctx, response) =>
-    completionDict(responseOfValue(response as HarnDict)),
+    makeCompletionDict(decodeResponse(response as HarnDict)),
   ),
   builtin(
     '__mock_completion(prefix: string, suffix: string) -> dict',
@@ -358,50 +361,50 @@ export const replyPrimitives: readonly BuiltinDef[] = [
     (_ctx, prefix, suffix) => mockedCompletion(prefix as string, suffix as string),
   ),
   builtin('__last_content(messages: list) -> string', { doc: 'The content of the last message.' }, (_ctx, messages) =>
-    display(dictsOf(messages).at(-1)?.get('content') ?? ''),
+    display(listDicts(messages).at(-1)?.get('content') ?? ''),
   ),
-  primitive(
+  definePrimitive(
     '__fill_channel(out: any, text: string) -> any',
     'Puts the words of a text into a channel and closes it.',
     (ctx, out, text) => fill(ctx, out as HarnChannel, text as string),
   ),
   builtin('__fault_error(fault: dict) -> dict', { doc: 'The error of a call that raised.' }, (_ctx, fault) =>
-    faultDict(fault as HarnDict),
+    makeFaultDict(fault as HarnDict),
   ),
   builtin(
     '__failure_error(failure: dict, request: dict) -> dict',
     { doc: 'The error of a call that failed.' },
-    (_ctx, failure, request) => failureDict(failureOfValue(failure as HarnDict), requestOfValue(request as HarnDict)),
+    (_ctx, failure, request) => makeFailureDict(decodeFailure(failure as HarnDict), decodeRequest(request as HarnDict)),
   ),
   builtin(
     '__validation_failure(request: dict, errors: list) -> dict?',
     { doc: 'The failure of an answer that breaks its schema, where that is an error.' },
     (_ctx, request, errors) => {
-      const failure = validationFailure(requestOfValue(request as HarnDict), textsIn(errors))
-      return failure === null ? null : failureValue(failure)
+      const failure = findValidationFailure(decodeRequest(request as HarnDict), textsIn(errors))
+      return failure === null ? null : encodeFailure(failure)
     },
   ),
   builtin('__category_of_fault(fault: dict) -> string', { doc: 'The category of what a call raised.' }, (_ctx, given) => {
     const fault = given as HarnDict
-    if (fault.get('kind') === 'thrown') return categoryOf(fault.get('value') ?? null)
+    if (fault.get('kind') === 'thrown') return readCategory(fault.get('value') ?? null)
     const category = fault.get('category') ?? null
-    return category === null ? categoryOf(fault.get('message') ?? null) : display(category)
+    return category === null ? readCategory(fault.get('message') ?? null) : display(category)
   }),
-  primitive(
+  definePrimitive(
     '__structured_options(has_schema: bool, schema: any, options: any) -> dict',
     'Options of a call for data; raises what is wrong with the arguments.',
-    (_ctx, hasSchema, schema, options) => structuredOptions(hasSchema === true, schema ?? null, options ?? null),
+    (_ctx, hasSchema, schema, options) => readStructuredOptions(hasSchema === true, schema ?? null, options ?? null),
   ),
-  primitive(
+  definePrimitive(
     '__resolve_place(options: dict, environment: dict) -> dict',
     'The provider and model of a call.',
     (ctx, options, environment) =>
-      HarnDict.of({ ...resolvePlace(options as HarnDict, environmentOf(ctx, environment as HarnDict)) }),
+      HarnDict.of({ ...resolvePlace(options as HarnDict, readLlmEnvironment(ctx, environment as HarnDict)) }),
   ),
-  primitive('__begin_call_span() -> int?', 'Begins the span of a call; nil while nobody looks.', (ctx) =>
+  definePrimitive('__begin_call_span() -> int?', 'Begins the span of a call; nil while nobody looks.', (ctx) =>
     beginSpan(ctx.state(tracingState), 'llm_call', 'llm_call', ctx.now),
   ),
-  primitive(
+  definePrimitive(
     '__end_call_span(span: int, call_id: string, prompt: any, called: dict) -> nil',
     'Ends it.',
     (ctx, span, callId, prompt, called) => endCallSpan(ctx, Number(span), callId as string, prompt ?? null, called as HarnDict),

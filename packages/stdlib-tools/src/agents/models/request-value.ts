@@ -8,7 +8,7 @@ import type { LlmFailure } from './errors.js'
 import type { Experiment } from './experiments.js'
 import type { Budget, LlmRequest } from './options.js'
 import type { LlmResponse } from './state.js'
-import { dictsOf } from '../transcripts/shape.js'
+import { listDicts } from '../transcripts/shape.js'
 
 /** Requests by their values, which are not changed in place: one request is asked for several times. */
 const known = new WeakMap<HarnDict, LlmRequest>()
@@ -37,7 +37,7 @@ export function requestValue(request: LlmRequest): HarnDict {
     backoff_ms: request.backoffMs,
     thinking: request.thinking,
     cache: request.cache,
-    budget: budget === null ? null : budgetValue(budget),
+    budget: budget === null ? null : encodeBudget(budget),
     experiment: experiment === null ? null : HarnDict.of({ ...experiment }),
     repair: request.repair,
   })
@@ -46,14 +46,14 @@ export function requestValue(request: LlmRequest): HarnDict {
 }
 
 /** Limits are floats: dollars have fractions, and as values all are of one kind. */
-function budgetValue(budget: Budget): HarnDict {
+function encodeBudget(budget: Budget): HarnDict {
   const value = new HarnDict()
   for (const [key, limit] of Object.entries(budget) as [string, number | null][])
     value.set(key, limit === null ? null : new HarnFloat(limit))
   return value
 }
 
-export function requestOfValue(value: HarnDict): LlmRequest {
+export function decodeRequest(value: HarnDict): LlmRequest {
   const before = value.owned ? undefined : known.get(value)
   if (before !== undefined) return before
   const read = readRequestValue(value)
@@ -62,51 +62,51 @@ export function requestOfValue(value: HarnDict): LlmRequest {
 }
 
 function readRequestValue(value: HarnDict): LlmRequest {
-  const field = (key: string): Value => value.get(key) ?? null
-  const experiment = field('experiment')
+  const readField = (key: string): Value => value.get(key) ?? null
+  const experiment = readField('experiment')
   return {
-    provider: field('provider') as string,
-    model: field('model') as string,
-    messages: field('messages') as HarnList,
-    system: field('system') as string | null,
-    baseUrl: field('base_url') as string | null,
-    tools: dictsOf(field('tools')),
-    toolNames: (field('tool_names') as HarnList).view() as readonly string[],
-    toolFormat: field('tool_format') as string,
-    toolChoice: field('tool_choice'),
-    maxTokens: Number(field('max_tokens')),
-    settings: field('settings') as HarnDict,
-    outputKind: field('output_kind') as LlmRequest['outputKind'],
-    schema: field('schema') as HarnDict | null,
-    outputSchema: field('output_schema') as HarnDict | null,
-    validation: field('validation') as LlmRequest['validation'],
-    schemaRetries: Number(field('schema_retries')),
-    nudge: field('nudge') as boolean | string,
-    retries: Number(field('retries')),
-    backoffMs: Number(field('backoff_ms')),
-    thinking: field('thinking') as HarnDict,
-    cache: field('cache') === true,
-    budget: budgetOf(field('budget')),
-    experiment: experiment instanceof HarnDict ? experimentOf(experiment) : null,
-    repair: field('repair') as HarnDict | null,
+    provider: readField('provider') as string,
+    model: readField('model') as string,
+    messages: readField('messages') as HarnList,
+    system: readField('system') as string | null,
+    baseUrl: readField('base_url') as string | null,
+    tools: listDicts(readField('tools')),
+    toolNames: (readField('tool_names') as HarnList).view() as readonly string[],
+    toolFormat: readField('tool_format') as string,
+    toolChoice: readField('tool_choice'),
+    maxTokens: Number(readField('max_tokens')),
+    settings: readField('settings') as HarnDict,
+    outputKind: readField('output_kind') as LlmRequest['outputKind'],
+    schema: readField('schema') as HarnDict | null,
+    outputSchema: readField('output_schema') as HarnDict | null,
+    validation: readField('validation') as LlmRequest['validation'],
+    schemaRetries: Number(readField('schema_retries')),
+    nudge: readField('nudge') as boolean | string,
+    retries: Number(readField('retries')),
+    backoffMs: Number(readField('backoff_ms')),
+    thinking: readField('thinking') as HarnDict,
+    cache: readField('cache') === true,
+    budget: decodeBudget(readField('budget')),
+    experiment: experiment instanceof HarnDict ? decodeExperiment(experiment) : null,
+    repair: readField('repair') as HarnDict | null,
   }
 }
 
-function budgetOf(value: Value): Budget | null {
+function decodeBudget(value: Value): Budget | null {
   if (!(value instanceof HarnDict)) return null
-  const limit = (key: keyof Budget): number | null => {
+  const readLimit = (key: keyof Budget): number | null => {
     const found = value.get(key)
     return found instanceof HarnFloat ? found.v : null
   }
   return {
-    max_cost_usd: limit('max_cost_usd'),
-    total_budget_usd: limit('total_budget_usd'),
-    max_input_tokens: limit('max_input_tokens'),
-    max_output_tokens: limit('max_output_tokens'),
+    max_cost_usd: readLimit('max_cost_usd'),
+    total_budget_usd: readLimit('total_budget_usd'),
+    max_input_tokens: readLimit('max_input_tokens'),
+    max_output_tokens: readLimit('max_output_tokens'),
   }
 }
 
-function experimentOf(value: HarnDict): Experiment {
+function decodeExperiment(value: HarnDict): Experiment {
   return {
     name: display(value.get('name')!),
     label: display(value.get('label')!),
@@ -117,7 +117,7 @@ function experimentOf(value: HarnDict): Experiment {
 
 // ----------------------------------------------------------------------------------------------------------------- answers
 
-export function responseValue(response: LlmResponse): HarnDict {
+export function encodeResponse(response: LlmResponse): HarnDict {
   return HarnDict.of({
     text: response.text,
     tool_calls: new HarnList([...response.toolCalls]),
@@ -134,26 +134,26 @@ export function responseValue(response: LlmResponse): HarnDict {
   })
 }
 
-export function responseOfValue(value: HarnDict): LlmResponse {
-  const field = (key: string): Value => value.get(key) ?? null
+export function decodeResponse(value: HarnDict): LlmResponse {
+  const readField = (key: string): Value => value.get(key) ?? null
   return {
-    text: field('text') as string,
-    toolCalls: dictsOf(field('tool_calls')),
-    blocks: dictsOf(field('blocks')),
-    model: field('model') as string,
-    provider: field('provider') as string,
-    inputTokens: Number(field('input_tokens')),
-    outputTokens: Number(field('output_tokens')),
-    cacheRead: Number(field('cache_read')),
-    cacheWrite: Number(field('cache_write')),
-    thinking: field('thinking') as string | null,
-    thinkingSummary: field('thinking_summary') as string | null,
-    stopReason: field('stop_reason') as string | null,
+    text: readField('text') as string,
+    toolCalls: listDicts(readField('tool_calls')),
+    blocks: listDicts(readField('blocks')),
+    model: readField('model') as string,
+    provider: readField('provider') as string,
+    inputTokens: Number(readField('input_tokens')),
+    outputTokens: Number(readField('output_tokens')),
+    cacheRead: Number(readField('cache_read')),
+    cacheWrite: Number(readField('cache_write')),
+    thinking: readField('thinking') as string | null,
+    thinkingSummary: readField('thinking_summary') as string | null,
+    stopReason: readField('stop_reason') as string | null,
   }
 }
 
 /** A failure with what those who try again look at. */
-export function failureValue(failure: LlmFailure): HarnDict {
+export function encodeFailure(failure: LlmFailure): HarnDict {
   return HarnDict.of({
     category: failure.category,
     message: failure.message,
@@ -165,7 +165,7 @@ export function failureValue(failure: LlmFailure): HarnDict {
   })
 }
 
-export function failureOfValue(value: HarnDict): LlmFailure {
+export function decodeFailure(value: HarnDict): LlmFailure {
   const more = value.get('more')
   return {
     category: display(value.get('category')!),

@@ -1,15 +1,15 @@
 // Structured answers: JSON out of what a model wrote, what is wrong with it, and the message that
 // asks for better.
 
-import { HarnDict, HarnList, atOnce, display, parseJson, sortTexts, stringifyJson } from '@bridle/vm/families'
+import { HarnDict, HarnList, runAtOnce, display, parseJson, sortTexts, stringifyJson } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { findJson } from '../../library/formats/json-extract.js'
 import { checkSchema } from '../../library/schema/check.js'
-import { SchemaError, canonicalSchema } from '../../library/schema/normal.js'
+import { SchemaError, canonicalizeSchema } from '../../library/schema/normal.js'
 import { parseTagged } from '../../library/formats/tagged-response.js'
 import type { LlmRequest } from './options.js'
 import type { LlmResponse } from './state.js'
-import { parseErrorOf } from '../../tools/definitions/model-arguments.js'
+import { readParseError } from '../../tools/definitions/model-arguments.js'
 
 /** Whether an answer must be JSON. */
 export function expectsData(request: LlmRequest): boolean {
@@ -18,10 +18,10 @@ export function expectsData(request: LlmRequest): boolean {
 
 /** The data of an answer: undefined when no part of it is JSON. */
 export function extractData(response: LlmResponse, toolNames: readonly string[]): Value | undefined {
-  const candidates = [response.text.trim(), publicText(response)]
+  const candidates = [response.text.trim(), readPublicText(response)]
   for (const call of response.toolCalls) {
     const args = call.get('arguments') ?? null
-    if (parseErrorOf(args) === null) candidates.push(stringifyJson(args))
+    if (readParseError(args) === null) candidates.push(stringifyJson(args))
   }
   const inside = candidates.map((text) => parseTagged(text, toolNames).prose)
   for (const text of [...candidates, ...inside]) {
@@ -32,7 +32,7 @@ export function extractData(response: LlmResponse, toolNames: readonly string[])
   return undefined
 }
 
-function publicText(response: LlmResponse): string {
+function readPublicText(response: LlmResponse): string {
   const shown = response.blocks.filter(
     (block) => block.get('type') === 'output_text' && (block.get('visibility') ?? 'public') === 'public',
   )
@@ -64,7 +64,7 @@ export function judge(request: LlmRequest, response: LlmResponse, violations: re
   }
   if (request.outputSchema === null) return { data, errors: [], missing: false }
   try {
-    const checked = checkSchema(data, atOnce(canonicalSchema(request.outputSchema)), true)
+    const checked = checkSchema(data, runAtOnce(canonicalizeSchema(request.outputSchema)), true)
     return { data: checked.errors.length === 0 ? checked.value : data, errors: checked.errors, missing: false }
   } catch (error) {
     if (error instanceof SchemaError) return { data, errors: [error.message], missing: false }
@@ -85,16 +85,16 @@ export function nudgeText(request: LlmRequest, errors: readonly string[]): strin
   let text = `Your previous response did not match the required JSON schema.\nValidation errors: ${errors.join('; ')}.`
   const schema = request.outputSchema
   if (schema !== null) {
-    const { allowed, required } = keysOf(schema)
+    const { allowed, required } = listKeys(schema)
     if (required.length > 0) text += `\nRequired keys: ${required.join(', ')}.`
     if (allowed.length > 0) text += `\nAllowed top-level keys: ${allowed.join(', ')}.`
-    const lines = shapeLines(schema)
+    const lines = renderShape(schema)
     if (lines.length > 0) text += `\nExpected JSON schema shape:${lines.map((line) => `\n- ${line}`).join('')}`
   }
   return `${text}\nRespond again with ONLY valid JSON conforming to the schema. No prose, no markdown fences.`
 }
 
-function keysOf(schema: HarnDict): { readonly allowed: readonly string[]; readonly required: readonly string[] } {
+function listKeys(schema: HarnDict): { readonly allowed: readonly string[]; readonly required: readonly string[] } {
   const properties = schema.get('properties')
   const required = schema.get('required')
   return {
@@ -103,19 +103,19 @@ function keysOf(schema: HarnDict): { readonly allowed: readonly string[]; readon
   }
 }
 
-function limited(keys: readonly string[]): string {
+function formatLimited(keys: readonly string[]): string {
   const shown = keys.slice(0, MAX_KEYS).join(', ')
   return keys.length > MAX_KEYS ? `${shown}, ... (+${keys.length - MAX_KEYS} more)` : shown
 }
 
-function shapeLines(schema: HarnDict): string[] {
+function renderShape(schema: HarnDict): string[] {
   const lines: string[] = []
   const visit = (node: Value | undefined, path: string, depth: number): void => {
     if (!(node instanceof HarnDict) || lines.length >= MAX_LINES || depth > MAX_DEPTH) return
-    const { allowed, required } = keysOf(node)
+    const { allowed, required } = listKeys(node)
     if (allowed.length > 0) {
-      const facts = [`allowed keys: ${limited(allowed)}`]
-      if (required.length > 0) facts.push(`required keys: ${limited(sortTexts([...required]))}`)
+      const facts = [`allowed keys: ${formatLimited(allowed)}`]
+      if (required.length > 0) facts.push(`required keys: ${formatLimited(sortTexts([...required]))}`)
       lines.push(`${path === '' ? 'root' : path} object ${facts.join('; ')}`)
       const properties = node.get('properties') as HarnDict
       for (const key of allowed) visit(properties.get(key), path === '' ? key : `${path}.${key}`, depth + 1)

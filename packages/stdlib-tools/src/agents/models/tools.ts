@@ -6,7 +6,7 @@ import type { Value } from '@bridle/vm/families'
 import type { Capabilities } from './capabilities.js'
 
 /** A text is the message to throw. */
-export function toolEntries(tools: Value): readonly HarnDict[] | string {
+export function readToolEntries(tools: Value): readonly HarnDict[] | string {
   const list = tools instanceof HarnDict && tools.get('_type') === 'tool_registry' ? (tools.get('tools') ?? null) : tools
   if (!(list instanceof HarnList)) return 'tools must be a tool_registry or a list of tool definition dicts'
   for (const item of list.view()) {
@@ -16,7 +16,7 @@ export function toolEntries(tools: Value): readonly HarnDict[] | string {
   return list.view() as readonly HarnDict[]
 }
 
-export function toolName(entry: HarnDict): string {
+export function readToolName(entry: HarnDict): string {
   const name = entry.get('name') ?? null
   return name === null ? '' : display(name)
 }
@@ -35,7 +35,7 @@ const JSON_TYPES: Readonly<Record<string, string>> = lookup({
 })
 
 /** A parameter's type is read off its display text: anything but a type's name counts as text. */
-function parametersOf(entry: HarnDict): HarnDict {
+function makeParameters(entry: HarnDict): HarnDict {
   const given = entry.get('parameters')
   const properties = new HarnDict()
   const names = given instanceof HarnDict ? given.keys() : []
@@ -56,10 +56,10 @@ export function isDeferred(entry: HarnDict): boolean {
 }
 
 /** One tool in the shape of the service. */
-export function nativeTool(entry: HarnDict, anthropic: boolean): HarnDict {
-  const name = toolName(entry)
+export function makeNativeTool(entry: HarnDict, anthropic: boolean): HarnDict {
+  const name = readToolName(entry)
   const description = display(entry.get('description') ?? '')
-  const parameters = parametersOf(entry)
+  const parameters = makeParameters(entry)
   const namespace = entry.get('namespace') ?? null
   const tool = anthropic
     ? HarnDict.of({ name, description, input_schema: parameters })
@@ -86,15 +86,16 @@ export interface ToolSearch {
 export const SEARCH_TOOL = '__harn_tool_search'
 
 /** What is wrong with the kinds of a dict's values, or null. */
-function misfitOf(option: HarnDict): string | null {
-  const given = (key: string): Value => option.get(key) ?? null
+function findMisfit(option: HarnDict): string | null {
+  const readField = (key: string): Value => option.get(key) ?? null
   for (const key of ['variant', 'mode', 'strategy', 'name']) {
-    if (given(key) !== null && typeof given(key) !== 'string') return `tool_search.${key}: expected a string`
+    if (readField(key) !== null && typeof readField(key) !== 'string') return `tool_search.${key}: expected a string`
   }
-  if (given('always_loaded') !== null && !(given('always_loaded') instanceof HarnList)) {
+  if (readField('always_loaded') !== null && !(readField('always_loaded') instanceof HarnList)) {
     return 'tool_search.always_loaded: expected a list of tool names'
   }
-  if (given('budget_tokens') !== null && !isInt(given('budget_tokens'))) return 'tool_search.budget_tokens: expected an integer'
+  if (readField('budget_tokens') !== null && !isInt(readField('budget_tokens')))
+    return 'tool_search.budget_tokens: expected an integer'
   return null
 }
 
@@ -111,18 +112,18 @@ export function readToolSearch(option: Value): ToolSearch | null | string {
       '({variant, mode, strategy, always_loaded, budget_tokens, name, include_stub_listing})'
     )
   }
-  const misfit = misfitOf(option)
+  const misfit = findMisfit(option)
   if (misfit !== null) return misfit
-  const word = (key: string, allowed: readonly string[], fallback: string): string | null => {
+  const readWord = (key: string, allowed: readonly string[], fallback: string): string | null => {
     const value = option.get(key) ?? null
     if (value === null) return fallback
     return typeof value === 'string' && allowed.includes(value) ? value : null
   }
-  const variant = word('variant', ['bm25', 'regex'], 'bm25')
+  const variant = readWord('variant', ['bm25', 'regex'], 'bm25')
   if (variant === null) return `tool_search.variant: expected "bm25" or "regex", got "${display(option.get('variant')!)}"`
-  const mode = word('mode', ['auto', 'native', 'client'], 'auto')
+  const mode = readWord('mode', ['auto', 'native', 'client'], 'auto')
   if (mode === null) return `tool_search.mode: expected "auto" | "native" | "client", got "${display(option.get('mode')!)}"`
-  const strategy = word('strategy', ['bm25', 'regex', 'semantic', 'host'], variant)
+  const strategy = readWord('strategy', ['bm25', 'regex', 'semantic', 'host'], variant)
   if (strategy === null) {
     return `tool_search.strategy: expected "bm25" | "regex" | "semantic" | "host", got "${display(option.get('strategy')!)}"`
   }
@@ -161,8 +162,8 @@ export function applyToolSearch(
   search: ToolSearch | null,
   place: SearchPlace,
 ): SearchedTools | string {
-  const native = (entry: HarnDict): HarnDict => nativeTool(entry, place.anthropic)
-  if (search === null || entries.length === 0) return { tools: entries.map(native), deferred: [] }
+  const toNative = (entry: HarnDict): HarnDict => makeNativeTool(entry, place.anthropic)
+  if (search === null || entries.length === 0) return { tools: entries.map(toNative), deferred: [] }
   if (entries.every(isDeferred)) {
     return (
       'tool_search: all tools have defer_loading set. At least one tool must be non-deferred so the model has somewhere to ' +
@@ -178,19 +179,19 @@ export function applyToolSearch(
     )
   }
   if (search.mode !== 'client' && supported) {
-    return { tools: [metaTool(entries, search, place), ...entries.map(native)], deferred: [] }
+    return { tools: [makeMetaTool(entries, search, place), ...entries.map(toNative)], deferred: [] }
   }
-  const kept = (entry: HarnDict): boolean => !isDeferred(entry) || search.alwaysLoaded.includes(toolName(entry))
-  const shown = entries.filter(kept).map((entry) => {
+  const isKept = (entry: HarnDict): boolean => !isDeferred(entry) || search.alwaysLoaded.includes(readToolName(entry))
+  const shown = entries.filter(isKept).map((entry) => {
     const plain = entry.copy()
     plain.delete('defer_loading')
-    return native(plain)
+    return toNative(plain)
   })
-  return { tools: [searchTool(search, place.anthropic), ...shown], deferred: entries.filter((entry) => !kept(entry)) }
+  return { tools: [searchTool(search, place.anthropic), ...shown], deferred: entries.filter((entry) => !isKept(entry)) }
 }
 
 /** The service's own search, as an entry of the list of tools. */
-function metaTool(entries: readonly HarnDict[], search: ToolSearch, place: SearchPlace): HarnDict {
+function makeMetaTool(entries: readonly HarnDict[], search: ToolSearch, place: SearchPlace): HarnDict {
   const claude = /(?:^|\/)claude-/.test(place.model.toLowerCase())
   const searching = (place.capabilities.tool_search ?? []).includes('bm25')
   if (place.provider === 'anthropic' || (place.provider === 'mock' && claude && searching)) {

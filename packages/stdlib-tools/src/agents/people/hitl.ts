@@ -1,7 +1,7 @@
 // People in the loop: questions, approvals, dual control and escalations; hitl.harn is what they do. Here are the checks of arguments, what
 // is read from the log of events, and the list of requests that wait.
 
-import { innermostScope } from '../../library/task-scopes.js'
+import { findInnermostScope } from '../../library/task-scopes.js'
 import { STAND_INS } from '../../library/logging/stand-ins.js'
 import {
   HarnBuiltin,
@@ -16,18 +16,18 @@ import {
   display,
   isCallable,
   isInt,
-  millisOf,
+  toMillis,
   parseInt64,
   typeName,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Control, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { harnModules } from '../../library/harn/modules.js'
-import { primitive } from '../../library/harn/primitive.js'
-import { eventsOf } from '../../library/logging/event-log.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listEvents } from '../../library/logging/event-log.js'
 import { matchHostMock } from '../../tools/dispatch/host-mocks.js'
-import { isoNow } from '../../library/time/dates.js'
+import { formatIsoNow } from '../../library/time/dates.js'
 
 type Kind = 'question' | 'approval' | 'dual_control' | 'escalation'
 
@@ -55,18 +55,18 @@ const DAY_MS = 24 * 60 * 60 * 1000
 // ------------------------------------------------------------------------------------------- what hitl.harn is made with
 
 /** As it was written down: what a person is shown is what waits for the answer, whoever calls this. */
-function requestOf(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
+function findRequest(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
   const id = given.get('request_id') ?? null
-  for (const event of eventsOf(ctx, TOPICS[kind] ?? '')) {
+  for (const event of listEvents(ctx, TOPICS[kind] ?? '')) {
     const { payload } = event
     if (event.kind === REQUESTED[kind] && payload instanceof HarnDict && payload.get('request_id') === id) return payload
   }
   return null
 }
 
-function responsesTo(ctx: Context, topic: string, id: string): HarnDict[] {
+function listResponses(ctx: Context, topic: string, id: string): HarnDict[] {
   const found: HarnDict[] = []
-  for (const event of eventsOf(ctx, topic)) {
+  for (const event of listEvents(ctx, topic)) {
     if (event.kind === RESPONSE && event.payload instanceof HarnDict && event.payload.get('request_id') === id)
       found.push(event.payload)
   }
@@ -74,8 +74,8 @@ function responsesTo(ctx: Context, topic: string, id: string): HarnDict[] {
 }
 
 /** Why nobody will answer; null while somebody may. */
-function unanswerable(ctx: Context, topic: string, id: string): string | null {
-  for (const { kind, payload } of eventsOf(ctx, topic)) {
+function findUnanswerable(ctx: Context, topic: string, id: string): string | null {
+  for (const { kind, payload } of listEvents(ctx, topic)) {
     if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === id)
       return display(payload.get('reason') ?? null)
   }
@@ -90,7 +90,7 @@ const BUILTIN_OF: Readonly<Record<Kind, string>> = {
 }
 
 /** The answer as the type of the default; the default when it cannot be. */
-function coerced(answer: Value, fallback: Value): Value {
+function coerceAnswer(answer: Value, fallback: Value): Value {
   if (isInt(fallback)) {
     if (isInt(answer)) return answer
     if (answer instanceof HarnFloat) return Math.trunc(answer.v)
@@ -113,7 +113,7 @@ function coerced(answer: Value, fallback: Value): Value {
   return typeName(answer) === typeName(fallback) ? answer : fallback
 }
 
-function signatureOf(requestId: string, response: HarnDict): string {
+function readSignature(requestId: string, response: HarnDict): string {
   const own = response.get('signature')
   if (typeof own === 'string') return own
   const reason = response.get('reason') ?? null
@@ -125,7 +125,7 @@ function signatureOf(requestId: string, response: HarnDict): string {
     'approved:true',
     `reason:${reason === null ? '' : display(reason)}`,
   ]
-  return `sha256:${bytesToHex(sha256(utf8(`${lines.join('\n')}\n`)))}`
+  return `sha256:${bytesToHex(sha256(toUtf8(`${lines.join('\n')}\n`)))}`
 }
 
 function mockedAnswer(ctx: Context, kind: string, payload: HarnDict): HarnDict | null {
@@ -148,23 +148,25 @@ const primitives: readonly BuiltinDef[] = [
       return HarnDict.of({ topic: TOPICS[kind], requested: REQUESTED[kind], builtin: BUILTIN_OF[kind] })
     },
   ),
-  primitive(
+  definePrimitive(
     '__hitl_mock(kind: string, payload: dict) -> dict?',
     'The answer of a mock, where a mock may answer.',
     (ctx, kind, payload) => mockedAnswer(ctx, kind as string, payload as HarnDict),
   ),
-  primitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
-  primitive('__hitl_request(kind: any, request: any) -> dict?', 'A request as it was written down.', (ctx, kind, request) =>
-    request instanceof HarnDict ? requestOf(ctx, kind as Kind, request) : null,
+  definePrimitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
+  definePrimitive('__hitl_request(kind: any, request: any) -> dict?', 'A request as it was written down.', (ctx, kind, request) =>
+    request instanceof HarnDict ? findRequest(ctx, kind as Kind, request) : null,
   ),
-  primitive('__hitl_responses(topic: string, id: string) -> list', 'Responses to a request so far.', (ctx, topic, id) => {
-    const responses = responsesTo(ctx, topic as string, id as string)
+  definePrimitive('__hitl_responses(topic: string, id: string) -> list', 'Responses to a request so far.', (ctx, topic, id) => {
+    const responses = listResponses(ctx, topic as string, id as string)
     return new HarnList(responses)
   }),
-  primitive('__hitl_unanswerable(topic: string, id: string) -> string?', 'Why nobody will answer a request.', (ctx, topic, id) =>
-    unanswerable(ctx, topic as string, id as string),
+  definePrimitive(
+    '__hitl_unanswerable(topic: string, id: string) -> string?',
+    'Why nobody will answer a request.',
+    (ctx, topic, id) => findUnanswerable(ctx, topic as string, id as string),
   ),
-  primitive(
+  definePrimitive(
     '__spawn_asker(kind: string, request: dict, id: string) -> int',
     'The task that asks the host.',
     (ctx, kind, request, id) =>
@@ -173,7 +175,7 @@ const primitives: readonly BuiltinDef[] = [
         name: 'hitl',
       }),
   ),
-  primitive('__end_asker(task: int) -> nil', 'Ends such a task.', (ctx, task) => {
+  definePrimitive('__end_asker(task: int) -> nil', 'Ends such a task.', (ctx, task) => {
     ctx.machine.abortTask(Number(task))
     ctx.machine.forgetTask(Number(task))
     return null
@@ -181,17 +183,19 @@ const primitives: readonly BuiltinDef[] = [
   builtin(
     '__as_type_of(fallback: any, answer: any) -> any',
     { doc: 'An answer as the type of the default; the default when it cannot be.' },
-    (_ctx, fallback, answer) => coerced(answer ?? null, fallback ?? null),
+    (_ctx, fallback, answer) => coerceAnswer(answer ?? null, fallback ?? null),
   ),
   builtin(
     '__hitl_signature(id: string, response: dict) -> string',
     { doc: 'The signature of an approval.' },
-    (_ctx, id, response) => signatureOf(id as string, response as HarnDict),
+    (_ctx, id, response) => readSignature(id as string, response as HarnDict),
   ),
   builtin('__action_name(action: any) -> string', { doc: 'The name of a function; `<closure>` without one.' }, (_ctx, action) =>
     actionName(action ?? null),
   ),
-  primitive('__policy_in_force() -> any', 'The innermost policy of the task.', (ctx) => innermostScope(ctx, 'ceilings')),
+  definePrimitive('__policy_in_force() -> any', 'The innermost policy of the task.', (ctx) =>
+    findInnermostScope(ctx, 'ceilings'),
+  ),
 ]
 
 /** Goes on as a function of hitl.harn. What callbacks print is lost, as in the reference. */
@@ -227,9 +231,9 @@ const CLOSING: ReadonlySet<string> = new Set([
   'hitl.escalation_accepted',
 ])
 
-function pendingOf(ctx: Context, kind: Kind): HarnDict[] {
+function listPending(ctx: Context, kind: Kind): HarnDict[] {
   const open = new Map<string, HarnDict>()
-  for (const event of eventsOf(ctx, TOPICS[kind])) {
+  for (const event of listEvents(ctx, TOPICS[kind])) {
     if (!(event.payload instanceof HarnDict)) continue
     const id = event.payload.get('request_id')
     if (typeof id !== 'string') continue
@@ -256,7 +260,7 @@ const MOST_PENDING = 5000
 const USUAL_PENDING = 500
 
 /** A time of RFC 3339 as comparable text (UTC, milliseconds), or null. Times of requests have that form already. */
-function comparableTime(text: string): string | null {
+function toComparableTime(text: string): string | null {
   const match = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.exec(text)
   if (match === null) return null
   const at = Date.UTC(
@@ -271,10 +275,10 @@ function comparableTime(text: string): string | null {
   const zone = match[4]!
   const sign = zone.startsWith('-') ? -1 : 1
   const offsetMs = zone.length === 1 ? 0 : sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))) * 60_000
-  return isoNow(at - offsetMs)
+  return formatIsoNow(at - offsetMs)
 }
 
-function hitlPending(ctx: Context, filters: Value): Result {
+function listHitlPending(ctx: Context, filters: Value): Result {
   const name = 'hitl_pending'
   if (filters !== null && !(filters instanceof HarnDict)) return ctx.runtime(`${name}: filters must be a dict or nil`)
   const filter = filters ?? new HarnDict()
@@ -288,7 +292,7 @@ function hitlPending(ctx: Context, filters: Value): Result {
     const value = filter.get(key) ?? null
     if (value === null) continue
     if (typeof value !== 'string') return ctx.runtime(`${name}: ${key} must be a string`)
-    bounds[key] = comparableTime(value)
+    bounds[key] = toComparableTime(value)
     if (bounds[key] === null) return ctx.runtime(`${name}: invalid ${key}: expected an RFC 3339 time, got '${value}'`)
   }
   const agent = filter.get('agent') ?? null
@@ -296,7 +300,7 @@ function hitlPending(ctx: Context, filters: Value): Result {
   const limit = filter.get('limit') ?? USUAL_PENDING
   if (!isInt(limit) || limit <= 0) return ctx.runtime(`${name}: limit must be a positive int`)
   const found = KINDS.filter((kind) => kinds.includes(kind))
-    .flatMap((kind) => pendingOf(ctx, kind))
+    .flatMap((kind) => listPending(ctx, kind))
     .filter((request) => {
       const at = request.get('timestamp') as string
       return (bounds['since'] ?? at) <= at && at <= (bounds['until'] ?? at) && (agent === null || request.get('agent') === agent)
@@ -313,56 +317,56 @@ function hitlPending(ctx: Context, filters: Value): Result {
 
 // -------------------------------------------------------------------------------------------------------------- arguments
 
-function listOf(value: Value | undefined): string[] | null {
+function readList(value: Value | undefined): string[] | null {
   if (value === undefined || value === null) return []
   return value instanceof HarnList ? value.view().map(display) : null
 }
 
 /** Milliseconds of the option, the usual ones when it is absent, null when it is neither a duration nor a count. */
-function optionMs(options: HarnDict, key: string): number | null {
+function readOptionMs(options: HarnDict, key: string): number | null {
   if (!options.has(key)) return DAY_MS
-  const ms = millisOf(options.get(key) ?? undefined)
+  const ms = toMillis(options.get(key) ?? undefined)
   return ms === null || ms < 0 ? null : ms
 }
 
 const NO_DURATION = 'expected a duration or millisecond count'
 
 /** The text at an argument place, null when nothing is there. */
-function textArgument(ctx: Context, value: Value, at: number): string | null {
+function readTextArgument(ctx: Context, value: Value, at: number): string | null {
   const text = ctx.argc > at ? display(value) : ''
   return text === '' ? null : text
 }
 
 /** The options of a call; null when something else stands in their place, a nil too. */
-function optionsAt(ctx: Context, options: Value, at: number): HarnDict | null {
+function readOptions(ctx: Context, options: Value, at: number): HarnDict | null {
   if (ctx.argc <= at) return new HarnDict()
   return options instanceof HarnDict ? options : null
 }
 
 function startAsk(ctx: Context, prompt: Value, options: Value): Result {
-  const text = textArgument(ctx, prompt, 0)
+  const text = readTextArgument(ctx, prompt, 0)
   if (text === null) return ctx.runtime('ask_user: expected string argument at 0')
-  const given = optionsAt(ctx, options, 1)
+  const given = readOptions(ctx, options, 1)
   if (given === null) return ctx.runtime('ask_user: options must be a dict')
-  const timeout = optionMs(given, 'timeout')
+  const timeout = readOptionMs(given, 'timeout')
   return timeout === null ? ctx.runtime(NO_DURATION) : goOn(ctx, 'ask_user', text, given, timeout)
 }
 
 function startApproval(ctx: Context, action: Value, options: Value): Result {
   const name = 'request_approval'
-  const text = textArgument(ctx, action, 0)
+  const text = readTextArgument(ctx, action, 0)
   if (text === null) return ctx.runtime(`${name}: expected string argument at 0`)
-  const given = optionsAt(ctx, options, 1)
+  const given = readOptions(ctx, options, 1)
   if (given === null) return ctx.runtime(`${name}: options must be a dict`)
   const quorum = given.get('quorum') ?? 1
   if (isInt(quorum) && quorum <= 0) return ctx.runtime(`${name}: quorum must be positive`)
-  if (listOf(given.get('reviewers')) === null || listOf(given.get('capabilities_requested')) === null)
+  if (readList(given.get('reviewers')) === null || readList(given.get('capabilities_requested')) === null)
     return ctx.runtime(`${name}: expected list<string>`)
   const evidence = given.get('evidence_refs') ?? null
   if (evidence !== null && !(evidence instanceof HarnList)) return ctx.runtime(`${name}: evidence_refs must be a list`)
-  const deadline = optionMs(given, 'deadline')
+  const deadline = readOptionMs(given, 'deadline')
   if (deadline === null) return ctx.runtime(NO_DURATION)
-  return goOn(ctx, 'request_approval', text, given, new HarnList(listOf(given.get('reviewers')) ?? []), deadline)
+  return goOn(ctx, 'request_approval', text, given, new HarnList(readList(given.get('reviewers')) ?? []), deadline)
 }
 
 function startDualControl(ctx: Context, n: Value, m: Value, action: Value, approvers: Value): Result {
@@ -373,7 +377,7 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
   }
   if ((n as number) > (m as number)) return ctx.runtime(`${name}: n must be less than or equal to m`)
   if (!isCallable(action)) return ctx.runtime(`${name}: action must be a closure`)
-  const listed = ctx.argc > 3 && approvers === null ? null : listOf(approvers)
+  const listed = ctx.argc > 3 && approvers === null ? null : readList(approvers)
   if (listed === null) return ctx.runtime(`${name}: expected list<string>`)
   if (listed.length > 0 && listed.length < Number(m))
     return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)
@@ -381,7 +385,7 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
 }
 
 function startEscalation(ctx: Context, role: Value, reason: Value): Result {
-  const texts = [textArgument(ctx, role, 0), textArgument(ctx, reason, 1)]
+  const texts = [readTextArgument(ctx, role, 0), readTextArgument(ctx, reason, 1)]
   const missing = texts.indexOf(null)
   if (missing >= 0) return ctx.runtime(`escalate_to: expected string argument at ${missing}`)
   return goOn(ctx, 'escalate_to', texts[0]!, texts[1]!)
@@ -417,7 +421,7 @@ const PENDING_FILTERS = `
 
 export const hitlFamily: BuiltinFamily = {
   name: 'hitl',
-  modules: harnModules,
+  modules: findHarnModule,
   primitives,
   builtins: [
     builtin(
@@ -447,7 +451,7 @@ export const hitlFamily: BuiltinFamily = {
     builtin(
       'hitl_pending(filters?: dict | nil) -> list as ?',
       { doc: 'Requests to people that nobody has answered, newest first.', effects: [], shapes: { filters: PENDING_FILTERS } },
-      (ctx, filters) => hitlPending(ctx, filters ?? null),
+      (ctx, filters) => listHitlPending(ctx, filters ?? null),
     ),
     builtin(
       '__hitl_ask_host(kind: string, request: dict) -> nil',

@@ -2,11 +2,11 @@
 
 import { harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinFamily } from '@bridle/vm/families'
-import { harnModules } from '../../library/harn/modules.js'
+import { findHarnModule } from '../../library/harn/modules.js'
 
 export const monitorsFamily: BuiltinFamily = {
   name: 'monitors',
-  modules: harnModules,
+  modules: findHarnModule,
   builtins: [
     harnBuiltin(
       'monitor_wait_for_native(options: dict) -> dict as ?',

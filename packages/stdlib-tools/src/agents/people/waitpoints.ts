@@ -2,7 +2,7 @@
 
 import { harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily } from '@bridle/vm/families'
-import { harnModules } from '../../library/harn/modules.js'
+import { findHarnModule } from '../../library/harn/modules.js'
 
 function define(signature: string, doc: string, name?: string): BuiltinDef {
   const called = name ?? signature.slice(0, signature.indexOf('('))
@@ -12,7 +12,7 @@ function define(signature: string, doc: string, name?: string): BuiltinDef {
 
 export const waitpointsFamily: BuiltinFamily = {
   name: 'waitpoints',
-  modules: harnModules,
+  modules: findHarnModule,
   builtins: [
     define('waitpoint_create(options?: dict | string | nil) -> dict', 'Makes a waitpoint, or gives the one of that id.'),
     define(

@@ -1,11 +1,11 @@
 // Agent sessions: transcripts that live in the machine by id, and how they descend from each other. The
 // least recently used ones are forgotten when there are too many.
 
-import { HarnDict, HarnList, builtin, display, family, here, isCallable, isInt, scripts } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, family, runHere, isCallable, isInt, makeScripts } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { compact, readCompaction } from '../transcripts/compaction.js'
-import { timeOrderedId } from '../../library/time/identity.js'
-import { dictsOf, isMessageEvent, makeTranscript } from '../transcripts/shape.js'
+import { compactMessages, readCompaction } from '../transcripts/compaction.js'
+import { makeTimeOrderedId } from '../../library/time/identity.js'
+import { listDicts, isMessageEvent, makeTranscript } from '../transcripts/shape.js'
 
 const MOST_SESSIONS = 128
 
@@ -68,7 +68,7 @@ export function openSession(ctx: Context, id: string): Session {
 const CURRENT = 'agent.session'
 
 /** The session of the innermost loop of the running task. */
-export function currentSession(ctx: Context): string | null {
+export function findCurrentSession(ctx: Context): string | null {
   const value = ctx.machine.task().fields.get(CURRENT) ?? null
   return value === null ? null : display(value)
 }
@@ -79,7 +79,7 @@ export function setCurrentSession(ctx: Context, id: string | null): void {
 
 // ---------------------------------------------------------------------------------------------------------------- scripts
 
-function copyOf(ctx: Context, source: Session, id: string): Session {
+function copySession(ctx: Context, source: Session, id: string): Session {
   const copy = openSession(ctx, id)
   copy.messages = [...source.messages]
   copy.events = [...source.events]
@@ -97,8 +97,8 @@ function keepMessages(session: Session, messages: HarnDict[]): void {
   session.events = []
 }
 
-function* snapshot(id: string): Script {
-  const session = yield* here((ctx) => {
+function* snapshotSession(id: string): Script {
+  const session = yield* runHere((ctx) => {
     const found = touch(ctx, id)
     return found === undefined ? null : { ...found }
   })
@@ -117,18 +117,18 @@ function* snapshot(id: string): Script {
   return dict
 }
 
-const machine = scripts('sessions.script', {
+const machine = makeScripts('sessions.script', {
   *open(id) {
-    const name = id === null ? yield* timeOrderedId() : display(id!)
-    return yield* here((ctx) => openSession(ctx, name).id)
+    const name = id === null ? yield* makeTimeOrderedId() : display(id!)
+    return yield* runHere((ctx) => openSession(ctx, name).id)
   },
   *snapshot(id) {
-    return yield* snapshot(id as string)
+    return yield* snapshotSession(id as string)
   },
   *fork(source, keep, destination) {
-    const name = destination === null ? yield* timeOrderedId() : display(destination!)
-    return yield* here((ctx) => {
-      const made = copyOf(ctx, touch(ctx, source as string)!, name)
+    const name = destination === null ? yield* makeTimeOrderedId() : display(destination!)
+    return yield* runHere((ctx) => {
+      const made = copySession(ctx, touch(ctx, source as string)!, name)
       if (keep === null) return name
       const kept = Math.max(0, Number(keep))
       made.branchedAt = Math.min(kept, made.messages.length)
@@ -137,12 +137,12 @@ const machine = scripts('sessions.script', {
     })
   },
   *compact(id, options) {
-    const messages = yield* here((ctx) => touch(ctx, id as string)!.messages)
+    const messages = yield* runHere((ctx) => touch(ctx, id as string)!.messages)
     const given = options as HarnDict
     // Without a strategy the observations are masked, also where there is a closure.
     const compaction = readCompaction(given.has('compact_strategy') ? given : given.with('compact_strategy', 'observation_mask'))
-    const compacted = yield* compact(messages, { ...compaction, options: null })
-    return yield* here((ctx) => {
+    const compacted = yield* compactMessages(messages, { ...compaction, options: null })
+    return yield* runHere((ctx) => {
       const session = touch(ctx, id as string)!
       if (compacted !== null) keepMessages(session, compacted.messages)
       return session.messages.length
@@ -188,7 +188,7 @@ function countProblem(name: string, value: Value): string | null {
 }
 
 /** What is wrong with the id for a fork. */
-function destinationProblem(value: Value): string | null {
+function describeDestinationProblem(value: Value): string | null {
   return value === null || typeof value === 'string' ? null : '`dst` must be a string or nil'
 }
 
@@ -260,7 +260,7 @@ export const sessionsFamily: BuiltinFamily = {
     builtin(
       'agent_session_current_id() -> string | nil',
       { doc: 'The session of the loop that is running.', effects: [] },
-      (ctx) => currentSession(ctx),
+      (ctx) => findCurrentSession(ctx),
     ),
     onSession('agent_session_inject(id: string, message: dict) -> nil', 'Adds a message.', inject),
     onSession('agent_session_reset(id: string) -> nil', 'Forgets its messages.', (_ctx, session) => {
@@ -286,7 +286,7 @@ export const sessionsFamily: BuiltinFamily = {
       'agent_session_fork(src: string, dst?: string) -> string',
       'A copy with a place in the descent.',
       (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
-      { effects: EFFECTS, parameter: 'src', problem: destinationProblem },
+      { effects: EFFECTS, parameter: 'src', problem: describeDestinationProblem },
     ),
     onSession(
       'agent_session_fork_at(src: string, keep_first: int, dst?: string) -> string',
@@ -295,7 +295,7 @@ export const sessionsFamily: BuiltinFamily = {
       {
         effects: EFFECTS,
         parameter: 'src',
-        problem: (keep, destination) => countProblem('keep_first', keep) ?? destinationProblem(destination),
+        problem: (keep, destination) => countProblem('keep_first', keep) ?? describeDestinationProblem(destination),
       },
     ),
     onSession(
@@ -323,6 +323,6 @@ export const sessionsFamily: BuiltinFamily = {
 }
 
 /** The events of a transcript that a session keeps. */
-export function keptEvents(transcript: HarnDict): HarnDict[] {
-  return dictsOf(transcript.get('events')).filter((event) => !isMessageEvent(event))
+export function listKeptEvents(transcript: HarnDict): HarnDict[] {
+  return listDicts(transcript.get('events')).filter((event) => !isMessageEvent(event))
 }

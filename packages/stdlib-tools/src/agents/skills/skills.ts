@@ -8,14 +8,14 @@ import {
   builtin,
   display,
   failWith,
-  here,
+  runHere,
   isInt,
-  scripts,
+  makeScripts,
   sortTexts,
   tryAsk,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { environment } from '../../library/files/state-files.js'
+import { readEnvironment } from '../../library/files/state-files.js'
 
 const TEXT_FIELDS = ['short', 'description', 'when_to_use', 'prompt', 'invocation', 'model', 'effort']
 const LIST_FIELDS = ['paths', 'allowed_tools', 'mcp', 'requires_mcp']
@@ -24,13 +24,13 @@ function isRegistry(value: Value | undefined): value is HarnDict {
   return value instanceof HarnDict && value.get('_type') === 'skill_registry'
 }
 
-function entriesOf(registry: HarnDict): readonly HarnDict[] {
+function listEntries(registry: HarnDict): readonly HarnDict[] {
   const skills = registry.get('skills')
   return skills instanceof HarnList ? skills.view().filter((entry): entry is HarnDict => entry instanceof HarnDict) : []
 }
 
 /** The entries of a registry or a list, odd ones too; null for anything else. */
-export function skillsOf(value: Value): readonly Value[] | null {
+export function listSkills(value: Value): readonly Value[] | null {
   if (value instanceof HarnList) return value.view()
   const skills = isRegistry(value) ? value.get('skills') : undefined
   return skills instanceof HarnList ? skills.view() : null
@@ -40,7 +40,7 @@ function withEntries(registry: HarnDict, entries: readonly HarnDict[]): HarnDict
   return registry.with('skills', new HarnList([...entries]))
 }
 
-function text(entry: HarnDict, name: string): string {
+function readText(entry: HarnDict, name: string): string {
   const value = entry.get(name) ?? null
   return value === null ? '' : display(value)
 }
@@ -52,7 +52,7 @@ function withoutClosures(entry: HarnDict): HarnDict {
 }
 
 /** What is wrong with a skill's config, or null. */
-function configProblem(config: HarnDict): string | null {
+function describeConfigProblem(config: HarnDict): string | null {
   for (const key of TEXT_FIELDS) {
     const value = config.get(key) ?? null
     if (value !== null && typeof value !== 'string') return `'${key}' must be a string`
@@ -75,23 +75,23 @@ function configProblem(config: HarnDict): string | null {
 
 function define(ctx: Context, registry: Value, name: Value, config: Value): Result {
   if (ctx.argc < 3) return ctx.throw('skill_define: requires registry, name, and config dict')
-  if (!isRegistry(registry)) return notRegistry(ctx, 'skill_define', registry, 'first argument must be a skill registry')
+  if (!isRegistry(registry)) return failNotRegistry(ctx, 'skill_define', registry, 'first argument must be a skill registry')
   if (name === null || display(name) === '') return ctx.throw('skill_define: skill name must be a non-empty string')
   if (config !== null && !(config instanceof HarnDict)) return ctx.throw('skill_define: third argument must be a config dict')
   const given = config ?? new HarnDict()
-  const problem = configProblem(given)
+  const problem = describeConfigProblem(given)
   if (problem !== null) return ctx.throw(`skill_define: ${problem}`)
   const entry = given.copy()
   entry.set('name', display(name))
   if (!entry.has('description')) entry.set('description', given.get('short') ?? '')
-  const entries = [...entriesOf(registry)]
+  const entries = [...listEntries(registry)]
   const known = entries.findIndex((each) => each.get('name') === display(name))
   if (known < 0) entries.push(entry)
   else entries[known] = entry
   return withEntries(registry, entries)
 }
 
-function notRegistry(ctx: Context, name: string, value: Value, otherwise: string): Result {
+function failNotRegistry(ctx: Context, name: string, value: Value, otherwise: string): Result {
   return ctx.throw(
     `${name}: ${value instanceof HarnDict ? 'argument must be a skill registry (created with skill_registry())' : otherwise}`,
   )
@@ -109,7 +109,12 @@ function onRegistry(
   return builtin(signature, { doc }, (ctx, registry, second) => {
     if (ctx.argc < argc) return ctx.throw(`${name}: requires ${required}`)
     if (isRegistry(registry)) return run(ctx, registry, second ?? null)
-    return notRegistry(ctx, name, registry ?? null, argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`)
+    return failNotRegistry(
+      ctx,
+      name,
+      registry ?? null,
+      argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`,
+    )
   })
 }
 
@@ -122,22 +127,22 @@ const HEADER =
 const LEAST_ROOM = 52
 const encoder = new TextEncoder()
 
-function bytes(value: string): number {
+function countBytes(value: string): number {
   return encoder.encode(value).length
 }
 
-export function skillId(entry: HarnDict): string {
-  const namespace = text(entry, 'namespace')
-  return namespace === '' ? text(entry, 'name') : `${namespace}/${text(entry, 'name')}`
+export function makeSkillId(entry: HarnDict): string {
+  const namespace = readText(entry, 'namespace')
+  return namespace === '' ? readText(entry, 'name') : `${namespace}/${readText(entry, 'name')}`
 }
 
-function catalogEntries(registry: HarnDict): HarnList {
+function listCatalogEntries(registry: HarnDict): HarnList {
   const rows = new Map(
-    entriesOf(registry).map((entry) => [
-      skillId(entry),
+    listEntries(registry).map((entry) => [
+      makeSkillId(entry),
       HarnDict.of({
-        name: skillId(entry),
-        description: text(entry, 'short') === '' ? text(entry, 'description') : text(entry, 'short'),
+        name: makeSkillId(entry),
+        description: readText(entry, 'short') === '' ? readText(entry, 'description') : readText(entry, 'short'),
         when_to_use: entry.get('when_to_use') ?? '',
       }),
     ]),
@@ -146,28 +151,28 @@ function catalogEntries(registry: HarnDict): HarnList {
 }
 
 function renderCatalog(ctx: Context, given: Value, budgetArgument: Value): Result {
-  const entries = isRegistry(given) ? catalogEntries(given) : given
-  if (entries instanceof HarnDict) return notRegistry(ctx, 'render_always_on_catalog', entries, '')
+  const entries = isRegistry(given) ? listCatalogEntries(given) : given
+  if (entries instanceof HarnDict) return failNotRegistry(ctx, 'render_always_on_catalog', entries, '')
   if (!(entries instanceof HarnList))
     return ctx.throw('render_always_on_catalog: first argument must be a catalog entry list or skill registry')
   if (budgetArgument !== null && (!isInt(budgetArgument) || budgetArgument <= 0))
     return ctx.throw('render_always_on_catalog: second argument must be a positive integer budget')
   const lines = entries.view().flatMap((entry) => {
-    if (!(entry instanceof HarnDict) || text(entry, 'name') === '') return []
-    const description = text(entry, 'description')
-    const when = text(entry, 'when_to_use')
+    if (!(entry instanceof HarnDict) || readText(entry, 'name') === '') return []
+    const description = readText(entry, 'description')
+    const when = readText(entry, 'when_to_use')
     return [
-      `- \`${text(entry, 'name')}\`${description === '' ? '' : `: ${description}`}${when === '' ? '' : `\n  when: ${when}`}`,
+      `- \`${readText(entry, 'name')}\`${description === '' ? '' : `: ${description}`}${when === '' ? '' : `\n  when: ${when}`}`,
     ]
   })
   if (lines.length === 0) return `${HEADER}(none)`
   ctx.charge(lines.length)
-  const budget = Math.max(budgetArgument === null ? 2000 : Number(budgetArgument), bytes(HEADER) + LEAST_ROOM)
+  const budget = Math.max(budgetArgument === null ? 2000 : Number(budgetArgument), countBytes(HEADER) + LEAST_ROOM)
   for (let shown = lines.length; shown >= 0; shown--) {
     const omitted = lines.length - shown
     const note = omitted === 0 ? '' : `\n\n... ${omitted} more skill(s) omitted to stay within budget.`
     const body = HEADER + lines.slice(0, shown).join('\n') + note
-    if (bytes(body) <= budget) return body
+    if (countBytes(body) <= budget) return body
   }
   return HEADER
 }
@@ -182,7 +187,7 @@ interface Substitution {
 
 /** `$ARGUMENTS`, `$1` …, `${HARN_…}`, `$$`; what has no value stays as it is. */
 export function* substitute(body: string, values: Substitution): Script<string> {
-  yield* here((ctx) => ctx.charge(body.length >> 4, body.length))
+  yield* runHere((ctx) => ctx.charge(body.length >> 4, body.length))
   let out = ''
   let at = 0
   for (const match of body.matchAll(/\$(?:\$|ARGUMENTS|\d+|\{HARN_[A-Z0-9_]*\})/g)) {
@@ -191,50 +196,50 @@ export function* substitute(body: string, values: Substitution): Script<string> 
     const mark = match[0]
     if (mark === '$$') out += '$'
     else if (mark === '$ARGUMENTS') out += values.args.join(' ')
-    else if (mark.startsWith('${')) out += (yield* variable(mark.slice(2, -1), values)) ?? mark
+    else if (mark.startsWith('${')) out += (yield* readVariable(mark.slice(2, -1), values)) ?? mark
     else out += (mark === '$0' ? undefined : values.args[Number(mark.slice(1)) - 1]) ?? mark
   }
   return out + body.slice(at)
 }
 
-function* variable(name: string, values: Substitution): Script<string | null> {
+function* readVariable(name: string, values: Substitution): Script<string | null> {
   if (name === 'HARN_SKILL_DIR') return values.directory
   if (name === 'HARN_SESSION_ID') return values.session
-  return yield* environment(name)
+  return yield* readEnvironment(name)
 }
 
-export function directoryOf(entry: HarnDict): string | null {
+export function readDirectory(entry: HarnDict): string | null {
   const directory = entry.get('skill_dir') ?? null
   return directory === null ? null : display(directory)
 }
 
 /** The whole of a skill that the host keeps, by id or name; null when it keeps none. */
-function* keptSkill(wanted: string): Script<HarnDict | null> {
+function* findKeptSkill(wanted: string): Script<HarnDict | null> {
   const found = yield* tryAsk({ kind: 'process.info', args: { op: 'skill', name: wanted } })
   return found instanceof HarnDict ? found : null
 }
 
 /** An entry with its text: cards of the host have none until it is asked for. */
-export function* wholeSkill(entry: HarnDict): Script<HarnDict> {
-  if (text(entry, 'body') !== '' || text(entry, 'name') === '') return entry
-  const kept = yield* keptSkill(skillId(entry))
+export function* loadWholeSkill(entry: HarnDict): Script<HarnDict> {
+  if (readText(entry, 'body') !== '' || readText(entry, 'name') === '') return entry
+  const kept = yield* findKeptSkill(makeSkillId(entry))
   return kept === null || kept.get('ambiguous') === true ? entry : kept
 }
 
-const machine = scripts('skills.script', {
+const machine = makeScripts('skills.script', {
   *render(given, args) {
     const items = args instanceof HarnList ? args.view().map((item) => display(item)) : []
     if (typeof given === 'string') return yield* substitute(given, { args: items, directory: null, session: null })
-    const entry = yield* wholeSkill(given as HarnDict)
-    return yield* substitute(text(entry, 'body'), { args: items, directory: directoryOf(entry), session: null })
+    const entry = yield* loadWholeSkill(given as HarnDict)
+    return yield* substitute(readText(entry, 'body'), { args: items, directory: readDirectory(entry), session: null })
   },
   *load(wanted) {
     const id = wanted as string
-    const found = yield* keptSkill(id)
+    const found = yield* findKeptSkill(id)
     if (found === null) return failWith(`skill '${id}' not found`)
     if (found.get('ambiguous') === true)
       return failWith(`skill '${id}' is ambiguous; use the fully qualified id from the catalog`)
-    return yield* substitute(text(found, 'body'), { args: [], directory: directoryOf(found), session: null })
+    return yield* substitute(readText(found, 'body'), { args: [], directory: readDirectory(found), session: null })
   },
 })
 
@@ -271,14 +276,14 @@ export const skillsFamily: BuiltinFamily = {
       1,
       'a skill registry',
       'All skills, without functions.',
-      (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutClosures)),
+      (_ctx, registry) => new HarnList(listEntries(registry).map(withoutClosures)),
     ),
     onRegistry(
       'skill_find(registry: dict, name: string) -> dict | nil as ?',
       2,
       'registry and name',
       'A skill by name.',
-      (_ctx, registry, name) => entriesOf(registry).find((entry) => text(entry, 'name') === display(name)) ?? null,
+      (_ctx, registry, name) => listEntries(registry).find((entry) => readText(entry, 'name') === display(name)) ?? null,
     ),
     onRegistry(
       'skill_select(registry: dict, names: list) -> dict',
@@ -290,7 +295,7 @@ export const skillsFamily: BuiltinFamily = {
         const wanted = new Set(names.view().map((name) => display(name)))
         return withEntries(
           registry,
-          entriesOf(registry).filter((entry) => wanted.has(text(entry, 'name'))),
+          listEntries(registry).filter((entry) => wanted.has(readText(entry, 'name'))),
         )
       },
     ),
@@ -302,7 +307,7 @@ export const skillsFamily: BuiltinFamily = {
       (_ctx, registry, name) =>
         withEntries(
           registry,
-          entriesOf(registry).filter((entry) => text(entry, 'name') !== display(name)),
+          listEntries(registry).filter((entry) => readText(entry, 'name') !== display(name)),
         ),
     ),
     onRegistry(
@@ -310,7 +315,7 @@ export const skillsFamily: BuiltinFamily = {
       1,
       'a skill registry',
       'The number of skills.',
-      (_ctx, registry) => entriesOf(registry).length,
+      (_ctx, registry) => listEntries(registry).length,
     ),
     onRegistry(
       'skill_describe(registry: dict) -> string',
@@ -318,11 +323,11 @@ export const skillsFamily: BuiltinFamily = {
       'a skill registry',
       'All skills as text, by name.',
       (_ctx, registry) => {
-        const rows = new Map(entriesOf(registry).map((entry) => [text(entry, 'name'), entry]))
+        const rows = new Map(listEntries(registry).map((entry) => [readText(entry, 'name'), entry]))
         const lines = sortTexts([...rows.keys()]).flatMap((name) => {
           const entry = rows.get(name)!
-          const description = text(entry, 'description')
-          const when = text(entry, 'when_to_use')
+          const description = readText(entry, 'description')
+          const when = readText(entry, 'when_to_use')
           return [`- ${name}${description === '' ? '' : `: ${description}`}`, ...(when === '' ? [] : [`  when: ${when}`])]
         })
         return ['Available skills:', ...(lines.length === 0 ? ['(none)'] : lines)].join('\n')
@@ -333,7 +338,7 @@ export const skillsFamily: BuiltinFamily = {
       1,
       'a skill registry',
       'Cards of all skills by id.',
-      (_ctx, registry) => catalogEntries(registry),
+      (_ctx, registry) => listCatalogEntries(registry),
     ),
     builtin(
       'render_always_on_catalog(entries_or_registry: list | dict, budget?: int) -> string',

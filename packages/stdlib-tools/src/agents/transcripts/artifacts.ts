@@ -8,19 +8,19 @@ import {
   builtin,
   display,
   failRuntime,
-  here,
-  inSlice,
+  runHere,
+  payInSlice,
   isInt,
   lookup,
-  scripts,
+  makeScripts,
   stringifyJson,
-  utf8,
+  toUtf8,
   callLibrary,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
 import { assembleContext } from './assemble-context.js'
-import { secondsText, timeOrderedId } from '../../library/time/identity.js'
-import { lineDiff } from '../../library/formats/line-diff.js'
+import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
+import { diffLines } from '../../library/formats/line-diff.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
 
@@ -63,15 +63,15 @@ const PRIORITIES: readonly (readonly [priority: number, kinds: readonly string[]
 ]
 
 export function estimateTokens(text: string): number {
-  return Math.ceil(utf8(text).length / 4)
+  return Math.ceil(toUtf8(text).length / 4)
 }
 
-function defaultPriority(kind: string): number {
+function findDefaultPriority(kind: string): number {
   return PRIORITIES.find(([, kinds]) => kinds.includes(kind))?.[0] ?? 40
 }
 
 /** The payload as an artifact in its one shape. */
-export function* normalArtifact(payload: Value): Script<HarnDict> {
+export function* normalizeArtifact(payload: Value): Script<HarnDict> {
   const record = readRecord(recordData(payload), 'orchestration', 'ArtifactRecord', ARTIFACT)
   const given = display(record.get('kind') ?? '')
   const kind = Object.hasOwn(ALIASES, given) ? ALIASES[given]! : given
@@ -79,9 +79,9 @@ export function* normalArtifact(payload: Value): Script<HarnDict> {
   const result = record.copy()
   result.set('_type', 'artifact')
   result.set('kind', kind)
-  result.set('id', record.get('id') ?? `artifact_${yield* timeOrderedId()}`)
-  result.set('created_at', record.get('created_at') ?? (yield* secondsText()))
-  result.set('priority', record.get('priority') ?? defaultPriority(kind))
+  result.set('id', record.get('id') ?? `artifact_${yield* makeTimeOrderedId()}`)
+  result.set('created_at', record.get('created_at') ?? (yield* readSecondsText()))
+  result.set('priority', record.get('priority') ?? findDefaultPriority(kind))
   result.set('estimated_tokens', record.get('estimated_tokens') ?? (text === null ? null : estimateTokens(display(text))))
   if (kind === 'handoff') {
     const handoff = yield* callLibrary('agents/transcripts/handoff', 'complete_handoff', record.get('data') ?? null)
@@ -95,13 +95,13 @@ export function* normalArtifact(payload: Value): Script<HarnDict> {
 const AT_ONCE = 128
 const ARTIFACT_UNITS = 30
 
-export function* normalArtifacts(given: Value): Script<HarnDict[]> {
+export function* normalizeArtifacts(given: Value): Script<HarnDict[]> {
   if (given === null) return []
   if (!(given instanceof HarnList)) return failRuntime('expected artifact list or nil')
   const artifacts: HarnDict[] = []
   for (const item of given.view()) {
-    artifacts.push(yield* normalArtifact(item))
-    if (artifacts.length % AT_ONCE === 0) yield* inSlice(AT_ONCE * ARTIFACT_UNITS)
+    artifacts.push(yield* normalizeArtifact(item))
+    if (artifacts.length % AT_ONCE === 0) yield* payInSlice(AT_ONCE * ARTIFACT_UNITS)
   }
   return artifacts
 }
@@ -118,24 +118,24 @@ interface Draft {
   readonly more?: Readonly<Record<string, Value>>
 }
 
-function dictOf(value: Value | undefined): HarnDict {
+function toDict(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
-function textOf(value: Value): string {
+function toText(value: Value): string {
   const data = recordData(value)
   return typeof data === 'string' ? data : stringifyJson(data, { interchange: true })
 }
 
-function summaryOf(summary: Value | undefined): string | null {
-  const text = (summary ?? null) === null ? '' : textOf(summary!)
+function makeSummary(summary: Value | undefined): string | null {
+  const text = (summary ?? null) === null ? '' : toText(summary!)
   return text === '' ? null : text
 }
 
 /** A draft with what the script adds to it; metadata of both are kept. */
-function* drafted(draft: Draft, extra: Value): Script<HarnDict> {
+function* finishDraft(draft: Draft, extra: Value): Script<HarnDict> {
   if (extra !== null && !(extra instanceof HarnDict)) return failRuntime('artifact helper options must be a dict or nil')
-  const more = dictOf(extra)
+  const more = toDict(extra)
   const payload = HarnDict.of({
     kind: draft.kind,
     title: draft.title,
@@ -144,8 +144,8 @@ function* drafted(draft: Draft, extra: Value): Script<HarnDict> {
     lineage: new HarnList([...(draft.lineage ?? [])]),
     ...draft.more,
   }).merged(more)
-  payload.set('metadata', (draft.metadata ?? new HarnDict()).merged(dictOf(more.get('metadata'))))
-  return yield* normalArtifact(payload)
+  payload.set('metadata', (draft.metadata ?? new HarnDict()).merged(toDict(more.get('metadata'))))
+  return yield* normalizeArtifact(payload)
 }
 
 interface Target {
@@ -157,8 +157,8 @@ interface Target {
 }
 
 /** Facts about the artifact that another one is about. */
-function* targetOf(value: Value): Script<Target> {
-  const target = yield* normalArtifact(value)
+function* readTarget(value: Value): Script<Target> {
+  const target = yield* normalizeArtifact(value)
   const id = target.get('id') ?? null
   const facts = HarnDict.of({ target_artifact_id: id, target_kind: target.get('kind') ?? null })
   const name = display(target.get('title') ?? id)
@@ -167,8 +167,8 @@ function* targetOf(value: Value): Script<Target> {
 
 const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>>> = {
   *artifact_apply_intent(target, intent, extra) {
-    const { name, facts, lineage } = yield* targetOf(target!)
-    return yield* drafted(
+    const { name, facts, lineage } = yield* readTarget(target!)
+    return yield* finishDraft(
       {
         kind: 'apply_intent',
         title: `${display(intent!)} ${name}`,
@@ -182,11 +182,11 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
   },
   *artifact_command_result(command, output, extra) {
     const name = display(command!)
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'command_result',
         title: name,
-        text: textOf(output!),
+        text: toText(output!),
         data: HarnDict.of({ command: name, output: recordData(output!) }),
         metadata: HarnDict.of({ command: name }),
       },
@@ -194,21 +194,21 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_derive(parent, kind, extra) {
-    const from = yield* normalArtifact(parent!)
+    const from = yield* normalizeArtifact(parent!)
     const id = from.get('id') ?? null
-    const text = dictOf(extra).get('text') ?? null
+    const text = toDict(extra).get('text') ?? null
     const child = from.copy()
     child.set('id', `${display(id)}_derived`)
     child.set('kind', (kind ?? null) === null ? '' : display(kind!))
     child.set('lineage', new HarnList([...(from.get('lineage') as HarnList).view(), id]))
     if (typeof text === 'string') child.set('text', text)
-    return yield* normalArtifact(child)
+    return yield* normalizeArtifact(child)
   },
   *artifact_diff(path, before, after, extra) {
-    const [name, old, fresh] = [textOf(path!), textOf(before!), textOf(after!)]
-    yield* here((ctx) => ctx.charge((old.length + fresh.length) >> 2))
-    const text = `--- a/${name}\n+++ b/${name}\n${lineDiff(old, fresh)}\n`
-    return yield* drafted(
+    const [name, old, fresh] = [toText(path!), toText(before!), toText(after!)]
+    yield* runHere((ctx) => ctx.charge((old.length + fresh.length) >> 2))
+    const text = `--- a/${name}\n+++ b/${name}\n${diffLines(old, fresh)}\n`
+    return yield* finishDraft(
       {
         kind: 'diff',
         title: `diff ${name}`,
@@ -220,12 +220,12 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_diff_review(target, summary, extra) {
-    const { name, facts, lineage } = yield* targetOf(target!)
-    return yield* drafted(
+    const { name, facts, lineage } = yield* readTarget(target!)
+    return yield* finishDraft(
       {
         kind: 'diff_review',
         title: `review ${name}`,
-        text: summaryOf(summary),
+        text: makeSummary(summary),
         data: facts,
         metadata: facts,
         lineage,
@@ -234,8 +234,8 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_editor_selection(path, text, extra) {
-    const [name, body] = [display(path!), textOf(text!)]
-    return yield* drafted(
+    const [name, body] = [display(path!), toText(text!)]
+    return yield* finishDraft(
       {
         kind: 'editor_selection',
         title: `selection ${name}`,
@@ -247,18 +247,18 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_git_diff(diff, extra) {
-    return yield* drafted(
-      { kind: 'git_diff', title: 'git diff', text: textOf(diff!), data: HarnDict.of({ diff: textOf(diff!) }) },
+    return yield* finishDraft(
+      { kind: 'git_diff', title: 'git diff', text: toText(diff!), data: HarnDict.of({ diff: toText(diff!) }) },
       extra ?? null,
     )
   },
   *artifact_patch_proposal(target, patch, extra) {
-    const { name, facts, lineage } = yield* targetOf(target!)
-    return yield* drafted(
+    const { name, facts, lineage } = yield* readTarget(target!)
+    return yield* finishDraft(
       {
         kind: 'patch_proposal',
         title: `patch for ${name}`,
-        text: textOf(patch!),
+        text: toText(patch!),
         data: facts.with('patch', recordData(patch!)),
         metadata: facts,
         lineage,
@@ -267,9 +267,9 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_review_decision(target, decision, extra) {
-    const { name, facts, lineage } = yield* targetOf(target!)
+    const { name, facts, lineage } = yield* readTarget(target!)
     const withDecision = facts.with('decision', display(decision!))
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'review_decision',
         title: `${display(decision!)} ${name}`,
@@ -282,41 +282,41 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_test_result(title, text, extra) {
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'test_result',
         title: display(title!),
-        text: textOf(text!),
-        data: HarnDict.of({ title: title!, text: textOf(text!) }),
+        text: toText(text!),
+        data: HarnDict.of({ title: title!, text: toText(text!) }),
       },
       extra ?? null,
     )
   },
   *artifact_verification_bundle(title, checks, extra) {
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'verification_bundle',
         title: display(title!),
-        text: textOf(checks!),
+        text: toText(checks!),
         data: HarnDict.of({ title: title!, checks: recordData(checks!) }),
       },
       extra ?? null,
     )
   },
   *artifact_verification_result(title, text, extra) {
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'verification_result',
         title: display(title!),
-        text: textOf(text!),
-        data: HarnDict.of({ title: title!, text: textOf(text!) }),
+        text: toText(text!),
+        data: HarnDict.of({ title: title!, text: toText(text!) }),
       },
       extra ?? null,
     )
   },
   *artifact_workspace_file(path, content, extra) {
-    const [name, body] = [display(path!), textOf(content!)]
-    return yield* drafted(
+    const [name, body] = [display(path!), toText(content!)]
+    return yield* finishDraft(
       {
         kind: 'workspace_file',
         title: name,
@@ -329,11 +329,11 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
   },
   *artifact_workspace_snapshot(paths, summary, extra) {
     const facts = HarnDict.of({ paths: recordData(paths!) })
-    return yield* drafted(
+    return yield* finishDraft(
       {
         kind: 'workspace_snapshot',
         title: 'workspace snapshot',
-        text: summaryOf(summary),
+        text: makeSummary(summary),
         data: facts,
         metadata: facts,
       },
@@ -344,37 +344,39 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
 
 // ------------------------------------------------------------------------------------------------------------- selection
 
-function numberAt(record: HarnDict, name: string): number {
+function readNumber(record: HarnDict, name: string): number {
   const value = record.get(name) ?? null
   return value instanceof HarnFloat ? value.v : isInt(value) ? Number(value) : 0
 }
 
-function texts(policy: HarnDict, name: string): readonly string[] {
+function listTexts(policy: HarnDict, name: string): readonly string[] {
   const list = policy.get(name)
   return list instanceof HarnList ? list.view().map((item) => display(item)) : []
 }
 
 /** Artifacts that a policy lets through, the most important first. */
-function selected(artifacts: readonly HarnDict[], policy: HarnDict): HarnDict[] {
-  const included = texts(policy, 'include_kinds')
-  const excluded = texts(policy, 'exclude_kinds')
-  const first = texts(policy, 'prioritize_kinds')
-  const kindOf = (artifact: HarnDict): string => display(artifact.get('kind') ?? '')
+function selectArtifacts(artifacts: readonly HarnDict[], policy: HarnDict): HarnDict[] {
+  const included = listTexts(policy, 'include_kinds')
+  const excluded = listTexts(policy, 'exclude_kinds')
+  const first = listTexts(policy, 'prioritize_kinds')
+  const readKind = (artifact: HarnDict): string => display(artifact.get('kind') ?? '')
   const most = policy.get('max_artifacts') ?? null
   const budget = policy.get('max_tokens') ?? null
   const candidates = artifacts
-    .filter((artifact) => (included.length === 0 || included.includes(kindOf(artifact))) && !excluded.includes(kindOf(artifact)))
+    .filter(
+      (artifact) => (included.length === 0 || included.includes(readKind(artifact))) && !excluded.includes(readKind(artifact)),
+    )
     .sort(
       (a, b) =>
-        Number(first.includes(kindOf(b))) - Number(first.includes(kindOf(a))) ||
-        numberAt(b, 'priority') - numberAt(a, 'priority') ||
-        numberAt(b, 'relevance') - numberAt(a, 'relevance'),
+        Number(first.includes(readKind(b))) - Number(first.includes(readKind(a))) ||
+        readNumber(b, 'priority') - readNumber(a, 'priority') ||
+        readNumber(b, 'relevance') - readNumber(a, 'relevance'),
     )
   const chosen: HarnDict[] = []
   let tokens = 0
   for (const artifact of candidates) {
     if (isInt(most) && chosen.length >= Number(most)) break
-    const cost = numberAt(artifact, 'estimated_tokens')
+    const cost = readNumber(artifact, 'estimated_tokens')
     if (isInt(budget) && tokens + cost > Number(budget)) continue
     tokens += cost
     chosen.push(artifact)
@@ -382,25 +384,25 @@ function selected(artifacts: readonly HarnDict[], policy: HarnDict): HarnDict[] 
   return chosen
 }
 
-function titleOf(artifact: HarnDict): string {
+function readTitle(artifact: HarnDict): string {
   return display(artifact.get('title') ?? `${display(artifact.get('kind') ?? '')} ${display(artifact.get('id') ?? '')}`)
 }
 
-function rendered(artifact: HarnDict, asJson: boolean): string {
+function renderArtifact(artifact: HarnDict, asJson: boolean): string {
   const text = artifact.get('text') ?? null
-  const body = text === null ? textOf(artifact.get('data') ?? null) : display(text)
+  const body = text === null ? toText(artifact.get('data') ?? null) : display(text)
   if (asJson) {
-    const record = HarnDict.of({ title: titleOf(artifact), text: body })
+    const record = HarnDict.of({ title: readTitle(artifact), text: body })
     for (const name of ['id', 'kind', 'source', 'freshness', 'priority']) record.set(name, artifact.get(name) ?? null)
     return stringifyJson(record)
   }
   return [
     '<artifact>',
-    `<title>${titleOf(artifact)}</title>`,
+    `<title>${readTitle(artifact)}</title>`,
     `<kind>${display(artifact.get('kind') ?? '')}</kind>`,
     `<source>${display(artifact.get('source') ?? 'unknown')}</source>`,
     `<freshness>${display(artifact.get('freshness') ?? 'normal')}</freshness>`,
-    `<priority>${numberAt(artifact, 'priority')}</priority>`,
+    `<priority>${readNumber(artifact, 'priority')}</priority>`,
     '<body>',
     body,
     '</body>',
@@ -409,37 +411,37 @@ function rendered(artifact: HarnDict, asJson: boolean): string {
 }
 
 /** The artifacts that a policy lets through, as records and as text for a prompt. */
-export function* contextOf(
+export function* buildContext(
   artifacts: Value,
   policy: Value,
 ): Script<{ readonly chosen: readonly HarnDict[]; readonly text: string }> {
-  const rules = dictOf(policy)
-  const chosen = selected(yield* normalArtifacts(artifacts), rules)
+  const rules = toDict(policy)
+  const chosen = selectArtifacts(yield* normalizeArtifacts(artifacts), rules)
   const asJson = rules.get('render') === 'json'
-  return { chosen, text: chosen.map((artifact) => rendered(artifact, asJson)).join('\n\n') }
+  return { chosen, text: chosen.map((artifact) => renderArtifact(artifact, asJson)).join('\n\n') }
 }
 
-const machine = scripts('artifacts.script', {
+const machine = makeScripts('artifacts.script', {
   ...SHORTHANDS,
   *make(payload) {
-    return yield* normalArtifact(payload!)
+    return yield* normalizeArtifact(payload!)
   },
   *select(artifacts, policy) {
-    return new HarnList(selected(yield* normalArtifacts(artifacts ?? null), dictOf(policy)))
+    return new HarnList(selectArtifacts(yield* normalizeArtifacts(artifacts ?? null), toDict(policy)))
   },
   *context(artifacts, policy) {
-    return (yield* contextOf(artifacts ?? null, policy ?? null)).text
+    return (yield* buildContext(artifacts ?? null, policy ?? null)).text
   },
   *assemble(options) {
     if (!(options instanceof HarnDict))
       return failRuntime('assemble_context: first argument must be an options dict with `artifacts`')
-    return yield* assembleContext(options, (given) => normalArtifacts(given))
+    return yield* assembleContext(options, (given) => normalizeArtifacts(given))
   },
 })
 
 const EFFECTS = ['clock.now', 'random.bytes']
 
-function shorthand(signature: string, required: number, doc: string): BuiltinDef {
+function defineShorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   const parameters = [...signature.matchAll(/\b(\w+)\??: (\w+)/g)].slice(0, required)
   return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) => {
@@ -458,24 +460,32 @@ export const artifactsFamily: BuiltinFamily = {
     builtin('artifact(payload: dict) -> dict', { doc: 'An artifact in its one shape.', effects: EFFECTS }, (ctx, payload) =>
       ctx.argc === 0 ? ctx.runtime('artifact: missing artifact payload') : machine.start(ctx, 'make', payload!),
     ),
-    shorthand('artifact_apply_intent(target: any, intent: string, extra?: dict)', 2, 'What is to be done with an artifact.'),
-    shorthand('artifact_command_result(command: string, output: any, extra?: dict)', 2, 'What a command gave.'),
-    shorthand('artifact_derive(parent: dict, kind?: string, extra?: dict)', 1, 'An artifact made from another.'),
-    shorthand(
+    defineShorthand(
+      'artifact_apply_intent(target: any, intent: string, extra?: dict)',
+      2,
+      'What is to be done with an artifact.',
+    ),
+    defineShorthand('artifact_command_result(command: string, output: any, extra?: dict)', 2, 'What a command gave.'),
+    defineShorthand('artifact_derive(parent: dict, kind?: string, extra?: dict)', 1, 'An artifact made from another.'),
+    defineShorthand(
       'artifact_diff(path: string, before: string, after: string, extra?: dict)',
       3,
       'The difference between two texts of a file.',
     ),
-    shorthand('artifact_diff_review(target: any, summary?: string, extra?: dict)', 1, 'A review of a change.'),
-    shorthand('artifact_editor_selection(path: string, text: string, extra?: dict)', 2, 'What is selected in an editor.'),
-    shorthand('artifact_git_diff(diff_text: string, extra?: dict)', 1, 'A diff as git prints it.'),
-    shorthand('artifact_patch_proposal(target: any, patch: any, extra?: dict)', 2, 'A patch to an artifact.'),
-    shorthand('artifact_review_decision(target: any, decision: string, extra?: dict)', 2, 'What a reviewer decided.'),
-    shorthand('artifact_test_result(title: string, text: string, extra?: dict)', 2, 'How tests went.'),
-    shorthand('artifact_verification_bundle(title: string, checks: list, extra?: dict)', 2, 'Several checks.'),
-    shorthand('artifact_verification_result(title: string, text: string, extra?: dict)', 2, 'How a check went.'),
-    shorthand('artifact_workspace_file(path: string, content: string, extra?: dict)', 2, 'A file of the workspace.'),
-    shorthand('artifact_workspace_snapshot(paths: list, summary?: string, extra?: dict)', 1, 'Which files the workspace has.'),
+    defineShorthand('artifact_diff_review(target: any, summary?: string, extra?: dict)', 1, 'A review of a change.'),
+    defineShorthand('artifact_editor_selection(path: string, text: string, extra?: dict)', 2, 'What is selected in an editor.'),
+    defineShorthand('artifact_git_diff(diff_text: string, extra?: dict)', 1, 'A diff as git prints it.'),
+    defineShorthand('artifact_patch_proposal(target: any, patch: any, extra?: dict)', 2, 'A patch to an artifact.'),
+    defineShorthand('artifact_review_decision(target: any, decision: string, extra?: dict)', 2, 'What a reviewer decided.'),
+    defineShorthand('artifact_test_result(title: string, text: string, extra?: dict)', 2, 'How tests went.'),
+    defineShorthand('artifact_verification_bundle(title: string, checks: list, extra?: dict)', 2, 'Several checks.'),
+    defineShorthand('artifact_verification_result(title: string, text: string, extra?: dict)', 2, 'How a check went.'),
+    defineShorthand('artifact_workspace_file(path: string, content: string, extra?: dict)', 2, 'A file of the workspace.'),
+    defineShorthand(
+      'artifact_workspace_snapshot(paths: list, summary?: string, extra?: dict)',
+      1,
+      'Which files the workspace has.',
+    ),
     builtin(
       'artifact_select(artifacts: list, policy?: dict) -> list',
       { doc: 'The artifacts that a policy lets through, the most important first.', effects: EFFECTS },

@@ -9,12 +9,12 @@ import {
   callBack,
   display,
   failRuntime,
-  here,
+  runHere,
   isCallable,
   isInt,
   sortTexts,
   typeName,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { sha256 } from '../../library/crypto/hashes.js'
@@ -44,26 +44,26 @@ interface Settings {
 const DEDUPS = ['none', 'chunked', 'semantic']
 const STRATEGIES = ['recency', 'relevance', 'round_robin']
 
-function numberOf(value: Value, fallback: number): number {
+function readNumber(value: Value, fallback: number): number {
   return value instanceof HarnFloat ? value.v : isInt(value) ? Number(value) : fallback
 }
 
 function readSettings(options: HarnDict): Settings {
-  const field = (name: string): Value => options.get(name) ?? null
-  const oneOf = (name: string, allowed: readonly string[], fallback: string): string => {
-    const text = field(name) === null ? fallback : display(field(name))
+  const readField = (name: string): Value => options.get(name) ?? null
+  const readChoice = (name: string, allowed: readonly string[], fallback: string): string => {
+    const text = readField(name) === null ? fallback : display(readField(name))
     return allowed.includes(text)
       ? text
       : failRuntime(`assemble_context: ${name} must be one of ${allowed.join(' | ')} (got "${text}")`)
   }
   const settings: Settings = {
-    budget: numberOf(field('budget_tokens'), 8000),
-    threshold: Math.max(1, numberOf(field('microcompact_threshold'), 2000)),
-    dedup: oneOf('dedup', DEDUPS, 'chunked'),
-    strategy: oneOf('strategy', STRATEGIES, 'relevance'),
-    query: field('query') === null ? '' : display(field('query')),
-    overlap: numberOf(field('semantic_overlap'), 0.85),
-    ranker: field('ranker_callback'),
+    budget: readNumber(readField('budget_tokens'), 8000),
+    threshold: Math.max(1, readNumber(readField('microcompact_threshold'), 2000)),
+    dedup: readChoice('dedup', DEDUPS, 'chunked'),
+    strategy: readChoice('strategy', STRATEGIES, 'relevance'),
+    query: readField('query') === null ? '' : display(readField('query')),
+    overlap: readNumber(readField('semantic_overlap'), 0.85),
+    ranker: readField('ranker_callback'),
   }
   if (settings.budget < 0) return failRuntime('assemble_context: budget_tokens must be >= 0')
   if (settings.overlap < 0 || settings.overlap > 1) return failRuntime('assemble_context: semantic_overlap must be in [0.0, 1.0]')
@@ -73,12 +73,12 @@ function readSettings(options: HarnDict): Settings {
 // ---------------------------------------------------------------------------------------------------------------- cutting
 
 /** Joins pieces with a separator while they fit into `limit` bytes. */
-function packed(pieces: readonly string[], separator: string, limit: number): string[] {
+function packPieces(pieces: readonly string[], separator: string, limit: number): string[] {
   const chunks: string[] = []
   let current: string | null = null
   for (const piece of pieces) {
     const joined: string = current === null ? piece : current + separator + piece
-    if (current !== null && utf8(joined).length > limit) {
+    if (current !== null && toUtf8(joined).length > limit) {
       chunks.push(current)
       current = piece
     } else current = joined
@@ -92,7 +92,7 @@ function cut(line: string, limit: number): string[] {
   let current = ''
   let size = 0
   for (const char of line) {
-    const bytes = utf8(char).length
+    const bytes = toUtf8(char).length
     if (size + bytes > limit && current !== '') {
       pieces.push(current)
       current = ''
@@ -109,90 +109,91 @@ function cutText(text: string, limit: number): string[] {
   const chunks: string[] = []
   let small: string[] = []
   const flush = (): void => {
-    chunks.push(...packed(small, '\n\n', limit))
+    chunks.push(...packPieces(small, '\n\n', limit))
     small = []
   }
   for (const paragraph of text.split(/\n{2,}/).filter((each) => each.trim() !== '')) {
-    if (utf8(paragraph).length <= limit) {
+    if (toUtf8(paragraph).length <= limit) {
       small.push(paragraph)
       continue
     }
     flush()
-    const lines = paragraph.split(/(?<=\n)/).flatMap((line) => (utf8(line).length > limit ? cut(line, limit) : [line]))
-    chunks.push(...packed(lines, '', limit))
+    const lines = paragraph.split(/(?<=\n)/).flatMap((line) => (toUtf8(line).length > limit ? cut(line, limit) : [line]))
+    chunks.push(...packPieces(lines, '', limit))
   }
   flush()
   return chunks
 }
 
-function chunksOf(artifact: HarnDict, order: number, text: string, threshold: number): Chunk[] {
-  const estimate = numberOf(artifact.get('estimated_tokens') ?? null, 0)
+function cutChunks(artifact: HarnDict, order: number, text: string, threshold: number): Chunk[] {
+  const estimate = readNumber(artifact.get('estimated_tokens') ?? null, 0)
   const pieces = estimate > threshold ? cutText(text, threshold * 4) : [text]
   const artifactId = display(artifact.get('id') ?? '')
   return pieces.map((piece, index) => ({
-    id: `${artifactId}#${bytesToHex(sha256(utf8(piece))).slice(0, 16)}`,
+    id: `${artifactId}#${bytesToHex(sha256(toUtf8(piece))).slice(0, 16)}`,
     artifact,
     order,
     index,
     count: pieces.length,
     text: piece,
-    tokens: Math.ceil(utf8(piece).length / 4),
+    tokens: Math.ceil(toUtf8(piece).length / 4),
     score: 0,
   }))
 }
 
 // ------------------------------------------------------------------------------------------------------------ duplicates
 
-function trigrams(text: string): Set<string> {
+function listTrigrams(text: string): Set<string> {
   const chars = [...text.toLowerCase()]
   const found = new Set<string>()
   for (let at = 0; at + 3 <= chars.length; at++) found.add(chars.slice(at, at + 3).join(''))
   return found
 }
 
-function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function measureSimilarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0
   for (const each of a) if (b.has(each)) shared++
   const all = a.size + b.size - shared
   return all === 0 ? 0 : shared / all
 }
 
-function duplicateOf(kept: readonly Chunk[], chunk: Chunk, settings: Settings): string | null {
-  const plain = (text: string): string =>
+function findDuplicate(kept: readonly Chunk[], chunk: Chunk, settings: Settings): string | null {
+  const normalizeSpace = (text: string): string =>
     text
       .split(/\s+/)
       .filter((word) => word !== '')
       .join(' ')
-  if (settings.dedup === 'chunked') return kept.some((each) => plain(each.text) === plain(chunk.text)) ? 'chunked' : null
-  const own = trigrams(chunk.text)
-  const like = kept.find((each) => similarity(trigrams(each.text), own) >= settings.overlap)
+  if (settings.dedup === 'chunked')
+    return kept.some((each) => normalizeSpace(each.text) === normalizeSpace(chunk.text)) ? 'chunked' : null
+  const own = listTrigrams(chunk.text)
+  const like = kept.find((each) => measureSimilarity(listTrigrams(each.text), own) >= settings.overlap)
   return like === undefined ? null : `semantic≈${like.id}`
 }
 
 // -------------------------------------------------------------------------------------------------------------- ranking
 
-function relevance(text: string, terms: readonly string[]): number {
+function measureRelevance(text: string, terms: readonly string[]): number {
   if (terms.length === 0) return 0
   const lower = text.toLowerCase()
   const found = terms.filter((term) => lower.includes(term)).length
-  return 0.7 * (found / terms.length) + 0.3 * Math.min(1, found / (utf8(text).length / 400 + 1))
+  return 0.7 * (found / terms.length) + 0.3 * Math.min(1, found / (toUtf8(text).length / 400 + 1))
 }
 
 /** Seconds since 1970 of a time that is text: digits, or a date. */
-function secondsOf(value: Value): number {
+function parseSeconds(value: Value): number {
   const text = value === null ? '' : display(value)
   const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
   return Number.isFinite(seconds) ? seconds : 0
 }
 
-function chunkValue(chunk: Chunk): HarnDict {
-  const field = (name: string): Value => chunk.artifact.get(name) ?? null
+function encodeChunk(chunk: Chunk): HarnDict {
+  const readField = (name: string): Value => chunk.artifact.get(name) ?? null
   return HarnDict.of({
     id: chunk.id,
-    artifact_id: field('id'),
-    artifact_kind: field('kind'),
-    title: field('title'),
-    source: field('source'),
+    artifact_id: readField('id'),
+    artifact_kind: readField('kind'),
+    title: readField('title'),
+    source: readField('source'),
     text: chunk.text,
     estimated_tokens: chunk.tokens,
     chunk_index: chunk.index,
@@ -201,37 +202,37 @@ function chunkValue(chunk: Chunk): HarnDict {
   })
 }
 
-function* scored(chunks: readonly Chunk[], settings: Settings): Script<null> {
+function* scoreChunks(chunks: readonly Chunk[], settings: Settings): Script<null> {
   if (isCallable(settings.ranker)) {
-    const answer = yield* callBack(settings.ranker, settings.query, new HarnList(chunks.map(chunkValue)))
+    const answer = yield* callBack(settings.ranker, settings.query, new HarnList(chunks.map(encodeChunk)))
     if (!(answer instanceof HarnList)) return failRuntime('assemble_context: ranker_callback must return a list of numbers')
     for (const [at, chunk] of chunks.entries()) {
       const score = answer.view()[at] ?? null
       if (score !== null && !isInt(score) && !(score instanceof HarnFloat)) {
         return failRuntime(`assemble_context: ranker_callback score must be a number (got ${typeName(score)})`)
       }
-      chunk.score = numberOf(score, 0)
+      chunk.score = readNumber(score, 0)
     }
     return null
   }
   const words = settings.query.toLowerCase().match(/[\p{Alphabetic}\p{N}_]+/gu) ?? []
   const terms = [...new Set(words.filter((word) => [...word].length > 2))]
-  const latest = Math.max(1, ...chunks.map((chunk) => secondsOf(chunk.artifact.get('created_at') ?? null)))
+  const latest = Math.max(1, ...chunks.map((chunk) => parseSeconds(chunk.artifact.get('created_at') ?? null)))
   for (const [at, chunk] of chunks.entries()) {
-    if (settings.strategy === 'relevance') chunk.score = relevance(chunk.text, terms)
-    else if (settings.strategy === 'recency') chunk.score = secondsOf(chunk.artifact.get('created_at') ?? null) / latest
+    if (settings.strategy === 'relevance') chunk.score = measureRelevance(chunk.text, terms)
+    else if (settings.strategy === 'recency') chunk.score = parseSeconds(chunk.artifact.get('created_at') ?? null) / latest
     else chunk.score = (1_000_000 - at) / 1_000_000
   }
   return null
 }
 
-function ordered(chunks: readonly Chunk[], settings: Settings): Chunk[] {
+function orderChunks(chunks: readonly Chunk[], settings: Settings): Chunk[] {
   if (settings.strategy === 'round_robin' && !isCallable(settings.ranker))
     return [...chunks].sort((a, b) => a.index - b.index || a.order - b.order)
   const ids = sortTexts([...new Set(chunks.map((chunk) => display(chunk.artifact.get('id') ?? '')))])
   const place = new Map(ids.map((id, at) => [id, at]))
-  const placeOf = (chunk: Chunk): number => place.get(display(chunk.artifact.get('id') ?? ''))!
-  return [...chunks].sort((a, b) => b.score - a.score || placeOf(a) - placeOf(b) || a.index - b.index)
+  const findPlace = (chunk: Chunk): number => place.get(display(chunk.artifact.get('id') ?? ''))!
+  return [...chunks].sort((a, b) => b.score - a.score || findPlace(a) - findPlace(b) || a.index - b.index)
 }
 
 export function* assembleContext(options: HarnDict, read: (given: Value) => Script<HarnDict[]>): Script<HarnDict> {
@@ -247,22 +248,22 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
     if (text === null) drop(artifact, null, 'no_text', null)
     else if (display(text).trim() === '') drop(artifact, null, 'empty_text', null)
     else {
-      yield* here((ctx) => ctx.charge(display(text).length >> 4, display(text).length))
-      candidates.push(...chunksOf(artifact, order, display(text), settings.threshold))
+      yield* runHere((ctx) => ctx.charge(display(text).length >> 4, display(text).length))
+      candidates.push(...cutChunks(artifact, order, display(text), settings.threshold))
     }
   }
   const kept: Chunk[] = []
   for (const chunk of candidates) {
-    const detail = settings.dedup === 'none' ? null : duplicateOf(kept, chunk, settings)
+    const detail = settings.dedup === 'none' ? null : findDuplicate(kept, chunk, settings)
     if (detail === null) kept.push(chunk)
     else drop(chunk.artifact, chunk.id, 'duplicate', detail)
   }
-  yield* here((ctx) => ctx.charge(kept.length * (settings.dedup === 'none' ? 1 : kept.length)))
-  yield* scored(kept, settings)
+  yield* runHere((ctx) => ctx.charge(kept.length * (settings.dedup === 'none' ? 1 : kept.length)))
+  yield* scoreChunks(kept, settings)
   const selected: Chunk[] = []
   const refused: Chunk[] = []
   let total = 0
-  for (const chunk of ordered(kept, settings)) {
+  for (const chunk of orderChunks(kept, settings)) {
     if (total + chunk.tokens > settings.budget) {
       refused.push(chunk)
       drop(chunk.artifact, chunk.id, 'budget_exceeded', null)
@@ -271,7 +272,7 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
     total += chunk.tokens
     selected.push(chunk)
   }
-  const reason = (chunk: Chunk, included: boolean): HarnDict =>
+  const makeReason = (chunk: Chunk, included: boolean): HarnDict =>
     HarnDict.of({
       chunk_id: chunk.id,
       artifact_id: chunk.artifact.get('id') ?? null,
@@ -281,10 +282,13 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
       reason: included ? 'selected' : 'budget_exceeded',
     })
   return HarnDict.of({
-    chunks: new HarnList(selected.map(chunkValue)),
-    included: new HarnList(artifacts.flatMap((artifact, order) => included(artifact, order, selected, kept))),
+    chunks: new HarnList(selected.map(encodeChunk)),
+    included: new HarnList(artifacts.flatMap((artifact, order) => describeIncluded(artifact, order, selected, kept))),
     dropped: new HarnList(dropped),
-    reasons: new HarnList([...selected.map((chunk) => reason(chunk, true)), ...refused.map((chunk) => reason(chunk, false))]),
+    reasons: new HarnList([
+      ...selected.map((chunk) => makeReason(chunk, true)),
+      ...refused.map((chunk) => makeReason(chunk, false)),
+    ]),
     total_tokens: total,
     budget_tokens: settings.budget,
     strategy: settings.strategy,
@@ -292,7 +296,7 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
   })
 }
 
-function included(artifact: HarnDict, order: number, selected: readonly Chunk[], kept: readonly Chunk[]): HarnDict[] {
+function describeIncluded(artifact: HarnDict, order: number, selected: readonly Chunk[], kept: readonly Chunk[]): HarnDict[] {
   const own = selected.filter((chunk) => chunk.order === order)
   if (own.length === 0) return []
   return [

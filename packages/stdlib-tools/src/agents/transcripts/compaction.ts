@@ -9,13 +9,13 @@ import {
   display,
   failRuntime,
   isInt,
-  sortedJson,
-  utf8,
+  stringifySorted,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { harnModules } from '../../library/harn/modules.js'
-import { primitive } from '../../library/harn/primitive.js'
-import { dictsOf, eventOfMessage, isMessageEvent, isTranscript } from './shape.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listDicts, toMessageEvent, isMessageEvent, isTranscript } from './shape.js'
 
 export type Strategy = 'llm' | 'truncate' | 'custom' | 'observation_mask'
 
@@ -35,27 +35,29 @@ export interface Compaction {
 
 const BYTES_PER_TOKEN = 4
 
-function textOf(message: HarnDict): string | null {
+function readText(message: HarnDict): string | null {
   const content = message.get('content')
   return typeof content === 'string' ? content : null
 }
 
 /** Bytes of all text contents, a token for four. */
 export function estimateTokens(messages: readonly HarnDict[]): number {
-  return Math.floor(messages.reduce((sum, message) => sum + utf8(textOf(message) ?? '').length, 0) / BYTES_PER_TOKEN)
+  return Math.floor(messages.reduce((sum, message) => sum + toUtf8(readText(message) ?? '').length, 0) / BYTES_PER_TOKEN)
 }
 
-function roleOf(message: HarnDict): string {
+function readRole(message: HarnDict): string {
   return display(message.get('role') ?? 'user')
 }
 
 function isToolTurn(message: HarnDict): boolean {
-  return roleOf(message) === 'tool' || (message.get('tool_calls') ?? null) !== null || (message.get('reasoning') ?? null) !== null
+  return (
+    readRole(message) === 'tool' || (message.get('tool_calls') ?? null) !== null || (message.get('reasoning') ?? null) !== null
+  )
 }
 
-function lastUserAt(messages: readonly HarnDict[], from: number): number {
+function findLastUser(messages: readonly HarnDict[], from: number): number {
   let at = from
-  while (at > 0 && roleOf(messages[at]!) !== 'user') at--
+  while (at > 0 && readRole(messages[at]!) !== 'user') at--
   return at
 }
 
@@ -63,12 +65,12 @@ function lastUserAt(messages: readonly HarnDict[], from: number): number {
 function splitAt(messages: readonly HarnDict[], keepFirst: number, keepLast: number): number | null {
   if (messages.length <= keepFirst + keepLast) return null
   const naive = messages.length - keepLast
-  let split = naive < messages.length ? lastUserAt(messages, naive) : naive
+  let split = naive < messages.length ? findLastUser(messages, naive) : naive
   if (split <= keepFirst) split = naive
   const tool = messages.findIndex((message, at) => at >= split && isToolTurn(message))
   if (tool > 0) {
     // The kept end begins with what the person asked, not between a call and its question.
-    const asked = lastUserAt(messages, tool - 1)
+    const asked = findLastUser(messages, tool - 1)
     if (asked > keepFirst) split = Math.min(split, asked)
   }
   return split > keepFirst ? split : null
@@ -82,23 +84,23 @@ const MASK_BYTES = 500
 const MASK_LINES = 3
 const PREVIEW = 120
 
-function truncated(messages: readonly HarnDict[], header: string): string {
+function truncateMessages(messages: readonly HarnDict[], header: string): string {
   const lines = messages.flatMap((message) => {
-    const text = textOf(message)
+    const text = readText(message)
     if (text === null || text === '') return []
-    const size = utf8(text).length
-    const shown = size > CUT_BYTES ? `${firstBytes(text, CUT_BYTES)}... [truncated from ${[...text].length} chars]` : text
-    return [`[${roleOf(message)}] ${shown}`]
+    const size = toUtf8(text).length
+    const shown = size > CUT_BYTES ? `${cutBytes(text, CUT_BYTES)}... [truncated from ${[...text].length} chars]` : text
+    return [`[${readRole(message)}] ${shown}`]
   })
   const more = lines.length > CUT_LINES ? `\n... and ${lines.length - CUT_LINES} more` : ''
   return `${[header, ...lines.slice(0, CUT_LINES)].join('\n')}${more}`
 }
 
-function firstBytes(text: string, most: number): string {
+function cutBytes(text: string, most: number): string {
   let size = 0
   let end = 0
   for (const char of text) {
-    size += utf8(char).length
+    size += toUtf8(char).length
     if (size > most) break
     end += char.length
   }
@@ -106,37 +108,39 @@ function firstBytes(text: string, most: number): string {
 }
 
 /** The line for a message that is kept as it is: what the model said, and what is short. Null for others. */
-function shortLine(message: HarnDict): string | null {
-  const text = textOf(message)
+function formatShortLine(message: HarnDict): string | null {
+  const text = readText(message)
   if (text === null || text === '') return null
-  return roleOf(message) === 'assistant' || utf8(text).length < MASK_BYTES ? `[${roleOf(message)}] ${text}` : null
+  return readRole(message) === 'assistant' || toUtf8(text).length < MASK_BYTES ? `[${readRole(message)}] ${text}` : null
 }
 
 /** The line for a long message: its beginning, unless it has few lines. */
-function maskedLine(message: HarnDict): string {
-  const text = textOf(message) ?? ''
+function formatMaskedLine(message: HarnDict): string {
+  const text = readText(message) ?? ''
   const rows = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
-  if (rows.length <= MASK_LINES) return `[${roleOf(message)}] ${text}`
+  if (rows.length <= MASK_LINES) return `[${readRole(message)}] ${text}`
   const preview = [...rows[0]!].slice(0, PREVIEW).join('')
-  return `[${roleOf(message)}] ${preview}... [${rows.length} lines, ${[...text].length} chars masked]`
+  return `[${readRole(message)}] ${preview}... [${rows.length} lines, ${[...text].length} chars masked]`
 }
 
-function conversation(messages: readonly HarnDict[]): string {
+function renderConversation(messages: readonly HarnDict[]): string {
   return messages
-    .map((message) => `${roleOf(message).toUpperCase()}: ${textOf(message) ?? sortedJson(message.get('content') ?? null)}`)
+    .map(
+      (message) => `${readRole(message).toUpperCase()}: ${readText(message) ?? stringifySorted(message.get('content') ?? null)}`,
+    )
     .join('\n')
 }
 
-function summaryPrompt(messages: readonly HarnDict[]): string {
+function renderSummaryPrompt(messages: readonly HarnDict[]): string {
   return (
     'Summarize the archived part of this conversation so that the work can go on without it: the task, decisions, facts found, ' +
     `files and names that matter, and open steps.\n\nArchived message count: ${messages.length}\n\nConversation:\n` +
-    conversation(messages)
+    renderConversation(messages)
   )
 }
 
 /** A compaction as compaction.harn holds it. */
-export function compactionValue(compaction: Compaction): HarnDict {
+export function encodeCompaction(compaction: Compaction): HarnDict {
   return HarnDict.of({
     strategy: compaction.strategy,
     keep_first: compaction.keepFirst,
@@ -155,15 +159,15 @@ export interface Compacted {
 }
 
 /** The messages with their older part summed up; null when there is nothing to archive. */
-export function* compact(messages: readonly HarnDict[], compaction: Compaction): Script<Compacted | null> {
+export function* compactMessages(messages: readonly HarnDict[], compaction: Compaction): Script<Compacted | null> {
   const list = new HarnList([...messages])
-  const made = yield* callLibrary('agents/transcripts/compaction', 'compact', list, compactionValue(compaction))
+  const made = yield* callLibrary('agents/transcripts/compaction', 'compact', list, encodeCompaction(compaction))
   if (!(made instanceof HarnDict)) return null
-  return { messages: dictsOf(made.get('messages')), summary: display(made.get('summary')!) }
+  return { messages: listDicts(made.get('messages')), summary: display(made.get('summary')!) }
 }
 
 /** A strategy by name; raises the reference's text for another one. */
-export function strategyOf(value: Value, callback: Value, fallback: Strategy): Strategy {
+export function readStrategy(value: Value, callback: Value, fallback: Strategy): Strategy {
   const name = typeof value === 'string' ? value : callback === null ? fallback : 'custom'
   if (!STRATEGIES.includes(name)) {
     return failRuntime(`unknown compact_strategy '${name}' (expected 'llm', 'truncate', 'custom', or 'observation_mask')`)
@@ -184,7 +188,7 @@ const KEEP_LAST = 12
 
 function readCompaction(options: HarnDict): Compaction {
   const callback = options.get('compact_callback') ?? options.get('custom_compactor') ?? null
-  const strategy = strategyOf(options.get('compact_strategy') ?? options.get('strategy') ?? null, callback, 'observation_mask')
+  const strategy = readStrategy(options.get('compact_strategy') ?? options.get('strategy') ?? null, callback, 'observation_mask')
   const hard = options.get('hard_limit_tokens') ?? null
   return {
     strategy,
@@ -193,7 +197,7 @@ function readCompaction(options: HarnDict): Compaction {
     custom: callback,
     mask: options.get('mask_callback') ?? null,
     hardLimit: isInt(hard) ? Number(hard) : null,
-    hardStrategy: strategyOf(options.get('hard_limit_strategy') ?? null, null, 'llm'),
+    hardStrategy: readStrategy(options.get('hard_limit_strategy') ?? null, null, 'llm'),
     options,
   }
 }
@@ -206,42 +210,42 @@ const EFFECTS = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callb
 
 const MODULE = 'agents/transcripts/compaction'
 
-function pure(signature: string, doc: string, run: (...args: Value[]) => Value): BuiltinDef {
+function definePure(signature: string, doc: string, run: (...args: Value[]) => Value): BuiltinDef {
   return builtin(signature, { doc }, (_ctx, ...args) => run(...args))
 }
 
 const primitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__read_compaction(options: dict) -> dict',
     'The compaction that options ask for; raises what is wrong with them.',
-    (_ctx, options) => compactionValue(readCompaction(options as HarnDict)),
+    (_ctx, options) => encodeCompaction(readCompaction(options as HarnDict)),
   ),
-  primitive(
+  definePrimitive(
     '__compaction_strategy(value: any) -> string',
     'A strategy by name, llm when absent; raises an error for another one.',
-    (_ctx, value) => strategyOf(value!, null, 'llm'),
+    (_ctx, value) => readStrategy(value!, null, 'llm'),
   ),
-  pure(
+  definePure(
     '__split_at(messages: list, keep_first: int, keep_last: int) -> int?',
     'Where the kept end of a conversation begins; nil when there is nothing to archive.',
-    (messages, first, last) => splitAt(dictsOf(messages), Number(first), Number(last)),
+    (messages, first, last) => splitAt(listDicts(messages), Number(first), Number(last)),
   ),
-  pure('__cut_messages(messages: list, header: string) -> string', 'Messages cut short.', (messages, header) =>
-    truncated(dictsOf(messages), header as string),
+  definePure('__cut_messages(messages: list, header: string) -> string', 'Messages cut short.', (messages, header) =>
+    truncateMessages(listDicts(messages), header as string),
   ),
-  pure('__short_line(message: dict) -> string?', 'The line of a message that masking leaves as it is.', (message) =>
-    shortLine(message as HarnDict),
+  definePure('__short_line(message: dict) -> string?', 'The line of a message that masking leaves as it is.', (message) =>
+    formatShortLine(message as HarnDict),
   ),
-  pure('__masked_line(message: dict) -> string', 'The line of a message that is masked.', (message) =>
-    maskedLine(message as HarnDict),
+  definePure('__masked_line(message: dict) -> string', 'The line of a message that is masked.', (message) =>
+    formatMaskedLine(message as HarnDict),
   ),
-  pure('__summary_prompt(messages: list) -> string', 'What a model is asked for a summary.', (messages) =>
-    summaryPrompt(dictsOf(messages)),
+  definePure('__summary_prompt(messages: list) -> string', 'What a model is asked for a summary.', (messages) =>
+    renderSummaryPrompt(listDicts(messages)),
   ),
-  pure('__message_event(message: dict, id: string) -> dict', 'The event of a message.', (message, id) =>
-    eventOfMessage(message as HarnDict, id as string),
+  definePure('__message_event(message: dict, id: string) -> dict', 'The event of a message.', (message, id) =>
+    toMessageEvent(message as HarnDict, id as string),
   ),
-  pure('__is_message_event(event: dict) -> bool', 'Whether an event was made from a message.', (event) =>
+  definePure('__is_message_event(event: dict) -> bool', 'Whether an event was made from a message.', (event) =>
     isMessageEvent(event as HarnDict),
   ),
 ]
@@ -250,7 +254,7 @@ const builtins: readonly BuiltinDef[] = [
   builtin(
     'estimate_tokens(messages: list) -> int',
     { doc: 'About how many tokens the texts of messages have.' },
-    (_ctx, messages) => estimateTokens(dictsOf(messages)),
+    (_ctx, messages) => estimateTokens(listDicts(messages)),
   ),
   builtin(
     'transcript_auto_compact(messages: list, options?: dict) -> list',
@@ -276,4 +280,4 @@ const builtins: readonly BuiltinDef[] = [
   ),
 ]
 
-export const compactionFamily: BuiltinFamily = { name: 'compaction', modules: harnModules, primitives, builtins }
+export const compactionFamily: BuiltinFamily = { name: 'compaction', modules: findHarnModule, primitives, builtins }

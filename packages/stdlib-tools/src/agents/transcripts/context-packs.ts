@@ -11,14 +11,14 @@ import {
   isInt,
   lookup,
   parseJson,
-  runtimeFault,
+  makeRuntimeFault,
   sortTexts,
   stringifyJson,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Script, Value } from '@bridle/vm/families'
 import { parseTomlText } from '../../library/formats/toml.js'
 import { FormatError } from '../../library/formats/yaml.js'
-import { secondsText, timeOrderedId } from '../../library/time/identity.js'
+import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
 
@@ -78,12 +78,12 @@ const MANIFEST: RecordShape = {
   metadata: { type: 'dict' },
 }
 
-function items(record: HarnDict, name: string): readonly HarnDict[] {
+function listItems(record: HarnDict, name: string): readonly HarnDict[] {
   const list = record.get(name)
   return list instanceof HarnList ? list.view().filter((item): item is HarnDict => item instanceof HarnDict) : []
 }
 
-function text(record: HarnDict, name: string): string {
+function readText(record: HarnDict, name: string): string {
   const value = record.get(name) ?? null
   return value === null ? '' : display(value).trim()
 }
@@ -93,41 +93,45 @@ function looksSecret(value: string): boolean {
 }
 
 /** Lower-case words joined by `_`, at most eight. */
-function slug(name: string): string {
+function makeSlug(name: string): string {
   return (name.toLowerCase().match(/[\p{Alphabetic}\p{N}]+/gu) ?? []).slice(0, 8).join('_')
 }
 
 /** The manifest in its one shape; raises a runtime fault when it is none. */
-function normalManifest(payload: Value): HarnDict {
+function normalizeManifest(payload: Value): HarnDict {
   const manifest = readRecord(recordData(payload), 'context_pack_manifest', 'ContextPackManifest', MANIFEST)
   const refuse = (problem: string): never => {
-    throw runtimeFault(`context_pack_manifest: ${problem}`)
+    throw makeRuntimeFault(`context_pack_manifest: ${problem}`)
   }
-  if (text(manifest, 'name') === '') return refuse('missing name')
-  if (text(manifest, 'owner') === '') return refuse('missing owner')
-  if (items(manifest, 'secrets').some((secret) => looksSecret(text(secret, 'capability')) || looksSecret(text(secret, 'name')))) {
+  if (readText(manifest, 'name') === '') return refuse('missing name')
+  if (readText(manifest, 'owner') === '') return refuse('missing owner')
+  if (
+    listItems(manifest, 'secrets').some(
+      (secret) => looksSecret(readText(secret, 'capability')) || looksSecret(readText(secret, 'name')),
+    )
+  ) {
     return refuse('secrets must be capability references, not raw secret values')
   }
-  if (items(manifest, 'included_queries').some((query) => text(query, 'id') === '' || text(query, 'query') === ''))
+  if (listItems(manifest, 'included_queries').some((query) => readText(query, 'id') === '' || readText(query, 'query') === ''))
     return refuse('included queries require id and query')
-  return text(manifest, 'id') === '' ? manifest.with('id', slug(text(manifest, 'name'))) : manifest
+  return readText(manifest, 'id') === '' ? manifest.with('id', makeSlug(readText(manifest, 'name'))) : manifest
 }
 
 function parseManifest(source: string): HarnDict {
   if (source.trimStart().startsWith('{')) {
     const parsed = parseJson(source)
-    if (!parsed.ok) throw runtimeFault(`context_pack_manifest_parse: invalid JSON: ${parsed.message}`)
-    return normalManifest(parsed.value)
+    if (!parsed.ok) throw makeRuntimeFault(`context_pack_manifest_parse: invalid JSON: ${parsed.message}`)
+    return normalizeManifest(parsed.value)
   }
   try {
-    return normalManifest(parseTomlText(source))
+    return normalizeManifest(parseTomlText(source))
   } catch (error) {
-    if (error instanceof FormatError) throw runtimeFault(`context_pack_manifest_parse: invalid TOML: ${error.message}`)
+    if (error instanceof FormatError) throw makeRuntimeFault(`context_pack_manifest_parse: invalid TOML: ${error.message}`)
     throw error
   }
 }
 
-function manifestBuiltin(signature: string, doc: string, read: (given: Value) => HarnDict): BuiltinDef {
+function defineManifestBuiltin(signature: string, doc: string, read: (given: Value) => HarnDict): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc }, (ctx, given) => {
     if (ctx.argc === 0 || given === '') return ctx.runtime(`${name}: missing ${name.endsWith('_parse') ? 'source' : 'payload'}`)
@@ -142,12 +146,12 @@ function manifestBuiltin(signature: string, doc: string, read: (given: Value) =>
 }
 
 export const manifestBuiltins: readonly BuiltinDef[] = [
-  manifestBuiltin(
+  defineManifestBuiltin(
     'context_pack_manifest(payload: dict) -> dict',
     'The manifest of a context pack in its one shape.',
-    normalManifest,
+    normalizeManifest,
   ),
-  manifestBuiltin('context_pack_manifest_parse(src: string) -> dict', 'Reads a manifest from JSON or TOML.', (given) =>
+  defineManifestBuiltin('context_pack_manifest_parse(src: string) -> dict', 'Reads a manifest from JSON or TOML.', (given) =>
     parseManifest(display(given)),
   ),
 ]
@@ -164,17 +168,23 @@ const RECOMMENDED: Readonly<Record<string, string>> = lookup({
 
 const CONFIDENCE = [0.62, 0.74, 0.82]
 
-function hintOf(event: HarnDict): string {
+function readHint(event: HarnDict): string {
   const hints = event.get('recurrence_hints')
   const first = hints instanceof HarnList ? (hints.view()[0] ?? null) : null
-  return (first === null ? text(event, 'redacted_summary') : display(first)).toLowerCase().trim()
+  return (first === null ? readText(event, 'redacted_summary') : display(first)).toLowerCase().trim()
 }
 
-function groupKey(event: HarnDict): string {
-  return [text(event, 'kind'), text(event, 'source'), text(event, 'tool'), text(event, 'provider'), hintOf(event)].join('\u0000')
+function makeGroupKey(event: HarnDict): string {
+  return [
+    readText(event, 'kind'),
+    readText(event, 'source'),
+    readText(event, 'tool'),
+    readText(event, 'provider'),
+    readHint(event),
+  ].join('\u0000')
 }
 
-function metadataText(event: HarnDict, ...names: readonly string[]): string {
+function readMetadataText(event: HarnDict, ...names: readonly string[]): string {
   const metadata = event.get('metadata')
   if (!(metadata instanceof HarnDict)) return ''
   for (const name of names) {
@@ -184,58 +194,58 @@ function metadataText(event: HarnDict, ...names: readonly string[]): string {
   return ''
 }
 
-function unique(values: readonly string[]): string[] {
+function removeDuplicates(values: readonly string[]): string[] {
   return [...new Set(values.filter((value) => value !== ''))]
 }
 
 /** An optional text: empty is nil. */
-function optional(value: string): Value {
+function toOptional(value: string): Value {
   return value === '' ? null : value
 }
 
-function queriesOf(events: readonly HarnDict[]): HarnDict[] {
+function listQueries(events: readonly HarnDict[]): HarnDict[] {
   return events
-    .flatMap((event) => (metadataText(event, 'query', 'deterministic_query') === '' ? [] : [event]))
+    .flatMap((event) => (readMetadataText(event, 'query', 'deterministic_query') === '' ? [] : [event]))
     .map((event, at) =>
       HarnDict.of({
         id: `query_${at + 1}`,
-        label: optional(text(event, 'tool')),
-        provider: optional(text(event, 'provider') || text(event, 'tool')),
-        query: metadataText(event, 'query', 'deterministic_query'),
+        label: toOptional(readText(event, 'tool')),
+        provider: toOptional(readText(event, 'provider') || readText(event, 'tool')),
+        query: readMetadataText(event, 'query', 'deterministic_query'),
         filters: new HarnDict(),
-        output_slot: metadataText(event, 'output_slot') || 'primary_context',
+        output_slot: readMetadataText(event, 'output_slot') || 'primary_context',
       }),
     )
 }
 
-function docsOf(events: readonly HarnDict[]): HarnDict[] {
+function listDocs(events: readonly HarnDict[]): HarnDict[] {
   return events
-    .filter((event) => metadataText(event, 'doc_url', 'doc_path') !== '')
+    .filter((event) => readMetadataText(event, 'doc_url', 'doc_path') !== '')
     .map((event, at) =>
       HarnDict.of({
         id: `doc_${at + 1}`,
         title: null,
-        url: optional(metadataText(event, 'doc_url')),
-        path: optional(metadataText(event, 'doc_path')),
+        url: toOptional(readMetadataText(event, 'doc_url')),
+        path: toOptional(readMetadataText(event, 'doc_path')),
         freshness: null,
       }),
     )
 }
 
-function candidate(events: readonly HarnDict[], name: string, owner: string, recommended: string): HarnDict {
+function makeCandidate(events: readonly HarnDict[], name: string, owner: string, recommended: string): HarnDict {
   const first = events[0]!
   const hints = first.get('recurrence_hints')
-  const slots = sortTexts(unique(['primary_context', ...events.map((event) => metadataText(event, 'output_slot'))]))
-  return normalManifest(
+  const slots = sortTexts(removeDuplicates(['primary_context', ...events.map((event) => readMetadataText(event, 'output_slot'))]))
+  return normalizeManifest(
     HarnDict.of({
       version: 1,
       name,
-      description: `Suggested by ${text(first, 'kind')} friction that came back; to be reviewed before use.`,
+      description: `Suggested by ${readText(first, 'kind')} friction that came back; to be reviewed before use.`,
       owner,
       triggers: new HarnList([
         HarnDict.of({
-          kind: text(first, 'kind'),
-          source: optional(text(first, 'source')),
+          kind: readText(first, 'kind'),
+          source: toOptional(readText(first, 'source')),
           match_hint: hints instanceof HarnList ? (hints.view()[0] ?? null) : null,
         }),
       ]),
@@ -244,35 +254,35 @@ function candidate(events: readonly HarnDict[], name: string, owner: string, rec
           name: 'incident_or_task',
           description: 'What the run is about: its incident, ticket or task.',
           required: true,
-          source: optional(text(first, 'source')),
+          source: toOptional(readText(first, 'source')),
         }),
       ]),
-      included_queries: new HarnList(queriesOf(events)),
-      included_docs: new HarnList(docsOf(events)),
+      included_queries: new HarnList(listQueries(events)),
+      included_docs: new HarnList(listDocs(events)),
       included_tools: new HarnList(
         events
-          .filter((event) => text(event, 'tool') !== '')
+          .filter((event) => readText(event, 'tool') !== '')
           .map((event) =>
             HarnDict.of({
-              name: text(event, 'tool'),
-              purpose: text(event, 'redacted_summary'),
-              capability: optional(metadataText(event, 'capability')),
+              name: readText(event, 'tool'),
+              purpose: readText(event, 'redacted_summary'),
+              capability: toOptional(readMetadataText(event, 'capability')),
               deterministic: true,
             }),
           ),
       ),
       secrets: new HarnList(
         events
-          .filter((event) => metadataText(event, 'secret_ref') !== '')
+          .filter((event) => readMetadataText(event, 'secret_ref') !== '')
           .map((event) =>
             HarnDict.of({
-              name: metadataText(event, 'secret_ref'),
-              capability: optional(metadataText(event, 'capability')),
+              name: readMetadataText(event, 'secret_ref'),
+              capability: toOptional(readMetadataText(event, 'capability')),
               required: true,
             }),
           ),
       ),
-      capabilities: new HarnList(sortTexts(unique(events.map((event) => metadataText(event, 'capability'))))),
+      capabilities: new HarnList(sortTexts(removeDuplicates(events.map((event) => readMetadataText(event, 'capability'))))),
       output_slots: new HarnList(
         slots.map((slot) =>
           HarnDict.of({ name: slot, description: 'What is gathered before the agent begins', artifact_kind: 'context' }),
@@ -289,7 +299,7 @@ function candidate(events: readonly HarnDict[], name: string, owner: string, rec
   )
 }
 
-function evidenceOf(event: HarnDict): HarnDict {
+function makeEvidence(event: HarnDict): HarnDict {
   const row = HarnDict.of({ event_id: event.get('id') ?? null })
   for (const name of [
     'kind',
@@ -311,9 +321,12 @@ function compareTexts(a: string, b: string): number {
 }
 
 /** What the later events of a group would have saved. */
-function savings(events: readonly HarnDict[]): HarnDict {
+function estimateSavings(events: readonly HarnDict[]): HarnDict {
   const later = [...events]
-    .sort((a, b) => compareTexts(text(a, 'timestamp'), text(b, 'timestamp')) || compareTexts(text(a, 'id'), text(b, 'id')))
+    .sort(
+      (a, b) =>
+        compareTexts(readText(a, 'timestamp'), readText(b, 'timestamp')) || compareTexts(readText(a, 'id'), readText(b, 'id')),
+    )
     .slice(1)
   let millis = 0
   let dollars = 0
@@ -330,39 +343,39 @@ function savings(events: readonly HarnDict[]): HarnDict {
   })
 }
 
-function* suggestion(events: readonly HarnDict[], owner: string): Script<HarnDict> {
+function* makeSuggestion(events: readonly HarnDict[], owner: string): Script<HarnDict> {
   const first = events[0]!
-  const title = `${text(first, 'source') || 'team'} ${hintOf(first)} context pack`
-  const recommended = RECOMMENDED[text(first, 'kind')] ?? 'context_pack'
-  const actor = unique(events.map((event) => text(event, 'actor')))[0]
+  const title = `${readText(first, 'source') || 'team'} ${readHint(first)} context pack`
+  const recommended = RECOMMENDED[readText(first, 'kind')] ?? 'context_pack'
+  const actor = removeDuplicates(events.map((event) => readText(event, 'actor')))[0]
   return HarnDict.of({
     _type: 'context_pack_suggestion',
-    id: `context_pack_suggestion_${yield* timeOrderedId()}`,
+    id: `context_pack_suggestion_${yield* makeTimeOrderedId()}`,
     title,
     recommended_artifact: recommended,
     confidence: new HarnFloat(CONFIDENCE[events.length - 2] ?? 0.9),
-    candidate_manifest: candidate(events, title, owner || actor || 'team', recommended),
-    evidence: new HarnList(events.map(evidenceOf)),
-    examples: new HarnList(sortTexts(unique(events.map((event) => text(event, 'redacted_summary')))).slice(0, 3)),
-    estimated_savings: savings(events),
+    candidate_manifest: makeCandidate(events, title, owner || actor || 'team', recommended),
+    evidence: new HarnList(events.map(makeEvidence)),
+    examples: new HarnList(sortTexts(removeDuplicates(events.map((event) => readText(event, 'redacted_summary')))).slice(0, 3)),
+    estimated_savings: estimateSavings(events),
     risk_privacy_notes: new HarnList([
       'Evidence holds redacted summaries only; raw prompts and contents are not kept.',
       'To be reviewed before later runs are given this pack.',
     ]),
     source_event_ids: new HarnList(events.map((event) => event.get('id') ?? null)),
-    created_at: yield* secondsText(),
+    created_at: yield* readSecondsText(),
     metadata: new HarnDict(),
   })
 }
 
 /** One suggestion for each group of events alike that is large enough. */
-export function* suggestionsOf(events: readonly HarnDict[], given: Value): Script<HarnDict[]> {
+export function* makeSuggestions(events: readonly HarnDict[], given: Value): Script<HarnDict[]> {
   const options = given instanceof HarnDict ? given : new HarnDict()
   const wanted = options.get('min_occurrences') ?? null
   const least = Math.max(2, isInt(wanted) ? Number(wanted) : 2)
   const groups = new Map<string, HarnDict[]>()
   for (const event of events) {
-    const key = groupKey(event)
+    const key = makeGroupKey(event)
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [event])
     else group.push(event)
@@ -370,7 +383,7 @@ export function* suggestionsOf(events: readonly HarnDict[], given: Value): Scrip
   const found: HarnDict[] = []
   for (const key of sortTexts([...groups.keys()])) {
     const group = groups.get(key)!
-    if (group.length >= least) found.push(yield* suggestion(group, text(options, 'owner')))
+    if (group.length >= least) found.push(yield* makeSuggestion(group, readText(options, 'owner')))
   }
   return found
 }
@@ -382,22 +395,22 @@ function contains(whole: string, part: string): boolean {
 function meets(found: HarnDict, wanted: HarnDict): boolean {
   const manifest = found.get('candidate_manifest') as HarnDict
   const capabilities = manifest.get('capabilities') as HarnList
-  const has = (name: string): boolean => text(wanted, name) !== ''
+  const has = (name: string): boolean => readText(wanted, name) !== ''
   return (
-    (!has('recommended_artifact') || text(found, 'recommended_artifact') === text(wanted, 'recommended_artifact')) &&
-    (!has('title_contains') || contains(text(found, 'title'), text(wanted, 'title_contains'))) &&
-    (!has('manifest_name_contains') || contains(text(manifest, 'name'), text(wanted, 'manifest_name_contains'))) &&
-    (!has('required_capability') || capabilities.view().includes(text(wanted, 'required_capability'))) &&
+    (!has('recommended_artifact') || readText(found, 'recommended_artifact') === readText(wanted, 'recommended_artifact')) &&
+    (!has('title_contains') || contains(readText(found, 'title'), readText(wanted, 'title_contains'))) &&
+    (!has('manifest_name_contains') || contains(readText(manifest, 'name'), readText(wanted, 'manifest_name_contains'))) &&
+    (!has('required_capability') || capabilities.view().includes(readText(wanted, 'required_capability'))) &&
     (!has('required_output_slot') ||
-      items(manifest, 'output_slots').some((slot) => text(slot, 'name') === text(wanted, 'required_output_slot')))
+      listItems(manifest, 'output_slots').some((slot) => readText(slot, 'name') === readText(wanted, 'required_output_slot')))
   )
 }
 
 /** The outcome of an evaluation fixture: `{options, expected_suggestions}` over its events. */
-export function* fixture(events: readonly HarnDict[], given: HarnDict): Script<HarnDict> {
-  const found = yield* suggestionsOf(events, given.get('options') ?? null)
+export function* evaluateFixture(events: readonly HarnDict[], given: HarnDict): Script<HarnDict> {
+  const found = yield* makeSuggestions(events, given.get('options') ?? null)
   const failures: string[] = []
-  for (const wanted of items(given, 'expected_suggestions')) {
+  for (const wanted of listItems(given, 'expected_suggestions')) {
     const least = wanted.get('min_suggestions') ?? null
     if (isInt(least) && found.length < Number(least))
       failures.push(`expected at least ${least} context-pack suggestion(s), got ${found.length}`)

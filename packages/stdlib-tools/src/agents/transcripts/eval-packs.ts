@@ -1,12 +1,12 @@
 // Evaluations as data: manifests of packs (what an `eval_pack` declaration makes) and suites, and the metrics that a script
 // reports about itself.
 
-import { HarnDict, HarnList, builtin, display, failRuntime, family, scripts } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, failRuntime, family, makeScripts } from '@bridle/vm/families'
 import type { BuiltinFamily } from '@bridle/vm/families'
-import { timeOrderedId } from '../../library/time/identity.js'
+import { makeTimeOrderedId } from '../../library/time/identity.js'
 import { readRecord } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
-import { jsonData } from '../../library/files/state-files.js'
+import { toJsonData } from '../../library/files/state-files.js'
 
 const TEXT = { type: 'text' } as const
 
@@ -25,18 +25,18 @@ const metricState = family<{ readonly metrics: HarnDict[] }>('eval_metrics', () 
 
 const LISTS = ['cases', 'fixtures', 'rubrics']
 
-const machine = scripts('eval.script', {
+const machine = makeScripts('eval.script', {
   *suite(payload) {
-    const suite = readRecord(jsonData(payload!), 'eval_suite_manifest', 'EvalSuiteManifest', SUITE)
-    const id = suite.get('id') ?? `eval_suite_${yield* timeOrderedId()}`
+    const suite = readRecord(toJsonData(payload!), 'eval_suite_manifest', 'EvalSuiteManifest', SUITE)
+    const id = suite.get('id') ?? `eval_suite_${yield* makeTimeOrderedId()}`
     return suite.with('_type', 'eval_suite_manifest').with('id', id)
   },
   *pack(payload) {
-    const data = jsonData(payload!)
+    const data = toJsonData(payload!)
     if (!(data instanceof HarnDict)) return failRuntime('eval_pack_manifest: payload must be a dict')
     const id = data.get('id') ?? null
     const manifest = data.with('_type', 'eval_pack_manifest').with('version', data.get('version') ?? 1)
-    manifest.set('id', id === null ? `eval_pack_${yield* timeOrderedId()}` : display(id))
+    manifest.set('id', id === null ? `eval_pack_${yield* makeTimeOrderedId()}` : display(id))
     if (!manifest.has('name')) manifest.set('name', null)
     if (!manifest.has('metadata')) manifest.set('metadata', new HarnDict())
     for (const name of LISTS) if (!manifest.has(name)) manifest.set(name, new HarnList([]))

@@ -8,18 +8,18 @@ import {
   display,
   failRuntime,
   family,
-  here,
+  runHere,
   isTruthy,
-  scripts,
+  makeScripts,
   stringifyJson,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { fixture, manifestBuiltins, suggestionsOf } from './context-packs.js'
-import { secondsText, timeOrderedId } from '../../library/time/identity.js'
+import { evaluateFixture, manifestBuiltins, makeSuggestions } from './context-packs.js'
+import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
 import { isAbsolutePath } from '../../library/files/lexical-path.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
-import { appendLine, environment } from '../../library/files/state-files.js'
+import { appendLine, readEnvironment } from '../../library/files/state-files.js'
 
 const frictionState = family<{ readonly events: HarnDict[] }>('friction', () => ({ events: [] }))
 
@@ -90,7 +90,7 @@ function redactValue(value: Value): Value {
 }
 
 /** The event in its one shape. */
-export function* normalEvent(payload: Value): Script<HarnDict> {
+export function* normalizeEvent(payload: Value): Script<HarnDict> {
   const data = recordData(payload)
   const event = readRecord(data instanceof HarnDict ? withSummary(data) : data, 'friction_event', 'FrictionEvent', EVENT)
   const kind = display(event.get('kind') ?? '')
@@ -108,8 +108,8 @@ export function* normalEvent(payload: Value): Script<HarnDict> {
   result.set('redacted_summary', summary)
   result.set('human_hypothesis', hypothesis === null ? null : redactValue(hypothesis))
   result.set('metadata', redactValue(event.get('metadata') ?? null))
-  result.set('id', event.get('id') ?? `friction_${yield* timeOrderedId()}`)
-  result.set('timestamp', event.get('timestamp') ?? (yield* secondsText()))
+  result.set('id', event.get('id') ?? `friction_${yield* makeTimeOrderedId()}`)
+  result.set('timestamp', event.get('timestamp') ?? (yield* readSecondsText()))
   return result
 }
 
@@ -119,13 +119,13 @@ function withSummary(payload: HarnDict): HarnDict {
   return summary === null ? payload : payload.with('redacted_summary', summary)
 }
 
-function* normalEvents(given: Value): Script<HarnDict[]> {
-  if (given === null) return yield* here((ctx) => [...ctx.state(frictionState).events])
+function* normalizeEvents(given: Value): Script<HarnDict[]> {
+  if (given === null) return yield* runHere((ctx) => [...ctx.state(frictionState).events])
   const list = given instanceof HarnDict ? (given.get('events') ?? null) : given
   if (!(list instanceof HarnList)) return failRuntime('friction events fixture must be an array or {events: [...]}')
   const events: HarnDict[] = []
   for (const item of list.view()) {
-    const event = yield* normalEvent(item)
+    const event = yield* normalizeEvent(item)
     // A reference names a secret and does not hold it: events that a script hands over keep theirs.
     const metadata = item instanceof HarnDict ? item.get('metadata') : null
     const reference = metadata instanceof HarnDict ? (metadata.get('secret_ref') ?? null) : null
@@ -136,20 +136,20 @@ function* normalEvents(given: Value): Script<HarnDict[]> {
   return events
 }
 
-const machine = scripts('friction.script', {
+const machine = makeScripts('friction.script', {
   *event(payload) {
-    return yield* normalEvent(payload!)
+    return yield* normalizeEvent(payload!)
   },
   *record(payload, given) {
     const options = given instanceof HarnDict ? given : new HarnDict()
-    const event = yield* normalEvent(payload!)
+    const event = yield* normalizeEvent(payload!)
     if (options.has('enabled') && !isTruthy(options.get('enabled')!))
       return HarnDict.of({ recorded: false, sink: 'disabled', event })
-    yield* here((ctx) => {
+    yield* runHere((ctx) => {
       ctx.state(frictionState).events.push(event)
       return null
     })
-    const path = options.get('log_path') ?? options.get('path') ?? (yield* environment('HARN_FRICTION_LOG'))
+    const path = options.get('log_path') ?? options.get('path') ?? (yield* readEnvironment('HARN_FRICTION_LOG'))
     if (path === null || display(path) === '') return HarnDict.of({ recorded: true, sink: 'memory', event })
     yield* appendLine(
       isAbsolutePath(display(path)) ? display(path) : `./${display(path)}`,
@@ -159,12 +159,12 @@ const machine = scripts('friction.script', {
     return HarnDict.of({ recorded: true, sink: 'jsonl', path: display(path), event })
   },
   *suggestions(events, options) {
-    return new HarnList(yield* suggestionsOf(yield* normalEvents(events ?? null), options ?? null))
+    return new HarnList(yield* makeSuggestions(yield* normalizeEvents(events ?? null), options ?? null))
   },
   *fixture(given) {
     const data = given instanceof HarnDict ? given : new HarnDict()
     const events = given instanceof HarnList ? given : (data.get('events') ?? false)
-    return yield* fixture(yield* normalEvents(events), data)
+    return yield* evaluateFixture(yield* normalizeEvents(events), data)
   },
 })
 

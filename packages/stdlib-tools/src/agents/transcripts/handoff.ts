@@ -3,7 +3,7 @@
 
 import { HarnDict, HarnFloat, HarnList, Problem, builtin, isInt } from '@bridle/vm/families'
 import type { BuiltinFamily, Value } from '@bridle/vm/families'
-import { harnModules } from '../../library/harn/modules.js'
+import { findHarnModule } from '../../library/harn/modules.js'
 
 const TEXT_LISTS = [
   'open_questions',
@@ -18,100 +18,109 @@ const RECEIPT_FIELDS = ['artifact_id', 'href', 'kind', 'label', 'path', 'run_id'
 /** Marks a payload that does not fit; inside this file only. */
 class Misfit extends Problem {}
 
-function misfit(): never {
+function throwMisfit(): never {
   throw new Misfit()
 }
 
-function optionalText(value: Value | undefined): string | null {
+function readOptionalText(value: Value | undefined): string | null {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'string') return misfit()
+  if (typeof value !== 'string') return throwMisfit()
   const text = value.trim()
   return text === '' ? null : text
 }
 
-function requiredText(value: Value | undefined): string {
-  return optionalText(value) ?? misfit()
+function readRequiredText(value: Value | undefined): string {
+  return readOptionalText(value) ?? throwMisfit()
 }
 
-function textList(value: Value | undefined): HarnList {
+function readTextList(value: Value | undefined): HarnList {
   if (value === undefined) return new HarnList([])
-  if (!(value instanceof HarnList)) return misfit()
+  if (!(value instanceof HarnList)) return throwMisfit()
   return new HarnList([
     ...new Set(
       value
         .view()
-        .map((item) => (typeof item === 'string' ? item.trim() : misfit()))
+        .map((item) => (typeof item === 'string' ? item.trim() : throwMisfit()))
         .filter((text) => text !== ''),
     ),
   ])
 }
 
-function records(value: Value | undefined, fields: readonly string[], fallback: Readonly<Record<string, string>> = {}): HarnList {
+function readRecords(
+  value: Value | undefined,
+  fields: readonly string[],
+  fallback: Readonly<Record<string, string>> = {},
+): HarnList {
   if (value === undefined) return new HarnList([])
-  if (!(value instanceof HarnList)) return misfit()
+  if (!(value instanceof HarnList)) return throwMisfit()
   return new HarnList(
     value.view().map((item) => {
-      if (!(item instanceof HarnDict)) return misfit()
-      return HarnDict.of(Object.fromEntries(fields.map((name) => [name, optionalText(item.get(name)) ?? fallback[name] ?? null])))
+      if (!(item instanceof HarnDict)) return throwMisfit()
+      return HarnDict.of(
+        Object.fromEntries(fields.map((name) => [name, readOptionalText(item.get(name)) ?? fallback[name] ?? null])),
+      )
     }),
   )
 }
 
-function numberOf(value: Value | undefined): number | null {
+function readNumber(value: Value | undefined): number | null {
   if (value === undefined || value === null) return null
   if (value instanceof HarnFloat) return value.v
-  return isInt(value) ? Number(value) : misfit()
+  return isInt(value) ? Number(value) : throwMisfit()
 }
 
-function target(value: Value | undefined): HarnDict {
-  if (!(value instanceof HarnDict)) return misfit()
-  const id = optionalText(value.get('id'))
-  const label = optionalText(value.get('label'))
-  if (id === null && label === null) return misfit()
-  return HarnDict.of({ kind: optionalText(value.get('kind'))?.toLowerCase() === 'human' ? 'human' : 'persona', id, label })
+function readTarget(value: Value | undefined): HarnDict {
+  if (!(value instanceof HarnDict)) return throwMisfit()
+  const id = readOptionalText(value.get('id'))
+  const label = readOptionalText(value.get('label'))
+  if (id === null && label === null) return throwMisfit()
+  return HarnDict.of({ kind: readOptionalText(value.get('kind'))?.toLowerCase() === 'human' ? 'human' : 'persona', id, label })
 }
 
-function budget(value: Value | undefined): Value {
+function readBudget(value: Value | undefined): Value {
   if (value === undefined || value === null) return null
-  if (!(value instanceof HarnDict)) return misfit()
-  const dollars = numberOf(value.get('dollars'))
+  if (!(value instanceof HarnDict)) return throwMisfit()
+  const dollars = readNumber(value.get('dollars'))
   return HarnDict.of({
-    tokens: numberOf(value.get('tokens')),
-    tool_calls: numberOf(value.get('tool_calls')),
+    tokens: readNumber(value.get('tokens')),
+    tool_calls: readNumber(value.get('tool_calls')),
     dollars: dollars === null ? null : new HarnFloat(dollars),
   })
 }
 
-function deadline(value: Value | undefined): Value {
+function readDeadline(value: Value | undefined): Value {
   if (value === undefined || value === null) return null
-  if (!(value instanceof HarnDict)) return misfit()
-  return HarnDict.of({ deadline: optionalText(value.get('deadline')), checkback_at: optionalText(value.get('checkback_at')) })
+  if (!(value instanceof HarnDict)) return throwMisfit()
+  return HarnDict.of({
+    deadline: readOptionalText(value.get('deadline')),
+    checkback_at: readOptionalText(value.get('checkback_at')),
+  })
 }
 
 /** The payload in its one shape, without id and time where it has none; null when it does not fit. */
-export function normalHandoff(payload: Value): HarnDict | null {
+export function normalizeHandoff(payload: Value): HarnDict | null {
   if (!(payload instanceof HarnDict)) return null
   try {
-    const confidence = numberOf(payload.get('confidence'))
+    const confidence = readNumber(payload.get('confidence'))
     const metadata = payload.get('metadata') ?? new HarnDict()
-    if (!(metadata instanceof HarnDict)) return misfit()
+    if (!(metadata instanceof HarnDict)) return throwMisfit()
     const result = HarnDict.of({
       _type: 'handoff_artifact',
-      id: optionalText(payload.get('id')),
-      parent_run_id: optionalText(payload.get('parent_run_id')),
-      source_persona: requiredText(payload.get('source_persona')),
-      target_persona_or_human: target(payload.get('target_persona_or_human')),
-      task: requiredText(payload.get('task')),
-      reason: requiredText(payload.get('reason')),
-      evidence_refs: records(payload.get('evidence_refs'), EVIDENCE_FIELDS),
-      budget_remaining: budget(payload.get('budget_remaining')),
-      deadline_checkback: deadline(payload.get('deadline_checkback')),
+      id: readOptionalText(payload.get('id')),
+      parent_run_id: readOptionalText(payload.get('parent_run_id')),
+      source_persona: readRequiredText(payload.get('source_persona')),
+      target_persona_or_human: readTarget(payload.get('target_persona_or_human')),
+      task: readRequiredText(payload.get('task')),
+      reason: readRequiredText(payload.get('reason')),
+      evidence_refs: readRecords(payload.get('evidence_refs'), EVIDENCE_FIELDS),
+      budget_remaining: readBudget(payload.get('budget_remaining')),
+      deadline_checkback: readDeadline(payload.get('deadline_checkback')),
       confidence: confidence === null ? null : new HarnFloat(Math.min(1, Math.max(0, confidence))),
-      receipt_links: records(payload.get('receipt_links'), RECEIPT_FIELDS, { kind: 'run_receipt' }),
-      created_at: optionalText(payload.get('created_at')),
+      receipt_links: readRecords(payload.get('receipt_links'), RECEIPT_FIELDS, { kind: 'run_receipt' }),
+      created_at: readOptionalText(payload.get('created_at')),
       metadata,
     })
-    for (const name of TEXT_LISTS) result.set(name, textList(payload.get(name)))
+    for (const name of TEXT_LISTS) result.set(name, readTextList(payload.get(name)))
     return result
   } catch (error) {
     if (error instanceof Misfit) return null
@@ -121,25 +130,25 @@ export function normalHandoff(payload: Value): HarnDict | null {
 
 // ------------------------------------------------------------------------------------------------------------- rendering
 
-function field(record: Value | undefined, name: string): Value {
+function readField(record: Value | undefined, name: string): Value {
   return record instanceof HarnDict ? (record.get(name) ?? null) : null
 }
 
-function evidenceLine(record: Value): string {
-  const label = field(record, 'label')
+function formatEvidence(record: Value): string {
+  const label = readField(record, 'label')
   const parts = label === null ? [] : [String(label)]
   for (const name of ['artifact_id', 'path', 'uri', 'kind']) {
-    const value = field(record, name)
+    const value = readField(record, name)
     if (value !== null) parts.push(`${name}=${String(value)}`)
   }
   return parts.join(' | ')
 }
 
-function section(lines: string[], name: string, items: readonly string[]): void {
+function addSection(lines: string[], name: string, items: readonly string[]): void {
   if (items.length > 0) lines.push(`<${name}>`, ...items.map((item) => `- ${item}`), `</${name}>`)
 }
 
-function listed(record: HarnDict, name: string): readonly Value[] {
+function listItems(record: HarnDict, name: string): readonly Value[] {
   const list = record.get(name)
   return list instanceof HarnList ? list.view() : []
 }
@@ -149,7 +158,7 @@ function render(record: HarnDict): string {
   const lines = [
     '<handoff>',
     `<source_persona>${String(record.get('source_persona'))}</source_persona>`,
-    `<target kind="${String(field(to, 'kind'))}">${String(field(to, 'label') ?? field(to, 'id'))}</target>`,
+    `<target kind="${String(readField(to, 'kind'))}">${String(readField(to, 'label') ?? readField(to, 'id'))}</target>`,
     `<task>${String(record.get('task'))}</task>`,
     `<reason>${String(record.get('reason'))}</reason>`,
   ]
@@ -160,22 +169,22 @@ function render(record: HarnDict): string {
     'requested_capabilities',
     'allowed_side_effects',
   ]) {
-    section(lines, name, listed(record, name).map(String))
+    addSection(lines, name, listItems(record, name).map(String))
   }
-  section(lines, 'evidence_refs', listed(record, 'evidence_refs').map(evidenceLine))
-  const shown = (value: Value): string => (value === null ? '' : String(value))
+  addSection(lines, 'evidence_refs', listItems(record, 'evidence_refs').map(formatEvidence))
+  const formatValue = (value: Value): string => (value === null ? '' : String(value))
   const left = record.get('budget_remaining')
   if (left instanceof HarnDict) {
     const dollars = left.get('dollars')
     const price = dollars instanceof HarnFloat ? dollars.v.toFixed(4) : ''
     lines.push(
-      `<budget_remaining tokens="${shown(field(left, 'tokens'))}" tool_calls="${shown(field(left, 'tool_calls'))}" dollars="${price}" />`,
+      `<budget_remaining tokens="${formatValue(readField(left, 'tokens'))}" tool_calls="${formatValue(readField(left, 'tool_calls'))}" dollars="${price}" />`,
     )
   }
   const due = record.get('deadline_checkback')
   if (due instanceof HarnDict) {
     lines.push(
-      `<deadline_checkback deadline="${shown(field(due, 'deadline'))}" checkback_at="${shown(field(due, 'checkback_at'))}" />`,
+      `<deadline_checkback deadline="${formatValue(readField(due, 'deadline'))}" checkback_at="${formatValue(readField(due, 'checkback_at'))}" />`,
     )
   }
   const confidence = record.get('confidence')
@@ -187,12 +196,12 @@ const make = { module: 'agents/transcripts/handoff', function: 'handoff', output
 
 export const handoffFamily: BuiltinFamily = {
   name: 'handoff',
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: [
     builtin(
       '__normal_handoff(payload: any) -> dict?',
       { doc: 'A handoff in its one shape; nil when it does not fit.' },
-      (_ctx, payload) => normalHandoff(payload ?? null),
+      (_ctx, payload) => normalizeHandoff(payload ?? null),
     ),
   ],
   builtins: [
@@ -203,7 +212,7 @@ export const handoffFamily: BuiltinFamily = {
     ),
     builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) => {
       if (ctx.argc === 0) return ctx.runtime('handoff_context: missing payload')
-      const normal = normalHandoff(payload!)
+      const normal = normalizeHandoff(payload!)
       return normal === null ? ctx.runtime('handoff_context: invalid handoff payload') : render(normal)
     }),
   ],

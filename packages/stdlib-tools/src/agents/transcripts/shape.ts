@@ -3,7 +3,7 @@
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
-import { timeOrderedId } from '../../library/time/identity.js'
+import { makeTimeOrderedId } from '../../library/time/identity.js'
 
 export const TRANSCRIPT_VERSION = 2
 
@@ -22,18 +22,18 @@ export function isTranscript(value: Value | undefined): value is HarnDict {
   return value instanceof HarnDict && value.get('_type') === 'transcript'
 }
 
-export function dictsOf(value: Value | undefined): HarnDict[] {
+export function listDicts(value: Value | undefined): HarnDict[] {
   return value instanceof HarnList ? value.view().filter((item): item is HarnDict => item instanceof HarnDict) : []
 }
 
 /** A transcript dict; events of messages get ids of their own. */
 export function* makeTranscript(parts: TranscriptParts): Script<HarnDict> {
   const events: HarnDict[] = []
-  for (const message of parts.messages) events.push(yield* messageEvent(message))
+  for (const message of parts.messages) events.push(yield* makeMessageEvent(message))
   const dict = HarnDict.of({
     _type: 'transcript',
     version: TRANSCRIPT_VERSION,
-    id: parts.id ?? (yield* timeOrderedId()),
+    id: parts.id ?? (yield* makeTimeOrderedId()),
     messages: new HarnList([...parts.messages]),
     events: new HarnList([...events, ...(parts.events ?? [])]),
     assets: new HarnList([...(parts.assets ?? [])]),
@@ -46,18 +46,18 @@ export function* makeTranscript(parts: TranscriptParts): Script<HarnDict> {
 
 // ------------------------------------------------------------------------------------------------------------------ events
 
-function roleOf(message: HarnDict): string {
+function readRole(message: HarnDict): string {
   const role = message.get('role') ?? null
   return role === null ? 'user' : display(role)
 }
 
-function defaultVisibility(role: string): string {
+function chooseVisibility(role: string): string {
   return role === 'tool_result' ? 'internal' : 'public'
 }
 
-function blocksOf(content: Value, role: string): HarnDict[] {
-  const visibility = defaultVisibility(role)
-  const block = (item: Value): HarnDict => {
+function normalizeBlocks(content: Value, role: string): HarnDict[] {
+  const visibility = chooseVisibility(role)
+  const normalizeBlock = (item: Value): HarnDict => {
     if (!(item instanceof HarnDict)) return HarnDict.of({ type: 'text', text: display(item), visibility })
     const copy = item.copy()
     if (!copy.has('type')) copy.set('type', 'text')
@@ -65,11 +65,11 @@ function blocksOf(content: Value, role: string): HarnDict[] {
     return copy
   }
   if (content === null) return []
-  if (content instanceof HarnList) return content.view().map(block)
-  return [block(content instanceof HarnDict ? content : display(content))]
+  if (content instanceof HarnList) return content.view().map(normalizeBlock)
+  return [normalizeBlock(content instanceof HarnDict ? content : display(content))]
 }
 
-function field(block: HarnDict, ...keys: string[]): string | null {
+function readField(block: HarnDict, ...keys: string[]): string | null {
   for (const key of keys) {
     const value = block.get(key) ?? null
     if (value !== null && display(value) !== '') return display(value)
@@ -77,48 +77,48 @@ function field(block: HarnDict, ...keys: string[]): string | null {
   return null
 }
 
-function blockText(block: HarnDict): string {
+function formatBlock(block: HarnDict): string {
   const type = display(block.get('type') ?? 'text')
   switch (type) {
     case 'text':
     case 'output_text':
     case 'input_text':
-      return field(block, 'text', 'content') ?? ''
+      return readField(block, 'text', 'content') ?? ''
     case 'reasoning':
       return ''
     case 'tool_call':
     case 'tool_result':
-      return `<${type}:${field(block, 'name') ?? 'tool'}>`
+      return `<${type}:${readField(block, 'name') ?? 'tool'}>`
     case 'image':
     case 'input_image':
-      return `<image:${field(block, 'name', 'title', 'path', 'asset_id') ?? 'image'}>`
+      return `<image:${readField(block, 'name', 'title', 'path', 'asset_id') ?? 'image'}>`
     case 'file':
     case 'document':
     case 'attachment':
-      return `<${type}:${field(block, 'name', 'title', 'path', 'asset_id') ?? type}>`
+      return `<${type}:${readField(block, 'name', 'title', 'path', 'asset_id') ?? type}>`
     default:
       return `<${type}>`
   }
 }
 
-function visibilityOf(blocks: readonly HarnDict[], role: string): string {
+function findVisibility(blocks: readonly HarnDict[], role: string): string {
   const seen = new Set(blocks.map((block) => block.get('visibility')))
-  return seen.has('public') ? 'public' : seen.has('internal') ? 'internal' : defaultVisibility(role)
+  return seen.has('public') ? 'public' : seen.has('internal') ? 'internal' : chooseVisibility(role)
 }
 
-export function* messageEvent(message: HarnDict): Script<HarnDict> {
-  return eventOfMessage(message, yield* timeOrderedId())
+export function* makeMessageEvent(message: HarnDict): Script<HarnDict> {
+  return toMessageEvent(message, yield* makeTimeOrderedId())
 }
 
-export function eventOfMessage(message: HarnDict, id: string): HarnDict {
-  const role = roleOf(message)
-  const blocks = blocksOf(message.get('content') ?? null, role)
-  const texts = blocks.map(blockText).filter((text) => text !== '')
+export function toMessageEvent(message: HarnDict, id: string): HarnDict {
+  const role = readRole(message)
+  const blocks = normalizeBlocks(message.get('content') ?? null, role)
+  const texts = blocks.map(formatBlock).filter((text) => text !== '')
   return HarnDict.of({
     id,
     kind: role === 'tool_result' ? 'tool_result' : 'message',
     role,
-    visibility: visibilityOf(blocks, role),
+    visibility: findVisibility(blocks, role),
     text: texts.join(' '),
     blocks: new HarnList(blocks),
   })
@@ -133,7 +133,7 @@ export function* makeEvent(
   metadata: HarnDict | null,
 ): Script<HarnDict> {
   const event = HarnDict.of({
-    id: yield* timeOrderedId(),
+    id: yield* makeTimeOrderedId(),
     kind,
     role,
     visibility,
@@ -153,11 +153,11 @@ export function isMessageEvent(event: HarnDict): boolean {
 // ---------------------------------------------------------------------------------------------------------------- messages
 
 /** A message as a transcript keeps it. */
-export function storedMessage(message: HarnDict): HarnDict {
+export function toStoredMessage(message: HarnDict): HarnDict {
   if (message.get('role') === 'tool' || (message.get('tool_calls') ?? null) !== null) return message
   const content = message.get('content') ?? ''
   if (message.get('role') === 'user' && content instanceof HarnList) {
-    const result = dictsOf(content).find((block) => block.get('type') === 'tool_result')
+    const result = listDicts(content).find((block) => block.get('type') === 'tool_result')
     if (result !== undefined) {
       return HarnDict.of({
         role: 'tool_result',

@@ -1,23 +1,23 @@
 // Conversations and transcripts as values, and agents as plain dicts (§7.1).
 
-import { Fault, HarnDict, HarnList, builtin, display, isInt, parseJson, scripts } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnList, builtin, display, isInt, parseJson, makeScripts } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { account, failAsRaised, isFailure, prepare, transport } from '../models/call.js'
-import { prettyJson } from '../../library/files/state-files.js'
-import { dictsOf, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './shape.js'
+import { bookAnswerCost, failAsRaised, isFailure, prepare, sendRequest } from '../models/call.js'
+import { stringifyPretty } from '../../library/files/state-files.js'
+import { listDicts, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './shape.js'
 
 const EFFECTS: readonly string[] = ['random.bytes', 'clock.now']
 
-function messagesOf(transcript: HarnDict): HarnDict[] {
-  return dictsOf(transcript.get('messages'))
+function listMessages(transcript: HarnDict): HarnDict[] {
+  return listDicts(transcript.get('messages'))
 }
 
 /** Events that no message stands for. */
-function ownEvents(transcript: HarnDict): HarnDict[] {
-  return dictsOf(transcript.get('events')).filter((event) => !isMessageEvent(event))
+function listOwnEvents(transcript: HarnDict): HarnDict[] {
+  return listDicts(transcript.get('events')).filter((event) => !isMessageEvent(event))
 }
 
-function listOf(value: Value | undefined): HarnList {
+function toList(value: Value | undefined): HarnList {
   return value instanceof HarnList ? value : new HarnList([])
 }
 
@@ -27,15 +27,15 @@ function listOf(value: Value | undefined): HarnList {
 function* withMessage(target: Value, message: HarnDict): Script {
   if (target instanceof HarnList) return target.append(message)
   const transcript = target as HarnDict
-  return yield* rebuilt(transcript, [...messagesOf(transcript), message], [])
+  return yield* rebuildTranscript(transcript, [...listMessages(transcript), message], [])
 }
 
-function* rebuilt(transcript: HarnDict, messages: readonly HarnDict[], events: readonly HarnDict[]): Script<HarnDict> {
+function* rebuildTranscript(transcript: HarnDict, messages: readonly HarnDict[], events: readonly HarnDict[]): Script<HarnDict> {
   return yield* makeTranscript({
     id: display(transcript.get('id') ?? ''),
     messages,
     events,
-    assets: listOf(transcript.get('assets')).view(),
+    assets: toList(transcript.get('assets')).view(),
     summary: transcript.get('summary') ?? null,
     metadata: transcript.get('metadata') ?? null,
     state: transcript.has('state') ? display(transcript.get('state')!) : null,
@@ -53,22 +53,22 @@ const LIFE: Readonly<Record<string, { readonly state: string; readonly text: str
 }
 
 /** The transcript in its new state, with the event that says so. */
-function* moved(transcript: HarnDict, kind: string): Script<HarnDict> {
+function* moveTranscript(transcript: HarnDict, kind: string): Script<HarnDict> {
   const { state, text } = LIFE[kind]!
   const event = yield* makeEvent(kind, 'system', 'internal', text, null)
-  return transcript.with('state', state).with('events', listOf(transcript.get('events')).append(event))
+  return transcript.with('state', state).with('events', toList(transcript.get('events')).append(event))
 }
 
 function* fork(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
   let kept = transcript
   if (options.get('retain_messages') === false) {
-    kept = kept.with('messages', new HarnList([])).with('events', new HarnList(ownEvents(kept)))
+    kept = kept.with('messages', new HarnList([])).with('events', new HarnList(listOwnEvents(kept)))
   }
   if (options.get('retain_summary') === false) {
     kept = kept.copy()
     kept.delete('summary')
   }
-  return yield* moved(kept, 'transcript_fork')
+  return yield* moveTranscript(kept, 'transcript_fork')
 }
 
 // ---------------------------------------------------------------------------------------------------------------- summary
@@ -79,36 +79,36 @@ const SUMMARY_PROMPT =
 
 const KEEP_LAST = 6
 
-function conversationLines(messages: readonly HarnDict[]): string {
+function renderConversation(messages: readonly HarnDict[]): string {
   return messages
     .map((message) => `${display(message.get('role') ?? 'user').toUpperCase()}: ${display(message.get('content') ?? '')}`)
     .join('\n')
 }
 
 function* summarize(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
-  const messages = messagesOf(transcript)
+  const messages = listMessages(transcript)
   const prompt = options.get('prompt') ?? null
-  const asked = `${prompt === null ? SUMMARY_PROMPT : display(prompt)}\n\nConversation:\n${conversationLines(messages)}`
+  const asked = `${prompt === null ? SUMMARY_PROMPT : display(prompt)}\n\nConversation:\n${renderConversation(messages)}`
   const request = yield* prepare(asked, null, options)
   if (request instanceof Fault) throw request
-  const answer = yield* transport(request)
+  const answer = yield* sendRequest(request)
   if (isFailure(answer)) return failAsRaised(answer)
-  yield* account(answer, 0)
+  yield* bookAnswerCost(answer, 0)
   const wanted = options.get('keep_last') ?? null
   const keep = isInt(wanted) ? Math.max(0, Number(wanted)) : KEEP_LAST
   const kept = keep === 0 ? [] : messages.slice(-keep)
-  const made = yield* rebuilt(transcript.with('summary', answer.text), kept, ownEvents(transcript))
+  const made = yield* rebuildTranscript(transcript.with('summary', answer.text), kept, listOwnEvents(transcript))
   return made.with('archived_messages', messages.length - kept.length)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- scripts
 
-const machine = scripts('transcripts.script', {
+const machine = makeScripts('transcripts.script', {
   *make(metadata) {
     return yield* makeTranscript({ messages: [], metadata: metadata! })
   },
   *fromMessages(source) {
-    const messages = source instanceof HarnDict ? messagesOf(source) : dictsOf(source)
+    const messages = source instanceof HarnDict ? listMessages(source) : listDicts(source)
     return yield* makeTranscript({ messages })
   },
   *add(target, message) {
@@ -118,17 +118,17 @@ const machine = scripts('transcripts.script', {
     return yield* fork(transcript as HarnDict, options as HarnDict)
   },
   *move(transcript, kind) {
-    return yield* moved(transcript as HarnDict, kind as string)
+    return yield* moveTranscript(transcript as HarnDict, kind as string)
   },
   *reset(metadata) {
-    return yield* moved(yield* makeTranscript({ messages: [], metadata: metadata! }), 'transcript_reset')
+    return yield* moveTranscript(yield* makeTranscript({ messages: [], metadata: metadata! }), 'transcript_reset')
   },
   *addAsset(transcript, asset) {
     const given = asset instanceof HarnDict ? asset.copy() : HarnDict.of({ storage: HarnDict.of({ path: display(asset!) }) })
     const defaults: Readonly<Record<string, Value>> = { _type: 'transcript_asset', kind: 'blob', visibility: 'internal' }
     for (const [key, value] of Object.entries(defaults)) if (!given.has(key)) given.set(key, value)
     if (!given.has('id')) given.set('id', (yield* makeTranscript({ messages: [] })).get('id')!)
-    const assets = listOf((transcript as HarnDict).get('assets')).view()
+    const assets = toList((transcript as HarnDict).get('assets')).view()
     const others = assets.filter((each) => !(each instanceof HarnDict && each.get('id') === given.get('id')))
     return (transcript as HarnDict).with('assets', new HarnList([...others, given]))
   },
@@ -153,7 +153,7 @@ function onTranscript(
 }
 
 /** `add_*`: one more message on a list or a transcript. */
-function adding(signature: string, doc: string, message: (ctx: Context, args: readonly Value[]) => HarnDict): BuiltinDef {
+function defineAdding(signature: string, doc: string, message: (ctx: Context, args: readonly Value[]) => HarnDict): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc, effects: EFFECTS }, (ctx, target, ...args) => {
     if (!(target instanceof HarnList) && !isTranscript(target)) {
@@ -163,18 +163,18 @@ function adding(signature: string, doc: string, message: (ctx: Context, args: re
   })
 }
 
-function roleMessage(role: string): (ctx: Context, args: readonly Value[]) => HarnDict {
-  return (_ctx, [content]) => HarnDict.of({ role, content: keptContent(content) })
+function makeRoleMessage(role: string): (ctx: Context, args: readonly Value[]) => HarnDict {
+  return (_ctx, [content]) => HarnDict.of({ role, content: toKeptContent(content) })
 }
 
 /** Lists of blocks and dicts stay; anything else is text. */
-function keptContent(content: Value | undefined): Value {
+function toKeptContent(content: Value | undefined): Value {
   return content instanceof HarnList || content instanceof HarnDict || content === null ? content : display(content ?? '')
 }
 
 function render(transcript: HarnDict, full: boolean): string {
   const lines: string[] = []
-  for (const event of dictsOf(transcript.get('events'))) {
+  for (const event of listDicts(transcript.get('events'))) {
     const text = display(event.get('text') ?? '')
     const visibility = display(event.get('visibility') ?? 'public')
     const line = `${display(event.get('role') ?? '')}: ${text}`
@@ -184,16 +184,16 @@ function render(transcript: HarnDict, full: boolean): string {
   return lines.join('\n')
 }
 
-function stats(transcript: Value): HarnDict {
-  const messages = transcript instanceof HarnDict ? messagesOf(transcript) : []
-  const events = transcript instanceof HarnDict ? dictsOf(transcript.get('events')) : []
+function computeStats(transcript: Value): HarnDict {
+  const messages = transcript instanceof HarnDict ? listMessages(transcript) : []
+  const events = transcript instanceof HarnDict ? listDicts(transcript.get('events')) : []
   const count = (...roles: string[]): number =>
     messages.filter((message) => roles.includes(display(message.get('role') ?? ''))).length
   return HarnDict.of({
     message_count: messages.length,
     user_facing_message_count: count('user', 'assistant'),
     tool_result_message_count: count('tool', 'tool_result'),
-    tool_call_count: messages.reduce((sum, message) => sum + listOf(message.get('tool_calls')).length, 0),
+    tool_call_count: messages.reduce((sum, message) => sum + toList(message.get('tool_calls')).length, 0),
     assistant_message_count: count('assistant'),
     user_message_count: count('user'),
     visible_event_count: events.filter((event) => event.get('visibility') === 'visible').length,
@@ -219,7 +219,7 @@ function isAgent(value: Value | undefined): value is HarnDict {
   return value instanceof HarnDict && value.get('_type') === 'agent'
 }
 
-function agentConfig(ctx: Context, agent: Value, prompt: Value): Result {
+function makeAgentConfig(ctx: Context, agent: Value, prompt: Value): Result {
   if (ctx.argc < 2) return ctx.throw('agent_config: requires agent and prompt')
   if (!(agent instanceof HarnDict)) return ctx.throw('agent_config: first argument must be an agent')
   if (!isAgent(agent)) return ctx.throw('agent_config: first argument must be an agent (created with agent())')
@@ -233,22 +233,31 @@ export const transcriptsFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     builtin('conversation() -> list', { doc: 'An empty list of messages.' }, () => new HarnList([])),
-    adding(
+    defineAdding(
       'add_message(target: list | dict, role: string, content: any) -> list | dict as ?',
       'Adds a message.',
-      (_ctx, [role = '', content]) => HarnDict.of({ role: display(role), content: keptContent(content) }),
+      (_ctx, [role = '', content]) => HarnDict.of({ role: display(role), content: toKeptContent(content) }),
     ),
-    adding('add_user(target: list | dict, content: any) -> list | dict as ?', 'Adds what the user says.', roleMessage('user')),
-    adding(
+    defineAdding(
+      'add_user(target: list | dict, content: any) -> list | dict as ?',
+      'Adds what the user says.',
+      makeRoleMessage('user'),
+    ),
+    defineAdding(
       'add_assistant(target: list | dict, content: any) -> list | dict as ?',
       'Adds what the model says.',
-      roleMessage('assistant'),
+      makeRoleMessage('assistant'),
     ),
-    adding('add_system(target: list | dict, content: any) -> list | dict as ?', 'Adds a system message.', roleMessage('system')),
-    adding(
+    defineAdding(
+      'add_system(target: list | dict, content: any) -> list | dict as ?',
+      'Adds a system message.',
+      makeRoleMessage('system'),
+    ),
+    defineAdding(
       'add_tool_result(target: list | dict, tool_use_id: string, content: any) -> list | dict as ?',
       'Adds what a tool gave.',
-      (_ctx, [id = '', content]) => HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: keptContent(content) }),
+      (_ctx, [id = '', content]) =>
+        HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: toKeptContent(content) }),
     ),
     builtin('transcript(metadata?: dict) -> dict', { doc: 'An empty transcript.', effects: EFFECTS }, (ctx, metadata) =>
       machine.start(ctx, 'make', metadata!),
@@ -261,9 +270,9 @@ export const transcriptsFamily: BuiltinFamily = {
           ? machine.start(ctx, 'fromMessages', source)
           : ctx.throw('transcript_from_messages: argument must be a message list or transcript'),
     ),
-    onTranscript('transcript_messages(transcript: dict) -> list', 'Its messages.', (_ctx, t) => listOf(t.get('messages'))),
-    onTranscript('transcript_assets(transcript: dict) -> list', 'Its assets.', (_ctx, t) => listOf(t.get('assets'))),
-    onTranscript('transcript_events(transcript: dict) -> list', 'Its events.', (_ctx, t) => listOf(t.get('events'))),
+    onTranscript('transcript_messages(transcript: dict) -> list', 'Its messages.', (_ctx, t) => toList(t.get('messages'))),
+    onTranscript('transcript_assets(transcript: dict) -> list', 'Its assets.', (_ctx, t) => toList(t.get('assets'))),
+    onTranscript('transcript_events(transcript: dict) -> list', 'Its events.', (_ctx, t) => toList(t.get('events'))),
     onTranscript('transcript_summary(transcript: dict) -> string | nil', 'Its summary.', (_ctx, t) => t.get('summary') ?? null),
     onTranscript('transcript_id(transcript: dict) -> string', 'Its id.', (_ctx, t) => t.get('id') ?? null),
     builtin(
@@ -271,7 +280,7 @@ export const transcriptsFamily: BuiltinFamily = {
       { doc: 'Its events of one kind; none of anything but a transcript.' },
       (_ctx, t, kind) => {
         const wanted = kind === null ? '' : display(kind!)
-        const events = t instanceof HarnDict ? dictsOf(t.get('events')) : []
+        const events = t instanceof HarnDict ? listDicts(t.get('events')) : []
         return new HarnList(events.filter((event) => event.get('kind') === wanted))
       },
     ),
@@ -283,7 +292,7 @@ export const transcriptsFamily: BuiltinFamily = {
       'All events, a line each, with their visibility.',
       (_ctx, t) => render(t, true),
     ),
-    onTranscript('transcript_export(transcript: dict) -> string', 'The transcript as JSON.', (_ctx, t) => prettyJson(t)),
+    onTranscript('transcript_export(transcript: dict) -> string', 'The transcript as JSON.', (_ctx, t) => stringifyPretty(t)),
     builtin(
       'transcript_import(json_text: string) -> dict as ?',
       { doc: 'The transcript that a JSON text holds.' },
@@ -340,7 +349,7 @@ export const transcriptsFamily: BuiltinFamily = {
       ['llm.call', 'process.info', ...EFFECTS],
     ),
     builtin('transcript_stats(transcript: dict | nil) -> dict', { doc: 'How many messages of which kind.' }, (_ctx, transcript) =>
-      stats(transcript!),
+      computeStats(transcript!),
     ),
     builtin(
       'agent(name: string, config?: dict) -> dict',
@@ -359,7 +368,7 @@ export const transcriptsFamily: BuiltinFamily = {
     builtin(
       'agent_config(agent: dict, prompt: string) -> dict',
       { doc: 'Prompt, system text and options of a call in the name of an agent.' },
-      (ctx, agent, prompt) => agentConfig(ctx, agent!, prompt!),
+      (ctx, agent, prompt) => makeAgentConfig(ctx, agent!, prompt!),
     ),
   ],
 }

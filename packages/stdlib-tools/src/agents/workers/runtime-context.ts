@@ -2,7 +2,7 @@
 
 import { HarnDict, HarnList, builtin, sortTexts } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Entries, Result, Value } from '@bridle/vm/families'
-import { supervisorStates } from './supervisor.js'
+import { listSupervisorStates } from './supervisor.js'
 
 /** Fields besides those of the task itself; nil unless an agent or a workflow has set them. */
 const OTHER_FIELDS = [
@@ -27,11 +27,11 @@ const OTHER_FIELDS = [
   'capacity_class',
 ] as const
 
-function valuesOf(ctx: Context): HarnDict {
+function readValues(ctx: Context): HarnDict {
   return new HarnDict(new Map(ctx.machine.task().values))
 }
 
-function runtimeContext(ctx: Context): Result {
+function makeRuntimeContext(ctx: Context): Result {
   const task = ctx.machine.task()
   const context = HarnDict.of({
     task_id: task.taskId,
@@ -39,14 +39,14 @@ function runtimeContext(ctx: Context): Result {
     root_task_id: task.rootId,
     task_name: task.name,
     task_group_id: task.group,
-    context_values: valuesOf(ctx),
+    context_values: readValues(ctx),
     cancelled: task.cancelled,
     debug: HarnDict.of({
       cancelled: task.cancelled,
       waiting_reason: null,
       active_task_ids: new HarnList(sortTexts(task.unawaited.map((number) => `vm_task_${number}`))),
       held_synchronization: new HarnList([]),
-      supervisors: supervisorStates(ctx),
+      supervisors: listSupervisorStates(ctx),
     }),
   })
   for (const field of OTHER_FIELDS) context.set(field, task.fields.get(field) ?? null)
@@ -66,12 +66,12 @@ const CONTEXT = ['context'] as const
 export const runtimeContextFamily: BuiltinFamily = {
   name: 'runtime-context',
   builtins: [
-    builtin('runtime_context() -> dict', { doc: 'Where the running task stands.', effects: CONTEXT }, runtimeContext),
-    builtin('task_current() -> dict', { doc: 'Where the running task stands.', effects: CONTEXT }, runtimeContext),
+    builtin('runtime_context() -> dict', { doc: 'Where the running task stands.', effects: CONTEXT }, makeRuntimeContext),
+    builtin('task_current() -> dict', { doc: 'Where the running task stands.', effects: CONTEXT }, makeRuntimeContext),
     builtin(
       'runtime_context_values() -> dict',
       { doc: 'The values set in this task or inherited by it.', effects: CONTEXT },
-      valuesOf,
+      readValues,
     ),
     builtin(
       'runtime_context_get(key: string, default?: any)',

@@ -1,23 +1,23 @@
 // Sub-agents: a task for an agent loop of its own, with a part of the tools, whose conversation does not
 // enter the caller's. What comes back is a summary, data if a schema asks for it, and what the child used.
 
-import { innermostScope } from '../../library/task-scopes.js'
+import { findInnermostScope } from '../../library/task-scopes.js'
 import {
   Fault,
   HarnDict,
   HarnList,
-  atOnce,
+  runAtOnce,
   builtin,
   callBack,
-  categoryOf,
+  readCategory,
   display,
   failRuntime,
-  here,
+  runHere,
   isInt,
   isTruthy,
   parseJson,
-  scripts,
-  sortedJson,
+  makeScripts,
+  stringifySorted,
   tryCallBack,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
@@ -25,16 +25,16 @@ import { AGENT_EFFECTS } from '../loop/loop.js'
 import { readLoopOptions } from '../loop/options.js'
 import { loopState } from '../loop/loop-state.js'
 import { findJson } from '../../library/formats/json-extract.js'
-import { timeOrderedId } from '../../library/time/identity.js'
+import { makeTimeOrderedId } from '../../library/time/identity.js'
 import { prepare } from '../models/call.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
-import { policyMisfit } from '../../tools/policy/shape.js'
+import { findPolicyMisfit } from '../../tools/policy/shape.js'
 import { checkSchema } from '../../library/schema/check.js'
-import { SchemaError, canonicalSchema } from '../../library/schema/normal.js'
-import { currentSession, openSession, touch } from '../sessions/sessions.js'
-import { boundRegistry, entriesOf, isRegistry, nameOf, withTools } from '../../tools/definitions/registry.js'
-import { dictsOf, makeEvent, makeTranscript } from '../transcripts/shape.js'
+import { SchemaError, canonicalizeSchema } from '../../library/schema/normal.js'
+import { findCurrentSession, openSession, touch } from '../sessions/sessions.js'
+import { boundRegistry, listEntries, isRegistry, readName, withTools } from '../../tools/definitions/registry.js'
+import { listDicts, makeEvent, makeTranscript } from '../transcripts/shape.js'
 
 const LABEL = 'sub_agent_run'
 
@@ -64,7 +64,7 @@ export interface Task {
   readonly tokenBudget: number | null
 }
 
-function stringList(value: Value, label: string): readonly string[] | null {
+function readStringList(value: Value, label: string): readonly string[] | null {
   if (value === null) return null
   if (!(value instanceof HarnList) || !value.view().every((item) => typeof item === 'string')) {
     return failRuntime(`${label}: expected a list of strings`)
@@ -76,16 +76,16 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
   if (task === null || display(task).trim() === '') return failRuntime(`${LABEL}: task is required`)
   if (given !== null && !(given instanceof HarnDict)) return failRuntime(`${LABEL}: options must be a dict`)
   const all = given ?? new HarnDict()
-  const allowed = stringList(all.get('allowed_tools') ?? null, `${LABEL}.allowed_tools`)
+  const allowed = readStringList(all.get('allowed_tools') ?? null, `${LABEL}.allowed_tools`)
   const options = all.copy()
   for (const key of OWN_KEYS) options.delete(key)
   const tools = all.get('tools') ?? ctx.state(boundRegistry).registry
   if (tools !== null && !(tools instanceof HarnDict && isRegistry(tools)) && !(tools instanceof HarnList)) {
     return failRuntime(`${LABEL}: tools must be a tool registry`)
   }
-  const misfit = policyMisfit(options.get('policy') ?? null)
+  const misfit = findPolicyMisfit(options.get('policy') ?? null)
   if (misfit !== null) return failRuntime(`${LABEL}: policy parse error: ${misfit}`)
-  if (tools !== null) options.set('tools', allowed === null ? tools : onlyNamed(tools, allowed))
+  if (tools !== null) options.set('tools', allowed === null ? tools : keepNamed(tools, allowed))
   if (allowed !== null) options.set('policy', withAllowed(options.get('policy') ?? null, allowed))
   requireWithinCeiling(ctx, options.get('policy') ?? null)
   if (!options.has('tool_format')) options.set('tool_format', '')
@@ -94,7 +94,7 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
   readLoopOptions(options, LABEL, '')
   const permissions = options.get('permissions') ?? null
   if (permissions !== null) requirePermissions(permissions)
-  transcriptModeOf(all.get('carry') ?? null)
+  readTranscriptMode(all.get('carry') ?? null)
   const returns = all.get('returns')
   const schema = returns instanceof HarnDict ? (returns.get('schema') ?? null) : null
   const budget = all.get('token_budget') ?? null
@@ -113,7 +113,7 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
 
 /** A child that asks for more than the calling loop may have is refused before it begins. */
 function requireWithinCeiling(ctx: Context, policy: Value): void {
-  const ceiling = innermostScope(ctx, 'ceilings')
+  const ceiling = findInnermostScope(ctx, 'ceilings')
   if (!(ceiling instanceof HarnDict) || !(policy instanceof HarnDict)) return
   try {
     intersectPolicies(ceiling, policy)
@@ -126,7 +126,7 @@ function requireWithinCeiling(ctx: Context, policy: Value): void {
 const TRANSCRIPT_MODES = ['inherit', 'fork', 'reset', 'compact']
 
 /** What becomes of a worker's conversation between its runs; raises an error for another word. */
-export function transcriptModeOf(carry: Value): string {
+export function readTranscriptMode(carry: Value): string {
   const mode = display((carry instanceof HarnDict ? carry.get('transcript_mode') : null) ?? 'inherit')
   if (TRANSCRIPT_MODES.includes(mode)) return mode
   return failRuntime(`spawn_agent: carry.transcript_mode must be one of ${TRANSCRIPT_MODES.join(', ')}; got \`${mode}\``)
@@ -141,9 +141,11 @@ function requirePermissions(value: Value): void {
   }
 }
 
-function onlyNamed(tools: Value, allowed: readonly string[]): Value {
-  const kept = (entries: readonly Value[]): Value[] => entries.filter((entry) => allowed.includes(nameOf(entry)))
-  return tools instanceof HarnDict ? withTools(tools, kept(entriesOf(tools))) : new HarnList(kept((tools as HarnList).view()))
+function keepNamed(tools: Value, allowed: readonly string[]): Value {
+  const keepAllowed = (entries: readonly Value[]): Value[] => entries.filter((entry) => allowed.includes(readName(entry)))
+  return tools instanceof HarnDict
+    ? withTools(tools, keepAllowed(listEntries(tools)))
+    : new HarnList(keepAllowed((tools as HarnList).view()))
 }
 
 /** The policy with its tools narrowed to the allowed ones. */
@@ -158,10 +160,10 @@ function withAllowed(policy: Value, allowed: readonly string[]): HarnDict {
 // ------------------------------------------------------------------------------------------------------------------- run
 
 /** The child's session: a branch of the caller's when a loop is running. */
-function* childSession(task: Task): Script<string> {
-  const id = task.sessionId ?? `sub_agent_session_${yield* timeOrderedId()}`
-  return yield* here((ctx) => {
-    const parentId = currentSession(ctx)
+function* openChildSession(task: Task): Script<string> {
+  const id = task.sessionId ?? `sub_agent_session_${yield* makeTimeOrderedId()}`
+  return yield* runHere((ctx) => {
+    const parentId = findCurrentSession(ctx)
     const parent = parentId === null ? undefined : touch(ctx, parentId)
     const fresh = touch(ctx, id) === undefined
     const child = openSession(ctx, id)
@@ -178,7 +180,7 @@ function* childSession(task: Task): Script<string> {
 function* tellParent(parent: string | null, kind: string, text: string, metadata: HarnDict): Script<null> {
   if (parent === null) return null
   const event = yield* makeEvent(kind, 'system', 'internal', text, metadata)
-  return yield* here((ctx) => {
+  return yield* runHere((ctx) => {
     const { childEvents } = ctx.state(loopState)
     childEvents.set(parent, [...(childEvents.get(parent) ?? []), event])
     return null
@@ -189,14 +191,14 @@ export function* runTask(task: Task): Script<HarnDict> {
   // Options that no call could be made with are the caller's error too.
   const probe = yield* prepare(task.text, task.system, task.options)
   if (probe instanceof Fault) throw probe
-  const parent = yield* here((ctx) => currentSession(ctx))
-  const session = yield* childSession(task)
+  const parent = yield* runHere((ctx) => findCurrentSession(ctx))
+  const session = yield* openChildSession(task)
   const place = { name: task.name, child_session_id: session }
   yield* tellParent(parent, 'sub_agent_start', task.text, HarnDict.of({ ...place, task: task.text }))
-  const loop = yield* here((ctx) => ctx.builtinValue('__agent_loop'))
+  const loop = yield* runHere((ctx) => ctx.builtinValue('__agent_loop'))
   const outcome = yield* tryCallBack(loop, task.text, task.system, task.options.with('session_id', session))
   const result =
-    outcome instanceof Fault ? yield* failedResult(outcome, session, task) : yield* finishedResult(outcome, session, task)
+    outcome instanceof Fault ? yield* makeFailedResult(outcome, session, task) : yield* makeFinishedResult(outcome, session, task)
   yield* tellParent(
     parent,
     'sub_agent_result',
@@ -213,7 +215,7 @@ export function* runTask(task: Task): Script<HarnDict> {
   return result
 }
 
-function resultOf(fields: Readonly<Record<string, Value>>): HarnDict {
+function makeResult(fields: Readonly<Record<string, Value>>): HarnDict {
   return HarnDict.of({
     ok: false,
     summary: '',
@@ -227,17 +229,17 @@ function resultOf(fields: Readonly<Record<string, Value>>): HarnDict {
   })
 }
 
-function* failedResult(fault: Fault, session: string, task: Task): Script<HarnDict> {
-  const error = errorOf(fault)
-  const transcript = yield* sessionTranscript(session, task)
-  return resultOf({ error, session_id: session, transcript })
+function* makeFailedResult(fault: Fault, session: string, task: Task): Script<HarnDict> {
+  const error = makeError(fault)
+  const transcript = yield* readSessionTranscript(session, task)
+  return makeResult({ error, session_id: session, transcript })
 }
 
-function errorOf(fault: Fault): HarnDict {
+function makeError(fault: Fault): HarnDict {
   if (fault.kind === 'thrown' && fault.value instanceof HarnDict) {
     const message = fault.value.get('message') ?? null
     return HarnDict.of({
-      category: categoryOf(fault.value),
+      category: readCategory(fault.value),
       message: message === null ? fault.message : display(message),
     })
   }
@@ -246,8 +248,8 @@ function errorOf(fault: Fault): HarnDict {
   return HarnDict.of({ category: 'generic', message: fault.text })
 }
 
-function* sessionTranscript(id: string, task: Task): Script<HarnDict> {
-  const found = yield* here((ctx) => {
+function* readSessionTranscript(id: string, task: Task): Script<HarnDict> {
+  const found = yield* runHere((ctx) => {
     const session = touch(ctx, id)
     return session === undefined
       ? null
@@ -258,8 +260,8 @@ function* sessionTranscript(id: string, task: Task): Script<HarnDict> {
   return yield* makeTranscript({ id, messages, events: found?.events ?? [], state: 'active' })
 }
 
-function tokensOf(transcript: HarnDict): number {
-  return dictsOf(transcript.get('events')).reduce((sum, event) => {
+function countTokens(transcript: HarnDict): number {
+  return listDicts(transcript.get('events')).reduce((sum, event) => {
     const metadata = event.get('metadata')
     if (!(metadata instanceof HarnDict)) return sum
     const count = (key: string): number => (isInt(metadata.get(key) ?? null) ? Number(metadata.get(key)) : 0)
@@ -268,8 +270,8 @@ function tokensOf(transcript: HarnDict): number {
 }
 
 /** What a policy denied on the way, or null. */
-function denialIn(transcript: HarnDict): HarnDict | null {
-  for (const event of dictsOf(transcript.get('events')).reverse()) {
+function findDenial(transcript: HarnDict): HarnDict | null {
+  for (const event of listDicts(transcript.get('events')).reverse()) {
     const metadata = event.get('metadata')
     if (event.get('kind') !== 'tool_execution' || !(metadata instanceof HarnDict) || metadata.get('rejected') !== true) continue
     const payload = parseJson(display(event.get('text') ?? ''))
@@ -284,8 +286,8 @@ function denialIn(transcript: HarnDict): HarnDict | null {
 }
 
 /** JSON of the final text, else of the newest message that has any. */
-function jsonIn(visible: string, transcript: HarnDict): Value | undefined {
-  const texts = dictsOf(transcript.get('messages'))
+function findAnswerJson(visible: string, transcript: HarnDict): Value | undefined {
+  const texts = listDicts(transcript.get('messages'))
     .filter((message) => message.get('role') === 'assistant')
     .map((message) => message.get('content'))
     .filter((content): content is string => typeof content === 'string')
@@ -296,45 +298,48 @@ function jsonIn(visible: string, transcript: HarnDict): Value | undefined {
   return undefined
 }
 
-function lastAssistantText(transcript: HarnDict): string {
-  const message = dictsOf(transcript.get('messages')).findLast((each) => each.get('role') === 'assistant')
+function findLastAssistantText(transcript: HarnDict): string {
+  const message = listDicts(transcript.get('messages')).findLast((each) => each.get('role') === 'assistant')
   return display(message?.get('content') ?? '')
 }
 
-function schemaError(text: string): HarnDict {
+function makeSchemaError(text: string): HarnDict {
   return HarnDict.of({ category: 'schema_validation', message: `Error [schema_validation]: ${LABEL}: ${text}` })
 }
 
 /** The data that the schema asks for, or what is wrong with it. */
-function judged(value: Value | undefined, schema: HarnDict | null): { readonly data: Value; readonly error: HarnDict | null } {
+function judgeValue(
+  value: Value | undefined,
+  schema: HarnDict | null,
+): { readonly data: Value; readonly error: HarnDict | null } {
   if (schema === null) return { data: value ?? null, error: null }
-  if (value === undefined) return { data: null, error: schemaError('child transcript did not contain valid JSON') }
+  if (value === undefined) return { data: null, error: makeSchemaError('child transcript did not contain valid JSON') }
   try {
-    const checked = checkSchema(value, atOnce(canonicalSchema(schema)), true)
+    const checked = checkSchema(value, runAtOnce(canonicalizeSchema(schema)), true)
     if (checked.errors.length === 0) return { data: checked.value, error: null }
-    return { data: null, error: schemaError(`return schema validation failed: ${checked.errors.join('; ')}`) }
+    return { data: null, error: makeSchemaError(`return schema validation failed: ${checked.errors.join('; ')}`) }
   } catch (error) {
-    if (error instanceof SchemaError) return { data: null, error: schemaError(error.message) }
+    if (error instanceof SchemaError) return { data: null, error: makeSchemaError(error.message) }
     throw error
   }
 }
 
-function* finishedResult(outcome: Value, session: string, task: Task): Script<HarnDict> {
+function* makeFinishedResult(outcome: Value, session: string, task: Task): Script<HarnDict> {
   const loop = outcome instanceof HarnDict ? outcome : new HarnDict()
   const given = loop.get('transcript')
-  const transcript = given instanceof HarnDict ? given : yield* sessionTranscript(session, task)
+  const transcript = given instanceof HarnDict ? given : yield* readSessionTranscript(session, task)
   const visible = display(loop.get('visible_text') ?? '')
-  const found = task.wantsData ? jsonIn(visible, transcript) : undefined
-  const plain = visible === '' ? lastAssistantText(transcript) : visible
-  const { data, error } = task.wantsData ? judged(found, task.schema) : { data: null, error: null }
-  const denied = denialIn(transcript)
+  const found = task.wantsData ? findAnswerJson(visible, transcript) : undefined
+  const plain = visible === '' ? findLastAssistantText(transcript) : visible
+  const { data, error } = task.wantsData ? judgeValue(found, task.schema) : { data: null, error: null }
+  const denied = findDenial(transcript)
   const problem = denied ?? error
-  const tokens = tokensOf(transcript)
+  const tokens = countTokens(transcript)
   const assets = transcript.get('assets')
   const artifacts = assets instanceof HarnList ? assets : new HarnList([])
-  return resultOf({
+  return makeResult({
     ok: problem === null,
-    summary: found === undefined ? plain : sortedJson(found),
+    summary: found === undefined ? plain : stringifySorted(found),
     artifacts,
     evidence_added: artifacts.length,
     tokens_used: tokens,
@@ -348,11 +353,11 @@ function* finishedResult(outcome: Value, session: string, task: Task): Script<Ha
 
 // ---------------------------------------------------------------------------------------------------------------- builtin
 
-const machine = scripts('sub_agents.script', {
+const machine = makeScripts('sub_agents.script', {
   *run(task, options) {
-    const read = yield* here((ctx) => readTask(ctx, task!, options!))
+    const read = yield* runHere((ctx) => readTask(ctx, task!, options!))
     if (options instanceof HarnDict && isTruthy(options.get('background') ?? false)) {
-      const start = yield* here((ctx) => ctx.builtinValue('__worker_start'))
+      const start = yield* runHere((ctx) => ctx.builtinValue('__worker_start'))
       return yield* callBack(start, task!, options)
     }
     return yield* runTask(read)

@@ -1,6 +1,6 @@
 // Restart policies of supervised children: how they are written, whether another start is due, and after what delay.
 
-import { HarnDict, HarnFloat, display, timeOf, typeName, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, display, parseMillis, typeName, toUtf8 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 
@@ -18,7 +18,7 @@ export interface RestartPolicy {
   readonly circuitOpenMs: number | null
 }
 
-function numberOf(value: Value | undefined, fallback: number): number {
+function readNumber(value: Value | undefined, fallback: number): number {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   return value instanceof HarnFloat ? value.v : fallback
 }
@@ -37,13 +37,13 @@ export function readRestart(value: Value): RestartPolicy | string {
   if (!isMode(mode)) return `unknown restart mode '${mode}'`
   return {
     mode,
-    maxRestarts: timeOf(dict.get('max_restarts') ?? dict.get('max')),
-    windowMs: timeOf(dict.get('window_ms') ?? dict.get('window')) ?? 60_000,
-    backoffMs: timeOf(dict.get('backoff_ms') ?? dict.get('backoff')) ?? 0,
-    maxBackoffMs: timeOf(dict.get('max_backoff_ms')) ?? 30_000,
-    factor: numberOf(dict.get('factor'), 2),
-    jitterMs: timeOf(dict.get('jitter_ms')) ?? 0,
-    circuitOpenMs: timeOf(dict.get('circuit_open_ms')),
+    maxRestarts: parseMillis(dict.get('max_restarts') ?? dict.get('max')),
+    windowMs: parseMillis(dict.get('window_ms') ?? dict.get('window')) ?? 60_000,
+    backoffMs: parseMillis(dict.get('backoff_ms') ?? dict.get('backoff')) ?? 0,
+    maxBackoffMs: parseMillis(dict.get('max_backoff_ms')) ?? 30_000,
+    factor: readNumber(dict.get('factor'), 2),
+    jitterMs: parseMillis(dict.get('jitter_ms')) ?? 0,
+    circuitOpenMs: parseMillis(dict.get('circuit_open_ms')),
   }
 }
 
@@ -57,6 +57,6 @@ export function isExhausted(policy: RestartPolicy, failed: boolean, failures: nu
 export function restartDelay(policy: RestartPolicy, restartCount: number, seed: string): number {
   const delay = Math.min(Math.round(policy.backoffMs * policy.factor ** restartCount), policy.maxBackoffMs)
   if (policy.jitterMs <= 0) return delay
-  const [a, b, c] = sha256(utf8(`${seed}:${restartCount}`))
+  const [a, b, c] = sha256(toUtf8(`${seed}:${restartCount}`))
   return delay + (((a! << 16) | (b! << 8) | c!) % (policy.jitterMs + 1))
 }

@@ -13,8 +13,8 @@ import {
   family,
   frame,
   isCallable,
-  timeOf,
-  timeoutMillis,
+  parseMillis,
+  readTimeoutMs,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
 import { isExhausted, readRestart, restartDelay } from './supervisor-policy.js'
@@ -140,7 +140,7 @@ function start(ctx: Context, spec: Value): Result {
     id,
     name: display(dict.get('name') ?? id),
     strategy: strategy as Strategy, // listed in STRATEGIES
-    shutdownMs: timeOf(dict.get('shutdown_ms') ?? dict.get('drain_ms')) ?? 5000,
+    shutdownMs: parseMillis(dict.get('shutdown_ms') ?? dict.get('drain_ms')) ?? 5000,
     parentTask: ctx.machine.task().taskId,
     children,
     status: 'running',
@@ -189,13 +189,13 @@ interface ChildFrame extends FrameState {
 }
 
 /** The child that this frame is a run of; undefined when another run has taken its place. */
-function childOf(ctx: Context, state: ChildFrame): Child | undefined {
+function findChild(ctx: Context, state: ChildFrame): Child | undefined {
   const child = ctx.state(supervisorState).supervisors.get(state.supervisor)?.children[state.index]
   return child?.runs === state.run ? child : undefined
 }
 
 function leaveChild(ctx: Context, state: ChildFrame, error: string | null): Value {
-  const child = childOf(ctx, state)
+  const child = findChild(ctx, state)
   if (child !== undefined && child.taskId !== null) child.exit = { error, taskId: child.taskId }
   ctx.wake(wakeKey(state.supervisor))
   return null
@@ -206,7 +206,7 @@ const childFrame = frame<ChildFrame>({
   step: (ctx, state) => {
     if (state.started) return leaveChild(ctx, state, null)
     state.started = true
-    const child = childOf(ctx, state)
+    const child = findChild(ctx, state)
     if (child === undefined) return null
     return ctx.call(child.task, [
       HarnDict.of({
@@ -291,14 +291,14 @@ function wantsRestart(child: Child, failed: boolean): boolean {
 }
 
 /** First child, in declaration order, that a failure of `child` reaches besides itself; the number of children when none. */
-function firstAffected(supervisor: Supervisor, child: Child): number {
+function findFirstAffected(supervisor: Supervisor, child: Child): number {
   if (supervisor.strategy === 'one_for_all') return 0
   return supervisor.strategy === 'rest_for_one' ? supervisor.children.indexOf(child) + 1 : supervisor.children.length
 }
 
 /** Ends the siblings that the strategy names; then everyone concerned decides, in declaration order, whether to start again. */
 function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child): void {
-  const from = firstAffected(supervisor, child)
+  const from = findFirstAffected(supervisor, child)
   // A sibling whose own exit waits to be dealt with decides for itself.
   const siblings = supervisor.children.slice(from).filter((other) => other !== child && other.exit === null)
   for (const sibling of siblings) {
@@ -407,13 +407,13 @@ function stop(ctx: Context, supervisor: Supervisor, timeout: Value): Result {
     if (child.taskId !== null && child.exit === null) ctx.machine.requestCancel(child.taskId)
   }
   ctx.wake(wakeKey(supervisor.id))
-  const ms = timeoutMillis(timeout, ['timeout_ms']) ?? timeOf(timeout) ?? supervisor.shutdownMs
+  const ms = readTimeoutMs(timeout, ['timeout_ms']) ?? parseMillis(timeout) ?? supervisor.shutdownMs
   return ctx.frame('supervisor.stop', { supervisor: supervisor.id, due: ctx.now + Math.max(0, ms) } satisfies StopFrame)
 }
 
 // --- state ----------------------------------------------------------------------------------------------------------------
 
-function metricsOf(supervisor: Supervisor): HarnDict {
+function makeMetrics(supervisor: Supervisor): HarnDict {
   return HarnDict.of({ ...supervisor.metrics })
 }
 
@@ -436,13 +436,13 @@ function describe(supervisor: Supervisor): HarnDict {
     name: supervisor.name,
     status: supervisor.status,
     strategy: supervisor.strategy,
-    metrics: metricsOf(supervisor),
+    metrics: makeMetrics(supervisor),
     children: new HarnList(children),
   })
 }
 
 /** The states of all supervisors, for runtime_context. */
-export function supervisorStates(ctx: Context): HarnList {
+export function listSupervisorStates(ctx: Context): HarnList {
   return new HarnList([...ctx.state(supervisorState).supervisors.values()].map(describe))
 }
 
@@ -481,7 +481,7 @@ export const supervisorFamily: BuiltinFamily = {
     builtin(
       'supervisor_metrics(handle_or_id: dict|string) -> dict',
       { doc: 'Counters.', effects: SUPERVISOR },
-      onSupervisor('supervisor_metrics', (_ctx, supervisor) => metricsOf(supervisor)),
+      onSupervisor('supervisor_metrics', (_ctx, supervisor) => makeMetrics(supervisor)),
     ),
     builtin(
       'supervisor_events(handle_or_id: dict|string) -> list',

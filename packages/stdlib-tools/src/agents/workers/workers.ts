@@ -11,23 +11,23 @@ import {
   failRuntime,
   failWith,
   family,
-  here,
+  runHere,
   isTruthy,
   parkUntil,
   parseJson,
-  scripts,
-  sortedJson,
+  makeScripts,
+  stringifySorted,
   tryAsk,
   tryCallBack,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
 import { AGENT_EFFECTS } from '../loop/loop.js'
-import { compact } from '../transcripts/compaction.js'
-import { timeOrderedId } from '../../library/time/identity.js'
-import { folderNameProblem } from '../../library/files/lexical-path.js'
-import { currentSession, openSession, touch } from '../sessions/sessions.js'
-import { environment, jsonData, prettyJson, readText } from '../../library/files/state-files.js'
-import { readTask, runTask, transcriptModeOf } from './sub-agents.js'
+import { compactMessages } from '../transcripts/compaction.js'
+import { makeTimeOrderedId } from '../../library/time/identity.js'
+import { describeFolderNameProblem } from '../../library/files/lexical-path.js'
+import { findCurrentSession, openSession, touch } from '../sessions/sessions.js'
+import { readEnvironment, toJsonData, stringifyPretty, readText } from '../../library/files/state-files.js'
+import { readTask, runTask, readTranscriptMode } from './sub-agents.js'
 import { readStage, runStage } from './stage-workers.js'
 
 type Status = 'running' | 'awaiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
@@ -69,7 +69,7 @@ interface Failure {
   readonly value: Value
 }
 
-function failureOf({ kind, message, category, value }: Fault): Failure {
+function toFailure({ kind, message, category, value }: Fault): Failure {
   return { kind: kind === 'thrown' || kind === 'categorized' ? kind : 'runtime', message, category, value }
 }
 
@@ -84,13 +84,13 @@ const workerState = family('workers', () => ({ workers: new Map<string, Worker>(
 const CURRENT = 'worker_id'
 const KEPT_WHEN_COMPACTED = 2
 
-function changedKey(id: string): string {
+function makeChangedKey(id: string): string {
   return `worker:${id}`
 }
 
 // --------------------------------------------------------------------------------------------------------------- handles
 
-function handleOf(worker: Worker): HarnDict {
+function makeHandle(worker: Worker): HarnDict {
   const transcript = worker.result instanceof HarnDict ? (worker.result.get('transcript') ?? null) : null
   const artifacts = worker.result instanceof HarnDict ? worker.result.get('artifacts') : null
   return HarnDict.of({
@@ -133,33 +133,33 @@ function handleOf(worker: Worker): HarnDict {
 }
 
 /** Id in a handle or an id itself; raises the reference's text for anything else. */
-function idOf(handle: Value): string {
+function readId(handle: Value): string {
   if (typeof handle === 'string') return handle
   if (!(handle instanceof HarnDict)) return failRuntime('expected agent handle or worker id')
   const id = handle.get('id') ?? null
   return id === null ? failRuntime('agent handle dict is missing an id field') : display(id)
 }
 
-function workerOf(ctx: Context, id: string): Worker {
+function getWorker(ctx: Context, id: string): Worker {
   return ctx.state(workerState).workers.get(id) ?? failRuntime(`unknown worker: ${id}`)
 }
 
 // -------------------------------------------------------------------------------------------------------------- requests
 
-function listed(value: Value): HarnList {
+function toList(value: Value): HarnList {
   if (value === null) return new HarnList([])
   return value instanceof HarnList ? value : new HarnList([value])
 }
 
 /** What the worker was asked for at first; later inputs leave it alone. */
-function requestOf(task: string, options: HarnDict): HarnDict {
-  const either = (...names: readonly string[]): HarnList =>
-    listed(names.map((name) => options.get(name) ?? null).find((v) => v !== null) ?? null)
+function makeRequest(task: string, options: HarnDict): HarnDict {
+  const pickList = (...names: readonly string[]): HarnList =>
+    toList(names.map((name) => options.get(name) ?? null).find((v) => v !== null) ?? null)
   const lists = {
-    research_questions: either('research_questions', 'questions'),
-    action_items: either('action_items', 'actions'),
-    workflow_stages: either('workflow_stages', 'stages'),
-    verification_steps: either('verification_steps', 'verification'),
+    research_questions: pickList('research_questions', 'questions'),
+    action_items: pickList('action_items', 'actions'),
+    workflow_stages: pickList('workflow_stages', 'stages'),
+    verification_steps: pickList('verification_steps', 'verification'),
   }
   const filled = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0))
   return HarnDict.of({
@@ -170,10 +170,10 @@ function requestOf(task: string, options: HarnDict): HarnDict {
   })
 }
 
-function carryOf(given: Value): HarnDict {
+function readCarry(given: Value): HarnDict {
   const carry = given instanceof HarnDict ? given : new HarnDict()
-  const mode = transcriptModeOf(carry)
-  const flag = (name: string, fallback: boolean): boolean => {
+  const mode = readTranscriptMode(carry)
+  const readFlag = (name: string, fallback: boolean): boolean => {
     const value = carry.get(name) ?? null
     return value === null ? fallback : isTruthy(value)
   }
@@ -181,17 +181,17 @@ function carryOf(given: Value): HarnDict {
     artifact_mode: display(carry.get('artifact_mode') ?? 'inherit'),
     transcript_mode: mode,
     context_policy: carry.get('context_policy') ?? new HarnDict(),
-    resume_workflow: flag('resume_workflow', true),
-    persist_state: flag('persist_state', true),
-    retriggerable: flag('retriggerable', false),
+    resume_workflow: readFlag('resume_workflow', true),
+    persist_state: readFlag('persist_state', true),
+    retriggerable: readFlag('retriggerable', false),
     policy: carry.get('policy') ?? null,
   })
 }
 
-function executionOf(given: Value): HarnDict {
+function readExecution(given: Value): HarnDict {
   const execution = given instanceof HarnDict ? given : new HarnDict()
-  const field = (name: string): Value => execution.get(name) ?? null
-  return HarnDict.of({ cwd: field('cwd'), env: field('env') ?? new HarnDict(), worktree: field('worktree') })
+  const readField = (name: string): Value => execution.get(name) ?? null
+  return HarnDict.of({ cwd: readField('cwd'), env: readField('env') ?? new HarnDict(), worktree: readField('worktree') })
 }
 
 /** A worker of a `spawn_agent` configuration. */
@@ -211,7 +211,7 @@ function* createStage(config: HarnDict): Script<string> {
 }
 
 function* create(task: Value, options: HarnDict): Script<string> {
-  yield* here((ctx) => {
+  yield* runHere((ctx) => {
     readTask(ctx, task, options)
     return null
   })
@@ -220,7 +220,7 @@ function* create(task: Value, options: HarnDict): Script<string> {
     options,
     request: { options },
     name: display(options.get('name') ?? 'sub-agent'),
-    sessionId: wanted === null ? `sub_agent_session_${yield* timeOrderedId()}` : display(wanted),
+    sessionId: wanted === null ? `sub_agent_session_${yield* makeTimeOrderedId()}` : display(wanted),
   })
 }
 
@@ -235,12 +235,12 @@ interface Registration {
 
 function* register(mode: Worker['mode'], task: Value, given: Registration): Script<string> {
   const { options } = given
-  const carry = carryOf(options.get('carry') ?? null)
-  const id = `worker_${yield* timeOrderedId()}`
-  const createdAt = yield* timeOrderedId()
-  const auditSession = `session_${yield* timeOrderedId()}`
-  const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
-  return yield* here((ctx) => {
+  const carry = readCarry(options.get('carry') ?? null)
+  const id = `worker_${yield* makeTimeOrderedId()}`
+  const createdAt = yield* makeTimeOrderedId()
+  const auditSession = `session_${yield* makeTimeOrderedId()}`
+  const folder = (yield* readEnvironment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
+  return yield* runHere((ctx) => {
     const text = display(task)
     const parent = ctx.machine.task().fields.get(CURRENT) ?? null
     const extra = options.get('audit')
@@ -248,12 +248,12 @@ function* register(mode: Worker['mode'], task: Value, given: Registration): Scri
       approval_policy: null,
       execution_kind: mode,
       mutation_scope: 'read_only',
-      parent_session_id: currentSession(ctx),
+      parent_session_id: findCurrentSession(ctx),
       run_id: null,
       session_id: auditSession,
       worker_id: id,
     }).merged(mode === 'stage' && extra instanceof HarnDict ? extra : new HarnDict())
-    const request = requestOf(text, given.request.options)
+    const request = makeRequest(text, given.request.options)
     ctx.charge(1, 1024)
     ctx.state(workerState).workers.set(id, {
       id,
@@ -263,7 +263,7 @@ function* register(mode: Worker['mode'], task: Value, given: Registration): Scri
       request: given.request.payload === undefined ? request : request.with('payload', given.request.payload),
       options,
       carry,
-      execution: executionOf(options.get('execution') ?? null),
+      execution: readExecution(options.get('execution') ?? null),
       audit,
       parentId: parent === null ? null : display(parent),
       snapshotPath: `${folder}/${id}.json`,
@@ -293,12 +293,12 @@ function launch(ctx: Context, worker: Worker): HarnDict {
   worker.awaitingAt = null
   const body = ctx.machine.closureOver('__worker_body', [worker.id], [])
   worker.running = ctx.machine.spawn(body as never, [], { name: worker.name })
-  return handleOf(worker)
+  return makeHandle(worker)
 }
 
 /** Everything there is to know of a worker, as the file has it. */
-function snapshotOf(worker: Worker): HarnDict {
-  const handle = handleOf(worker)
+function makeSnapshot(worker: Worker): HarnDict {
+  const handle = makeHandle(worker)
   const result = worker.result instanceof HarnDict ? worker.result : null
   for (const key of ['result', 'error', 'provenance', 'artifact_count', 'has_transcript']) handle.delete(key)
   return handle.merged(
@@ -319,10 +319,10 @@ function snapshotOf(worker: Worker): HarnDict {
 
 /** Without a file system the worker lives in the run alone. */
 function* persist(id: string): Script<null> {
-  const file = yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
+  const file = yield* runHere((ctx) => {
+    const worker = getWorker(ctx, id)
     return worker.carry.get('persist_state') === true
-      ? { path: worker.snapshotPath, text: prettyJson(jsonData(snapshotOf(worker))) }
+      ? { path: worker.snapshotPath, text: stringifyPretty(toJsonData(makeSnapshot(worker))) }
       : null
   })
   if (file === null) return null
@@ -333,10 +333,10 @@ function* persist(id: string): Script<null> {
 }
 
 /** The session of the next run, as the worker's transcript mode says. */
-function* nextSession(id: string): Script<null> {
-  const fresh = `sub_agent_session_${yield* timeOrderedId()}`
-  return yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
+function* openNextSession(id: string): Script<null> {
+  const fresh = `sub_agent_session_${yield* makeTimeOrderedId()}`
+  return yield* runHere((ctx) => {
+    const worker = getWorker(ctx, id)
     const mode = worker.carry.get('transcript_mode')
     if (mode !== 'fork' && mode !== 'reset') return null
     const before = touch(ctx, worker.sessionId)
@@ -349,8 +349,8 @@ function* nextSession(id: string): Script<null> {
 
 /** Leaves the conversation short for the next run; the result's transcript is what remains. */
 function* compactSession(sessionId: string, result: HarnDict): Script<HarnDict> {
-  const messages = yield* here((ctx) => [...(touch(ctx, sessionId)?.messages ?? [])])
-  const made = yield* compact(messages, {
+  const messages = yield* runHere((ctx) => [...(touch(ctx, sessionId)?.messages ?? [])])
+  const made = yield* compactMessages(messages, {
     keepFirst: 0,
     keepLast: KEPT_WHEN_COMPACTED,
     strategy: 'truncate',
@@ -361,7 +361,7 @@ function* compactSession(sessionId: string, result: HarnDict): Script<HarnDict> 
     options: new HarnDict(),
   })
   if (made === null) return result
-  return yield* here((ctx) => {
+  return yield* runHere((ctx) => {
     openSession(ctx, sessionId).messages = [...made.messages]
     const transcript = result.get('transcript')
     if (!(transcript instanceof HarnDict)) return result
@@ -373,32 +373,32 @@ function* compactSession(sessionId: string, result: HarnDict): Script<HarnDict> 
 function* carryOut(worker: Worker): Script<HarnDict> {
   const { mode, task, options, sessionId, execution } = worker
   if (mode === 'stage') return yield* runStage(readStage(options), task, sessionId, execution)
-  const read = yield* here((ctx) => readTask(ctx, task, options.with('session_id', sessionId)))
+  const read = yield* runHere((ctx) => readTask(ctx, task, options.with('session_id', sessionId)))
   return yield* runTask(read)
 }
 
-function* work(id: string): Script<null> {
-  const startedAt = yield* timeOrderedId()
-  const worker = yield* here((ctx) => {
-    const found = workerOf(ctx, id)
+function* runWorker(id: string): Script<null> {
+  const startedAt = yield* makeTimeOrderedId()
+  const worker = yield* runHere((ctx) => {
+    const found = getWorker(ctx, id)
     found.startedAt ??= startedAt
     ctx.machine.task().fields.set(CURRENT, id)
     return { ...found }
   })
   yield* persist(id)
-  const body = yield* here((ctx) => ctx.builtinValue('__worker_task'))
+  const body = yield* runHere((ctx) => ctx.builtinValue('__worker_task'))
   const outcome = yield* tryCallBack(body, id)
-  const endedAt = yield* timeOrderedId()
+  const endedAt = yield* makeTimeOrderedId()
   if (outcome instanceof Fault) {
-    yield* here((ctx) => {
-      const failed = workerOf(ctx, id)
+    yield* runHere((ctx) => {
+      const failed = getWorker(ctx, id)
       failed.running = 0
       if (failed.status !== 'running') return null
       failed.status = 'failed'
       failed.error = outcome.text
-      failed.failure = failureOf(outcome)
+      failed.failure = toFailure(outcome)
       failed.finishedAt = endedAt
-      ctx.wake(changedKey(id))
+      ctx.wake(makeChangedKey(id))
       return null
     })
     return yield* persist(id)
@@ -406,8 +406,8 @@ function* work(id: string): Script<null> {
   const result = outcome as HarnDict
   const compacts = worker.carry.get('transcript_mode') === 'compact'
   const kept = compacts ? yield* compactSession(worker.sessionId, result) : result
-  yield* here((ctx) => {
-    const ended = workerOf(ctx, id)
+  yield* runHere((ctx) => {
+    const ended = getWorker(ctx, id)
     ended.running = 0
     ended.result = kept
     if (ended.status !== 'running') return null
@@ -415,60 +415,60 @@ function* work(id: string): Script<null> {
     ended.status = again ? 'awaiting' : 'completed'
     if (again) ended.awaitingAt = endedAt
     else ended.finishedAt = endedAt
-    ctx.wake(changedKey(id))
+    ctx.wake(makeChangedKey(id))
     return null
   })
   return yield* persist(id)
 }
 
 function* restart(id: string, text: string): Script<HarnDict> {
-  yield* nextSession(id)
-  return yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
+  yield* openNextSession(id)
+  return yield* runHere((ctx) => {
+    const worker = getWorker(ctx, id)
     worker.task = text
     worker.history = [...worker.history, text]
     return launch(ctx, worker)
   })
 }
 
-function* waited(id: string): Script<HarnDict> {
+function* awaitWorker(id: string): Script<HarnDict> {
   for (;;) {
-    const found = yield* here((ctx) => {
-      const worker = workerOf(ctx, id)
+    const found = yield* runHere((ctx) => {
+      const worker = getWorker(ctx, id)
       // Who waits for a worker hears of its failure, once; afterwards the handle tells.
       const { failure } = worker
       worker.failure = null
       if (failure !== null) raise(failure)
-      return worker.status === 'running' || worker.status === 'awaiting' ? null : handleOf(worker)
+      return worker.status === 'running' || worker.status === 'awaiting' ? null : makeHandle(worker)
     })
     if (found !== null) return found
-    yield* parkUntil(changedKey(id), null)
+    yield* parkUntil(makeChangedKey(id), null)
   }
 }
 
 function* cancelWorker(id: string): Script<HarnDict> {
-  const endedAt = yield* timeOrderedId()
-  yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
+  const endedAt = yield* makeTimeOrderedId()
+  yield* runHere((ctx) => {
+    const worker = getWorker(ctx, id)
     worker.status = 'cancelled'
     worker.error = 'worker cancelled'
     worker.finishedAt = endedAt
     if (worker.running !== 0) ctx.machine.abortTask(worker.running)
     worker.running = 0
-    ctx.wake(changedKey(id))
+    ctx.wake(makeChangedKey(id))
     return null
   })
   yield* persist(id)
-  return yield* here((ctx) => handleOf(workerOf(ctx, id)))
+  return yield* runHere((ctx) => makeHandle(getWorker(ctx, id)))
 }
 
 // ---------------------------------------------------------------------------------------------------------------- resume
 
 function* resume(target: string): Script<HarnDict> {
-  const known = yield* here((ctx) => ctx.state(workerState).workers.has(target))
-  if (known) return yield* here((ctx) => handleOf(workerOf(ctx, target)))
-  const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
-  const problem = target.endsWith('.json') ? null : folderNameProblem(target)
+  const known = yield* runHere((ctx) => ctx.state(workerState).workers.has(target))
+  if (known) return yield* runHere((ctx) => makeHandle(getWorker(ctx, target)))
+  const folder = (yield* readEnvironment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
+  const problem = target.endsWith('.json') ? null : describeFolderNameProblem(target)
   if (problem !== null) return failRuntime(`resume_agent: the id '${target}' ${problem}`)
   const path = target.endsWith('.json') ? target : `${folder}/${target}.json`
   const text = yield* readText(path)
@@ -476,8 +476,8 @@ function* resume(target: string): Script<HarnDict> {
   const parsed = parseJson(text)
   const file = parsed.ok && parsed.value instanceof HarnDict ? parsed.value : null
   if (file === null || file.get('_type') !== 'worker_snapshot') return failRuntime(`failed to parse worker snapshot ${path}`)
-  return yield* here((ctx) => {
-    const worker = restored(file, path)
+  return yield* runHere((ctx) => {
+    const worker = restoreWorker(file, path)
     ctx.state(workerState).workers.set(worker.id, worker)
     if (file.get('transcript') instanceof HarnDict) {
       const messages = (file.get('transcript') as HarnDict).get('messages')
@@ -485,39 +485,39 @@ function* resume(target: string): Script<HarnDict> {
         openSession(ctx, worker.sessionId).messages = messages.view().filter((each): each is HarnDict => each instanceof HarnDict)
       }
     }
-    return handleOf(worker)
+    return makeHandle(worker)
   })
 }
 
-function restored(file: HarnDict, path: string): Worker {
-  const textOf = (name: string): string | null => {
+function restoreWorker(file: HarnDict, path: string): Worker {
+  const readField = (name: string): string | null => {
     const value = file.get(name) ?? null
     return value === null ? null : display(value)
   }
-  const dict = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
-  const spec = dict(dict(file.get('config')).get('spec'))
+  const toDict = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
+  const spec = toDict(toDict(file.get('config')).get('spec'))
   const history = file.get('history')
-  const status = textOf('status') ?? 'interrupted'
+  const status = readField('status') ?? 'interrupted'
   return {
-    id: textOf('id') ?? '',
-    mode: textOf('mode') === 'stage' ? 'stage' : 'sub_agent',
-    name: textOf('name') ?? 'sub-agent',
-    createdAt: textOf('created_at') ?? '',
-    request: dict(file.get('request')),
-    options: dict(spec.get('options')),
-    carry: carryOf(file.get('carry_policy') ?? null),
-    execution: executionOf(file.get('execution') ?? null),
-    audit: dict(file.get('audit')),
-    parentId: textOf('parent_worker_id'),
+    id: readField('id') ?? '',
+    mode: readField('mode') === 'stage' ? 'stage' : 'sub_agent',
+    name: readField('name') ?? 'sub-agent',
+    createdAt: readField('created_at') ?? '',
+    request: toDict(file.get('request')),
+    options: toDict(spec.get('options')),
+    carry: readCarry(file.get('carry_policy') ?? null),
+    execution: readExecution(file.get('execution') ?? null),
+    audit: toDict(file.get('audit')),
+    parentId: readField('parent_worker_id'),
     snapshotPath: path,
-    sessionId: display(spec.get('session_id') ?? textOf('id')),
-    task: textOf('task') ?? '',
+    sessionId: display(spec.get('session_id') ?? readField('id')),
+    task: readField('task') ?? '',
     history: history instanceof HarnList ? history.view().map(display) : [],
     // Its task went with the process that ran it.
     status: status === 'running' ? 'interrupted' : (status as Status),
-    startedAt: textOf('started_at'),
-    finishedAt: textOf('finished_at'),
-    awaitingAt: textOf('awaiting_started_at'),
+    startedAt: readField('started_at'),
+    finishedAt: readField('finished_at'),
+    awaitingAt: readField('awaiting_started_at'),
     result: file.get('latest_payload') ?? null,
     error: file.get('latest_error') ?? null,
     failure: null,
@@ -527,57 +527,57 @@ function restored(file: HarnDict, path: string): Worker {
 
 // --------------------------------------------------------------------------------------------------------------- scripts
 
-const machine = scripts('workers.script', {
+const machine = makeScripts('workers.script', {
   *start(task, options) {
     const id = yield* create(task!, options instanceof HarnDict ? options : new HarnDict())
-    return yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
+    return yield* runHere((ctx) => launch(ctx, getWorker(ctx, id)))
   },
   *startStage(config) {
     const id = yield* createStage(config as HarnDict)
-    const handle = yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
-    return isTruthy((config as HarnDict).get('wait') ?? false) ? yield* waited(id) : handle
+    const handle = yield* runHere((ctx) => launch(ctx, getWorker(ctx, id)))
+    return isTruthy((config as HarnDict).get('wait') ?? false) ? yield* awaitWorker(id) : handle
   },
   *task(id) {
-    return yield* carryOut(yield* here((ctx) => workerOf(ctx, display(id!))))
+    return yield* carryOut(yield* runHere((ctx) => getWorker(ctx, display(id!))))
   },
   *body(id) {
-    return yield* work(display(id!))
+    return yield* runWorker(display(id!))
   },
   *wait(handle) {
-    if (!(handle instanceof HarnList)) return yield* waited(idOf(handle!))
+    if (!(handle instanceof HarnList)) return yield* awaitWorker(readId(handle!))
     const found: Value[] = []
-    for (const each of handle.view()) found.push(yield* waited(idOf(each)))
+    for (const each of handle.view()) found.push(yield* awaitWorker(readId(each)))
     return new HarnList(found)
   },
   *send(handle, text) {
-    const id = idOf(handle!)
+    const id = readId(handle!)
     const task = display(text!)
     if (task.trim() === '') return failRuntime('send_input: task text must not be empty')
-    yield* here((ctx) => {
-      if (workerOf(ctx, id).status === 'running') return failRuntime(`send_input: worker ${id} is still running`)
+    yield* runHere((ctx) => {
+      if (getWorker(ctx, id).status === 'running') return failRuntime(`send_input: worker ${id} is still running`)
       return null
     })
     return yield* restart(id, task)
   },
   *trigger(handle, payload) {
-    const id = idOf(handle!)
-    yield* here((ctx) => {
-      const worker = workerOf(ctx, id)
+    const id = readId(handle!)
+    yield* runHere((ctx) => {
+      const worker = getWorker(ctx, id)
       const refuse = (why: string): never => failRuntime(`worker_trigger: worker ${id} is ${why}`)
       if (worker.carry.get('retriggerable') !== true) return refuse('not retriggerable')
       if (worker.status === 'running') return refuse('still running')
       return worker.status === 'awaiting' ? null : refuse(`not awaiting (status=${worker.status})`)
     })
-    const text = typeof payload === 'string' ? payload : sortedJson(payload!)
+    const text = typeof payload === 'string' ? payload : stringifySorted(payload!)
     if (text.trim() === '') return failRuntime('worker_trigger: payload must not be empty')
     return yield* restart(id, text)
   },
   *close(handle) {
-    const id = idOf(handle!)
+    const id = readId(handle!)
     return yield* cancelWorker(id)
   },
   *resume(target) {
-    return yield* resume(target instanceof HarnDict ? idOf(target) : display(target!))
+    return yield* resume(target instanceof HarnDict ? readId(target) : display(target!))
   },
 })
 
@@ -651,7 +651,7 @@ export const workersFamily: BuiltinFamily = {
     builtin('list_agents() -> list', { doc: 'Handles of all workers of the run.', effects: [] }, (ctx) => {
       const { workers } = ctx.state(workerState)
       ctx.charge(workers.size, 512 * workers.size)
-      return new HarnList([...workers.values()].map(handleOf))
+      return new HarnList([...workers.values()].map(makeHandle))
     }),
   ],
 }

@@ -17,7 +17,7 @@ import type { StandardResponse } from '../../tools/host-tools/response.js'
 import { stdTools } from './index.js'
 
 const VARIABLES = { LANG: 'C', LC_ALL: 'C', MY_TOKEN: 'hidden' }
-const world = (): ProviderSource[] => [
+const makeWorld = (): ProviderSource[] => [
   new MemoryFs({ 'notes.txt': 'tea' }),
   {
     ...memoryProcess({ cwd: '/', env: VARIABLES }),
@@ -41,18 +41,18 @@ const search = defineTool({
     return [{ title: query, most }]
   },
 })
-const made = (grants: readonly '*'[]) =>
+const makeRegistry = (grants: readonly '*'[]) =>
   createRegistry(
     stdTools({
       tools: [search],
-      providers: world(),
+      providers: makeWorld(),
       grants,
       programs: ['true'],
       clock: new VirtualClock(1_700_000_000_000),
       random: seededRandom(1),
     }),
   )
-const registry = made(['*'])
+const registry = makeRegistry(['*'])
 const powerless = createRegistry(stdTools())
 
 test('the catalogue lists itself', () => {
@@ -84,7 +84,7 @@ function isStandard(value: unknown): value is StandardResponse {
 }
 
 describe('what is thrown and what is returned', () => {
-  const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  const catchCode = (promise: Promise<unknown>): Promise<string> =>
     promise.then(
       (value) => JSON.stringify(value),
       (cause: unknown) => (cause instanceof ToolError ? cause.code : String(cause)),
@@ -105,7 +105,7 @@ describe('what is thrown and what is returned', () => {
     ['direct tools throw', 'json.get', { json: {}, path: 'a.b' }, 'execution_failed'],
     ['a missing file', 'file_operations', { operation: 'read', path: 'none.txt' }, 'execution_failed'],
   ])('%s', async (_, name, args, expected) => {
-    const outcome = await codeOf(registry.call(name, args as { [key: string]: unknown }))
+    const outcome = await catchCode(registry.call(name, args as { [key: string]: unknown }))
     if (typeof expected === 'string') expect(outcome).toBe(expected)
     else expect(JSON.parse(outcome)).toMatchObject(expected)
   })
@@ -150,36 +150,38 @@ describe('what is thrown and what is returned', () => {
   })
 
   test('requests without an answer, and refusals, keep their codes', async () => {
-    const silent = (code: string, detail: string): ProviderSource => ({
+    const makeSilent = (code: string, detail: string): ProviderSource => ({
       kinds: ['http.request'],
       perform: () => answered({ refused: true, code, detail }),
     })
-    const tools = (source: ProviderSource) => createRegistry(stdTools({ providers: [source], grants: ['http', 'fs'] }))
+    const makeTools = (source: ProviderSource) => createRegistry(stdTools({ providers: [source], grants: ['http', 'fs'] }))
     const ask = { input: 'https://a.test/' }
     expect(
-      await tools(silent('ECONNRESET', 'Connection reset by peer (os error 104)')).call('http_requester', ask),
+      await makeTools(makeSilent('ECONNRESET', 'Connection reset by peer (os error 104)')).call('http_requester', ask),
     ).toMatchObject({
       success: false,
       error: { code: 'connection' },
     })
-    expect(await codeOf(tools(silent('ETIMEDOUT', 'operation timed out')).call('http_requester', ask))).toBe('timeout')
-    expect(await codeOf(tools(silent('EPROTO', 'bad record')).call('http_requester', ask))).toContain('"execution_failed"')
-    const files = tools({
+    expect(await catchCode(makeTools(makeSilent('ETIMEDOUT', 'operation timed out')).call('http_requester', ask))).toBe('timeout')
+    expect(await catchCode(makeTools(makeSilent('EPROTO', 'bad record')).call('http_requester', ask))).toContain(
+      '"execution_failed"',
+    )
+    const files = makeTools({
       kinds: ['fs.query', 'fs.read'],
       perform: () => ({
         ok: false,
         error: { kind: 'categorized', category: 'tool_rejected', message: "File access violation: read on '/x' - no" },
       }),
     })
-    expect(await codeOf(files.call('file_search', { pattern: 'x', path: '/x' }))).toBe('security_violation')
+    expect(await catchCode(files.call('file_search', { pattern: 'x', path: '/x' }))).toBe('security_violation')
   })
 
   test('operations on files by their short names', async () => {
     const files = new MemoryFs({ 'a.txt': 'tea' })
-    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_operations'] }))
-    await tools.call('file_operations', { operation: 'cp', path: 'a.txt', target_path: 'b.txt' })
-    await tools.call('file_operations', { operation: 'mv', path: 'b.txt', target_path: 'c.txt' })
-    expect(await tools.call('file_operations', { operation: 'ls', path: '.' })).toMatchObject({ entries: ['a.txt', 'c.txt'] })
+    const makeTools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_operations'] }))
+    await makeTools.call('file_operations', { operation: 'cp', path: 'a.txt', target_path: 'b.txt' })
+    await makeTools.call('file_operations', { operation: 'mv', path: 'b.txt', target_path: 'c.txt' })
+    expect(await makeTools.call('file_operations', { operation: 'ls', path: '.' })).toMatchObject({ entries: ['a.txt', 'c.txt'] })
   })
 
   test('differences as diff -u writes them', async () => {
@@ -228,32 +230,32 @@ describe('what is thrown and what is returned', () => {
     [{ operation: 'encoding', path: 'marked.txt' }, 'tea'],
   ])('file_converter: %j', async (args, expected) => {
     const files = new MemoryFs({ 'dos.txt': '\ta\r\n    b\r', 'unix.txt': '\ta\n    b\n', 'marked.txt': '\ufefftea' })
-    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_converter'] }))
-    expect(await tools.call('file_converter', { ...args, target_path: 'out.txt' })).toMatchObject({ success: true })
+    const makeTools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_converter'] }))
+    expect(await makeTools.call('file_converter', { ...args, target_path: 'out.txt' })).toMatchObject({ success: true })
     expect(files.text('out.txt')).toBe(expected)
   })
 
   test('one file packed by gzip', async () => {
     const files = new MemoryFs({ 'notes.txt': 'tea' })
-    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['archive_handler'] }))
-    const call = (args: object) => tools.call('archive_handler', { path: 'notes.txt.gz', format: 'gz', ...args })
+    const makeTools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['archive_handler'] }))
+    const call = (args: object) => makeTools.call('archive_handler', { path: 'notes.txt.gz', format: 'gz', ...args })
     expect(await call({ operation: 'create', files: ['notes.txt'] })).toMatchObject({ success: true })
     expect(await call({ operation: 'extract', target_path: 'out' })).toMatchObject({ result: ['out/notes.txt'] })
     expect(files.text('out/notes.txt')).toBe('tea')
   })
 
   test('an archive cannot leave its folder', async () => {
-    const tar = new MemoryFs({ 'evil.tar': tarOf('../evil.txt', 'x') })
-    const tools = createRegistry(stdTools({ providers: [tar], grants: ['fs'], only: ['archive_handler'] }))
-    const call = tools.call('archive_handler', { operation: 'extract', path: 'evil.tar', format: 'tar', target_path: 'out' })
-    expect(await codeOf(call)).not.toContain('"success":true')
+    const tar = new MemoryFs({ 'evil.tar': makeTar('../evil.txt', 'x') })
+    const makeTools = createRegistry(stdTools({ providers: [tar], grants: ['fs'], only: ['archive_handler'] }))
+    const call = makeTools.call('archive_handler', { operation: 'extract', path: 'evil.tar', format: 'tar', target_path: 'out' })
+    expect(await catchCode(call)).not.toContain('"success":true')
     expect(tar.files().filter((path) => path.endsWith('evil.txt'))).toEqual([])
   })
 
   test('a call that takes too long', async () => {
-    const tools = createRegistry(stdTools({ only: ['text_manipulator'], limits: { fuel: 1000 } }))
+    const makeTools = createRegistry(stdTools({ only: ['text_manipulator'], limits: { fuel: 1000 } }))
     const long = { operation: 'word_wrap', input: 'word '.repeat(5000) }
-    expect(await codeOf(tools.call('text_manipulator', long))).toBe('resource_limit')
+    expect(await catchCode(makeTools.call('text_manipulator', long))).toBe('resource_limit')
   })
 })
 
@@ -270,7 +272,7 @@ return [calculator({input: "6 * 7"}).result, tool_call("calculator", {input: "6 
 })
 
 /** An archive of one entry, made by hand: ours refuse to pack such a path. */
-function tarOf(path: string, content: string): Uint8Array {
+function makeTar(path: string, content: string): Uint8Array {
   const bytes = new Uint8Array(2048)
   const put = (at: number, text: string): void => bytes.set(new TextEncoder().encode(text), at)
   put(0, path)
@@ -288,7 +290,7 @@ function tarOf(path: string, content: string): Uint8Array {
 
 describe('programs of process_executor', () => {
   const call = (executable: string, options: Parameters<typeof stdTools>[0]) =>
-    createRegistry(stdTools({ providers: world(), grants: ['*'], ...options })).call('process_executor', { executable })
+    createRegistry(stdTools({ providers: makeWorld(), grants: ['*'], ...options })).call('process_executor', { executable })
 
   test('none without a list', async () => {
     await expect(call('true', {})).rejects.toMatchObject({ code: 'policy_violation' })

@@ -38,7 +38,7 @@ interface Statement {
 export function postgresTools(client: PostgresClient): readonly Tool[] {
   const ask = async (args: unknown) => {
     const { sql, params = [] } = args as Statement
-    return failing(() => client.query(sql, params))
+    return mapFailures(() => client.query(sql, params))
   }
   return [
     defineTool({
@@ -77,7 +77,7 @@ export function redisTools(client: RedisClient): readonly Tool[] {
       sideEffect: 'network',
       recovery: 'safe',
       input: { type: 'object', properties: { key: text }, required: ['key'], additionalProperties: false },
-      execute: (args) => failing(() => client.get((args as { readonly key: string }).key)),
+      execute: (args) => mapFailures(() => client.get((args as { readonly key: string }).key)),
     }),
     defineTool({
       ...common,
@@ -88,7 +88,7 @@ export function redisTools(client: RedisClient): readonly Tool[] {
       input: { type: 'object', properties: { key: text, value: text }, required: ['key', 'value'], additionalProperties: false },
       execute: async (args) => {
         const { key, value } = args as { readonly key: string; readonly value: string }
-        await failing(() => client.set(key, value))
+        await mapFailures(() => client.set(key, value))
         return null
       },
     }),
@@ -96,7 +96,7 @@ export function redisTools(client: RedisClient): readonly Tool[] {
 }
 
 /** Connections that are refused or break are told as such; what the database says about a statement is the tool's failure. */
-async function failing<Value>(work: () => Promise<Value>): Promise<Value> {
+async function mapFailures<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (cause) {

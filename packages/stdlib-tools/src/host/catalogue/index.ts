@@ -4,7 +4,7 @@
 
 import type { SideEffect } from '../../library/effects/index.js'
 import { lookup } from '@bridle/vm'
-import { errorOfText } from '../../library/tool-errors.js'
+import { parseErrorText } from '../../library/tool-errors.js'
 import { isToolErrorCode } from '../../library/tool-errors.js'
 import type { Plain } from '@bridle/vm'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
@@ -63,7 +63,7 @@ export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
   }
   return (JSON.parse(LISTING) as readonly Listed[])
     .filter((entry) => only === undefined || only.includes(entry.name))
-    .map((entry) => toolOf(prepare, entry, programs !== undefined || entry.annotations.side_effect_level !== 'process_exec'))
+    .map((entry) => makeTool(prepare, entry, programs !== undefined || entry.annotations.side_effect_level !== 'process_exec'))
 }
 
 /** The list beside what the host's grants say of programs: both bind. */
@@ -89,7 +89,7 @@ let input = runtime_pipeline_input()
 return std_call(input.name, input.args)
 `
 
-function toolOf(prepare: () => Prepared, entry: Listed, isListed: boolean): Tool {
+function makeTool(prepare: () => Prepared, entry: Listed, isListed: boolean): Tool {
   const { name, annotations } = entry
   return defineTool({
     name,
@@ -104,7 +104,7 @@ function toolOf(prepare: () => Prepared, entry: Listed, isListed: boolean): Tool
     recovery: entry.recovery,
     cacheable: entry.cacheable === true,
     examples: entry.examples,
-    input: schemaOf(entry.parameters),
+    input: makeSchema(entry.parameters),
     async execute(args, { signal, callId }) {
       if (!isListed)
         throw new ToolError(
@@ -115,13 +115,13 @@ function toolOf(prepare: () => Prepared, entry: Listed, isListed: boolean): Tool
       try {
         return await runtime.run(calls, { input: { name, args: withDefaults(entry.parameters, args) }, signal, runId: callId })
       } catch (cause) {
-        throw toolErrorOf(cause)
+        throw toToolError(cause)
       }
     },
   })
 }
 
-function schemaOf(parameters: Listed['parameters']): JsonSchema {
+function makeSchema(parameters: Listed['parameters']): JsonSchema {
   const properties: { [name: string]: JsonSchema } = {}
   const required: string[] = []
   for (const [name, spec] of Object.entries(parameters)) {
@@ -140,7 +140,7 @@ function withDefaults(parameters: Listed['parameters'], args: unknown): { readon
 }
 
 /** The script's own error when it threw one that has a code; a category decides the code of what the runtime refused. */
-function toolErrorOf(cause: unknown): Error {
+function toToolError(cause: unknown): Error {
   if (cause instanceof RunStopped)
     return new ToolError(cause.result.status === 'cancelled' ? 'cancelled' : 'resource_limit', cause.message)
   if (!(cause instanceof ScriptError)) return cause instanceof Error ? cause : new Error(String(cause))
@@ -156,7 +156,7 @@ function toolErrorOf(cause: unknown): Error {
       details === undefined ? { cause } : { cause, details },
     )
   const text = typeof cause.value === 'string' ? cause.value : cause.message
-  const told = errorOfText(text) ?? { code: CODES[cause.fault.category] ?? 'execution_failed', message: cause.message }
+  const told = parseErrorText(text) ?? { code: CODES[cause.fault.category] ?? 'execution_failed', message: cause.message }
   return new ToolError(told.code, told.message, { cause })
 }
 

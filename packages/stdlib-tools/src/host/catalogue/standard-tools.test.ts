@@ -12,7 +12,7 @@ import { createRuntime } from '../runtime.js'
 import { compileSchema } from '../../tools/host-tools/schema.js'
 import type { JsonSchema } from '../../tools/host-tools/schema.js'
 
-const world = (): Provider[] => {
+const makeWorld = (): Provider[] => {
   const process = memoryProcess({ cwd: '/', env: { HOME: '/home/ada', API_KEY: 'hidden' }, args: ['first'] })
   return [
     new MemoryFs({ 'notes.txt': 'tea', 'dir/inner.txt': 'x' }),
@@ -46,9 +46,9 @@ const POWERS: { readonly [effect: string]: readonly string[] } = {
   process: ['process'],
 }
 
-async function outcome(id: string, args: object, grants: readonly string[], performed: string[] = []): Promise<unknown> {
+async function runToOutcome(id: string, args: object, grants: readonly string[], performed: string[] = []): Promise<unknown> {
   const runtime = createRuntime({
-    providers: world().map((provider) => ({
+    providers: makeWorld().map((provider) => ({
       kinds: provider.kinds,
       perform: (effect, call) => {
         performed.push(effect.kind)
@@ -97,20 +97,20 @@ test.each(STANDARD_TOOLS.map((tool) => [tool.id, tool] as const))('%s', async (i
   for (const { args, result } of examples) {
     expect(await compiled.check(args)).toMatchObject({ ok: true })
     const performed: string[] = []
-    const given = (await outcome(id, args, powers, performed)) as { readonly ok?: unknown }
+    const given = (await runToOutcome(id, args, powers, performed)) as { readonly ok?: unknown }
     for (const kind of performed) expect(LEVELS[kind] ?? [level], kind).toContain(level)
     expect(given).toHaveProperty('ok')
     if (result !== undefined) expect(given.ok).toEqual(result)
-    if (isConfined && id !== 'env.has') expect(await outcome(id, args, [])).toEqual({ code: 'policy_violation' })
-    if (isPure) expect(await outcome(id, args, [])).toEqual(given)
-    expect(await outcome(id, { ...args, nonsense: 1 }, powers)).toEqual({ code: 'invalid_args' })
+    if (isConfined && id !== 'env.has') expect(await runToOutcome(id, args, [])).toEqual({ code: 'policy_violation' })
+    if (isPure) expect(await runToOutcome(id, args, [])).toEqual(given)
+    expect(await runToOutcome(id, { ...args, nonsense: 1 }, powers)).toEqual({ code: 'invalid_args' })
   }
   expect(isPure).toBe(effect === null)
   expect(level === 'none').toBe(security === 'safe')
   if (level === 'none') expect([null, 'env', 'random', 'time']).toContain(effect)
 })
 
-const run = (source: string, providers = world(), grants: readonly string[] = ['*']): Promise<unknown> =>
+const run = (source: string, providers = makeWorld(), grants: readonly string[] = ['*']): Promise<unknown> =>
   createRuntime({
     providers,
     grants: grants as never,
@@ -124,7 +124,7 @@ test('llm tools need their power when nothing is mocked', async () => {
     ['llm.chat', { prompt: 'hi', provider: 'openai', model: 'm' }],
     ['llm.embed', { text: 'hi', provider: 'openai', model: 'm' }],
   ] as const)
-    expect(await outcome(id, args, ['process.info'])).toEqual({ code: 'policy_violation' })
+    expect(await runToOutcome(id, args, ['process.info'])).toEqual({ code: 'policy_violation' })
 })
 
 test('what http tools send and give', async () => {

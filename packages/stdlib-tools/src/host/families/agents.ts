@@ -48,7 +48,7 @@ import { waitpointsFamily } from '../../agents/people/waitpoints.js'
 import { websocketFamily } from '../../library/http/websocket.js'
 import { workersFamily } from '../../agents/workers/workers.js'
 
-export function agentFamilies(): readonly BuiltinFamily[] {
+export function makeAgentFamilies(): readonly BuiltinFamily[] {
   return withCharges([
     agentLoopFamily,
     agentStateFamily,

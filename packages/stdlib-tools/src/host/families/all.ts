@@ -3,13 +3,13 @@
 import { CORE_FAMILIES } from '@bridle/vm'
 import { LATER_FAMILIES } from './later.js'
 import type { BuiltinFamily, LaterFamilies } from '@bridle/vm'
-import { mcpFamilies } from './mcp.js'
+import { makeMcpFamilies } from './mcp.js'
 import { withOptionShapes } from './option-shapes.js'
 import { MCP_NAMES } from './mcp-names.generated.js'
 
 /** Those that every registry has from the start, and those that come with the first name that is looked up in them. */
 export const coreFamilies: readonly BuiltinFamily[] = CORE_FAMILIES
-export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...MCP_NAMES, load: mcpFamilies }]
+export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...MCP_NAMES, load: makeMcpFamilies }]
 
 /** All at once, with everything that is said of them. */
 export function allFamilies(): readonly BuiltinFamily[] {

@@ -2,16 +2,16 @@
 // 2,048 and once one of 8,192 elements, of each kind that it may be of, with all others small, and the fuel must grow with it. What need not pay is in the table at
 // the end with the reason; a new builtin is in neither, and fails here.
 
-import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm/families'
+import { Machine, createRegistry, linkProgram, collectSignatures } from '@bridle/vm/families'
 import type { BuiltinDef } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { compileProgram } from '@bridle/compiler'
 import { STANDARD_FAMILIES } from '../../test-support/standard-families.js'
 import { FREE } from './test-support/charges-free.js'
-import { callsOf, kindOf, prelude, SPELLED } from '../../../../vm/src/builtins/test-support/large-calls.js'
+import { listCalls, findKind, makePrelude, SPELLED } from '../../../../vm/src/builtins/test-support/large-calls.js'
 
 const registry = createRegistry(STANDARD_FAMILIES)
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 
 const SMALL_SIZE = 2048
 const LARGE_SIZE = 4 * SMALL_SIZE
@@ -20,7 +20,7 @@ const LARGE_SIZE = 4 * SMALL_SIZE
 const LEAST_GROWTH = (LARGE_SIZE - SMALL_SIZE) >> 9
 
 /** Units that a script uses until it ends or has to wait. */
-function fuelOf(text: string): number {
+function measureFuel(text: string): number {
   const { program, diagnostics } = compileProgram(
     { key: 'main.harn', text },
     { signatures, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
@@ -36,11 +36,11 @@ function fuelOf(text: string): number {
   return exit.kind === 'limit' ? Infinity : machine.fuelUsed
 }
 
-const preludes = new Map([SMALL_SIZE, LARGE_SIZE].map((n) => [n, fuelOf(prelude(n))]))
+const preludes = new Map([SMALL_SIZE, LARGE_SIZE].map((n) => [n, measureFuel(makePrelude(n))]))
 
-function growth(call: string): number {
+function measureGrowth(call: string): number {
   const [small, large] = [SMALL_SIZE, LARGE_SIZE].map(
-    (n) => fuelOf(`${prelude(n)}try { ${call} } catch (e) { }`) - preludes.get(n)!,
+    (n) => measureFuel(`${makePrelude(n)}try { ${call} } catch (e) { }`) - preludes.get(n)!,
   )
   return large === Infinity ? Infinity : large! - small!
 }
@@ -56,7 +56,7 @@ const groups: readonly (readonly [name: string, defs: readonly BuiltinDef[]])[] 
 ].filter(([, defs]) => defs.length > 0)
 
 /** The name of a parameter in the table of those that need not pay. */
-function rowName(def: BuiltinDef, parameter: string): string {
+function nameRow(def: BuiltinDef, parameter: string): string {
   return `${def.receiver === null ? '' : `${def.receiver}.`}${def.name} ${parameter}`
 }
 
@@ -64,15 +64,15 @@ test.each(groups)('%s: every builtin pays for its arguments', { timeout: 300_000
   const unpaid: string[] = []
   const free: string[] = []
   for (const def of defs) {
-    for (const [parameter, calls] of callsOf(def)) {
-      const name = rowName(def, parameter)
+    for (const [parameter, calls] of listCalls(def)) {
+      const name = nameRow(def, parameter)
       const spelled = SPELLED[name]
       const tried = spelled === undefined ? calls : [spelled]
-      const unpaidCalls = tried.filter((call) => growth(call) < LEAST_GROWTH)
-      const kinds = unpaidCalls.map((call) => `${name}: ${kindOf(call)}`)
+      const unpaidCalls = tried.filter((call) => measureGrowth(call) < LEAST_GROWTH)
+      const kinds = unpaidCalls.map((call) => `${name}: ${findKind(call)}`)
       // A builtin that pays for texts may have forgotten lists.
       unpaid.push(...(unpaidCalls.length === tried.length ? [name] : kinds))
-      free.push(...[name, ...tried.map((call) => `${name}: ${kindOf(call)}`)].filter((row) => FREE.has(row)))
+      free.push(...[name, ...tried.map((call) => `${name}: ${findKind(call)}`)].filter((row) => FREE.has(row)))
     }
   }
   // What is in the table and pays all the same is to be taken out of it.
@@ -81,7 +81,7 @@ test.each(groups)('%s: every builtin pays for its arguments', { timeout: 300_000
 
 test('the table names parameters that there are', () => {
   const names = new Set(
-    groups.flatMap(([, defs]) => defs.flatMap((def) => [...callsOf(def).keys()].map((each) => rowName(def, each)))),
+    groups.flatMap(([, defs]) => defs.flatMap((def) => [...listCalls(def).keys()].map((each) => nameRow(def, each)))),
   )
   expect([...FREE.keys()].filter((row) => !names.has(row.replace(/: [^:]*$/, '')))).toEqual([])
 })

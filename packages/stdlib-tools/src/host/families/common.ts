@@ -20,7 +20,7 @@ import { templateFamily } from '../../library/templates/template.js'
 import { terminalFamily } from '../../library/processes/terminal.js'
 import { timeFamily } from '../../library/time/time.js'
 
-export function commonFamilies(): readonly BuiltinFamily[] {
+export function makeCommonFamilies(): readonly BuiltinFamily[] {
   return withCharges([
     bytesFamily,
     codecsFamily,

@@ -12,7 +12,7 @@ test('what is listed as missing is not there', () => {
 })
 
 /** What scripts call, by name: `name(` anywhere but in comments. */
-function calledByScripts(): ReadonlySet<string> {
+function listCalledByScripts(): ReadonlySet<string> {
   const suite = new URL('../../../../../conformance/', import.meta.url)
   const scripts = readdirSync(suite, { recursive: true, encoding: 'utf8' }).filter((name) => /[^/]\.harn$/.test(name))
   return new Set(
@@ -24,7 +24,7 @@ function calledByScripts(): ReadonlySet<string> {
 }
 
 test('every builtin is called by a conformance script', () => {
-  const called = calledByScripts()
+  const called = listCalledByScripts()
   const { builtins } = createRegistry(STANDARD_FAMILIES)
   // Names with underscores in front, and `…_native`, are those that `std/` modules call for scripts.
   const uncalled = [...builtins.keys()].filter((name) => !called.has(name.split('.').at(-1)!) && !/^__|_native$/.test(name))

@@ -1,6 +1,6 @@
 // What one operation may take holds for the sum of its charges, however small each is; what others of the same slice took does not count.
 
-import { Machine, builtin, createRegistry, linkProgram, signaturesOf, work } from '@bridle/vm/families'
+import { Machine, builtin, createRegistry, linkProgram, collectSignatures, work } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { compileProgram } from '@bridle/compiler'
 import { STANDARD_FAMILIES } from '../../test-support/standard-families.js'
@@ -24,9 +24,9 @@ const registry = createRegistry([
     ],
   },
 ])
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 
-function endOf(text: string, sliceFuel = SLICE): string {
+function runToEnd(text: string, sliceFuel = SLICE): string {
   const { program, diagnostics } = compileProgram(
     { key: 'main.harn', text },
     { signatures, globals: ['charge_often', 'scan_often'], resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
@@ -44,15 +44,17 @@ function endOf(text: string, sliceFuel = SLICE): string {
 }
 
 test.each(['charge_often', 'scan_often'])('%s', (name) => {
-  expect(endOf(`println(${name}(${WORK}))`)).toBe(`${WORK}\n`)
-  expect(endOf(`println(${name}(1000000))`)).toMatch(/^too much work at once: an operation takes \d+ units, the limit is 10000$/)
-  expect(endOf(`for i in 1 to 5 { ${name}(${WORK}) }\nprintln("done")`)).toBe('done\n')
+  expect(runToEnd(`println(${name}(${WORK}))`)).toBe(`${WORK}\n`)
+  expect(runToEnd(`println(${name}(1000000))`)).toMatch(
+    /^too much work at once: an operation takes \d+ units, the limit is 10000$/,
+  )
+  expect(runToEnd(`for i in 1 to 5 { ${name}(${WORK}) }\nprintln("done")`)).toBe('done\n')
   // As a value, and called for each element of a list.
-  expect(endOf(`let f = ${name}\nprintln([${WORK}, ${WORK}].map(f))`)).toBe(`[${WORK}, ${WORK}]\n`)
+  expect(runToEnd(`let f = ${name}\nprintln([${WORK}, ${WORK}].map(f))`)).toBe(`[${WORK}, ${WORK}]\n`)
 })
 
 test('operators of one slice are not added up', () => {
   // A comparison takes 9,375 units.
   const text = `let t = "é" * 600000\nlet u = t + t + t + t\nlet a = u + u + "c"\nlet b = u + u + "d"\nlet n = charge_often(500)\n`
-  expect(endOf(`${text}${'let _ = a == b\n'.repeat(20)}println(n)`)).toBe('500\n')
+  expect(runToEnd(`${text}${'let _ = a == b\n'.repeat(20)}println(n)`)).toBe('500\n')
 })

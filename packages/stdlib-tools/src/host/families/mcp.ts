@@ -4,6 +4,6 @@ import type { BuiltinFamily } from '@bridle/vm'
 import { mcpServeFamily } from '../../tools/servers/serve.js'
 import { mcpFamily } from '../../tools/servers/mcp.js'
 
-export function mcpFamilies(): readonly BuiltinFamily[] {
+export function makeMcpFamilies(): readonly BuiltinFamily[] {
   return [mcpFamily, mcpServeFamily]
 }

@@ -1,7 +1,7 @@
 // Every builtin that takes a dict of options says which keys it has.
 
 import { expect, test } from 'vitest'
-import { paramNames, readShape } from '@bridle/vm/families'
+import { listParamNames, readShape } from '@bridle/vm/families'
 import { allFamilies } from './all.js'
 
 const defs = allFamilies().flatMap(({ builtins }) => builtins.filter(({ receiver }) => receiver === null))
@@ -10,7 +10,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['options', 'opts', 'config'])
 
 /** Names of parameters that take a dict of options. */
 function listOptions(signature: string): readonly string[] {
-  return paramNames(signature).filter((name) => {
+  return listParamNames(signature).filter((name) => {
     const type = new RegExp(`[(,]\\s*${name}\\??:\\s*([^,)]*)`).exec(signature)?.[1] ?? ''
     return OPTIONS.has(name) && type.includes('dict') && !type.includes('{')
   })
@@ -30,7 +30,7 @@ test('shapes are of parameters that there are, and can be read', () => {
   for (const { name, signature, shapes } of defs) {
     for (const [param, shape] of Object.entries(shapes ?? {})) {
       const rows = readShape(shape)
-      if (!paramNames(signature).includes(param)) wrong.push(`${name} has no ${param}`)
+      if (!listParamNames(signature).includes(param)) wrong.push(`${name} has no ${param}`)
       if (rows.length === 0 || new Set(rows.map((row) => row.name)).size < rows.length)
         wrong.push(`${name}.${param} is empty or double`)
     }

@@ -1,14 +1,14 @@
 // Builtins that go through much data do it in pieces: between two of them the host has its thread back. Each call is run over data
 // that takes many pieces; no turn may use more than a few, and neither slices nor snapshots between the pieces change anything.
 
-import { Machine, PIECE, createRegistry, linkProgram, signaturesOf } from '@bridle/vm/families'
+import { Machine, PIECE, createRegistry, linkProgram, collectSignatures } from '@bridle/vm/families'
 import type { LinkedProgram } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { compileProgram } from '@bridle/compiler'
 import { STANDARD_FAMILIES } from '../../test-support/standard-families.js'
 
 const registry = createRegistry(STANDARD_FAMILIES)
-const signatures = signaturesOf(registry)
+const signatures = collectSignatures(registry)
 const options = { hashHex: () => '00'.repeat(32) }
 
 function link(text: string): LinkedProgram {

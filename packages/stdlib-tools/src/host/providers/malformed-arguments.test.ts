@@ -13,7 +13,7 @@ for message in result.transcript.messages { if message.role == "tool" { println(
 `
 
 /** A model whose first answer is a call with these arguments. */
-function model(args: Plain): Provider {
+function makeModel(args: Plain): Provider {
   let asked = 0
   const usage = { model: 'gpt-4o', input_tokens: 1, output_tokens: 1 }
   return {
@@ -25,8 +25,8 @@ function model(args: Plain): Provider {
   }
 }
 
-async function outputOf(args: Plain): Promise<string> {
-  const runtime = createRuntime({ providers: [model(args)], grants: ['llm'] })
+async function runToOutput(args: Plain): Promise<string> {
+  const runtime = createRuntime({ providers: [makeModel(args)], grants: ['llm'] })
   const result = await runtime.start(runtime.compile(SCRIPT)).result
   return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
 }
@@ -40,7 +40,7 @@ test.each<[string, Plain, string]>([
   ['a list as data', ['/tmp'], 'they are a list'],
   ['two objects', '{} {}', 'they are not JSON'],
 ])('%s', async (_name, args, problem) => {
-  const output = await outputOf(args)
+  const output = await runToOutput(args)
   expect(output).not.toContain('ran with')
   expect(output).toContain(problem)
 })
@@ -52,5 +52,5 @@ test.each<[string, Plain, string]>([
   ['nothing, for a tool without parameters', '', 'ran with {}'],
   ['null', null, 'ran with {}'],
 ])('%s runs', async (_name, args, text) => {
-  expect(await outputOf(args)).toContain(text)
+  expect(await runToOutput(args)).toContain(text)
 })

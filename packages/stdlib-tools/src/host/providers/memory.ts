@@ -1,11 +1,11 @@
 // Worlds in memory: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
 // and hosts that want to give a script a playground. They answer with the same records as the real ones.
 
-import { plainUnits } from '@bridle/vm'
+import { measurePlain } from '@bridle/vm'
 import { isSecretVariable } from '../../library/processes/process.js'
 import type { Effect, EffectArgs, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
-import { sha256OfBytes } from '../hash.js'
-import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorText } from '../../tools/executors/os-errors.js'
+import { hashSha256Bytes } from '../hash.js'
+import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, describeOsError } from '../../tools/executors/os-errors.js'
 import { answered, categorizedError, provider, refused, runtimeError } from '../../tools/executors/provider.js'
 import type { Provider } from '../../tools/executors/provider.js'
 
@@ -32,7 +32,7 @@ export interface FileTree {
   delete(path: string): void
 }
 
-export function memoryNode(data: Uint8Array | null, modifiedMs: number): FileNode {
+export function makeMemoryNode(data: Uint8Array | null, modifiedMs: number): FileNode {
   return { isDir: data === null, size: data?.length ?? 0, modifiedMs, read: () => data ?? new Uint8Array(0) }
 }
 
@@ -52,7 +52,7 @@ const LONGEST_PATH = 4096
 class NoSpace extends Error {}
 
 export class MemoryTree implements FileTree {
-  private readonly nodes = new Map<string, FileNode>([['/', memoryNode(null, 0)]])
+  private readonly nodes = new Map<string, FileNode>([['/', makeMemoryNode(null, 0)]])
   private readonly folders = new Map<string, Set<string>>([['/', new Set()]])
   private readonly most: number
   private bytes = 0
@@ -71,13 +71,13 @@ export class MemoryTree implements FileTree {
   }
 
   put(path: string, data: Uint8Array | null, modifiedMs: number): void {
-    const node = memoryNode(data, modifiedMs)
+    const node = makeMemoryNode(data, modifiedMs)
     const before = this.nodes.get(path)
-    const bytes = this.bytes + bytesOfNode(path, node) - (before === undefined ? 0 : bytesOfNode(path, before))
+    const bytes = this.bytes + measureNode(path, node) - (before === undefined ? 0 : measureNode(path, before))
     if (bytes > this.most) throw new NoSpace()
     this.bytes = bytes
     this.nodes.set(path, node)
-    if (path !== '/') this.folder(parentOf(path)).add(nameOf(path))
+    if (path !== '/') this.ensureFolder(findParent(path)).add(readName(path))
   }
 
   delete(path: string): void {
@@ -85,25 +85,25 @@ export class MemoryTree implements FileTree {
     for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
       for (const name of this.folders.get(each) ?? []) pending.push(each === '/' ? `/${name}` : `${each}/${name}`)
       const node = this.nodes.get(each)
-      if (node !== undefined) this.bytes -= bytesOfNode(each, node)
+      if (node !== undefined) this.bytes -= measureNode(each, node)
       this.nodes.delete(each)
       this.folders.delete(each)
     }
-    if (path !== '/') this.folders.get(parentOf(path))?.delete(nameOf(path))
+    if (path !== '/') this.folders.get(findParent(path))?.delete(readName(path))
   }
 
-  private folder(path: string): Set<string> {
+  private ensureFolder(path: string): Set<string> {
     const names = this.folders.get(path) ?? new Set<string>()
     this.folders.set(path, names)
     return names
   }
 }
 
-function bytesOfNode(path: string, node: FileNode): number {
+function measureNode(path: string, node: FileNode): number {
   return NODE_BYTES + 2 * path.length + node.size
 }
 
-function nameOf(path: string): string {
+function readName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
@@ -138,12 +138,12 @@ export class MemoryFs implements Provider {
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
     const given = String(effect.args.path ?? '')
     const to = String(effect.args.to ?? '')
-    if (given.length > LONGEST_PATH || to.length > LONGEST_PATH) return no('ENAMETOOLONG', given)
+    if (given.length > LONGEST_PATH || to.length > LONGEST_PATH) return refuseWith('ENAMETOOLONG', given)
     try {
       return this.operate(effect, call, this.absolute(given))
     } catch (cause) {
       if (!(cause instanceof NoSpace)) throw cause
-      return no('ENOSPC', this.absolute(given))
+      return refuseWith('ENOSPC', this.absolute(given))
     }
   }
 
@@ -151,8 +151,8 @@ export class MemoryFs implements Provider {
     const { args } = effect
     const node = this.tree.get(path)
     if (effect.kind === 'fs.read') {
-      if (node === undefined) return this.missing(path)
-      if (node.isDir) return no('EISDIR', path)
+      if (node === undefined) return this.refuseMissing(path)
+      if (node.isDir) return refuseWith('EISDIR', path)
       const data = node.read()
       if (args.encoding === 'bytes') return answered({ path, data: data.slice() })
       try {
@@ -166,7 +166,7 @@ export class MemoryFs implements Provider {
         return answered(node !== undefined)
       case 'stat':
         return node === undefined
-          ? this.missing(path)
+          ? this.refuseMissing(path)
           : answered({
               path,
               size: node.size,
@@ -176,8 +176,8 @@ export class MemoryFs implements Provider {
               modifiedMs: node.modifiedMs,
             })
       case 'list': {
-        if (node === undefined) return this.missing(path)
-        return node.isDir ? answered({ path, names: this.tree.names(path) }) : no('ENOTDIR', path)
+        if (node === undefined) return this.refuseMissing(path)
+        return node.isDir ? answered({ path, names: this.tree.names(path) }) : refuseWith('ENOTDIR', path)
       }
       case 'walk':
         return answered({ path, entries: this.walk(path, typeof args.maxDepth === 'number' ? args.maxDepth : Infinity) })
@@ -187,12 +187,12 @@ export class MemoryFs implements Provider {
         return answered(this.findUp(path, String(args.name)))
       case 'write': {
         const { expected } = args
-        if (expected !== undefined && (node === undefined || node.isDir ? null : sha256OfBytes(node.read())) !== expected)
+        if (expected !== undefined && (node === undefined || node.isDir ? null : hashSha256Bytes(node.read())) !== expected)
           return refused('ECHANGED', CHANGED_SINCE_READ, { path })
-        return this.write(path, bytesOf(args.data ?? ''), call.now)
+        return this.write(path, toBytes(args.data ?? ''), call.now)
       }
       case 'append': {
-        const added = bytesOf(args.data ?? '')
+        const added = toBytes(args.data ?? '')
         const before = node === undefined || node.isDir ? new Uint8Array(0) : node.read()
         const isWithinLine = args.ownLine === true && before.length > 0 && before.at(-1) !== 10
         const from = before.length + (isWithinLine ? 1 : 0)
@@ -203,15 +203,15 @@ export class MemoryFs implements Provider {
         return this.write(path, joined, call.now)
       }
       case 'mkdir': {
-        for (let at = path; at !== '/'; at = parentOf(at))
-          if (this.tree.get(at)?.isDir === false) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
+        for (let at = path; at !== '/'; at = findParent(at))
+          if (this.tree.get(at)?.isDir === false) return refuseWith(at === path ? 'EEXIST' : 'ENOTDIR', path)
         this.makeFolders(path, call.now)
         return answered({ path })
       }
       case 'delete': {
         if (node === undefined) {
-          const code = this.codeOfMissing(path)
-          return refused(code, osErrorText({ code }), { path, isDir: false })
+          const code = this.chooseMissingCode(path)
+          return refused(code, describeOsError({ code }), { path, isDir: false })
         }
         this.tree.delete(path)
         return answered({ path, isDir: node.isDir })
@@ -234,29 +234,29 @@ export class MemoryFs implements Provider {
   }
 
   private put(path: string, data: Uint8Array, now: number): void {
-    this.makeFolders(parentOf(path), now)
+    this.makeFolders(findParent(path), now)
     this.tree.put(path, data, now)
   }
 
   private makeFolders(path: string, now: number): void {
-    for (let at = path; this.tree.get(at) === undefined; at = parentOf(at)) this.tree.put(at, null, now)
+    for (let at = path; this.tree.get(at) === undefined; at = findParent(at)) this.tree.put(at, null, now)
   }
 
   private write(path: string, data: Uint8Array, now: number): EffectOutcome {
-    const parent = this.tree.get(parentOf(path))
-    if (parent === undefined) return this.missing(path)
-    if (!parent.isDir) return no('ENOTDIR', path)
-    if (this.tree.get(path)?.isDir === true) return no('EISDIR', path)
+    const parent = this.tree.get(findParent(path))
+    if (parent === undefined) return this.refuseMissing(path)
+    if (!parent.isDir) return refuseWith('ENOTDIR', path)
+    if (this.tree.get(path)?.isDir === true) return refuseWith('EISDIR', path)
     this.tree.put(path, data.slice(), now)
     return answered({ path })
   }
 
   private transfer(op: 'copy' | 'move', path: string, to: string, now: number): EffectOutcome {
     const node = this.tree.get(path)
-    const fail = (code: string): EffectOutcome => refused(code, osErrorText({ code }), { path, to })
-    if (node === undefined) return fail(this.codeOfMissing(path))
+    const fail = (code: string): EffectOutcome => refused(code, describeOsError({ code }), { path, to })
+    if (node === undefined) return fail(this.chooseMissingCode(path))
     if (op === 'copy' && node.isDir) return refused('EIO', NO_FILE_TO_COPY, { path, to })
-    if (this.tree.get(parentOf(to)) === undefined) return fail(this.codeOfMissing(to))
+    if (this.tree.get(findParent(to)) === undefined) return fail(this.chooseMissingCode(to))
     if (op === 'copy') {
       this.tree.put(to, node.read().slice(), now)
       return answered({ path, to })
@@ -287,18 +287,18 @@ export class MemoryFs implements Provider {
   }
 
   private findUp(path: string, name: string): string | null {
-    for (let at = path; ; at = parentOf(at)) {
+    for (let at = path; ; at = findParent(at)) {
       if (this.tree.get(at === '/' ? `/${name}` : `${at}/${name}`) !== undefined) return at
       if (at === '/') return null
     }
   }
 
-  private missing(path: string): EffectOutcome {
-    return no(this.codeOfMissing(path), path)
+  private refuseMissing(path: string): EffectOutcome {
+    return refuseWith(this.chooseMissingCode(path), path)
   }
 
-  private codeOfMissing(path: string): 'ENOENT' | 'ENOTDIR' {
-    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) if (this.tree.get(at)?.isDir === false) return 'ENOTDIR'
+  private chooseMissingCode(path: string): 'ENOENT' | 'ENOTDIR' {
+    for (let at = findParent(path); at !== '/'; at = findParent(at)) if (this.tree.get(at)?.isDir === false) return 'ENOTDIR'
     return 'ENOENT'
   }
 }
@@ -310,16 +310,16 @@ function isOwnLink(node: FileNode, { ownLink }: Effect['args']): boolean {
 
 type WalkEntry = { readonly path: string; readonly isDir: boolean; readonly isFile: boolean; readonly depth: number }
 
-function no(code: string, path: string): EffectOutcome {
-  return refused(code, osErrorText({ code }), { path })
+function refuseWith(code: string, path: string): EffectOutcome {
+  return refused(code, describeOsError({ code }), { path })
 }
 
-function parentOf(path: string): string {
+function findParent(path: string): string {
   const at = path.lastIndexOf('/')
   return at <= 0 ? '/' : path.slice(0, at)
 }
 
-function bytesOf(data: Plain): Uint8Array {
+function toBytes(data: Plain): Uint8Array {
   return data instanceof Uint8Array ? data : new TextEncoder().encode(String(data))
 }
 
@@ -372,8 +372,8 @@ export class MemoryStore implements Provider<'store.op'> {
 
   readonly perform = ({ args }: EffectOf<'store.op'>): EffectOutcome => {
     if (args.op === 'set' || args.op === 'delete' || args.op === 'clear') {
-      const added = args.op === 'set' ? unitsOfRecord(args.namespace, args.key, args.value) : 0
-      const units = this.units + added - this.unitsOf(args.namespace, args.op === 'clear' ? null : args.key)
+      const added = args.op === 'set' ? measureRecord(args.namespace, args.key, args.value) : 0
+      const units = this.units + added - this.measureUnits(args.namespace, args.op === 'clear' ? null : args.key)
       if (args.op === 'set' && units > this.most)
         return runtimeError(`store.op: the store in memory is full: it keeps ${this.most} heap units, and this makes ${units}`)
       this.units = units
@@ -382,18 +382,18 @@ export class MemoryStore implements Provider<'store.op'> {
   }
 
   /** Of one record, or of all in the namespace. */
-  private unitsOf(namespace: string, key: string | null): number {
+  private measureUnits(namespace: string, key: string | null): number {
     const space = this.records.get(namespace)
     if (space === undefined) return 0
-    if (key !== null) return space.has(key) ? unitsOfRecord(namespace, key, space.get(key)!) : 0
+    if (key !== null) return space.has(key) ? measureRecord(namespace, key, space.get(key)!) : 0
     let units = 0
-    for (const [each, value] of space) units += unitsOfRecord(namespace, each, value)
+    for (const [each, value] of space) units += measureRecord(namespace, each, value)
     return units
   }
 }
 
-function unitsOfRecord(namespace: string, key: string, value: Plain): number {
-  return RECORD_BYTES + namespace.length + key.length + plainUnits(value, Infinity)
+function measureRecord(namespace: string, key: string, value: Plain): number {
+  return RECORD_BYTES + namespace.length + key.length + measurePlain(value, Infinity)
 }
 
 /** One store operation on maps; shared with the store that keeps them in a file. */
@@ -437,7 +437,7 @@ export function scriptedHttp(
         headers: (headers ?? {}) as { [name: string]: string },
         body: text,
       })
-      if (response === null) return refused('ECONNREFUSED', osErrorText({ code: 'ECONNREFUSED' }))
+      if (response === null) return refused('ECONNREFUSED', describeOsError({ code: 'ECONNREFUSED' }))
       return answered({
         status: response.status ?? 200,
         headers: { ...response.headers },

@@ -62,7 +62,7 @@ const CONVERSATION = `[
   {role: "tool", tool_call_id: "c1", content: "seen"},
 ]`
 
-function asking(provider: string, model: string, more = ''): string {
+function makeAskingScript(provider: string, model: string, more = ''): string {
   return `
 let r = llm_call("", "Be brief.", {provider: "${provider}", model: "${model}", max_tokens: 50, temperature: 0.5, tools: ${TOOLS}, messages: ${CONVERSATION}${more}})
 println("\${r.text} | \${r.tool_calls} | \${r.input_tokens} \${r.output_tokens} \${r.cache_read_tokens} | \${r.thinking} | \${r.stop_reason} | \${r.model}")
@@ -78,7 +78,7 @@ const DECLARED = {
 
 test('Anthropic', async () => {
   const output = await run(
-    asking('anthropic', 'claude-sonnet-4-20250514', ', thinking: {budget_tokens: 20}'),
+    makeAskingScript('anthropic', 'claude-sonnet-4-20250514', ', thinking: {budget_tokens: 20}'),
     { ANTHROPIC_API_KEY: 'k1' },
     [
       {
@@ -130,7 +130,7 @@ test('OpenAI and what speaks it', async () => {
       usage: { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 2 } },
     },
   }
-  const output = await run(asking('openai', 'gpt-4o'), { OPENAI_API_KEY: 'k2' }, [answer])
+  const output = await run(makeAskingScript('openai', 'gpt-4o'), { OPENAI_API_KEY: 'k2' }, [answer])
   expect(output).toBe(
     'done | [{arguments: {path: b}, id: x, name: look, type: tool_call}] | 11 7 2 | nil | tool_calls | gpt-4o-2024\n',
   )
@@ -161,7 +161,7 @@ println(llm_call("hi", nil, {provider: "mine", model: "m", response_format: "jso
 })
 
 test('Ollama', async () => {
-  const output = await run(asking('ollama', 'qwen3'), { OLLAMA_HOST: base }, [
+  const output = await run(makeAskingScript('ollama', 'qwen3'), { OLLAMA_HOST: base }, [
     {
       status: 200,
       body: {
@@ -223,19 +223,19 @@ const CALL = `llm_call("hi", nil, {provider: "openai", model: "gpt-4o", llm_retr
 test('what goes wrong is an error dict, tried again where that can help', async () => {
   const show = `println(try { ${CALL} } catch (e) { "\${e.category} \${e.kind} \${e.reason} \${e.retry_after_ms} \${e.message}" })`
   const env = { OPENAI_API_KEY: 'k' }
-  const error = (status: number, message: string) => ({ status, body: { error: { message, type: 'some_type' } } })
-  expect(await run(show, env, [error(401, 'bad key')])).toBe('auth terminal auth_failure nil HTTP 401: some_type: bad key\n')
+  const makeError = (status: number, message: string) => ({ status, body: { error: { message, type: 'some_type' } } })
+  expect(await run(show, env, [makeError(401, 'bad key')])).toBe('auth terminal auth_failure nil HTTP 401: some_type: bad key\n')
   expect(seen).toHaveLength(1)
-  expect(await run(show, env, [error(500, 'boom'), error(500, 'boom')])).toContain('server_error transient server_error')
+  expect(await run(show, env, [makeError(500, 'boom'), makeError(500, 'boom')])).toContain('server_error transient server_error')
   expect(seen).toHaveLength(2)
-  const limited = { ...error(429, 'slow'), headers: { 'retry-after': '0.001' } }
+  const limited = { ...makeError(429, 'slow'), headers: { 'retry-after': '0.001' } }
   expect(await run(show, env, [limited, limited])).toContain('rate_limit transient rate_limit 1 [rate_limited] HTTP 429')
   expect(await run(`println(try { ${CALL} })`, {})).toBe(
     "Result.Err(Missing API key: set OPENAI_API_KEY environment variable (provider 'openai'))\n",
   )
   expect(seen).toHaveLength(0)
   expect(await run(`println(llm_healthcheck("openai"))`, env, [{ status: 200, body: { data: [] } }])).toContain('valid: true')
-  expect(await run(`println(llm_healthcheck("openai"))`, env, [error(401, 'bad key')])).toContain('valid: false')
+  expect(await run(`println(llm_healthcheck("openai"))`, env, [makeError(401, 'bad key')])).toContain('valid: false')
 })
 
 test('a time limit that no timer can hold is none', async () => {
@@ -265,7 +265,7 @@ describe('a key goes where the host has bound it', () => {
   const ok = { status: 200, body: { choices: [{ message: { content: 'done' } }], content: [{ type: 'text', text: 'done' }] } }
   const ask = (provider: string, more = ''): string =>
     `println(try { llm_call("hi", nil, {provider: "${provider}", model: "m"${more}}).text } catch (e) { e?.message ?? e })`
-  const all = (): string => JSON.stringify(seen)
+  const formatSeen = (): string => JSON.stringify(seen)
 
   test.each([
     ['anthropic', () => `{base_url: "${base}"}`],
@@ -275,7 +275,7 @@ describe('a key goes where the host has bound it', () => {
     ['openai', () => `{base_url: "${base}", auth_style: "header", auth_header: "x-key", auth_envs: ["ANTHROPIC_API_KEY"]}`],
   ])('%s elsewhere gets none of the keys', async (provider, config) => {
     const output = await run(`provider_register("${provider}", ${config()})\n${ask(provider)}`, KEYS, [ok])
-    for (const key of Object.values(KEYS)) expect(all() + output).not.toContain(key)
+    for (const key of Object.values(KEYS)) expect(formatSeen() + output).not.toContain(key)
     // A prompt goes where the script says, or the script is told why it goes nowhere.
     if (seen.length === 0) expect(output).toContain('did not bind the key')
     else expect(output).toBe('done\n')
@@ -326,7 +326,7 @@ describe('a key goes where the host has bound it', () => {
 
 describe('a prompt goes where the script says or nowhere', () => {
   const KEYS = { OPENAI_API_KEY: 'o', OPENROUTER_API_KEY: 'r', ANTHROPIC_API_KEY: 'a' }
-  const asked = async (model: string): Promise<string> => {
+  const askModel = async (model: string): Promise<string> => {
     const urls: string[] = []
     const fetch_: typeof fetch = (input, init) => {
       urls.push(`${String(input)} ${(JSON.parse(String(init?.body)) as { model: string }).model}`)
@@ -353,7 +353,7 @@ describe('a prompt goes where the script says or nowhere', () => {
     ],
     ['{provider: "opneai", model: "gpt-4"}', "there is no provider 'opneai'; known are anthropic, "],
   ])('%s', async (options, expected) => {
-    expect(await asked(options)).toContain(expected)
+    expect(await askModel(options)).toContain(expected)
   })
 })
 

@@ -12,12 +12,12 @@
 
 import { lookup } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../../library/time/host-clock.js'
-import { answered, messageOf, thrownError } from '../../tools/executors/provider.js'
-import { originOf, SecretKeeper } from '../secrets.js'
+import { clampTimer } from '../../library/time/host-clock.js'
+import { answered, describeCause, thrownError } from '../../tools/executors/provider.js'
+import { readOrigin, SecretKeeper } from '../secrets.js'
 import type { Secrets } from '../secrets.js'
 import type { EffectCall, Provider } from '../../tools/executors/provider.js'
-import { modelOptionsProblem, withModelOptions } from '../../library/effects/index.js'
+import { describeModelOptionsProblem, withModelOptions } from '../../library/effects/index.js'
 
 export interface LlmProviderOptions {
   /** Where keys and base URLs are looked up; nothing by default. */
@@ -84,40 +84,40 @@ interface Wire {
 }
 
 async function perform(options: LlmProviderOptions, effect: Effect, call: EffectCall): Promise<EffectOutcome> {
-  const args = plainJson(effect.args as Plain) as Json
+  const args = toPlainJson(effect.args as Plain) as Json
   const config = record(args.config)
-  const provider = wordOf(args.provider)
-  const style = wordOf(config['auth_style'] ?? args.auth_style, 'bearer')
+  const provider = readWord(args.provider)
+  const style = readWord(config['auth_style'] ?? args.auth_style, 'bearer')
   if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
-  const service = serviceOf(options, provider)
-  const place = placeOf(options, args)
+  const service = findService(options, provider)
+  const place = resolvePlace(options, args)
   if (typeof place === 'string') return thrownError(place)
-  const key = keyFor(options, args, place)
+  const key = findKey(options, args, place)
   if (key.kind === 'refused') return thrownError(key.reason)
   if (key.kind === 'missing' && style !== 'none' && !place.isOwn) return answered({ missing_key: key.names.join(' or ') })
-  const wire = wireOf(provider)
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args.extra_headers) }
+  const wire = findWire(provider)
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...readStrings(args.extra_headers) }
   const value = key.kind === 'value' ? key.value : undefined
   const lentHeaders = record(config['extra_headers'])
-  const lent = new SecretKeeper(options.secrets).headersFor(refsOf(lentHeaders), new URL(place.base))
+  const lent = new SecretKeeper(options.secrets).headersFor(listSecretRefs(lentHeaders), new URL(place.base))
   if (typeof lent === 'string') return thrownError(lent)
   Object.assign(headers, lent)
-  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args.auth_header), value))
+  Object.assign(headers, makeAuthorization(style, readText(config['auth_header']) ?? readText(args.auth_header), value))
   if (service.organization !== undefined && !place.isOwn) headers['openai-organization'] = service.organization
   const { base } = place
-  const send = sender(options, call, headers, place.origin)
-  if (args.op === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
+  const send = makeSender(options, call, headers, place.origin)
+  if (args.op === 'healthcheck') return await checkHealth(send, `${base}${wire.modelsPath}`, provider)
   if (args.op === 'embed') return await embed(send, wire, base, args)
-  const asked = askedOf(args)
-  const endpoint = text(config['chat_endpoint']) ?? text(args.chat_endpoint) ?? ''
+  const asked = readAsked(args)
+  const endpoint = readText(config['chat_endpoint']) ?? readText(args.chat_endpoint) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
   const own = record(asked.settings['overrides'])
-  const problem = modelOptionsProblem(provider, own)
+  const problem = describeModelOptionsProblem(provider, own)
   if (problem !== null) return thrownError(problem)
   return await send(
     url,
     withModelOptions(wire.body(asked), own),
-    timeoutOf(service.timeoutMs ?? options.timeoutMs, asked),
+    readTimeout(service.timeoutMs ?? options.timeoutMs, asked),
     (answer) => answered(wire.answer(answer) as Plain),
   )
 }
@@ -130,35 +130,35 @@ interface Place {
 }
 
 /** Where the host has the provider; null when it leaves that to the table. */
-function hostBase(options: LlmProviderOptions, args: Json): string | null {
-  const variable = text(args.base_url_env)
-  const found = serviceOf(options, wordOf(args.provider)).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
+function findHostBase(options: LlmProviderOptions, args: Json): string | null {
+  const variable = readText(args.base_url_env)
+  const found = findService(options, readWord(args.provider)).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
   return found === undefined || found === '' ? null : found
 }
 
 /** Where a request goes; the text says why nowhere. */
-function placeOf(options: LlmProviderOptions, args: Json): Place | string {
-  const provider = wordOf(args.provider)
-  const usual = hostBase(options, args) ?? text(args.base_url) ?? ''
-  const own = text(record(args.config)['base_url'])
+function resolvePlace(options: LlmProviderOptions, args: Json): Place | string {
+  const provider = readWord(args.provider)
+  const usual = findHostBase(options, args) ?? readText(args.base_url) ?? ''
+  const own = readText(record(args.config)['base_url'])
   const base = own ?? usual
   if (base === '') {
-    const known = texts(args.known_providers)
-    return text(args.base_url) === null && !known.includes(provider)
+    const known = listTexts(args.known_providers)
+    return readText(args.base_url) === null && !known.includes(provider)
       ? `there is no provider '${provider}'; known are ${[...known, ...Object.keys(options.services ?? {})].join(', ')}`
       : `provider '${provider}' has no base URL`
   }
-  const origin = originOf(base)
+  const origin = readOrigin(base)
   if (origin === null) return `provider '${provider}' has the base URL '${base}', which is no http or https address`
   if (/[?#]/.test(base)) return `provider '${provider}' has the base URL '${base}'; it must have no query and no fragment`
-  const configured = serviceOf(options, provider).baseUrl
-  if (own !== null && configured !== undefined && originOf(configured) !== origin)
-    return `provider '${provider}' is at ${originOf(configured) ?? configured} by the host's word; the script asks for ${origin}`
-  return { base, origin, isOwn: own !== null && origin !== originOf(usual) }
+  const configured = findService(options, provider).baseUrl
+  if (own !== null && configured !== undefined && readOrigin(configured) !== origin)
+    return `provider '${provider}' is at ${readOrigin(configured) ?? configured} by the host's word; the script asks for ${origin}`
+  return { base, origin, isOwn: own !== null && origin !== readOrigin(usual) }
 }
 
 /** Headers of a script whose values the host lends: `{secret: "NAME"}`. */
-function refsOf(headers: Json): { readonly [header: string]: Plain } {
+function listSecretRefs(headers: Json): { readonly [header: string]: Plain } {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       typeof record(value)['secret'] === 'string' ? [[name, value as Plain] as const] : [],
@@ -173,23 +173,23 @@ type Key =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** The key for a request to this origin, of those that are bound to it. */
-function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place): Key {
+function findKey(options: LlmProviderOptions, args: Json, { origin, base }: Place): Key {
   const config = record(args.config)
-  const service = serviceOf(options, wordOf(args.provider))
+  const service = findService(options, readWord(args.provider))
   const keeper = new SecretKeeper(options.secrets)
   const url = new URL(base)
-  const configured = hostBase(options, args)
-  const official = text(args.base_url)
-  const isHere = (place: string | null): boolean => place !== null && originOf(place) === origin
+  const configured = findHostBase(options, args)
+  const official = readText(args.base_url)
+  const isHere = (place: string | null): boolean => place !== null && readOrigin(place) === origin
   if (service.apiKey !== undefined && isHere(configured ?? official)) return { kind: 'value', value: service.apiKey() }
-  const own = texts(config['auth_envs'] ?? config['auth_env'])
-  const usual = texts(args.auth_envs)
+  const own = listTexts(config['auth_envs'] ?? config['auth_env'])
+  const usual = listTexts(args.auth_envs)
   const elsewhere = record(args.key_origins)
   const isBound = (name: string): boolean =>
     keeper.isBound(name, url) ||
     // Where the host has put a provider, its key goes there and no longer to the usual place.
     (usual.includes(name) && isHere(configured ?? official)) ||
-    texts(elsewhere[name]).some(isHere)
+    listTexts(elsewhere[name]).some(isHere)
   const names = own.length > 0 ? own : usual
   for (const name of names) {
     const value = keeper.value(name) ?? options.env?.[name]
@@ -202,23 +202,28 @@ function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place
 }
 
 async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
-  const model = wordOf(args.model)
-  if (wire.embed === undefined) return thrownError(`provider '${wordOf(args.provider)}' gives no embeddings`)
+  const model = readWord(args.model)
+  if (wire.embed === undefined) return thrownError(`provider '${readWord(args.provider)}' gives no embeddings`)
   const { path, body, vector } = wire.embed
-  return await send(`${base.replace(/\/$/, '')}${path(model)}`, body(model, wordOf(args.input)), DEFAULT_TIMEOUT_MS, (answer) => {
-    const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
-    return numbers.length === 0 ? thrownError('the answer has no embedding') : answered({ vector: numbers, model })
-  })
+  return await send(
+    `${base.replace(/\/$/, '')}${path(model)}`,
+    body(model, readWord(args.input)),
+    DEFAULT_TIMEOUT_MS,
+    (answer) => {
+      const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
+      return numbers.length === 0 ? thrownError('the answer has no embedding') : answered({ vector: numbers, model })
+    },
+  )
 }
 
 type Send = (url: string, body: Json | null, timeoutMs: number, finish: (body: Json) => EffectOutcome) => Promise<EffectOutcome>
 
 /** Requests stay at `origin`: a path cannot change the host, and no redirect is followed, for it would carry prompt and key along. */
-function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>, origin: string): Send {
+function makeSender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>, origin: string): Send {
   const ask = options.fetch ?? fetch
   return async (url, body, timeoutMs, finish) => {
-    if (originOf(url) !== origin) return thrownError(`the endpoint leads away from ${origin}: ${url}`)
-    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timerMs(timeoutMs))])
+    if (readOrigin(url) !== origin) return thrownError(`the endpoint leads away from ${origin}: ${url}`)
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(clampTimer(timeoutMs))])
     try {
       const response = await ask(url, {
         method: body === null ? 'GET' : 'POST',
@@ -227,12 +232,12 @@ function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<s
         redirect: 'manual',
         ...(body === null ? {} : { body: JSON.stringify(body) }),
       })
-      if (!response.ok) return httpFailure(response, await textOf(response, MOST_ERROR_BYTES))
-      const raw = await textOf(response, MOST_ANSWER_BYTES)
+      if (!response.ok) return makeHttpFailure(response, await readBody(response, MOST_ERROR_BYTES))
+      const raw = await readBody(response, MOST_ANSWER_BYTES)
       const parsed: unknown = JSON.parse(raw)
       return finish(record(parsed))
     } catch (cause) {
-      return transportFailure(cause, timeoutMs, call.signal.aborted)
+      return makeTransportFailure(cause, timeoutMs, call.signal.aborted)
     }
   }
 }
@@ -241,7 +246,7 @@ const MOST_ERROR_BYTES = 64 << 10
 const MOST_ANSWER_BYTES = 64 << 20
 
 /** The beginning of a body. */
-async function textOf(response: Response, most: number): Promise<string> {
+async function readBody(response: Response, most: number): Promise<string> {
   if (response.body === null) return ''
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   const decoder = new TextDecoder()
@@ -256,18 +261,18 @@ async function textOf(response: Response, most: number): Promise<string> {
   return out
 }
 
-function timeoutOf(usual: number | undefined, { settings }: Asked): number {
+function readTimeout(usual: number | undefined, { settings }: Asked): number {
   const seconds = settings['timeout']
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : (usual ?? DEFAULT_TIMEOUT_MS)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- failures
 
-function failure(category: string, message: string): EffectOutcome {
+function makeFailure(category: string, message: string): EffectOutcome {
   return thrownError(message, { category, message })
 }
 
-function categoryOfStatus(status: number): string {
+function classifyStatus(status: number): string {
   if (status === 401 || status === 403) return 'auth'
   if (status === 404) return 'not_found'
   if (status === 408 || status === 504) return 'timeout'
@@ -276,23 +281,23 @@ function categoryOfStatus(status: number): string {
   return status >= 500 ? 'server_error' : 'generic'
 }
 
-function httpFailure(response: Response, raw: string): EffectOutcome {
+function makeHttpFailure(response: Response, raw: string): EffectOutcome {
   const { status } = response
   const mark = status === 429 ? '[rate_limited] ' : status >= 500 ? '[http_error] ' : ''
   const after = response.headers.get('retry-after')
   const tail = after === null ? '' : `\nretry-after: ${after}\n`
-  return failure(categoryOfStatus(status), `${mark}HTTP ${status}: ${errorText(raw)}${tail}`)
+  return makeFailure(classifyStatus(status), `${mark}HTTP ${status}: ${readErrorText(raw)}${tail}`)
 }
 
 const MOST_ERROR_TEXT = 2000
 
 /** The message inside an error body, or the body. */
-function errorText(raw: string): string {
+function readErrorText(raw: string): string {
   try {
     const body = record(JSON.parse(raw))
     const error = record(body['error'])
-    const message = text(error['message']) ?? text(body['error']) ?? text(body['message'])
-    const type = text(error['type']) ?? text(error['code'])
+    const message = readText(error['message']) ?? readText(body['error']) ?? readText(body['message'])
+    const type = readText(error['type']) ?? readText(error['code'])
     if (message !== null) return (type === null ? message : `${type}: ${message}`).slice(0, MOST_ERROR_TEXT)
   } catch {
     // Not JSON: the text says it.
@@ -300,18 +305,18 @@ function errorText(raw: string): string {
   return raw.slice(0, MOST_ERROR_TEXT)
 }
 
-function transportFailure(cause: unknown, timeoutMs: number, cancelled: boolean): EffectOutcome {
-  if (cancelled) return failure('cancelled', 'the request was cancelled')
+function makeTransportFailure(cause: unknown, timeoutMs: number, cancelled: boolean): EffectOutcome {
+  if (cancelled) return makeFailure('cancelled', 'the request was cancelled')
   // The refusal of a network policy (node/network-policy.ts).
   const blocked = [cause, cause instanceof Error ? cause.cause : null].find(
     (each) => each instanceof Error && each.name === 'EgressBlocked',
   )
-  if (blocked !== undefined) return failure('egress_blocked', messageOf(blocked))
+  if (blocked !== undefined) return makeFailure('egress_blocked', describeCause(blocked))
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
-    return failure('timeout', `request timed out after ${timeoutMs} ms`)
+    return makeFailure('timeout', `request timed out after ${timeoutMs} ms`)
   }
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : null
-  const code = inner !== null && 'code' in inner ? wordOf(inner.code) : ''
+  const code = inner !== null && 'code' in inner ? readWord(inner.code) : ''
   const words: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connection refused',
     ECONNRESET: 'connection reset',
@@ -319,12 +324,12 @@ function transportFailure(cause: unknown, timeoutMs: number, cancelled: boolean)
     EAI_AGAIN: 'dns error',
     UND_ERR_SOCKET: 'connection closed',
   }
-  const detail = inner?.message ?? messageOf(cause)
+  const detail = inner?.message ?? describeCause(cause)
   const known = words[code]
-  return failure(known === undefined ? 'generic' : 'transient_network', known === undefined ? detail : `${known}: ${detail}`)
+  return makeFailure(known === undefined ? 'generic' : 'transient_network', known === undefined ? detail : `${known}: ${detail}`)
 }
 
-async function healthcheck(send: Send, url: string, provider: string): Promise<EffectOutcome> {
+async function checkHealth(send: Send, url: string, provider: string): Promise<EffectOutcome> {
   const outcome = await send(url, null, DEFAULT_TIMEOUT_MS, () =>
     answered({ provider, valid: true, message: `${provider} answers`, metadata: { url } }),
   )
@@ -335,12 +340,12 @@ async function healthcheck(send: Send, url: string, provider: string): Promise<E
 // ------------------------------------------------------------------------------------------------------------------ shapes
 
 /** What scripts and services name may be the name of a method of all objects. */
-function serviceOf({ services }: LlmProviderOptions, provider: string): LlmService {
+function findService({ services }: LlmProviderOptions, provider: string): LlmService {
   return services !== undefined && Object.hasOwn(services, provider) ? services[provider]! : {}
 }
 
 /** `String` would run the `toString` of an object, and what a stranger's JSON has by that name is no function. */
-function wordOf(value: unknown, missing = ''): string {
+function readWord(value: unknown, missing = ''): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : missing
 }
@@ -353,7 +358,7 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
 
-function text(value: unknown): string | null {
+function readText(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
@@ -361,33 +366,33 @@ function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : 0
 }
 
-function texts(value: unknown): string[] {
+function listTexts(value: unknown): string[] {
   return typeof value === 'string' ? [value] : list(value).filter((item): item is string => typeof item === 'string')
 }
 
-function strings(value: unknown): Record<string, string> {
+function readStrings(value: unknown): Record<string, string> {
   const out: Record<string, string> = {}
   for (const [key, item] of Object.entries(record(value))) if (typeof item === 'string') out[key] = item
   return out
 }
 
 /** Effect data as JSON: marked floats are numbers, bytes are base64. */
-function plainJson(value: Plain): unknown {
+function toPlainJson(value: Plain): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (value === null || typeof value !== 'object') return value
   if (value instanceof Uint8Array) return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(''))
-  if (Array.isArray(value)) return (value as readonly Plain[]).map(plainJson)
+  if (Array.isArray(value)) return (value as readonly Plain[]).map(toPlainJson)
   if ('v' in value && typeof (value as { v: unknown }).v === 'number' && Object.keys(value).length === 1) {
     return (value as { v: number }).v
   }
-  return Object.fromEntries(Object.entries(value as { [key: string]: Plain }).map(([key, item]) => [key, plainJson(item)]))
+  return Object.fromEntries(Object.entries(value as { [key: string]: Plain }).map(([key, item]) => [key, toPlainJson(item)]))
 }
 
-function askedOf(args: Json): Asked {
+function readAsked(args: Json): Asked {
   return {
-    provider: wordOf(args.provider),
-    model: wordOf(args.model),
-    system: text(args.system),
+    provider: readWord(args.provider),
+    model: readWord(args.model),
+    system: readText(args.system),
     messages: list(args.messages).map(record),
     tools: list(args.tools).map(record),
     toolChoice: args.tool_choice ?? null,
@@ -395,18 +400,18 @@ function askedOf(args: Json): Asked {
     settings: record(args.settings),
     thinking: record(args.thinking),
     cache: args.cache === true,
-    output: { kind: wordOf(record(args.output)['kind'], 'text'), schema: record(args.output)['schema'] ?? null },
+    output: { kind: readWord(record(args.output)['kind'], 'text'), schema: record(args.output)['schema'] ?? null },
   }
 }
 
-function authorization(style: string, header: string | null, key: string | undefined): Record<string, string> {
+function makeAuthorization(style: string, header: string | null, key: string | undefined): Record<string, string> {
   if (key === undefined || style === 'none') return {}
   if (style === 'azure_openai') return { 'api-key': key }
   return style === 'header' && header !== null ? { [header]: key } : { authorization: `Bearer ${key}` }
 }
 
 /** Settings under the names of a service. */
-function renamed(settings: Json, names: Readonly<Record<string, string>>): Record<string, unknown> {
+function renameSettings(settings: Json, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const [ours, theirs] of Object.entries(names)) {
     const value = settings[ours]
@@ -415,17 +420,17 @@ function renamed(settings: Json, names: Readonly<Record<string, string>>): Recor
   return out
 }
 
-function functionOf(tool: Json): Json {
+function readFunction(tool: Json): Json {
   return record(tool['function'])
 }
 
-function callsOf(message: Json): readonly Json[] {
+function listCalls(message: Json): readonly Json[] {
   return list(message['tool_calls']).map(record)
 }
 
 /** Of a past call, for a service that wants an object; the machine has made one of what the model wrote. */
-function pastArguments(call: Json): unknown {
-  const given = functionOf(call)['arguments']
+function parsePastArguments(call: Json): unknown {
+  const given = readFunction(call)['arguments']
   if (typeof given !== 'string') return given ?? {}
   try {
     return JSON.parse(given) as unknown
@@ -435,8 +440,8 @@ function pastArguments(call: Json): unknown {
 }
 
 /** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */
-function toolCall(id: string, name: unknown, args: unknown): Json {
-  return { id, type: 'tool_call', name: wordOf(name), arguments: args ?? null }
+function makeToolCall(id: string, name: unknown, args: unknown): Json {
+  return { id, type: 'tool_call', name: readWord(name), arguments: args ?? null }
 }
 
 // --------------------------------------------------------------------------------------------------------------- Anthropic
@@ -449,54 +454,54 @@ const anthropic: Wire = {
     const body: Record<string, unknown> = {
       model: asked.model,
       max_tokens: asked.maxTokens,
-      messages: anthropicMessages(asked.messages),
-      ...renamed(settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop_sequences' }),
+      messages: makeAnthropicMessages(asked.messages),
+      ...renameSettings(settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop_sequences' }),
     }
     if (asked.system !== null) {
       body['system'] = asked.cache ? [{ type: 'text', text: asked.system, cache_control: { type: 'ephemeral' } }] : asked.system
     }
-    if (asked.tools.length > 0) body['tools'] = asked.tools.map(anthropicTool)
-    if (asked.toolChoice !== null) body['tool_choice'] = anthropicChoice(asked.toolChoice)
+    if (asked.tools.length > 0) body['tools'] = asked.tools.map(makeAnthropicTool)
+    if (asked.toolChoice !== null) body['tool_choice'] = makeAnthropicChoice(asked.toolChoice)
     if (thinking['mode'] === 'enabled') {
       body['thinking'] = { type: 'enabled', budget_tokens: thinking['budget_tokens'] ?? Math.floor(asked.maxTokens / 2) }
     }
     if (thinking['mode'] === 'adaptive') body['thinking'] = { type: 'adaptive' }
-    const prefill = text(settings['prefill'])
+    const prefill = readText(settings['prefill'])
     if (prefill !== null) (body['messages'] as unknown[]).push({ role: 'assistant', content: prefill })
     return body
   },
   answer: (body) => {
     const blocks = list(body['content']).map(record)
     const usage = record(body['usage'])
-    const joined = (type: string, key: string): string =>
+    const joinBlocks = (type: string, key: string): string =>
       blocks
         .filter((block) => block['type'] === type)
-        .map((block) => text(block[key]) ?? '')
+        .map((block) => readText(block[key]) ?? '')
         .join('')
-    const thinking = joined('thinking', 'thinking')
+    const thinking = joinBlocks('thinking', 'thinking')
     return {
-      text: joined('text', 'text'),
+      text: joinBlocks('text', 'text'),
       tool_calls: blocks
         .filter((block) => block['type'] === 'tool_use')
-        .map((block) => toolCall(wordOf(block['id']), block['name'], block['input'])),
-      model: text(body['model']),
+        .map((block) => makeToolCall(readWord(block['id']), block['name'], block['input'])),
+      model: readText(body['model']),
       input_tokens: count(usage['input_tokens']),
       output_tokens: count(usage['output_tokens']),
       cache_read_tokens: count(usage['cache_read_input_tokens']),
       cache_write_tokens: count(usage['cache_creation_input_tokens']),
       thinking: thinking === '' ? null : thinking,
-      stop_reason: text(body['stop_reason']),
+      stop_reason: readText(body['stop_reason']),
     }
   },
 }
 
-function anthropicTool(tool: Json): Json {
-  const inner = functionOf(tool)
+function makeAnthropicTool(tool: Json): Json {
+  const inner = readFunction(tool)
   if (Object.keys(inner).length === 0) return tool
   return { name: inner['name'], description: inner['description'], input_schema: inner['parameters'] }
 }
 
-function anthropicChoice(choice: unknown): Json {
+function makeAnthropicChoice(choice: unknown): Json {
   if (choice === 'required' || choice === 'any') return { type: 'any' }
   if (typeof choice === 'string')
     return choice === 'none' || choice === 'auto' ? { type: choice } : { type: 'tool', name: choice }
@@ -504,10 +509,10 @@ function anthropicChoice(choice: unknown): Json {
 }
 
 /** Results of tools are blocks of a user message, those of one turn in one. */
-function anthropicMessages(messages: readonly Json[]): Json[] {
+function makeAnthropicMessages(messages: readonly Json[]): Json[] {
   const out: { role: string; content: unknown }[] = []
   for (const message of messages) {
-    const role = wordOf(message['role'], 'user')
+    const role = readWord(message['role'], 'user')
     if (role === 'tool') {
       const block = { type: 'tool_result', tool_use_id: message['tool_call_id'], content: message['content'] ?? '' }
       const last = out.at(-1)
@@ -515,12 +520,12 @@ function anthropicMessages(messages: readonly Json[]): Json[] {
       else out.push({ role: 'user', content: [block] })
       continue
     }
-    const calls = callsOf(message)
+    const calls = listCalls(message)
     if (calls.length === 0) {
-      out.push({ role: role === 'assistant' ? 'assistant' : 'user', content: anthropicContent(message['content']) })
+      out.push({ role: role === 'assistant' ? 'assistant' : 'user', content: makeAnthropicContent(message['content']) })
       continue
     }
-    const said = text(message['content'])
+    const said = readText(message['content'])
     out.push({
       role: 'assistant',
       content: [
@@ -528,8 +533,8 @@ function anthropicMessages(messages: readonly Json[]): Json[] {
         ...calls.map((call) => ({
           type: 'tool_use',
           id: call['id'],
-          name: functionOf(call)['name'],
-          input: pastArguments(call),
+          name: readFunction(call)['name'],
+          input: parsePastArguments(call),
         })),
       ],
     })
@@ -537,7 +542,7 @@ function anthropicMessages(messages: readonly Json[]): Json[] {
   return out
 }
 
-function anthropicContent(content: unknown): unknown {
+function makeAnthropicContent(content: unknown): unknown {
   if (!Array.isArray(content)) return content ?? ''
   return list(content).map((item) => {
     const block = record(item)
@@ -567,8 +572,8 @@ const openai: Wire = {
   body: (asked) => {
     const body: Record<string, unknown> = {
       model: asked.model,
-      messages: openaiMessages(asked),
-      ...renamed(asked.settings, {
+      messages: makeOpenaiMessages(asked),
+      ...renameSettings(asked.settings, {
         temperature: 'temperature',
         top_p: 'top_p',
         stop: 'stop',
@@ -596,22 +601,22 @@ const openai: Wire = {
     const message = record(choice['message'])
     const usage = record(body['usage'])
     return {
-      text: text(message['content']) ?? '',
-      tool_calls: callsOf(message).map((call, at) =>
-        toolCall(text(call['id']) ?? `call_${at + 1}`, functionOf(call)['name'], functionOf(call)['arguments']),
+      text: readText(message['content']) ?? '',
+      tool_calls: listCalls(message).map((call, at) =>
+        makeToolCall(readText(call['id']) ?? `call_${at + 1}`, readFunction(call)['name'], readFunction(call)['arguments']),
       ),
-      model: text(body['model']),
+      model: readText(body['model']),
       input_tokens: count(usage['prompt_tokens']),
       output_tokens: count(usage['completion_tokens']),
       cache_read_tokens: count(record(usage['prompt_tokens_details'])['cached_tokens']),
       cache_write_tokens: 0,
-      thinking: text(message['reasoning_content']) ?? text(message['reasoning']),
-      stop_reason: text(choice['finish_reason']),
+      thinking: readText(message['reasoning_content']) ?? readText(message['reasoning']),
+      stop_reason: readText(choice['finish_reason']),
     }
   },
 }
 
-function openaiMessages(asked: Asked): Json[] {
+function makeOpenaiMessages(asked: Asked): Json[] {
   const messages = asked.messages.map((message) => {
     const { content } = message
     if (!Array.isArray(content)) return message
@@ -619,20 +624,20 @@ function openaiMessages(asked: Asked): Json[] {
       .map(record)
       .find((block) => block['type'] === 'tool_result')
     if (result !== undefined) return { role: 'tool', tool_call_id: result['tool_use_id'], content: result['content'] ?? '' }
-    return { ...message, content: list(content).map((item) => openaiBlock(record(item))) }
+    return { ...message, content: list(content).map((item) => makeOpenaiBlock(record(item))) }
   })
   return asked.system === null ? messages : [{ role: 'system', content: asked.system }, ...messages]
 }
 
-function openaiBlock(block: Json): Json {
+function makeOpenaiBlock(block: Json): Json {
   if (block['type'] === 'output_text') return { type: 'text', text: block['text'] }
   if (block['type'] !== 'image') return block
   const data = block['base64'] ?? block['data']
   const url =
     data === undefined
       ? (block['url'] ?? block['file_uri'])
-      : `data:${wordOf(block['media_type'] ?? block['mime_type'])};base64,${wordOf(data)}`
-  return { type: 'image_url', image_url: { url, ...renamed(block, { detail: 'detail' }) } }
+      : `data:${readWord(block['media_type'] ?? block['mime_type'])};base64,${readWord(data)}`
+  return { type: 'image_url', image_url: { url, ...renameSettings(block, { detail: 'detail' }) } }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ Ollama
@@ -649,10 +654,16 @@ const ollama: Wire = {
     const body: Record<string, unknown> = {
       model: asked.model,
       stream: false,
-      messages: openaiMessages(asked).map(ollamaMessage),
+      messages: makeOpenaiMessages(asked).map(makeOllamaMessage),
       options: {
         num_predict: asked.maxTokens,
-        ...renamed(asked.settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop', seed: 'seed' }),
+        ...renameSettings(asked.settings, {
+          temperature: 'temperature',
+          top_p: 'top_p',
+          top_k: 'top_k',
+          stop: 'stop',
+          seed: 'seed',
+        }),
       },
     }
     if (asked.tools.length > 0) body['tools'] = asked.tools
@@ -664,37 +675,37 @@ const ollama: Wire = {
   answer: (body) => {
     const message = record(body['message'])
     return {
-      text: text(message['content']) ?? '',
-      tool_calls: callsOf(message).map((call, at) =>
-        toolCall(`call_${at + 1}`, functionOf(call)['name'], functionOf(call)['arguments']),
+      text: readText(message['content']) ?? '',
+      tool_calls: listCalls(message).map((call, at) =>
+        makeToolCall(`call_${at + 1}`, readFunction(call)['name'], readFunction(call)['arguments']),
       ),
-      model: text(body['model']),
+      model: readText(body['model']),
       input_tokens: count(body['prompt_eval_count']),
       output_tokens: count(body['eval_count']),
       cache_read_tokens: 0,
       cache_write_tokens: 0,
-      thinking: text(message['thinking']),
-      stop_reason: text(body['done_reason']),
+      thinking: readText(message['thinking']),
+      stop_reason: readText(body['done_reason']),
     }
   },
 }
 
 /** Arguments are objects here, and images are a list beside the text. */
-function ollamaMessage(message: Json): Json {
-  const calls = callsOf(message)
+function makeOllamaMessage(message: Json): Json {
+  const calls = listCalls(message)
   const blocks = list(message['content']).map(record)
   const plain: Record<string, unknown> = { ...message }
   if (calls.length > 0) {
     plain['tool_calls'] = calls.map((call) => ({
-      function: { name: functionOf(call)['name'], arguments: pastArguments(call) },
+      function: { name: readFunction(call)['name'], arguments: parsePastArguments(call) },
     }))
   }
   if (blocks.length === 0) return plain
   const images = blocks.flatMap((block) => {
-    const url = text(record(block['image_url'])['url'])
+    const url = readText(record(block['image_url'])['url'])
     return url === null ? [] : [url.replace(/^data:[^,]*,/, '')]
   })
-  plain['content'] = blocks.map((block) => text(block['text']) ?? '').join('')
+  plain['content'] = blocks.map((block) => readText(block['text']) ?? '').join('')
   if (images.length > 0) plain['images'] = images
   return plain
 }
@@ -712,7 +723,7 @@ const gemini: Wire = {
   body: (asked) => {
     const generation: Record<string, unknown> = {
       maxOutputTokens: asked.maxTokens,
-      ...renamed(asked.settings, {
+      ...renameSettings(asked.settings, {
         temperature: 'temperature',
         top_p: 'topP',
         top_k: 'topK',
@@ -722,12 +733,12 @@ const gemini: Wire = {
     }
     if (asked.output.kind !== 'text') generation['responseMimeType'] = 'application/json'
     const body: Record<string, unknown> = {
-      contents: asked.messages.map((message) => geminiContent(message, callNames(asked.messages))),
+      contents: asked.messages.map((message) => makeGeminiContent(message, callNames(asked.messages))),
       generationConfig: generation,
     }
     if (asked.system !== null) body['systemInstruction'] = { parts: [{ text: asked.system }] }
     if (asked.tools.length > 0) {
-      const declared = asked.tools.map(functionOf).map(({ name, description, parameters }) => ({
+      const declared = asked.tools.map(readFunction).map(({ name, description, parameters }) => ({
         name,
         description,
         parametersJsonSchema: parameters,
@@ -740,48 +751,48 @@ const gemini: Wire = {
     const candidate = record(list(body['candidates'])[0])
     const parts = list(record(candidate['content'])['parts']).map(record)
     const usage = record(body['usageMetadata'])
-    const said = (thought: boolean): string =>
+    const joinParts = (thought: boolean): string =>
       parts
         .filter((part) => (part['thought'] === true) === thought)
-        .map((part) => text(part['text']) ?? '')
+        .map((part) => readText(part['text']) ?? '')
         .join('')
-    const thinking = said(true)
+    const thinking = joinParts(true)
     const calls = parts.map((part) => record(part['functionCall'])).filter((call) => call['name'] !== undefined)
     return {
-      text: said(false),
-      tool_calls: calls.map((call, at) => toolCall(`call_${at + 1}`, call['name'], call['args'])),
-      model: text(body['modelVersion']),
+      text: joinParts(false),
+      tool_calls: calls.map((call, at) => makeToolCall(`call_${at + 1}`, call['name'], call['args'])),
+      model: readText(body['modelVersion']),
       input_tokens: count(usage['promptTokenCount']),
       output_tokens: count(usage['candidatesTokenCount']),
       cache_read_tokens: count(usage['cachedContentTokenCount']),
       cache_write_tokens: 0,
       thinking: thinking === '' ? null : thinking,
-      stop_reason: text(candidate['finishReason'])?.toLowerCase() ?? null,
+      stop_reason: readText(candidate['finishReason'])?.toLowerCase() ?? null,
     }
   },
 }
 
 /** Names of the called functions by the ids of the calls: results name the function here. */
 function callNames(messages: readonly Json[]): ReadonlyMap<unknown, unknown> {
-  return new Map(messages.flatMap(callsOf).map((call) => [call['id'], functionOf(call)['name']]))
+  return new Map(messages.flatMap(listCalls).map((call) => [call['id'], readFunction(call)['name']]))
 }
 
-function geminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Json {
+function makeGeminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Json {
   const role = message['role'] === 'assistant' ? 'model' : 'user'
   if (message['role'] === 'tool') {
     const id = message['tool_call_id']
     const response = { name: names.get(id) ?? id, response: { result: message['content'] ?? '' } }
     return { role: 'user', parts: [{ functionResponse: response }] }
   }
-  const calls = callsOf(message).map((call) => ({
-    functionCall: { name: functionOf(call)['name'], args: pastArguments(call) },
+  const calls = listCalls(message).map((call) => ({
+    functionCall: { name: readFunction(call)['name'], args: parsePastArguments(call) },
   }))
   const { content } = message
   const blocks = Array.isArray(content) ? list(content).map(record) : [{ text: content ?? '' }]
   const parts = blocks.map((block) => {
     const data = block['base64'] ?? block['data']
     return data === undefined
-      ? { text: text(block['text']) ?? '' }
+      ? { text: readText(block['text']) ?? '' }
       : { inlineData: { mimeType: block['media_type'] ?? block['mime_type'], data } }
   })
   return { role, parts: [...parts, ...calls] }
@@ -792,6 +803,6 @@ function geminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Jso
 const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini })
 
 /** Whoever has no wire of its own speaks OpenAI's. */
-function wireOf(provider: string): Wire {
+function findWire(provider: string): Wire {
   return Object.hasOwn(WIRES, provider) ? WIRES[provider]! : openai
 }

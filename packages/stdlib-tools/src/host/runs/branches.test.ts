@@ -83,7 +83,7 @@ test('a replay of a resumed run makes the same calls', async () => {
 })
 
 /** A run whose process ends while its only call is under way. */
-function interrupted(recovery: Recovery) {
+function makeInterrupted(recovery: Recovery) {
   const seen: string[] = []
   const tool = defineTool({
     name: 'pay',
@@ -125,7 +125,7 @@ test.each<[string, () => unknown, unknown, number]>([
   ],
 ])('a tool that verifies: %s', async (_name, verify, value, calls) => {
   const asked: unknown[] = []
-  const { seen, open, begin } = interrupted({
+  const { seen, open, begin } = makeInterrupted({
     verify: ((key: string, args: unknown) => {
       asked.push([key, args])
       return verify()
@@ -140,7 +140,7 @@ test.each<[string, () => unknown, unknown, number]>([
 })
 
 test('a run that the host holds can be gone on with later, by anybody', async () => {
-  const { seen, open, begin, store } = interrupted('once')
+  const { seen, open, begin, store } = makeInterrupted('once')
   await begin()
   expect(open().recover({ onUnknownOutcome: () => 'hold' })).toMatchObject([
     { kind: 'held', runId: 'r', call: { name: 'tool.call pay', idempotencyKey: 'r:call_1' } },
@@ -152,7 +152,7 @@ test('a run that the host holds can be gone on with later, by anybody', async ()
 })
 
 test('what is no decision is not taken for one', async () => {
-  const { open, begin } = interrupted('once')
+  const { open, begin } = makeInterrupted('once')
   await begin()
   const [found] = open().recover({ onUnknownOutcome: () => 'yes' as never })
   expect(found).toMatchObject({ kind: 'unavailable', runId: 'r' })

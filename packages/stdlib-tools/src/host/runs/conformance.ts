@@ -47,7 +47,7 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'what was appended is read as it was, in order, by others too',
     (open, check) => {
       const store = open()
-      const lease = taken(store, 'run', ADA)
+      const lease = claimOrThrow(store, 'run', ADA)
       for (const line of LINES) store.append(lease, line)
       check('the journal', store.read('run'), LINES)
       check('the journal elsewhere', open().read('run'), LINES)
@@ -57,7 +57,7 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'runs do not meet, whatever they are called',
     (open, check) => {
       const store = open()
-      for (const runId of RUN_IDS) store.append(taken(store, runId, ADA), `of ${runId}`)
+      for (const runId of RUN_IDS) store.append(claimOrThrow(store, runId, ADA), `of ${runId}`)
       for (const runId of RUN_IDS) check(`the journal of ${runId}`, open().read(runId), [`of ${runId}`])
       check(
         'the list',
@@ -72,7 +72,7 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'a lease keeps others away until it ends, to the millisecond',
     (open, check) => {
       const [store, other] = [open(), open()]
-      const lease = taken(store, 'run', ADA)
+      const lease = claimOrThrow(store, 'run', ADA)
       check('the number of the first holder', lease.fence, 1)
       check('a claim while it lasts', other.claim('run', BO), null)
       check('a claim in its last millisecond', other.claim('run', { ...BO, now: 1099 }), null)
@@ -85,7 +85,7 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'a lease that is renewed lasts longer',
     (open, check) => {
       const store = open()
-      const lease = taken(store, 'run', ADA)
+      const lease = claimOrThrow(store, 'run', ADA)
       check('renewing', store.renew(lease, 1090, 100), true)
       check('a claim after its first end', open().claim('run', { ...BO, now: 1150 }), null)
       check('a claim after its second', open().claim('run', { ...BO, now: 1190 })?.fence, 2)
@@ -95,11 +95,11 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'who lost a lease can do nothing any more',
     (open, check) => {
       const [store, other] = [open(), open()]
-      const lost = taken(store, 'run', ADA)
+      const lost = claimOrThrow(store, 'run', ADA)
       store.append(lost, 'first')
-      const now = taken(other, 'run', { ...BO, now: 2000 })
+      const now = claimOrThrow(other, 'run', { ...BO, now: 2000 })
       other.append(now, 'second')
-      refused(() => store.append(lost, 'stale'))
+      expectRefusal(() => store.append(lost, 'stale'))
       check('renewing', store.renew(lost, 2000, 1e6), false)
       store.release(lost, 'done')
       check('the journal', open().read('run'), ['first', 'second'])
@@ -112,22 +112,22 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'the holder itself may claim again, and the older lease is lost',
     (open, check) => {
       const store = open()
-      const first = taken(store, 'run', ADA)
-      const second = taken(open(), 'run', { ...ADA, now: 1010 })
+      const first = claimOrThrow(store, 'run', ADA)
+      const second = claimOrThrow(open(), 'run', { ...ADA, now: 1010 })
       check('the number', second.fence, 2)
-      refused(() => store.append(first, 'stale'))
+      expectRefusal(() => store.append(first, 'stale'))
     },
   ],
   [
     'a run that was given back can be taken at once; one that ended cannot',
     (open, check) => {
       const store = open()
-      const lease = taken(store, 'run', ADA)
+      const lease = claimOrThrow(store, 'run', ADA)
       store.append(lease, 'entry')
       store.release(lease)
-      refused(() => store.append(lease, 'stale'))
+      expectRefusal(() => store.append(lease, 'stale'))
       check('what is known of it', open().list(), [{ runId: 'run', owner: null, expiresAt: 0, ended: null }])
-      const again = taken(open(), 'run', BO)
+      const again = claimOrThrow(open(), 'run', BO)
       const third = open()
       third.release(again, 'failed')
       check('a claim much later', open().claim('run', { ...ADA, now: 1e12 }), null)
@@ -139,12 +139,12 @@ const CASES: readonly (readonly [name: string, work: (open: () => RunStore, chec
     'a run that was removed is new',
     (open, check) => {
       const store = open()
-      const lease = taken(store, 'run', ADA)
+      const lease = claimOrThrow(store, 'run', ADA)
       store.append(lease, 'entry')
       check('removing it', store.remove('run'), true)
       check('its journal', open().read('run'), [])
       check('the list', open().list(), [])
-      refused(() => store.append(lease, 'stale'))
+      expectRefusal(() => store.append(lease, 'stale'))
       check('its next holder', open().claim('run', BO)?.fence, 1)
     },
   ],
@@ -180,19 +180,19 @@ export function storeConformance(open: OpenRunStore): readonly StoreCase[] {
 
 function compare(what: string, seen: unknown, wanted: unknown): void {
   const [a, b] = [JSON.stringify(seen), JSON.stringify(wanted)]
-  if (a !== b) throw new Error(`${what}: expected ${short(b)}, got ${short(a)}`)
+  if (a !== b) throw new Error(`${what}: expected ${shortenText(b)}, got ${shortenText(a)}`)
 }
 
-const short = (text: string | undefined): string =>
+const shortenText = (text: string | undefined): string =>
   text === undefined ? 'nothing' : text.length > 400 ? `${text.slice(0, 400)}…` : text
 
-function taken(store: RunStore, runId: string, claim: Claim): Lease {
+function claimOrThrow(store: RunStore, runId: string, claim: Claim): Lease {
   const lease = store.claim(runId, claim)
   if (lease === null) throw new Error(`a claim of "${runId}" that must succeed: expected a lease, got null`)
   return lease
 }
 
-function refused(work: () => void): void {
+function expectRefusal(work: () => void): void {
   try {
     work()
   } catch (cause) {

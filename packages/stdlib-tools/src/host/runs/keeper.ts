@@ -7,17 +7,17 @@ import type { Limits, Plain, Value } from '@bridle/vm'
 import { systemClock } from '../../library/time/host-clock.js'
 import type { Clock } from '../../library/time/host-clock.js'
 import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from '../driver.js'
-import { decodeJournal, encodeEntry, lastAuthority } from '../journal.js'
+import { decodeJournal, encodeEntry, findLastAuthority } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import type { HashHex } from '../journal-trace.js'
-import { messageOf } from '../../tools/executors/provider.js'
+import { describeCause } from '../../tools/executors/provider.js'
 import { replay } from '../replay.js'
 import type { Run } from '../run.js'
 import type { RunAuthority } from '../run-authority.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 import type { Host } from '../../tools/host-tools/host.js'
 import type { Lease } from './store.js'
-import { DEFAULT_LEASE_MS, mayRepeat, outcomeOf, recordingIn, startedCalls, unknownCall } from './worker.js'
+import { DEFAULT_LEASE_MS, mayRepeat, decideOutcome, makeRecordingJournal, listStartedCalls, makeUnknownCall } from './worker.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './worker.js'
 
 /** What became of a run that `recover` found. */
@@ -93,7 +93,7 @@ export class RunKeeper {
     const isTaken = lease !== null && isKnown()
     if (isTaken) store.release(lease)
     if (lease === null || isTaken) throw new ToolError('store_unavailable', `the store has a run ${runId} already`)
-    return this.journalOf(lease, { and })
+    return this.openJournal(lease, { and })
   }
 
   /** Runs that nobody works on, each gone on with. */
@@ -121,9 +121,9 @@ export class RunKeeper {
     return store.claim(runId, { owner, now: this.clock.now(), leaseMs })
   }
 
-  private journalOf(lease: Lease, more: { readonly isContinued?: boolean; readonly and?: Journal | undefined }): Journal {
+  private openJournal(lease: Lease, more: { readonly isContinued?: boolean; readonly and?: Journal | undefined }): Journal {
     this.active.add(lease.runId)
-    return recordingIn(this.keeping, lease, this.clock, { ...more, onClose: () => void this.active.delete(lease.runId) })
+    return makeRecordingJournal(this.keeping, lease, this.clock, { ...more, onClose: () => void this.active.delete(lease.runId) })
   }
 
   private goOn<M>(parts: KeeperParts<M>, lease: Lease, decide: (call: UnknownCall) => UnknownDecision): Recovered {
@@ -136,9 +136,9 @@ export class RunKeeper {
       entries = decodeJournal(lines.join('\n'))
     } catch (cause) {
       store.release(lease, 'lost')
-      return { kind: 'failed', runId, reason: messageOf(cause) }
+      return { kind: 'failed', runId, reason: describeCause(cause) }
     }
-    const found = continueFrom(parts, entries, { runId, decide, journal: () => this.journalOf(lease, { isContinued: true }) })
+    const found = continueFrom(parts, entries, { runId, decide, journal: () => this.openJournal(lease, { isContinued: true }) })
     if (found.kind === 'failed') store.release(lease, 'lost')
     if (found.kind === 'held') store.release(lease)
     if (found.kind === 'ended') {
@@ -154,7 +154,7 @@ export function continueFrom<M>(
   parts: KeeperParts<M>,
   entries: readonly JournalEntry[],
   {
-    runId = runIdOf(entries),
+    runId = findRunId(entries),
     decide,
     journal,
   }: {
@@ -164,15 +164,15 @@ export function continueFrom<M>(
     readonly journal: () => Journal
   },
 ): Exclude<Recovered, { readonly kind: 'unavailable' }> {
-  const failed = (reason: string) => ({ kind: 'failed', runId, reason }) as const
-  if (!entries.some((entry) => entry.type === 'start')) return failed('the run never began')
+  const makeFailed = (reason: string) => ({ kind: 'failed', runId, reason }) as const
+  if (!entries.some((entry) => entry.type === 'start')) return makeFailed('the run never began')
   let module: M
   try {
     module = parts.moduleOf(entries)
   } catch (cause) {
-    return failed(messageOf(cause))
+    return makeFailed(describeCause(cause))
   }
-  const began = beginningOf(runId, entries)
+  const began = readBeginning(runId, entries)
   parts.check(began)
   const end = replay({
     machine: (answer) => parts.machine(module, began, answer),
@@ -181,32 +181,32 @@ export function continueFrom<M>(
     hashHex: parts.hashHex,
     isOpen: true,
   })
-  if (end.kind === 'diverged') return failed(end.divergence.message)
+  if (end.kind === 'diverged') return makeFailed(end.divergence.message)
   if (end.kind === 'ended') return { kind: 'ended', runId, status: end.end.kind }
   const { machine, output } = end
-  if (machine === null) return failed('the run stopped before its journal did')
-  const started = startedCalls(entries)
+  if (machine === null) return makeFailed('the run stopped before its journal did')
+  const started = listStartedCalls(entries)
   const arrived: ArrivedAnswer[] = []
   for (const { id, effect } of machine.pendingEffects?.() ?? []) {
     if (!started.has(id) || mayRepeat(effect, parts.host)) continue
-    const call = unknownCall(runId, id, effect)
+    const call = makeUnknownCall(runId, id, effect)
     const decision = decide(call)
     if (decision === 'hold') return { kind: 'held', runId, call }
-    const outcome = outcomeOf(call, decision)
+    const outcome = decideOutcome(call, decision)
     if (outcome !== null) arrived.push({ id, outcome })
   }
   const state = { machine: machine.snapshot(), output, arrived, journal: journal() }
   return { kind: 'resumed', runId, run: parts.launch(module, began, state) }
 }
 
-function runIdOf(entries: readonly JournalEntry[]): string {
+function findRunId(entries: readonly JournalEntry[]): string {
   return entries.find((entry) => entry.type === 'run')?.runId ?? ''
 }
 
-function beginningOf(runId: string, entries: readonly JournalEntry[]): RunBeginning {
+function readBeginning(runId: string, entries: readonly JournalEntry[]): RunBeginning {
   const began = entries.find((entry) => entry.type === 'start')!
   const head = entries.find((entry) => entry.type === 'run')
-  const told = { authority: head?.authority ?? null, lastAuthority: lastAuthority(entries), dryRun: head?.dryRun === true }
+  const told = { authority: head?.authority ?? null, lastAuthority: findLastAuthority(entries), dryRun: head?.dryRun === true }
   const globals = Object.entries(began.globals ?? {}).map(([name, value]) => [name, fromPlain(value)] as const)
   return {
     runId,

@@ -85,14 +85,14 @@ test('a tool that may be asked only once is never asked twice: the script is tol
     return r
   `
   const tills: ReturnType<typeof shop>[] = []
-  const runtime = () => {
+  const makeRuntimeOptions = () => {
     const till = shop('once')
     tills.push(till)
     return {
       tools: [...till.tools, defineTool({ name: 'shop.wait', sideEffect: 'read_only', execute: async () => Promise.resolve(1) })],
     }
   }
-  const { failures } = await simulate(source, { seeds: 3, ...EVERY, runtime })
+  const { failures } = await simulate(source, { seeds: 3, ...EVERY, runtime: makeRuntimeOptions })
   // Wherever the end is another one, it is because of that and nothing else.
   expect(failures.length).toBeGreaterThan(0)
   for (const failure of failures) {
@@ -101,20 +101,20 @@ test('a tool that may be asked only once is never asked twice: the script is tol
   }
   for (const till of tills) expect(till.charged.size).toBeLessThanOrEqual(1)
   // The host knows better: it looks it up.
-  const known = await simulate(source, { seeds: 3, ...EVERY, runtime, onUnknownOutcome: () => ({ done: 1 }) })
+  const known = await simulate(source, { seeds: 3, ...EVERY, runtime: makeRuntimeOptions, onUnknownOutcome: () => ({ done: 1 }) })
   expect(known.failures).toEqual([])
 })
 
 test('a failure comes back with what it says', async () => {
   const source = 'import { tick } from "host/tools"\nlet a = tick()\nsleep(5ms)\nreturn a'
-  const runtime = () => {
+  const makeRuntimeOptions = () => {
     let ticks = 0
     return { tools: [defineTool({ name: 'tick', execute: async () => Promise.resolve(++ticks) })] }
   }
-  const { failures } = await simulate(source, { seeds: [3], ...EVERY, faults: ['crash'], runtime })
+  const { failures } = await simulate(source, { seeds: [3], ...EVERY, faults: ['crash'], runtime: makeRuntimeOptions })
   const [first] = failures
   expect(first).toMatchObject({ seed: 3, oracle: 'same_end', fault: { kind: 'crash' } })
-  const again = await simulate(source, { ...first!.reproduce, runtime })
+  const again = await simulate(source, { ...first!.reproduce, runtime: makeRuntimeOptions })
   expect(again).toEqual({ runs: 2, failures: [first] })
 })
 
@@ -165,13 +165,13 @@ test('files and records of the run, output and exit codes survive', async () => 
   const { failures } = await simulate(source, {
     seeds: 2,
     ...EVERY,
-    runtime: () => ({ providers: [new MemoryFs(), new MemoryStore(), exits()], grants: ['*'] }),
+    runtime: () => ({ providers: [new MemoryFs(), new MemoryStore(), makeExits()], grants: ['*'] }),
     onUnknownOutcome: () => 'retry',
   })
   expect(failures).toEqual([])
 })
 
-function exits() {
+function makeExits() {
   return {
     kinds: ['process.set'] as const,
     perform: (
@@ -189,9 +189,9 @@ test('two workers: the second gets nothing while the first lives, and everything
   const clock = new VirtualClock(1000)
   let answer: (value: unknown) => void = () => {}
   const wait = defineTool({ name: 'wait', sideEffect: 'read_only', execute: () => new Promise((resolve) => (answer = resolve)) })
-  const runtimeOf = (owner: string) =>
+  const makeRuntime = (owner: string) =>
     createRuntime({ tools: [wait], clock, random: seededRandom(1), runs: { store, owner, leaseMs: 100 } })
-  const [first, second] = [runtimeOf('first'), runtimeOf('second')]
+  const [first, second] = [makeRuntime('first'), makeRuntime('second')]
   const source = 'import { wait } from "host/tools"\nlet answer = wait()\nprintln(answer)\nreturn answer'
   const run = first.start(first.compile(source), { runId: 'r' })
   await new Promise((resolve) => setImmediate(resolve))
@@ -224,14 +224,14 @@ test('a run that cannot be read just now is not given up, and does not take thos
   }
   const clock = new VirtualClock(1000)
   const wait = defineTool({ name: 'wait', sideEffect: 'read_only', execute: () => new Promise(() => {}) })
-  const runtimeOf = (owner: string, of: RunStore) =>
+  const makeRuntime = (owner: string, of: RunStore) =>
     createRuntime({ tools: [wait], clock, runs: { store: of, owner, leaseMs: 100 } })
-  const first = runtimeOf('first', place)
+  const first = makeRuntime('first', place)
   const module = first.compile('import { wait } from "host/tools"\nreturn wait()')
   for (const runId of ['q', 'r']) first.start(module, { runId })
   await new Promise((resolve) => setImmediate(resolve))
   clock.advance(200)
-  const second = runtimeOf('second', store)
+  const second = makeRuntime('second', store)
   expect(second.recover()).toMatchObject([
     { kind: 'resumed', runId: 'q' },
     { kind: 'unavailable', runId: 'r', error: { code: 'store_unavailable', message: 'no disk' } },
@@ -247,14 +247,14 @@ test('a run that cannot be read just now is not given up, and does not take thos
 
 test('what cannot be gone on with is said, once', () => {
   const store = memoryRunStore()
-  const runtime = createRuntime({ runs: { store, leaseMs: 1 }, clock: new VirtualClock(50) })
+  const makeRuntimeOptions = createRuntime({ runs: { store, leaseMs: 1 }, clock: new VirtualClock(50) })
   store.append(store.claim('broken', { owner: 'x', now: 0, leaseMs: 1 })!, 'not json')
   store.claim('empty', { owner: 'x', now: 0, leaseMs: 1 })
-  expect(runtime.recover()).toEqual([
+  expect(makeRuntimeOptions.recover()).toEqual([
     { kind: 'failed', runId: 'broken', reason: 'the run never began' },
     { kind: 'failed', runId: 'empty', reason: 'the run never began' },
   ])
-  expect(runtime.recover()).toEqual([])
+  expect(makeRuntimeOptions.recover()).toEqual([])
   expect(() => createRuntime().recover()).toThrow('this runtime keeps no runs')
 })
 
@@ -265,14 +265,14 @@ test('without a seed nothing would be run, which is refused', async () => {
 
 const TICKS = 'import { tick } from "host/tools"\nlet a = tick()\nsleep(5ms)\nreturn a'
 
-function ticking() {
+function makeTicking() {
   let ticks = 0
   return { tools: [defineTool({ name: 'tick', execute: async () => Promise.resolve(++ticks) })] }
 }
 
 test('each run is told of, with its journal and what was written where it failed; a signal ends it with what was found', async () => {
   const judged: JudgedRun[] = []
-  const whole = await simulate(TICKS, { seeds: 2, runtime: ticking, onRun: (run) => judged.push(run) })
+  const whole = await simulate(TICKS, { seeds: 2, runtime: makeTicking, onRun: (run) => judged.push(run) })
   expect(judged).toHaveLength(whole.runs)
   expect(judged.flatMap(({ failures }) => failures)).toEqual(whole.failures)
   for (const { journal } of judged) expect(journal.at(-1)).toMatchObject({ type: 'end' })
@@ -281,7 +281,7 @@ test('each run is told of, with its journal and what was written where it failed
   const stop = new AbortController()
   const part = await simulate(TICKS, {
     seeds: 2,
-    runtime: ticking,
+    runtime: makeTicking,
     signal: stop.signal,
     onRun: ({ failures }) => {
       if (failures.length > 0) stop.abort()
@@ -289,7 +289,7 @@ test('each run is told of, with its journal and what was written where it failed
   })
   expect(part.failures).toEqual([whole.failures[0]])
   expect(part.runs).toBeLessThan(whole.runs)
-  expect(await simulate(TICKS, { runtime: ticking, signal: stop.signal })).toEqual({ runs: 0, failures: [] })
+  expect(await simulate(TICKS, { runtime: makeTicking, signal: stop.signal })).toEqual({ runs: 0, failures: [] })
 })
 
 test('a signal ends a run that would go on for ever, which is not judged', async () => {
@@ -303,7 +303,7 @@ test('a signal ends a run that would go on for ever, which is not judged', async
 })
 
 test('each seed is a case of its own', async () => {
-  const [first, second, ...none] = simulationCases(TICKS, { seeds: 2, runtime: ticking, faults: ['crash'] })
+  const [first, second, ...none] = simulationCases(TICKS, { seeds: 2, runtime: makeTicking, faults: ['crash'] })
   expect([first?.name, second?.name, none]).toEqual(['seed 0', 'seed 1', []])
   await expect(second!.run()).rejects.toThrow(
     /^same_end: seed 1, crash in front of entry 4 \(the answer of call 1, tool\.call tick\): undisturbed[^]*again with \{"seeds":\[1\],"faults":\["crash"\],"points":\[4\]\}/,

@@ -4,13 +4,13 @@
 // time passes and nothing but the given tools and providers is touched. A failure names the seed and the entry that bring it back.
 
 import { toPlain } from '@bridle/vm'
-import { VirtualClock, nextTurn } from '../../library/time/host-clock.js'
+import { VirtualClock, awaitNextTurn } from '../../library/time/host-clock.js'
 import { decodeJournal } from '../journal.js'
 import type { JournalEntry } from '../journal.js'
 import { seededRandom } from '../providers/basics.js'
 import type { RandomSource } from '../providers/basics.js'
-import { messageOf } from '../../tools/executors/provider.js'
-import { callOf, listCalls } from '../replay.js'
+import { describeCause } from '../../tools/executors/provider.js'
+import { makeCall, listCalls } from '../replay.js'
 import type { ListedCall } from '../replay.js'
 import type { Run, RunResult } from '../run.js'
 import { createRuntime } from '../runtime.js'
@@ -109,20 +109,20 @@ const MOST_LIVES = 20
 /** A violated oracle is a result. Raises CompileError, RangeError without a seed, and what the given functions throw. */
 export async function simulate(source: string, options: SimulateOptions = {}): Promise<Simulation> {
   const { seeds = DEFAULT_SEEDS, faults = ['crash', 'store'], pointsPerSeed = 24 } = options
-  const chosenSeeds = seedsOf(seeds)
+  const chosenSeeds = listSeeds(seeds)
   const failures: SimulationFailure[] = []
   let runs = 0
   const isOver = (): boolean => options.signal?.aborted === true
   /** null when the simulation was ended in the middle of it. */
-  const judged = async (seed: number, fault: SimulatedRun['fault'], calm: Attempt | null): Promise<Attempt | null> => {
+  const judgeRun = async (seed: number, fault: SimulatedRun['fault'], calm: Attempt | null): Promise<Attempt | null> => {
     // Runs that wait for nothing would leave the host no turn for its own work, such as ending this.
-    await nextTurn()
+    await awaitNextTurn()
     const attempt = isOver() ? null : await liveThrough(source, options, seed, fault)
     if (attempt === null || isOver()) return null
     runs++
-    const entry = fault === null ? null : entryInWords(calm?.entries ?? [], fault.at)
+    const entry = fault === null ? null : describeEntry(calm?.entries ?? [], fault.at)
     const reproduce = { seeds: [seed], ...(fault === null ? { faults: [] } : { faults: [fault.kind], points: [fault.at] }) }
-    const found = [...complaints(attempt, calm?.seen ?? null, options)].map(([oracle, message]) => ({
+    const found = [...listComplaints(attempt, calm?.seen ?? null, options)].map(([oracle, message]) => ({
       seed,
       fault,
       entry,
@@ -135,34 +135,34 @@ export async function simulate(source: string, options: SimulateOptions = {}): P
     return attempt
   }
   for (const seed of chosenSeeds) {
-    const calm = await judged(seed, null, null)
+    const calm = await judgeRun(seed, null, null)
     if (calm === null) break
     if (calm.seen === null) continue
-    const points = options.points ?? chosen(calm.entries.length, pointsPerSeed, seed)
-    for (const kind of faults) for (const at of points) await judged(seed, { kind, at }, calm)
+    const points = options.points ?? chooseEntries(calm.entries.length, pointsPerSeed, seed)
+    for (const kind of faults) for (const at of points) await judgeRun(seed, { kind, at }, calm)
   }
   return { runs, failures }
 }
 
 /** What entry `at` (from 1) of a journal says. */
-function entryInWords(entries: readonly JournalEntry[], at: number): string | null {
+function describeEntry(entries: readonly JournalEntry[], at: number): string | null {
   const entry = entries[at - 1]
   if (entry === undefined) return null
-  const called = (id: number): string => `call ${id}, ${listCalls(entries).find((call) => call.id === id)?.name ?? 'unknown'}`
+  const formatCall = (id: number): string => `call ${id}, ${listCalls(entries).find((call) => call.id === id)?.name ?? 'unknown'}`
   switch (entry.type) {
     case 'run':
     case 'start':
     case 'restore':
       return 'the beginning of the run'
     case 'effect':
-      return called(entry.id)
+      return formatCall(entry.id)
     case 'answer':
-      return `the answer of ${called(entry.id)}`
+      return `the answer of ${formatCall(entry.id)}`
     case 'resume':
-      return entry.id === null ? 'a timer' : `the answer of ${called(entry.id)}`
+      return entry.id === null ? 'a timer' : `the answer of ${formatCall(entry.id)}`
     case 'nested':
     case 'nested_end':
-      return `the call of a tool by ${called(entry.id)}`
+      return `the call of a tool by ${formatCall(entry.id)}`
     case 'cancel':
       return 'the cancellation of the run'
     case 'end':
@@ -176,7 +176,7 @@ export function simulationCases(
   options: SimulateOptions = {},
 ): readonly { readonly name: string; readonly run: () => Promise<void> }[] {
   const { seeds = DEFAULT_SEEDS } = options
-  return seedsOf(seeds).map((seed) => ({
+  return listSeeds(seeds).map((seed) => ({
     name: `seed ${seed}`,
     async run() {
       const { failures } = await simulate(source, { ...options, seeds: [seed] })
@@ -192,7 +192,7 @@ export function simulationCases(
 const DEFAULT_SEEDS = 16
 
 /** Raises RangeError when there is none. */
-function seedsOf(seeds: number | readonly number[]): readonly number[] {
+function listSeeds(seeds: number | readonly number[]): readonly number[] {
   const chosenSeeds = typeof seeds === 'number' ? Array.from({ length: Math.max(0, seeds) }, (_, at) => at) : seeds
   if (chosenSeeds.length === 0) throw new RangeError('simulate: there must be a seed; without one nothing would be run')
   return chosenSeeds
@@ -221,11 +221,11 @@ async function liveThrough(
   const place = memoryRunStore()
   let writesLeft = fault === null ? Infinity : fault.at - 1
   const retried = new Set<number>()
-  const runtimeOf = (owner: string): Runtime => {
+  const makeRuntime = (owner: string): Runtime => {
     const store =
       fault === null
         ? place
-        : failing(
+        : withFaults(
             place,
             fault.kind,
             () => writesLeft-- > 0,
@@ -233,17 +233,17 @@ async function liveThrough(
           )
     return createRuntime({ clock, random, ...given, runs: { store, owner, leaseMs: 1000 } })
   }
-  let runtime = runtimeOf('worker-1')
-  const latency = latencyOf(seed)
+  let runtime = makeRuntime('worker-1')
+  const latency = makeLatency(seed)
   const start = (life: number): Run =>
     runtime.start(runtime.compile(source, options.file === undefined ? {} : { file: options.file }), {
       input: options.input ?? null,
       runId: `simulated-${life}`,
       latency,
     })
-  const endOf = (run: Run): Promise<End | Error> => endOfRun(run, options.signal)
+  const awaitEnd = (run: Run): Promise<End | Error> => awaitRunEnd(run, options.signal)
   let runId = 'simulated-1'
-  let end = await endOf(start(1))
+  let end = await awaitEnd(start(1))
   let lives = 1
   let stuck: string | null = null
   while (end instanceof Error && options.signal?.aborted !== true) {
@@ -252,7 +252,7 @@ async function liveThrough(
       break
     }
     clock.advance(5000)
-    if (fault?.kind === 'crash') runtime = runtimeOf(`worker-${lives}`)
+    if (fault?.kind === 'crash') runtime = makeRuntime(`worker-${lives}`)
     const [found] = runtime.recover({
       latency,
       onUnknownOutcome: (call) => {
@@ -264,13 +264,13 @@ async function liveThrough(
     if (found === undefined || (found.kind === 'failed' && found.reason === 'the run never began')) {
       // Nothing of it was kept, so nothing has happened: whoever wanted it starts it again.
       runId = `simulated-${lives}`
-      end = await endOf(start(lives))
+      end = await awaitEnd(start(lives))
     } else if (found.kind === 'resumed') {
-      end = await endOf(found.run)
+      end = await awaitEnd(found.run)
     } else if (found.kind === 'ended') {
       // Everything was done but for the last entry; what it was shows in a replay.
       end =
-        replayed(runtime, decodeJournal(place.read(runId).join('\n'))) ??
+        replayToEnd(runtime, decodeJournal(place.read(runId).join('\n'))) ??
         new Error('a run that had ended does not end in its replay')
     } else if (found.kind === 'unavailable') {
       throw found.error
@@ -290,18 +290,18 @@ async function liveThrough(
 
 type End = Pick<SimulatedRun, 'status' | 'value' | 'error' | 'output'>
 
-function ending(result: RunResult): End {
+function makeEnd(result: RunResult): End {
   const { status, output } = result
   const value = result.status === 'done' ? result.value : result.status === 'exit' ? result.code : null
   const error = result.status === 'failed' ? result.error.message : result.status === 'limit' ? result.message : null
   return { status, value, error: result.status === 'cancelled' ? result.reason : error, output }
 }
 
-async function endOfRun(run: Run, signal: AbortSignal | undefined): Promise<End | Error> {
+async function awaitRunEnd(run: Run, signal: AbortSignal | undefined): Promise<End | Error> {
   const onAbort = (): void => run.cancel('the simulation was ended')
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
-    return ending(await run.result)
+    return makeEnd(await run.result)
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause))
   } finally {
@@ -310,7 +310,7 @@ async function endOfRun(run: Run, signal: AbortSignal | undefined): Promise<End 
 }
 
 /** How the run of a journal that other lives have gone on with ends in a replay; null when it does not. */
-function replayed(runtime: Runtime, entries: readonly JournalEntry[]): End | null {
+function replayToEnd(runtime: Runtime, entries: readonly JournalEntry[]): End | null {
   const again = runtime.replay(runtime.moduleOfRecording(entries), entries, { isOpen: true })
   if (again.kind !== 'ended') return null
   const { end, output } = again
@@ -329,15 +329,15 @@ function replayed(runtime: Runtime, entries: readonly JournalEntry[]): End | nul
 }
 
 /** A store that cannot write once `mayWrite` says no: for good in this life of a process that crashed, once for one whose disk was full. */
-function failing(store: RunStore, kind: SimulatedFault, mayWrite: () => boolean, recovered: () => void): RunStore {
+function withFaults(store: RunStore, kind: SimulatedFault, mayWrite: () => boolean, recovered: () => void): RunStore {
   let isDead = false
-  const alive = (): void => {
+  const requireAlive = (): void => {
     if (isDead) throw new ToolError('store_unavailable', 'the process has died')
   }
   return {
     ...store,
     append(lease, line) {
-      alive()
+      requireAlive()
       if (!mayWrite()) {
         recovered()
         isDead = kind === 'crash'
@@ -346,25 +346,25 @@ function failing(store: RunStore, kind: SimulatedFault, mayWrite: () => boolean,
       store.append(lease, line)
     },
     renew(...lease) {
-      alive()
+      requireAlive()
       return store.renew(...lease)
     },
     release(...lease) {
-      alive()
+      requireAlive()
       store.release(...lease)
     },
   }
 }
 
 /** Lets each answer wait a few turns, so that the order in which answers arrive follows from the seed. */
-function latencyOf(seed: number): (id: number) => Promise<void> {
+function makeLatency(seed: number): (id: number) => Promise<void> {
   return async (id) => {
     const [turns = 0] = seededRandom(seed * 7919 + id)(1)
-    for (let turn = 0; turn < turns % 6; turn++) await nextTurn()
+    for (let turn = 0; turn < turns % 6; turn++) await awaitNextTurn()
   }
 }
 
-function chosen(entries: number, most: number, seed: number): readonly number[] {
+function chooseEntries(entries: number, most: number, seed: number): readonly number[] {
   const all = Array.from({ length: entries }, (_, at) => at + 1)
   if (entries <= most) return all
   const random = seededRandom(seed)
@@ -373,7 +373,7 @@ function chosen(entries: number, most: number, seed: number): readonly number[] 
   return picked.map(({ at }) => at).sort((a, b) => a - b)
 }
 
-function* complaints(
+function* listComplaints(
   { seen, stuck, entries, runtime, retried }: Attempt,
   undisturbed: SimulatedRun | null,
   { oracles = {}, sameEnd = true }: SimulateOptions,
@@ -396,8 +396,8 @@ function* complaints(
     )
   })
   if (twice?.type === 'effect')
-    yield ['once', `${callOf(twice.id, { kind: twice.kind, args: twice.args }).name} was begun more than once`]
-  const again = replayed(runtime, entries)
+    yield ['once', `${makeCall(twice.id, { kind: twice.kind, args: twice.args }).name} was begun more than once`]
+  const again = replayToEnd(runtime, entries)
   const { status, value, error, output } = seen
   if (again === null || JSON.stringify(again) !== JSON.stringify({ status, value, error, output }))
     yield ['replays', 'a replay of the journal ends in another way']
@@ -406,7 +406,7 @@ function* complaints(
     try {
       message = oracle(seen)
     } catch (cause) {
-      message = messageOf(cause)
+      message = describeCause(cause)
     }
     if (typeof message === 'string') yield [name, message]
   }

@@ -1,7 +1,7 @@
 // Runs in a SQL database, through whatever connection the host has: two tables and a handful of statements that SQLite and its relatives
 // understand. Nothing is imported; the shape that is asked for is that of `node:sqlite`, better-sqlite3 and libsql.
 
-import { leaseLost } from './store.js'
+import { makeLeaseLost } from './store.js'
 import type { Lease, RunFacts, RunStore } from './store.js'
 
 /** A connection that answers at once. */
@@ -47,21 +47,21 @@ export function sqlRunStore(database: SqlDatabase): RunStore {
   const list = database.prepare('SELECT run_id, owner, expires_at, ended FROM bridle_runs ORDER BY run_id')
   const forget = database.prepare('DELETE FROM bridle_entries WHERE run_id = ?')
   const remove = database.prepare('DELETE FROM bridle_runs WHERE run_id = ?')
-  const happened = ({ changes }: { readonly changes: number | bigint }): boolean => Number(changes) > 0
+  const hasHappened = ({ changes }: { readonly changes: number | bigint }): boolean => Number(changes) > 0
 
   return {
     claim(runId, { owner, now, leaseMs }) {
       insert.run(runId)
-      if (!happened(take.run(owner, now + leaseMs, runId, owner, now))) return null
+      if (!hasHappened(take.run(owner, now + leaseMs, runId, owner, now))) return null
       const [row] = fenceOf.all(runId, owner) as readonly { readonly fence: number }[]
       return row === undefined ? null : { runId, fence: Number(row.fence) }
     },
-    renew: (lease, now, leaseMs) => happened(renew.run(now + leaseMs, ...keyOf(lease))),
+    renew: (lease, now, leaseMs) => hasHappened(renew.run(now + leaseMs, ...makeKey(lease))),
     release(lease, ended) {
-      release.run(ended ?? null, ...keyOf(lease))
+      release.run(ended ?? null, ...makeKey(lease))
     },
     append(lease, line) {
-      if (!happened(append.run(lease.runId, line, ...keyOf(lease)))) throw leaseLost(lease)
+      if (!hasHappened(append.run(lease.runId, line, ...makeKey(lease)))) throw makeLeaseLost(lease)
     },
     read: (runId) => (read.all(runId) as readonly { readonly line: string }[]).map(({ line }) => line),
     list: () =>
@@ -70,7 +70,7 @@ export function sqlRunStore(database: SqlDatabase): RunStore {
       ),
     remove(runId) {
       forget.run(runId)
-      return happened(remove.run(runId))
+      return hasHappened(remove.run(runId))
     },
     close() {
       database.close?.()
@@ -78,4 +78,4 @@ export function sqlRunStore(database: SqlDatabase): RunStore {
   }
 }
 
-const keyOf = ({ runId, fence }: Lease): [string, number] => [runId, fence]
+const makeKey = ({ runId, fence }: Lease): [string, number] => [runId, fence]

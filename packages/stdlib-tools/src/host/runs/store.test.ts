@@ -30,7 +30,7 @@ let places = 0
 const place = (): string => join(box, String(places++))
 
 /** SQLite itself, compiled to WebAssembly, in the shape that `node:sqlite` and its like have. */
-function wasmDatabase(path: string): SqlDatabase {
+function openWasmDatabase(path: string): SqlDatabase {
   const database = new sqlite.Database(path)
   return {
     exec: (sql) => database.exec(sql),
@@ -57,7 +57,7 @@ const STORES: Readonly<Record<string, OpenRunStore>> = {
   },
   sqlRunStore: () => {
     const path = `${place()}.db`
-    return () => sqlRunStore(wasmDatabase(path))
+    return () => sqlRunStore(openWasmDatabase(path))
   },
 }
 
@@ -72,7 +72,7 @@ test('sqliteStore is that of Node, or says what to use instead', async () => {
     expect(open).toThrow(
       /^Node \d+\.\d+\.\d+ has no node:sqlite; give an open database \(better-sqlite3, libsql\), or use fileRunStore$/,
     )
-    const store = sqliteStore(wasmDatabase(`${place()}.db`))
+    const store = sqliteStore(openWasmDatabase(`${place()}.db`))
     expect(store.claim('run', { owner: 'a', now: 0, leaseMs: 1 })).toEqual({ runId: 'run', fence: 1 })
     return
   }

@@ -52,7 +52,7 @@ export interface RunStore {
   close?(): void
 }
 
-export function leaseLost({ runId }: Lease): ToolError {
+export function makeLeaseLost({ runId }: Lease): ToolError {
   return new ToolError('journal_lease_lost', `another worker has taken over the run ${runId}`)
 }
 
@@ -65,7 +65,7 @@ interface MemoryRun {
 /** Runs in memory: for tests, and for one process with several workers. */
 export function memoryRunStore(): RunStore {
   const runs = new Map<string, MemoryRun>()
-  const held = ({ runId, fence }: Lease): MemoryRun | null => {
+  const findHeld = ({ runId, fence }: Lease): MemoryRun | null => {
     const run = runs.get(runId)
     return run !== undefined && run.fence === fence && run.facts.owner !== null && run.facts.ended === null ? run : null
   }
@@ -79,21 +79,21 @@ export function memoryRunStore(): RunStore {
       return { runId, fence: run.fence }
     },
     renew(lease, now, leaseMs) {
-      const run = held(lease)
+      const run = findHeld(lease)
       if (run !== null) run.facts = { ...run.facts, expiresAt: now + leaseMs }
       return run !== null
     },
     release(lease, ended) {
-      const run = held(lease)
+      const run = findHeld(lease)
       if (run !== null) run.facts = { ...run.facts, owner: null, expiresAt: 0, ended: ended ?? null }
     },
     append(lease, line) {
-      const run = held(lease)
-      if (run === null) throw leaseLost(lease)
+      const run = findHeld(lease)
+      if (run === null) throw makeLeaseLost(lease)
       run.lines.push(line)
     },
     read: (runId) => [...(runs.get(runId)?.lines ?? [])],
-    list: () => [...runs.values()].map(({ facts }) => facts).sort(byId),
+    list: () => [...runs.values()].map(({ facts }) => facts).sort(compareById),
     remove: (runId) => runs.delete(runId),
   }
 }
@@ -103,6 +103,6 @@ export function mayClaim({ owner, expiresAt, ended }: RunFacts, claim: Claim): b
   return ended === null && (owner === null || owner === claim.owner || expiresAt <= claim.now)
 }
 
-export function byId(a: RunFacts, b: RunFacts): number {
+export function compareById(a: RunFacts, b: RunFacts): number {
   return a.runId < b.runId ? -1 : 1
 }

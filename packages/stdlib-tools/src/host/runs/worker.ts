@@ -1,4 +1,4 @@
-// Runs that outlive their process. While a run goes on, its journal is in a store under a lease (`recordingIn`); what another process
+// Runs that outlive their process. While a run goes on, its journal is in a store under a lease (`makeRecordingJournal`); what another process
 // finds there it plays again to the place where the journal ends, and goes on (`Runtime.recover`).
 //
 // A call that was written down and has no outcome may have happened. Reads, and tools that say `safe` or `idempotent`, are asked again
@@ -9,7 +9,7 @@ import type { Clock } from '../../library/time/host-clock.js'
 import { encodeEntry } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import { categorizedError } from '../../tools/executors/provider.js'
-import { callOf } from '../replay.js'
+import { makeCall } from '../replay.js'
 import { plainFromHost } from '../../tools/host-tools/edge.js'
 import type { Host } from '../../tools/host-tools/host.js'
 import type { Lease, RunStore } from './store.js'
@@ -43,7 +43,7 @@ export type UnknownDecision = 'retry' | 'fail' | 'hold' | { readonly done: unkno
 export const DEFAULT_LEASE_MS = 30_000
 
 /** The journal of a run whose lease is held. Renews the lease as it goes, gives the run back when it is closed. */
-export function recordingIn(
+export function makeRecordingJournal(
   { store, leaseMs = DEFAULT_LEASE_MS }: RunKeeping,
   lease: Lease,
   clock: Clock,
@@ -55,7 +55,7 @@ export function recordingIn(
     store.renew(lease, renewedAt, leaseMs)
   }
   // For runs that wait long. Virtual time does not pass by itself, and a lost lease shows at the next entry.
-  const timer = clock.virtual ? null : setInterval(() => quietly(renew), Math.max(1, leaseMs / 3))
+  const timer = clock.virtual ? null : setInterval(() => runQuietly(renew), Math.max(1, leaseMs / 3))
   ;(timer as { unref?: () => void } | null)?.unref?.()
   return {
     append(entry) {
@@ -67,7 +67,7 @@ export function recordingIn(
     },
     close() {
       if (timer !== null) clearInterval(timer)
-      quietly(() => store.release(lease))
+      runQuietly(() => store.release(lease))
       more.and?.close?.()
       more.onClose?.()
     },
@@ -75,7 +75,7 @@ export function recordingIn(
 }
 
 /** A store that fails now is told of by the next entry, or was. */
-function quietly(work: () => void): void {
+function runQuietly(work: () => void): void {
   try {
     work()
   } catch {
@@ -84,7 +84,7 @@ function quietly(work: () => void): void {
 }
 
 /** Numbers of the calls that were written down and have no outcome in the journal. */
-export function startedCalls(entries: readonly JournalEntry[]): ReadonlySet<number> {
+export function listStartedCalls(entries: readonly JournalEntry[]): ReadonlySet<number> {
   const started = new Set<number>()
   for (const entry of entries) {
     if (entry.type === 'effect') started.add(entry.id)
@@ -110,8 +110,8 @@ export function mayRepeat({ kind, args }: Effect, host: Host): boolean {
   return sideEffect === 'none' || sideEffect === 'read_only'
 }
 
-export function unknownCall(runId: string, id: number, effect: Effect): UnknownCall {
-  const { name } = callOf(id, effect)
+export function makeUnknownCall(runId: string, id: number, effect: Effect): UnknownCall {
+  const { name } = makeCall(id, effect)
   const key = effect.args.idempotency_key
   return {
     runId,
@@ -124,7 +124,7 @@ export function unknownCall(runId: string, id: number, effect: Effect): UnknownC
 }
 
 /** What a call is answered without being made; null when it is to be made. */
-export function outcomeOf(call: UnknownCall, decision: Exclude<UnknownDecision, 'hold'>): EffectOutcome | null {
+export function decideOutcome(call: UnknownCall, decision: Exclude<UnknownDecision, 'hold'>): EffectOutcome | null {
   if (decision === 'retry') return null
   if (decision !== 'fail') {
     // What is no decision must not become a call that was made.

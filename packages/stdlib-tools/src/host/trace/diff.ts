@@ -1,6 +1,6 @@
 // Where two traces of a program part: equal chains are equal runs, else the first event that differs and how.
 
-import { canonicalJson } from './event.js'
+import { stringifyCanonical } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 
 export type TraceDifference =
@@ -27,7 +27,7 @@ export function diffTraces(before: readonly TraceEvent[], after: readonly TraceE
   for (const [at, left] of before.entries()) {
     const right = after[at]
     if (right === undefined) return { kind: 'length', seq: left.seq, more: 'before', event: left }
-    const fields = fieldsOf(left as unknown as TraceJson, right as unknown as TraceJson, '').filter(
+    const fields = listFieldDifferences(left as unknown as TraceJson, right as unknown as TraceJson, '').filter(
       ({ path }) => !IGNORED.has(path),
     )
     if (fields.length > 0) return { kind: 'event', seq: left.seq, fields, before: left, after: right }
@@ -39,13 +39,13 @@ export function diffTraces(before: readonly TraceEvent[], after: readonly TraceE
   return { kind: 'equal', events: before.length }
 }
 
-function fieldsOf(before: TraceJson | undefined, after: TraceJson | undefined, path: string): FieldDifference[] {
+function listFieldDifferences(before: TraceJson | undefined, after: TraceJson | undefined, path: string): FieldDifference[] {
   if (before === undefined || after === undefined) return before === after ? [] : [{ path, before, after }]
   if (isRecord(before) && isRecord(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-    return names.flatMap((name) => fieldsOf(before[name], after[name], path === '' ? name : `${path}.${name}`))
+    return names.flatMap((name) => listFieldDifferences(before[name], after[name], path === '' ? name : `${path}.${name}`))
   }
-  return canonicalJson(before) === canonicalJson(after) ? [] : [{ path, before, after }]
+  return stringifyCanonical(before) === stringifyCanonical(after) ? [] : [{ path, before, after }]
 }
 
 function isRecord(value: TraceJson): value is { readonly [key: string]: TraceJson } {

@@ -7,7 +7,7 @@
 // Canonical JSON sorts keys by code point, has no blanks, and writes ints of any size as digits, bytes as {"$bytes": base64}.
 
 import { compareText } from '@bridle/vm'
-import { sha256Hex } from '../hash.js'
+import { hashSha256Hex } from '../hash.js'
 
 export const GENESIS = 'sha256:genesis'
 export const TRACE_FORMAT = 1
@@ -45,33 +45,34 @@ export interface TraceEvent {
 
 const UNHASHED: ReadonlySet<string> = new Set(['hash', 'timestamp', 'latency_ms', 'run_id'])
 
-export function sha256Text(text: string): string {
-  return `sha256:${sha256Hex(text)}`
+export function hashSha256Text(text: string): string {
+  return `sha256:${hashSha256Hex(text)}`
 }
 
 /** `known` holds the texts of objects inside `value` that were written before. */
-export function canonicalJson(value: TraceJson, known: ReadonlyMap<unknown, string> | null = null): string {
+export function stringifyCanonical(value: TraceJson, known: ReadonlyMap<unknown, string> | null = null): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const before = known?.get(value)
   if (before !== undefined) return before
   if (Array.isArray(value)) {
     let text = '['
     for (let at = 0; at < value.length; at++)
-      text += at === 0 ? canonicalJson(value[at] as TraceJson, known) : `,${canonicalJson(value[at] as TraceJson, known)}`
+      text +=
+        at === 0 ? stringifyCanonical(value[at] as TraceJson, known) : `,${stringifyCanonical(value[at] as TraceJson, known)}`
     return `${text}]`
   }
   const record = value as { readonly [key: string]: TraceJson }
   let text = ''
-  for (const key of sortedKeys(record)) {
+  for (const key of sortKeys(record)) {
     const item = record[key]
     if (item === undefined) continue
-    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${canonicalJson(item, known)}`
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${stringifyCanonical(item, known)}`
   }
   return text === '' ? '{}' : `${text}}`
 }
 
 /** By code point. What comes from a machine is in order already. */
-function sortedKeys(record: object): readonly string[] {
+function sortKeys(record: object): readonly string[] {
   const keys = Object.keys(record)
   for (let at = 1; at < keys.length; at++) if (compareText(keys[at - 1]!, keys[at]!) > 0) return keys.sort(compareText)
   return keys
@@ -95,23 +96,23 @@ const HASHED = [
 
 const QUOTED = HASHED.map((key) => `"${key}":`)
 
-export function hashOfEvent(event: Omit<TraceEvent, 'hash'>, known: ReadonlyMap<unknown, string> | null = null): string {
+export function hashEvent(event: Omit<TraceEvent, 'hash'>, known: ReadonlyMap<unknown, string> | null = null): string {
   let text = ''
   let found = 0
   for (let at = 0; at < HASHED.length; at++) {
     const item = event[HASHED[at]!]
     if (item === undefined) continue
     found++
-    text += `${text === '' ? '{' : ','}${QUOTED[at]!}${canonicalJson(item, known)}`
+    text += `${text === '' ? '{' : ','}${QUOTED[at]!}${stringifyCanonical(item, known)}`
   }
   let keys = 0
   for (const key in event) if (!UNHASHED.has(key) && event[key as keyof typeof event] !== undefined) keys++
   // Something has been added to it.
-  if (keys !== found) return sha256Text(canonicalJson(hashedPart(event)))
-  return sha256Text(`${text}}`)
+  if (keys !== found) return hashSha256Text(stringifyCanonical(pickHashed(event)))
+  return hashSha256Text(`${text}}`)
 }
 
-function hashedPart(event: object): TraceJson {
+function pickHashed(event: object): TraceJson {
   const hashed = Object.create(null) as { [key: string]: TraceJson }
   for (const [key, item] of Object.entries(event) as [string, TraceJson][]) if (!UNHASHED.has(key)) hashed[key] = item
   return hashed
@@ -126,11 +127,11 @@ export function verifyTrace(events: readonly TraceEvent[]): TraceVerdict {
   let previous = GENESIS
   for (const [at, event] of events.entries()) {
     const seq = at + 1
-    const broken = (code: 'sequence' | 'chain' | 'hash', message: string): TraceVerdict => ({ ok: false, code, seq, message })
-    if (event.seq !== seq) return broken('sequence', `trace sequence mismatch: event ${seq} is numbered ${String(event.seq)}`)
+    const makeBroken = (code: 'sequence' | 'chain' | 'hash', message: string): TraceVerdict => ({ ok: false, code, seq, message })
+    if (event.seq !== seq) return makeBroken('sequence', `trace sequence mismatch: event ${seq} is numbered ${String(event.seq)}`)
     if (event.prev_hash !== previous)
-      return broken('chain', `trace hash chain mismatch: event ${seq} does not follow event ${seq - 1}`)
-    if (event.hash !== hashOfEvent(event)) return broken('hash', `trace event hash mismatch: event ${seq} was changed`)
+      return makeBroken('chain', `trace hash chain mismatch: event ${seq} does not follow event ${seq - 1}`)
+    if (event.hash !== hashEvent(event)) return makeBroken('hash', `trace event hash mismatch: event ${seq} was changed`)
     previous = event.hash
   }
   return { ok: true, events: events.length, complete: events.at(-1)?.kind === 'run_end' }

@@ -50,7 +50,7 @@ export function buildGraph(events: readonly TraceEvent[]): TraceGraph {
   const total =
     start === undefined || end === undefined ? 0 : Math.max(0, Date.parse(end.timestamp) - Date.parse(start.timestamp))
   const failed = events.some((event) => event.kind === 'error')
-  const label = text(start?.details?.['file']) || 'run'
+  const label = readText(start?.details?.['file']) || 'run'
   nodes.push({ id: 'run', kind: 'run', name: label, status: failed ? 'failed' : 'completed', task: 0, durationMs: total, seq: 1 })
   const lastOfTask = new Map<string, string>()
   const outputs: { readonly id: string; readonly value: TraceJson }[] = []
@@ -62,30 +62,38 @@ export function buildGraph(events: readonly TraceEvent[]): TraceGraph {
     }
     if (event.kind !== 'tool_call') continue
     const details = event.details ?? {}
-    const id = text(details['call_id'])
+    const id = readText(details['call_id'])
     const task = typeof details['task'] === 'number' ? details['task'] : 0
     const status = details['success'] === true ? 'completed' : details['denied'] === true ? 'denied' : 'failed'
-    nodes.push({ id, kind: 'tool', name: text(details['name']), status, task, durationMs: event.latency_ms ?? 0, seq: event.seq })
-    const parent = text(details['parent']) || 'run'
+    nodes.push({
+      id,
+      kind: 'tool',
+      name: readText(details['name']),
+      status,
+      task,
+      durationMs: event.latency_ms ?? 0,
+      seq: event.seq,
+    })
+    const parent = readText(details['parent']) || 'run'
     edges.push({ kind: 'call', from: parent, to: id })
     const place = `${parent}/${task}`
     const before = lastOfTask.get(place)
     if (before !== undefined) edges.push({ kind: 'temporal', from: before, to: id })
     lastOfTask.set(place, id)
-    const args = argumentsOf(details['args'])
+    const args = listArguments(details['args'])
     for (const output of outputs) {
-      if (args.some((arg) => sameData(arg, output.value))) edges.push({ kind: 'data', from: output.id, to: id })
+      if (args.some((arg) => isSameData(arg, output.value))) edges.push({ kind: 'data', from: output.id, to: id })
     }
     if (details['output'] !== undefined && isTelling(details['output'])) outputs.push({ id, value: details['output'] })
   }
-  return graphOf(runId, nodes, edges)
+  return makeGraph(runId, nodes, edges)
 }
 
-function text(value: TraceJson | undefined): string {
+function readText(value: TraceJson | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-function argumentsOf(args: TraceJson | undefined): readonly TraceJson[] {
+function listArguments(args: TraceJson | undefined): readonly TraceJson[] {
   return typeof args === 'object' && args !== null ? (Object.values(args) as TraceJson[]) : []
 }
 
@@ -95,11 +103,11 @@ function isTelling(value: TraceJson): boolean {
     : typeof value === 'object' && value !== null
 }
 
-function sameData(a: TraceJson, b: TraceJson): boolean {
+function isSameData(a: TraceJson, b: TraceJson): boolean {
   return a === b || (typeof a === 'object' && a !== null && JSON.stringify(a) === JSON.stringify(b))
 }
 
-function graphOf(runId: string, nodes: readonly GraphNode[], edges: readonly GraphEdge[]): TraceGraph {
+function makeGraph(runId: string, nodes: readonly GraphNode[], edges: readonly GraphEdge[]): TraceGraph {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const below = new Map<string, GraphNode[]>()
   const above = new Map<string, GraphNode[]>()
@@ -110,29 +118,30 @@ function graphOf(runId: string, nodes: readonly GraphNode[], edges: readonly Gra
     below.set(from, [...(below.get(from) ?? []), inner])
     above.set(to, [...(above.get(to) ?? []), outer])
   }
-  const children = (id: string): readonly GraphNode[] => below.get(id) ?? []
-  const descendants = (id: string): readonly GraphNode[] => children(id).flatMap((node) => [node, ...descendants(node.id)])
-  const longest = (id: string): { readonly path: readonly GraphNode[]; readonly durationMs: number } => {
+  const listChildren = (id: string): readonly GraphNode[] => below.get(id) ?? []
+  const listDescendants = (id: string): readonly GraphNode[] =>
+    listChildren(id).flatMap((node) => [node, ...listDescendants(node.id)])
+  const findLongest = (id: string): { readonly path: readonly GraphNode[]; readonly durationMs: number } => {
     const own = byId.get(id)!
     let best: { readonly path: readonly GraphNode[]; readonly durationMs: number } = { path: [], durationMs: 0 }
-    for (const child of children(id)) {
-      const found = longest(child.id)
+    for (const child of listChildren(id)) {
+      const found = findLongest(child.id)
       if (best.path.length === 0 || found.durationMs > best.durationMs) best = found
     }
     // The run lasts as long as everything in it; counting it would say nothing.
     return { path: [own, ...best.path], durationMs: (own.kind === 'run' ? 0 : own.durationMs) + best.durationMs }
   }
-  const depthOf = (id: string): number => 1 + Math.max(0, ...children(id).map((node) => depthOf(node.id)))
+  const measureDepth = (id: string): number => 1 + Math.max(0, ...listChildren(id).map((node) => measureDepth(node.id)))
   const calls = nodes.filter((node) => node.kind === 'tool')
   return {
     runId,
     nodes,
     edges,
-    children,
-    descendants,
+    children: listChildren,
+    descendants: listDescendants,
     parents: (id) => above.get(id) ?? [],
-    depth: () => depthOf('run'),
-    criticalPath: () => longest('run'),
+    depth: () => measureDepth('run'),
+    criticalPath: () => findLongest('run'),
     bottlenecks: (threshold) => calls.filter((node) => node.durationMs >= threshold).sort((a, b) => b.durationMs - a.durationMs),
     toJSON: () => ({
       run_id: runId,
@@ -140,42 +149,42 @@ function graphOf(runId: string, nodes: readonly GraphNode[], edges: readonly Gra
         total_duration_ms: byId.get('run')?.durationMs ?? 0,
         node_count: nodes.length,
         edge_count: edges.length,
-        max_depth: depthOf('run'),
+        max_depth: measureDepth('run'),
       },
       nodes: nodes.map(({ durationMs, ...node }) => ({ ...node, duration_ms: durationMs })),
       edges,
     }),
-    toMermaid: () => mermaid(nodes, edges),
-    toDot: () => dot(nodes, edges),
+    toMermaid: () => renderMermaid(nodes, edges),
+    toDot: () => renderDot(nodes, edges),
     toText: () => {
-      const { path, durationMs } = longest('run')
+      const { path, durationMs } = findLongest('run')
       const failures = calls.filter((node) => node.status !== 'completed').length
       return [
-        `${calls.length} calls, ${failures} not successful, depth ${depthOf('run')}`,
+        `${calls.length} calls, ${failures} not successful, depth ${measureDepth('run')}`,
         `critical path: ${path.map((node) => node.name).join(' → ')} (${durationMs} ms)`,
       ].join('\n')
     },
   }
 }
 
-const label = (node: GraphNode): string => (node.kind === 'tool' ? `${node.name} ${node.durationMs}ms` : node.name)
+const formatLabel = (node: GraphNode): string => (node.kind === 'tool' ? `${node.name} ${node.durationMs}ms` : node.name)
 
-function mermaid(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string {
+function renderMermaid(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string {
   const clean = (name: string): string => name.replaceAll('"', "'").replaceAll('\n', ' ')
   const arrows = { call: '-->', temporal: '-.->', data: '==>', error: '--x' } as const
   const lines = nodes.map(
-    (node) => `  ${node.id}["${clean(label(node))}"]${node.status === 'completed' ? '' : `:::${node.status}`}`,
+    (node) => `  ${node.id}["${clean(formatLabel(node))}"]${node.status === 'completed' ? '' : `:::${node.status}`}`,
   )
   const links = edges.map(({ kind, from, to }) => `  ${from} ${arrows[kind]} ${to}`)
   const styles = ['  classDef failed stroke:#c00', '  classDef denied stroke:#c80,stroke-dasharray:4']
   return `${['graph TD', ...lines, ...links, ...styles].join('\n')}\n`
 }
 
-function dot(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string {
+function renderDot(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string {
   const styles = { call: 'solid', temporal: 'dotted', data: 'bold', error: 'dashed' } as const
   const lines = nodes.map(
     (node) =>
-      `  ${JSON.stringify(node.id)} [label=${JSON.stringify(label(node))}${node.status === 'completed' ? '' : ', color=red'}];`,
+      `  ${JSON.stringify(node.id)} [label=${JSON.stringify(formatLabel(node))}${node.status === 'completed' ? '' : ', color=red'}];`,
   )
   const links = edges.map(({ kind, from, to }) => `  ${JSON.stringify(from)} -> ${JSON.stringify(to)} [style=${styles[kind]}];`)
   return `${['digraph run {', ...lines, ...links, '}'].join('\n')}\n`

@@ -1,6 +1,6 @@
 // Traces: what a run called, with what and to what end, as chained events.
 
-export { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, verifyTrace } from './event.js'
+export { GENESIS, TRACE_FORMAT, stringifyCanonical, hashEvent, verifyTrace } from './event.js'
 export type { TraceEvent, TraceJson, TraceKind, TraceVerdict } from './event.js'
 export { MemoryTrace, TraceRecorder } from './recorder.js'
 export type { TraceOptions, TraceSink, TracedRun } from './recorder.js'

@@ -6,15 +6,15 @@ import type { PerformEffect } from '../../tools/executors/provider.js'
 import type { TraceRecorder } from './recorder.js'
 import { withArguments } from '../../library/effects/index.js'
 
-export function propagating(recorder: Pick<TraceRecorder, 'contextOf'>, perform: PerformEffect): PerformEffect {
+export function withPropagation(recorder: Pick<TraceRecorder, 'findContext'>, perform: PerformEffect): PerformEffect {
   return (effect, call) => {
-    const to = targetOf(effect)
-    const context = to === null ? null : recorder.contextOf(call.id, to)
+    const to = findTarget(effect)
+    const context = to === null ? null : recorder.findContext(call.id, to)
     return perform(context === null ? effect : withContext(effect, context), call)
   }
 }
 
-function targetOf({ kind, args }: Effect): 'http' | 'mcp' | null {
+function findTarget({ kind, args }: Effect): 'http' | 'mcp' | null {
   if (kind === 'http.request') return 'http'
   if (kind === 'net.stream') return args.url === undefined ? null : 'http'
   if (kind === 'mcp.request') return 'mcp'

@@ -4,7 +4,7 @@
 
 import type { Effect, MachineOptions, NestedCall, Plain, SpanMark, TraceRecord } from '@bridle/vm'
 import { plainToJson } from '../journal-codec.js'
-import { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, sha256Text } from './event.js'
+import { GENESIS, TRACE_FORMAT, stringifyCanonical, hashEvent, hashSha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 import { REDACTED, Redactor, looksLikeKey } from './redact.js'
 import type { RedactOptions } from './redact.js'
@@ -66,7 +66,7 @@ export class TraceRecorder {
     this.listener = listener
     this.redactor = new Redactor(options.redact)
     this.run = run
-    this.docHash = sha256Text(run.source)
+    this.docHash = hashSha256Text(run.source)
     this.sinks = options.sinks
     this.isRequired = options.required === true
     const last = run.resumed ? (options.sinks.map((sink) => sink.last?.() ?? null).find((each) => each !== null) ?? null) : null
@@ -78,7 +78,7 @@ export class TraceRecorder {
   }
 
   /** What a machine is to tell. */
-  listeners(): Pick<MachineOptions, 'trace' | 'spans'> {
+  makeListeners(): Pick<MachineOptions, 'trace' | 'spans'> {
     const trace = (record: TraceRecord): void => this.call(record)
     const isMarked = this.sinks.some((sink) => sink.mark !== undefined)
     return isMarked ? { trace, spans: (mark) => this.mark(mark) } : { trace }
@@ -95,7 +95,7 @@ export class TraceRecorder {
   }
 
   /** Headers for the effect of that number; null when no sink gives any. */
-  contextOf(effect: number, to: 'http' | 'mcp'): { readonly [header: string]: string } | null {
+  findContext(effect: number, to: 'http' | 'mcp'): { readonly [header: string]: string } | null {
     for (const sink of this.sinks) {
       const headers = sink.contextOf?.(`effect_${effect}`, to) ?? null
       if (headers !== null) return headers
@@ -120,8 +120,8 @@ export class TraceRecorder {
 
   private isKept(data: Plain, secret: readonly string[], facts: { readonly [key: string]: TraceJson }): boolean {
     if (this.isLost) return false
-    const args = this.part(this.redactor.clean(jsonOf(data), secret))
-    this.append('call_intent', { inputs_hash: args.hash, details: { args: this.inline(args), ...facts } })
+    const args = this.makePart(this.redactor.clean(toJson(data), secret))
+    this.append('call_intent', { inputs_hash: args.hash, details: { args: this.inlinePart(args), ...facts } })
     return !this.isLost
   }
 
@@ -129,18 +129,22 @@ export class TraceRecorder {
   call(record: TraceRecord): void {
     const secret = record.secret
     if (record.tool === 'env.get' && record.outcome.ok) this.learnVariable(record.args, record.outcome.value)
-    const args = this.part(this.redactor.clean(jsonOf(record.args), secret))
+    const args = this.makePart(this.redactor.clean(toJson(record.args), secret))
     const { outcome } = record
-    const output = outcome.ok ? this.part(this.redactor.clean(this.outputOf(record, outcome.value), secret)) : null
+    const output = outcome.ok ? this.makePart(this.redactor.clean(this.readOutput(record, outcome.value), secret)) : null
     // In the order of canonical JSON, so that nothing is sorted.
-    const details: { [key: string]: TraceJson } = { args: this.inline(args), attempts: record.attempts, call_id: record.callId }
+    const details: { [key: string]: TraceJson } = {
+      args: this.inlinePart(args),
+      attempts: record.attempts,
+      call_id: record.callId,
+    }
     if (!outcome.ok) {
       details['denied'] = outcome.denied
       details['error'] = { code: outcome.code, message: this.redactor.text(outcome.message) }
     }
     details['executor'] = record.executor
     details['name'] = record.alias ?? record.tool
-    if (output !== null) details['output'] = this.inline(output)
+    if (output !== null) details['output'] = this.inlinePart(output)
     if (record.parent !== null) details['parent'] = record.parent
     details['success'] = outcome.ok
     details['task'] = record.task
@@ -148,7 +152,7 @@ export class TraceRecorder {
     if (record.version !== null) fields.tool_version = record.version
     fields.inputs_hash = args.hash
     if (output !== null) fields.outputs_hash = output.hash
-    if (record.policy !== null) fields.policy_hash = this.hashOfPolicy(record.policy)
+    if (record.policy !== null) fields.policy_hash = this.hashPolicy(record.policy)
     fields.latency_ms = !outcome.ok && outcome.denied ? 0 : Math.max(0, record.endedMs - record.startedMs)
     fields.cached = record.cached ?? false
     fields.details = details
@@ -179,18 +183,18 @@ export class TraceRecorder {
     return typeof name === 'string' && typeof value === 'string' && this.redactor.isSecretName(name) && looksLikeKey(value)
   }
 
-  private outputOf(record: TraceRecord, value: Plain): TraceJson {
-    return record.tool === 'env.get' && this.isKeyOf(record.args, value) ? REDACTED : jsonOf(value)
+  private readOutput(record: TraceRecord, value: Plain): TraceJson {
+    return record.tool === 'env.get' && this.isKeyOf(record.args, value) ? REDACTED : toJson(value)
   }
 
-  private part(value: TraceJson): Part {
-    const text = canonicalJson(value)
+  private makePart(value: TraceJson): Part {
+    const text = stringifyCanonical(value)
     if (typeof value === 'object' && value !== null) this.texts.set(value, text)
-    return { value, text, hash: sha256Text(text) }
+    return { value, text, hash: hashSha256Text(text) }
   }
 
   /** Small data as it is; of large data the hash, with the text in the sinks. */
-  private inline({ value, text, hash }: Part): TraceJson {
+  private inlinePart({ value, text, hash }: Part): TraceJson {
     if (text.length <= INLINE_BYTES) return value
     if (!this.blobs.has(hash)) {
       this.blobs.add(hash)
@@ -200,13 +204,13 @@ export class TraceRecorder {
   }
 
   /** Mostly that of the call before. */
-  private hashOfPolicy(policy: Plain): string {
-    const text = canonicalJson(jsonOf(policy))
-    if (text !== this.policy.text) this.policy = { text, hash: sha256Text(text) }
+  private hashPolicy(policy: Plain): string {
+    const text = stringifyCanonical(toJson(policy))
+    if (text !== this.policy.text) this.policy = { text, hash: hashSha256Text(text) }
     return this.policy.hash
   }
 
-  private isoNow(): string {
+  private formatNow(): string {
     const ms = this.run.now()
     if (ms !== this.timestamp.ms) this.timestamp = { ms, text: new Date(ms).toISOString() }
     return this.timestamp.text
@@ -219,11 +223,11 @@ export class TraceRecorder {
       kind,
       prev_hash: this.previous,
       hash: '',
-      timestamp: this.isoNow(),
+      timestamp: this.formatNow(),
       doc_hash: this.docHash,
       ...fields,
     }
-    event.hash = hashOfEvent(event, this.texts)
+    event.hash = hashEvent(event, this.texts)
     this.texts.clear()
     this.previous = event.hash
     this.each((sink) => sink.append(event))
@@ -251,7 +255,7 @@ interface Part {
   readonly hash: string
 }
 
-function jsonOf(value: Plain): TraceJson {
+function toJson(value: Plain): TraceJson {
   return plainToJson(value) as TraceJson
 }
 

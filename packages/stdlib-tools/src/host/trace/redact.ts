@@ -90,7 +90,7 @@ export class Redactor {
 
   /** Everything below a secret name is secret. Learnt before anything is written, so that order does not matter. */
   private learn(value: TraceJson, secret: readonly string[]): void {
-    if (typeof value === 'string') this.written(value, (found) => (this.remember(found), REDACTED))
+    if (typeof value === 'string') this.hideWritten(value, (found) => (this.remember(found), REDACTED))
     else if (Array.isArray(value)) {
       value.forEach((item: TraceJson, at) => {
         const [, option] = typeof item === 'string' ? (OPTION.exec(item) ?? []) : []
@@ -117,31 +117,31 @@ export class Redactor {
   }
 
   /** The text with `hide` of every secret that is written out in it. */
-  private written(text: string, hide: (secret: string) => string): string {
+  private hideWritten(text: string, hide: (secret: string) => string): string {
     if (!MAY_HOLD.test(text)) return text
-    const hidden = (found: string): string => {
+    const hideFound = (found: string): string => {
       const quote = /^["']/.exec(found)?.[0] ?? ''
       const bare = quote === '' ? found : found.slice(1, -1)
       if (bare === '' || bare === REDACTED) return found
-      const plain = decoded(bare)
+      const plain = decodeOrKeep(bare)
       if (plain !== bare) hide(plain)
       return `${quote}${hide(bare)}${quote}`
     }
-    const named = (whole: string, before: string | undefined, name: string, equals: string, value: string): string =>
+    const hideNamed = (whole: string, before: string | undefined, name: string, equals: string, value: string): string =>
       this.isSecretName(name.replace(/^-+/, '')) || (before !== undefined && SIGNED_QUERY.test(name))
-        ? `${before ?? ''}${name}${equals}${hidden(value)}`
+        ? `${before ?? ''}${name}${equals}${hideFound(value)}`
         : whole
     return text
       .replace(USER_OF_URL, (_whole, start: string, user: string) => {
         const at = user.indexOf(':')
-        return at < 0 ? `${start}${hidden(user)}@` : `${start}${user.slice(0, at + 1)}${hidden(user.slice(at + 1))}@`
+        return at < 0 ? `${start}${hideFound(user)}@` : `${start}${user.slice(0, at + 1)}${hideFound(user.slice(at + 1))}@`
       })
-      .replace(NAMED_ENCODED, named)
-      .replace(NAMED, named)
+      .replace(NAMED_ENCODED, hideNamed)
+      .replace(NAMED, hideNamed)
       .replace(NAMED_IN_JSON, (whole, start: string, name: string, value: string) =>
-        this.isSecretName(name) ? `${start}"${hidden(value)}"` : whole,
+        this.isSecretName(name) ? `${start}"${hideFound(value)}"` : whole,
       )
-      .replace(SCHEME, (_whole, scheme: string, value: string) => `${scheme} ${hidden(value)}`)
+      .replace(SCHEME, (_whole, scheme: string, value: string) => `${scheme} ${hideFound(value)}`)
   }
 
   private remember(text: string): void {
@@ -156,7 +156,7 @@ export class Redactor {
       const items = value as readonly TraceJson[]
       let changed: TraceJson[] | null = null
       for (let at = 0; at < items.length; at++) {
-        const item = this.walk(items[at]!, secret, this.below(path, String(at)))
+        const item = this.walk(items[at]!, secret, this.extendPath(path, String(at)))
         if (item === items[at]) continue
         changed ??= [...items]
         changed[at] = item
@@ -169,7 +169,7 @@ export class Redactor {
     for (const name of Object.keys(record)) {
       const item = record[name]!
       const hidden = item !== null && (secret.includes(name) || (this.isSecretName(name) && !isFolder(name, item)))
-      const shown = hidden ? REDACTED : this.walk(item, secret, this.below(path, name))
+      const shown = hidden ? REDACTED : this.walk(item, secret, this.extendPath(path, name))
       const key = this.text(name)
       changed ||= shown !== item || key !== name
       out[key] = shown
@@ -178,7 +178,7 @@ export class Redactor {
   }
 
   /** Only hosts that look at every value are told where it is. */
-  private below(path: readonly string[], name: string): readonly string[] {
+  private extendPath(path: readonly string[], name: string): readonly string[] {
     return this.custom === undefined ? NO_PATH : [...path, name]
   }
 
@@ -187,13 +187,13 @@ export class Redactor {
   }
 
   text(text: string): string {
-    let cleaned = this.written(text, () => REDACTED)
+    let cleaned = this.hideWritten(text, () => REDACTED)
     for (const secret of this.known) if (cleaned.includes(secret)) cleaned = cleaned.replaceAll(secret, REDACTED)
     return cleaned
   }
 }
 
-function decoded(text: string): string {
+function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../library/time/host-clock.js'
-import { sha256InScript } from '../hash.js'
+import { hashSha256InScript } from '../hash.js'
 import { MemoryJournal } from '../journal.js'
 import { otelTrace } from '../../otel/index.js'
 import type { OtelSpan } from '../../otel/index.js'
@@ -11,7 +11,7 @@ import type { RuntimeOptions, StartOptions } from '../runtime.js'
 import { defineTool } from '../../tools/host-tools/define.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 import { diffTraces } from './diff.js'
-import { GENESIS, canonicalJson, hashOfEvent, verifyTrace } from './event.js'
+import { GENESIS, stringifyCanonical, hashEvent, verifyTrace } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 import { buildGraph } from './graph.js'
 import { MemoryTrace } from './recorder.js'
@@ -20,7 +20,7 @@ import { approvalProvider } from '../../tools/policy/host-approval.js'
 import type { Provider } from '../../tools/executors/provider.js'
 import { Redactor, looksLikeKey } from './redact.js'
 
-async function traced(
+async function traceRun(
   source: string,
   options: RuntimeOptions = {},
   start: StartOptions = {},
@@ -31,9 +31,9 @@ async function traced(
   return { trace, output: result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output }
 }
 
-const calls = (trace: MemoryTrace): readonly TraceEvent[] => trace.events.filter(({ kind }) => kind === 'tool_call')
+const listCalls = (trace: MemoryTrace): readonly TraceEvent[] => trace.events.filter(({ kind }) => kind === 'tool_call')
 
-function countingTool(name: string, seen: unknown[]): ReturnType<typeof defineTool> {
+function makeCountingTool(name: string, seen: unknown[]): ReturnType<typeof defineTool> {
   return defineTool({
     name,
     version: '1.2.0',
@@ -55,8 +55,8 @@ describe('one event a call', () => {
 http_mock("GET", "*", {status: 201, body: "tea"})
 http_get("https://a.test/x")
 tool_call("http.get", {url: "https://a.test/y"})`
-    const { trace } = await traced(source)
-    const requests = calls(trace).filter((event) => event.tool_id === 'http.get')
+    const { trace } = await traceRun(source)
+    const requests = listCalls(trace).filter((event) => event.tool_id === 'http.get')
     expect(requests.map(({ details }) => [details?.['executor'], details?.['success'], details?.['args']])).toEqual([
       ['mock', true, { url: 'https://a.test/x', timeout_ms: 30_000 }],
       ['builtin', true, { url: 'https://a.test/y' }],
@@ -65,8 +65,8 @@ tool_call("http.get", {url: "https://a.test/y"})`
   })
 
   test('what it holds', async () => {
-    const { trace } = await traced('import { tool_call } from "std/tools"\ntool_call("web.get", {url: "u"})', {
-      tools: [countingTool('web.get', [])],
+    const { trace } = await traceRun('import { tool_call } from "std/tools"\ntool_call("web.get", {url: "u"})', {
+      tools: [makeCountingTool('web.get', [])],
     })
     expect(trace.events.map(({ kind }) => kind)).toEqual(['run_start', 'tool_call', 'run_end'])
     expect(trace.events[1]).toMatchObject({
@@ -92,10 +92,10 @@ tool_call("http.get", {url: "https://a.test/y"})`
     const seen: unknown[] = []
     const source =
       '// @bridle grants\nuse tool web.get as Fetch\ngrant Fetch domain "a.com"\nlet u = "https://b" + ".com"\nprintln(try { Fetch(url: u) } catch (e) { e.code })'
-    const { trace, output } = await traced(source, { tools: [countingTool('web.get', seen)] })
+    const { trace, output } = await traceRun(source, { tools: [makeCountingTool('web.get', seen)] })
     expect(output).toBe('egress_blocked\n')
     expect(seen).toEqual([])
-    const [call] = calls(trace)
+    const [call] = listCalls(trace)
     expect(call).toMatchObject({
       tool_id: 'web.get',
       latency_ms: 0,
@@ -115,16 +115,16 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unw
       clock.advance(700)
       return { granted: false }
     })
-    const { trace, output } = await traced(source, { clock, providers: [person], grants: ['approval'] })
+    const { trace, output } = await traceRun(source, { clock, providers: [person], grants: ['approval'] })
     expect(output).toBe('approval_denied\n')
-    const denied = calls(trace).find(({ tool_id }) => tool_id === 'write')
+    const denied = listCalls(trace).find(({ tool_id }) => tool_id === 'write')
     expect(denied).toMatchObject({ latency_ms: 0, details: { denied: true, success: false } })
     // The time did pass, and is that of the question.
     expect(Date.parse(denied!.timestamp) - Date.parse(trace.events[0]!.timestamp)).toBe(700)
   })
 
   test('the ceiling of the host binds aliases, ids and builtins alike, and is not widened', async () => {
-    const source = [
+    const makeSource = [
       'import { tool_call } from "std/tools"',
       'import { with_grants } from "std/grants"',
       'fn attempt(f) { return try { f() } catch (e) { "${e.code}" } }',
@@ -141,7 +141,7 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unw
       toolGrants: { 'fs.read': { path: ['out', '/w/out'] } },
       defaultDeny: true,
     }
-    const { output, trace } = await traced(source, options)
+    const { output, trace } = await traceRun(makeSource, options)
     expect(output.split('\n').slice(0, 5)).toEqual([
       'policy_violation',
       'policy_violation',
@@ -149,7 +149,7 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unw
       'public',
       'policy_violation',
     ])
-    expect(calls(trace).map(({ details }) => details!['success'])).toEqual([false, false, false, true, false])
+    expect(listCalls(trace).map(({ details }) => details!['success'])).toEqual([false, false, false, true, false])
   })
 
   test('retries are one call; the error says how often', async () => {
@@ -161,12 +161,12 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unw
         throw new ToolError('rate_limit', 'slow down', { retryAfterMs: 1 })
       },
     })
-    const { trace } = await traced('import { tool_try } from "std/tools"\ntool_try("flaky", {}, {retry: {max_retries: 2}})', {
+    const { trace } = await traceRun('import { tool_try } from "std/tools"\ntool_try("flaky", {}, {retry: {max_retries: 2}})', {
       tools: [tool],
     })
     expect(tries).toBe(3)
-    expect(calls(trace)).toHaveLength(1)
-    expect(calls(trace)[0]!.details).toMatchObject({
+    expect(listCalls(trace)).toHaveLength(1)
+    expect(listCalls(trace)[0]!.details).toMatchObject({
       attempts: 3,
       success: false,
       denied: false,
@@ -175,13 +175,13 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unw
   })
 
   test('calls made by a handler name the call around them', async () => {
-    const source = [
+    const makeSource = [
       'import { tool_call } from "std/tools"',
       'tool_bind(tool_define(tool_registry(), "outer", "", {handler: { a -> tool_call("crypto.sha256", {input: "x"}) }}))',
       'tool_call("outer", {})',
     ].join('\n')
-    const { trace } = await traced(source)
-    expect(calls(trace).map(({ details }) => [details!['name'], details!['parent'] ?? null])).toEqual([
+    const { trace } = await traceRun(makeSource)
+    expect(listCalls(trace).map(({ details }) => [details!['name'], details!['parent'] ?? null])).toEqual([
       ['crypto.sha256', 'call_1'],
       ['outer', null],
     ])
@@ -200,8 +200,8 @@ agent_loop("Do it", nil, {
   tools: tools, provider: "mock", tool_format: "native", loop_until_done: true, max_iterations: 9, loop_detect_skip: 2,
   policy: {tools: ["add", "ask", "theirs", "nobody"]}, approval_policy: {auto_deny: ["ask"]},
 })`
-    const { trace } = await traced(source)
-    const ofModel = calls(trace).filter(({ tool_id }) => !tool_id!.includes('.'))
+    const { trace } = await traceRun(source)
+    const ofModel = listCalls(trace).filter(({ tool_id }) => !tool_id!.includes('.'))
     const seen = ofModel.map(({ tool_id, details }) => {
       const { executor, attempts, success, denied, error } = details as { [key: string]: unknown; error?: { code: string } }
       return [tool_id, executor, attempts, success, denied ?? null, error?.code ?? null]
@@ -219,22 +219,24 @@ agent_loop("Do it", nil, {
   })
 
   test('an uncaught error is an event too', async () => {
-    const { trace } = await traced('throw "no"')
+    const { trace } = await traceRun('throw "no"')
     expect(trace.events.map(({ kind }) => kind)).toEqual(['run_start', 'error', 'run_end'])
     expect(trace.events[1]!.message).toContain('no')
   })
 
   test('effects of builtins, with what the host refuses', async () => {
     const source = 'write_file("a.txt", "x")\nprintln(try { http_get("https://x.com/") } catch (e) { "refused" })'
-    const { trace } = await traced(source, { providers: [new MemoryFs({}, '/w')], grants: ['fs'] })
-    const seen = calls(trace).map(({ tool_id, details }) => [tool_id, details!['success'], details!['denied'] ?? null])
+    const { trace } = await traceRun(source, { providers: [new MemoryFs({}, '/w')], grants: ['fs'] })
+    const seen = listCalls(trace).map(({ tool_id, details }) => [tool_id, details!['success'], details!['denied'] ?? null])
     expect(seen).toContainEqual(['fs.write', true, null])
     expect(seen).toContainEqual(['http.get', false, true])
   })
 
   test('large data is set aside by its hash', async () => {
-    const { trace } = await traced('import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "x".repeat(9000)})')
-    const args = calls(trace)[0]!.details!['args'] as { $blob: string; size: number }
+    const { trace } = await traceRun(
+      'import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "x".repeat(9000)})',
+    )
+    const args = listCalls(trace)[0]!.details!['args'] as { $blob: string; size: number }
     expect(args.size).toBeGreaterThan(9000)
     expect(trace.blobs.get(args.$blob)).toContain('xxxx')
   })
@@ -244,8 +246,8 @@ describe('the chain', () => {
   const source = 'import { tool_call } from "std/tools"\nfor n in [1, 2, 3] { tool_call("crypto.sha256", {input: "${n}"}) }'
 
   test('verifies, and is equal for equal runs', async () => {
-    const one = await traced(source)
-    const other = await traced(source)
+    const one = await traceRun(source)
+    const other = await traceRun(source)
     expect(verifyTrace(one.trace.events)).toEqual({ ok: true, events: 5, complete: true })
     expect(one.trace.events.map(({ hash }) => hash)).toEqual(other.trace.events.map(({ hash }) => hash))
     expect(diffTraces(one.trace.events, other.trace.events)).toEqual({ kind: 'equal', events: 5 })
@@ -253,7 +255,7 @@ describe('the chain', () => {
 
   test('a replay gives the same chain without any call', async () => {
     const seen: unknown[] = []
-    const runtime = createRuntime({ tools: [countingTool('web.get', seen)] })
+    const runtime = createRuntime({ tools: [makeCountingTool('web.get', seen)] })
     const module = runtime.compile(
       'import { tool_call } from "std/tools"\nprintln(tool_call("web.get", {url: "u"}).got)\nprintln(uuid())',
     )
@@ -280,18 +282,18 @@ describe('the chain', () => {
       'edited with its hash',
       (events) => {
         const forged = { ...events[2]!, tool_id: 'other' }
-        return events.with(2, { ...forged, hash: hashOfEvent(forged) })
+        return events.with(2, { ...forged, hash: hashEvent(forged) })
       },
       'chain',
       4,
     ],
   ])('%s events are found', async (_name, change, code, seq) => {
-    const { trace } = await traced(source)
+    const { trace } = await traceRun(source)
     expect(verifyTrace(change(trace.events))).toMatchObject({ ok: false, code, seq })
   })
 
   test('a field that was added, of any name, is found', async () => {
-    const { trace } = await traced(source)
+    const { trace } = await traceRun(source)
     for (const name of ['zzz', '__proto__', '10', 'message']) {
       const text = JSON.stringify(trace.events[1]).replace(/^\{/, `{"${name}":"x",`)
       const forged = JSON.parse(text) as TraceEvent
@@ -300,20 +302,20 @@ describe('the chain', () => {
   })
 
   test('the hash is that of the canonical text of everything but the times', async () => {
-    const { trace } = await traced(source)
+    const { trace } = await traceRun(source)
     for (const { hash, timestamp, latency_ms, run_id, ...hashed } of trace.events) {
       void [timestamp, latency_ms, run_id]
-      expect(hash).toBe(`sha256:${sha256InScript(canonicalJson(hashed as unknown as TraceJson))}`)
+      expect(hash).toBe(`sha256:${hashSha256InScript(stringifyCanonical(hashed as unknown as TraceJson))}`)
     }
   })
 
   test('what is cut off the end shows', async () => {
-    const { trace } = await traced(source)
+    const { trace } = await traceRun(source)
     expect(verifyTrace(trace.events.slice(0, -1))).toEqual({ ok: true, events: 4, complete: false })
   })
 
   test('times are outside the hash', async () => {
-    const { trace } = await traced(source)
+    const { trace } = await traceRun(source)
     expect(verifyTrace(trace.events.map((event) => ({ ...event, timestamp: 'later', latency_ms: 7 }))).ok).toBe(true)
   })
 
@@ -351,8 +353,8 @@ describe('the chain', () => {
 
   test('canonical JSON', () => {
     const data: TraceJson = { b: [1, 'ü', null], a: { '\u{1F600}': 1, '\uFFFF': 2 }, c: true }
-    expect(canonicalJson(data)).toBe('{"a":{"\uFFFF":2,"\u{1F600}":1},"b":[1,"ü",null],"c":true}')
-    expect(canonicalJson({ z: -0.5, a: '"\\\n' })).toBe('{"a":"\\"\\\\\\n","z":-0.5}')
+    expect(stringifyCanonical(data)).toBe('{"a":{"\uFFFF":2,"\u{1F600}":1},"b":[1,"ü",null],"c":true}')
+    expect(stringifyCanonical({ z: -0.5, a: '"\\\n' })).toBe('{"a":"\\"\\\\\\n","z":-0.5}')
   })
 })
 
@@ -393,7 +395,7 @@ describe('secrets', () => {
   })
 
   test('never appear', async () => {
-    const source = [
+    const makeSource = [
       'import { tool_call } from "std/tools"',
       'let key = env("SERVICE_API_KEY")',
       'tool_call("web.get", {url: "https://x.com/?k=${key}", key: "marked-by-schema"})',
@@ -402,15 +404,15 @@ describe('secrets', () => {
       'println(try { tool_call("crypto.md5", {input: "hunter2hunter2 again, marked-by-schema"}) } catch (e) { 1 })',
       'throw "failed with ${key}"',
     ].join('\n')
-    const { trace } = await traced(source, {
-      tools: [countingTool('web.get', [])],
+    const { trace } = await traceRun(makeSource, {
+      tools: [makeCountingTool('web.get', [])],
       providers: [memoryProcess({ env: { SERVICE_API_KEY: 'sk-very-secret-1' } })],
       grants: ['*'],
     })
     const text = JSON.stringify(trace.events)
     for (const secret of ['sk-very-secret-1', 'marked-by-schema', 'hunter2hunter2']) expect(text).not.toContain(secret)
     expect(text).toContain('[redacted]')
-    expect(calls(trace).map(({ tool_id }) => tool_id)).toContain('env.get')
+    expect(listCalls(trace).map(({ tool_id }) => tool_id)).toContain('env.get')
   })
 
   test.each([
@@ -442,7 +444,7 @@ describe('secrets', () => {
 })
 
 describe('the graph', () => {
-  const event = (seq: number, id: string, ms: number, more: { readonly [key: string]: TraceJson } = {}): TraceEvent => ({
+  const makeEvent = (seq: number, id: string, ms: number, more: { readonly [key: string]: TraceJson } = {}): TraceEvent => ({
     seq,
     kind: 'tool_call',
     prev_hash: '',
@@ -453,13 +455,13 @@ describe('the graph', () => {
     details: { name: id, call_id: id, task: 0, success: true, args: {}, ...more },
   })
   const events: readonly TraceEvent[] = [
-    { ...event(1, 'x', 0), kind: 'run_start', run_id: 'r1', details: { file: 'a.harn' } },
-    event(2, 'fast', 5, { task: 1, output: 'the page' }),
-    event(3, 'inner', 20, { parent: 'slow', task: 2 }),
-    event(4, 'slow', 50, { task: 2 }),
-    event(5, 'use', 7, { args: { text: 'the page' } }),
-    event(6, 'bad', 1, { success: false, denied: true }),
-    { ...event(7, 'x', 0), kind: 'run_end', details: { status: 'done' } },
+    { ...makeEvent(1, 'x', 0), kind: 'run_start', run_id: 'r1', details: { file: 'a.harn' } },
+    makeEvent(2, 'fast', 5, { task: 1, output: 'the page' }),
+    makeEvent(3, 'inner', 20, { parent: 'slow', task: 2 }),
+    makeEvent(4, 'slow', 50, { task: 2 }),
+    makeEvent(5, 'use', 7, { args: { text: 'the page' } }),
+    makeEvent(6, 'bad', 1, { success: false, denied: true }),
+    { ...makeEvent(7, 'x', 0), kind: 'run_end', details: { status: 'done' } },
   ]
 
   test('the critical path of a parallel run', () => {
@@ -481,11 +483,11 @@ describe('the graph', () => {
   })
 
   test("outputs that are short or kept secret are nobody's argument", () => {
-    const passed = (output: string): number =>
-      buildGraph([event(1, 'a', 1, { output }), event(2, 'b', 1, { args: { text: output } })]).edges.filter(
+    const countPassed = (output: string): number =>
+      buildGraph([makeEvent(1, 'a', 1, { output }), makeEvent(2, 'b', 1, { args: { text: output } })]).edges.filter(
         ({ kind }) => kind === 'data',
       ).length
-    expect(['yes', 'four', '[redacted]'].map(passed)).toEqual([0, 1, 0])
+    expect(['yes', 'four', '[redacted]'].map(countPassed)).toEqual([0, 1, 0])
   })
 
   test('edges, queries and forms', () => {
@@ -505,7 +507,7 @@ describe('the graph', () => {
   })
 
   test('of a real run', async () => {
-    const { trace } = await traced(
+    const { trace } = await traceRun(
       'import { tool_call } from "std/tools"\nparallel each [1, 2] { n -> tool_call("crypto.sha256", {input: "${n}"}) }',
     )
     const graph = buildGraph(trace.events)
@@ -514,8 +516,9 @@ describe('the graph', () => {
 })
 
 test('the first difference of two traces', async () => {
-  const source = (word: string): string => `import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "${word}"})`
-  const [one, other] = [await traced(source('a')), await traced(source('b'))]
+  const makeSource = (word: string): string =>
+    `import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "${word}"})`
+  const [one, other] = [await traceRun(makeSource('a')), await traceRun(makeSource('b'))]
   const difference = diffTraces(one.trace.events, other.trace.events)
   expect(difference).toMatchObject({ kind: 'event', seq: 2 })
   expect(difference.kind === 'event' ? difference.fields.map(({ path }) => path) : []).toContain('details.args.input')
@@ -553,13 +556,13 @@ test('spans for OpenTelemetry: children within the call around them, at the time
     context: { span: null as string | null },
     setSpan: (_context, span) => ({ span: (span as Fake).name }),
   })
-  const source = [
+  const makeSource = [
     'import { tool_call, tool_try } from "std/tools"',
     'tool_bind(tool_define(tool_registry(), "outer", "", {handler: { a -> tool_call("crypto.sha256", {input: "x"}) }}))',
     'tool_call("outer", {})',
     'tool_try("crypto.md5", {})',
   ].join('\n')
-  await traced(source, {}, { tracing: { sinks: [sink] } })
+  await traceRun(makeSource, {}, { tracing: { sinks: [sink] } })
   expect(spans.map(({ name, parent }) => [name, parent])).toEqual([
     ['invoke_script', null],
     ['execute_tool outer', 'invoke_script'],
@@ -578,7 +581,7 @@ test('without tracing nothing is told', async () => {
 
 describe('a trace that is required', () => {
   /** Keeps so many events, and then nothing. */
-  function failingAfter(events: number) {
+  function makeFailingSink(events: number) {
     const kept: TraceEvent[] = []
     const sink: TraceSink = {
       append(event) {
@@ -616,7 +619,7 @@ describe('a trace that is required', () => {
     [4, 2],
   ])('with room for %d events, %d calls are made and the run ends with an error', async (room, made) => {
     let calls = 0
-    const { sink } = failingAfter(room)
+    const { sink } = makeFailingSink(room)
     const runtime = createRuntime({ tools: [defineTool({ name: 'pay', execute: () => void calls++ })] })
     const run = runtime.start(runtime.compile(source), { tracing: { sinks: [sink], required: true } })
     await expect(run.result).rejects.toMatchObject({
@@ -630,13 +633,13 @@ describe('a trace that is required', () => {
 describe('what is secret', () => {
   test('values that the host lends by name, whatever their names, wherever they turn up', async () => {
     const lends: Provider = { ...memoryProcess({ env: {} }), secretValues: ['plain-word-value'] }
-    const { trace } = await traced(
+    const { trace } = await traceRun(
       'import { tool_call } from "std/tools"\nlet text = __TEXT__\nprintln(sha256(text))\ntool_call("web.get", {url: text})'.replace(
         '__TEXT__',
         '"https://x.test/${"plain-word"}-value"',
       ),
       {
-        tools: [countingTool('web.get', [])],
+        tools: [makeCountingTool('web.get', [])],
         providers: [lends],
         grants: ['*'],
       },
@@ -660,7 +663,7 @@ describe('what is secret', () => {
     })
     const source =
       'import { tool_call } from "std/tools"\ntool_call("web.login", {account: {pin: "pin-4711-x", name: "ada"}, codes: [{code: "code-4711-x"}]})'
-    const { trace } = await traced(source, { tools: [login] })
+    const { trace } = await traceRun(source, { tools: [login] })
     expect(JSON.stringify(trace.events)).not.toContain('4711')
     expect(JSON.stringify(trace.events)).toContain('ada')
   })
@@ -678,8 +681,8 @@ describe('what is secret', () => {
       .join(
         '\n',
       )}\nprintln(tool_call("web.get", {url: "/home/ada/work/x https://api.test/v1 us-intl"}))\nprintln({pwd: "/home/ada/work"})`
-    const { trace } = await traced(source, {
-      tools: [countingTool('web.get', [])],
+    const { trace } = await traceRun(source, {
+      tools: [makeCountingTool('web.get', [])],
       providers: [memoryProcess({ env })],
       grants: ['*'],
     })

@@ -21,9 +21,9 @@ import { describe, expect, test } from 'vitest'
 import { codecsFamily } from './codecs.js'
 import { cryptoFamily } from '../crypto/crypto.js'
 import { dataFormatsFamily } from '../formats/data-formats.js'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 
-const machine = fakeMachine(codecsFamily, cryptoFamily, bytesFamily, dataFormatsFamily, jsonFamily)
+const machine = makeFakeMachine(codecsFamily, cryptoFamily, bytesFamily, dataFormatsFamily, jsonFamily)
 machine.perform = (effect) =>
   effect.kind === 'clock.now'
     ? { ok: true, value: 1_700_000_000_123 }

@@ -19,17 +19,17 @@ import {
   encodeHex,
   encodeUtf8,
   frame,
-  textArg,
+  readTextArg,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, FrameState, Value } from '@bridle/vm/families'
 import { cookieFunctions } from './cookies.js'
 import { multipartFunctions } from './multipart.js'
-import { percentDecode, percentEncode } from './percent.js'
+import { decodePercent, encodePercent } from './percent.js'
 import { urlFunctions } from './urls.js'
-import { formatUuid, nameUuid, namespaceBytes, parseUuid, timeUuid, randomUuid } from './uuid.js'
+import { formatUuid, makeNameUuid, readNamespace, parseUuid, makeTimeUuid, makeRandomUuid } from './uuid.js'
 
 /** Bytes as they are, anything else as the UTF-8 of its display. */
-export function rawBytes(value: Value): Uint8Array {
+export function toRawBytes(value: Value): Uint8Array {
   return value instanceof HarnBytes ? value.data : encodeUtf8(display(value))
 }
 
@@ -37,7 +37,7 @@ export function rawBytes(value: Value): Uint8Array {
 /** Bytes that are coded for a unit, as a power of two. */
 const CODED_BITS = 3
 
-function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
+function defineEncoder(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
   return builtinTaking(`${name}(s: string) -> string`, { doc, borrows: true }, { text: { s: null } }, (ctx, text) => {
     const bytes = encodeUtf8(text)
     ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
@@ -45,17 +45,17 @@ function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => strin
   })
 }
 
-function decoder(name: string, kind: string, doc: string, decode: (text: string) => Uint8Array | string): BuiltinDef {
+function defineDecoder(name: string, kind: string, doc: string, decode: (text: string) => Uint8Array | string): BuiltinDef {
   return builtin(`${name}(s: string) -> string as ?`, { doc, borrows: true }, (ctx, value) => {
-    const text = textArg(ctx, 0, value)
+    const text = readTextArg(ctx, 0, value)
     ctx.charge(text.length >> CODED_BITS, text.length)
     const bytes = decode(text)
     return typeof bytes === 'string' ? ctx.runtime(`${kind} decode error: ${bytes}`) : decodeUtf8(bytes)
   })
 }
 
-function coded(ctx: Context, value: Value | undefined, map: (text: string) => string): string {
-  const text = textArg(ctx, 0, value)
+function mapText(ctx: Context, value: Value | undefined, map: (text: string) => string): string {
+  const text = readTextArg(ctx, 0, value)
   ctx.charge(text.length >> 1, 3 * text.length)
   return map(text)
 }
@@ -71,7 +71,7 @@ const base64Encoder = builtin(
         return encoded
       }
     }
-    const bytes = ctx.argc > 0 ? rawBytes(value) : new Uint8Array()
+    const bytes = ctx.argc > 0 ? toRawBytes(value) : new Uint8Array()
     ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
     return encodeBase64(bytes)
   },
@@ -79,22 +79,22 @@ const base64Encoder = builtin(
 
 const codecs: readonly BuiltinDef[] = [
   base64Encoder,
-  encoder('base64url_encode', 'Base64 for URLs, without padding.', encodeBase64Url),
-  encoder('base32_encode', 'Base32 in upper case with padding.', encodeBase32),
-  encoder('hex_encode', 'Lower-case hexadecimal digits.', encodeHex),
-  decoder('base64_decode', 'base64', 'The text behind base64.', decodeBase64),
-  decoder('base64url_decode', 'base64url', 'The text behind base64 for URLs, which has no padding.', decodeBase64Url),
-  decoder('base32_decode', 'base32', 'The text behind base32.', decodeBase32),
-  decoder('hex_decode', 'hex', 'The text behind hexadecimal digits.', decodeHex),
+  defineEncoder('base64url_encode', 'Base64 for URLs, without padding.', encodeBase64Url),
+  defineEncoder('base32_encode', 'Base32 in upper case with padding.', encodeBase32),
+  defineEncoder('hex_encode', 'Lower-case hexadecimal digits.', encodeHex),
+  defineDecoder('base64_decode', 'base64', 'The text behind base64.', decodeBase64),
+  defineDecoder('base64url_decode', 'base64url', 'The text behind base64 for URLs, which has no padding.', decodeBase64Url),
+  defineDecoder('base32_decode', 'base32', 'The text behind base32.', decodeBase32),
+  defineDecoder('hex_decode', 'hex', 'The text behind hexadecimal digits.', decodeHex),
   builtin(
     'url_encode(s: string) -> string',
     { doc: 'Percent-encodes all but unreserved characters.', borrows: true },
-    (ctx, value) => coded(ctx, value, percentEncode),
+    (ctx, value) => mapText(ctx, value, encodePercent),
   ),
   builtin(
     'url_decode(s: string) -> string as ?',
     { doc: 'Decodes percent escapes and `+`; bad escapes stay.', borrows: true },
-    (ctx, value) => coded(ctx, value, percentDecode),
+    (ctx, value) => mapText(ctx, value, decodePercent),
   ),
 ]
 
@@ -119,11 +119,11 @@ const uuidFrame = frame<UuidState>({
       return ctx.request({ kind: 'random.bytes', args: { count: 16 } })
     }
     const bytes = ctx.result instanceof HarnBytes ? ctx.result.data : new Uint8Array(16)
-    return formatUuid(state.version === 4 ? randomUuid(bytes) : timeUuid(bytes, state.millis))
+    return formatUuid(state.version === 4 ? makeRandomUuid(bytes) : makeTimeUuid(bytes, state.millis))
   },
 })
 
-function generated(name: string, version: 4 | 7, doc: string, effects: readonly string[]): BuiltinDef {
+function defineGenerated(name: string, version: 4 | 7, doc: string, effects: readonly string[]): BuiltinDef {
   return builtin(`${name}() -> string`, { doc, effects }, (ctx) => {
     const state: UuidState = { stage: 'start', version, millis: 0 }
     return ctx.frame('codecs.uuid', state)
@@ -131,8 +131,8 @@ function generated(name: string, version: 4 | 7, doc: string, effects: readonly 
 }
 
 const uuids: readonly BuiltinDef[] = [
-  generated('uuid', 4, 'A random UUID.', ['random.bytes']),
-  generated('uuid_v7', 7, 'A UUID whose order is that of time.', ['random.bytes', 'clock.now']),
+  defineGenerated('uuid', 4, 'A random UUID.', ['random.bytes']),
+  defineGenerated('uuid_v7', 7, 'A UUID whose order is that of time.', ['random.bytes', 'clock.now']),
   builtinTaking(
     'uuid_v5(namespace: string, name: string) -> string',
     { doc: 'The UUID of a name within a namespace.' },
@@ -142,9 +142,9 @@ const uuids: readonly BuiltinDef[] = [
       text: { namespace: null, name: null },
     },
     (ctx, namespace, name) => {
-      const bytes = namespaceBytes(namespace)
+      const bytes = readNamespace(namespace)
       if (bytes === null) return ctx.runtime('uuid_v5: namespace must be a UUID or one of dns/url/oid/x500')
-      return formatUuid(nameUuid(bytes, encodeUtf8(name)))
+      return formatUuid(makeNameUuid(bytes, encodeUtf8(name)))
     },
   ),
   builtin('uuid_nil() -> string', { doc: 'The UUID of zeros.' }, () => formatUuid(new Uint8Array(16))),
@@ -152,7 +152,7 @@ const uuids: readonly BuiltinDef[] = [
     'uuid_parse(str: string) -> string | nil',
     { doc: 'A UUID in its usual form, nil when the text is none.' },
     (ctx, value) => {
-      const bytes = parseUuid(textArg(ctx, 0, value))
+      const bytes = parseUuid(readTextArg(ctx, 0, value))
       return bytes === null ? null : formatUuid(bytes)
     },
   ),
@@ -166,7 +166,7 @@ export const codecsFamily: BuiltinFamily = {
     builtin(
       '__time_uuid(random: bytes, ms: int) -> string',
       { doc: 'The UUID of 16 random bytes and a time since 1970.' },
-      (_ctx, random, ms) => formatUuid(timeUuid(random instanceof HarnBytes ? random.data : new Uint8Array(16), Number(ms))),
+      (_ctx, random, ms) => formatUuid(makeTimeUuid(random instanceof HarnBytes ? random.data : new Uint8Array(16), Number(ms))),
     ),
   ],
 }

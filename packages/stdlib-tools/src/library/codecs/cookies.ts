@@ -13,12 +13,12 @@ import {
   isTruthy,
   parseJson,
   stringifyJson,
-  textArg,
+  readTextArg,
   typeName,
   work,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Control, Demands, Result, Value } from '@bridle/vm/families'
-import { hmacSha256, sameText } from '../crypto/hashes.js'
+import { hmacSha256, isSameText } from '../crypto/hashes.js'
 import { parseHttpDate } from './http-date.js'
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -29,12 +29,12 @@ const BAD_VALUE = /[;\u0000-\u001f\u007f]/
 // eslint-disable-next-line no-control-regex -- what an attribute must not hold is exactly these
 const BAD_ATTRIBUTE = /[;\u0000-\u001f\u007f]/
 
-function signature(text: string, secret: string): string {
+function makeSignature(text: string, secret: string): string {
   return encodeBase64Url(hmacSha256(encodeUtf8(secret), encodeUtf8(text)))
 }
 
 /** Header texts from what scripts pass: a text, a list of texts, a header dict with `name` in any case, or nil. */
-function headerTexts(value: Value, name: string): string[] | null {
+function readHeaderTexts(value: Value, name: string): string[] | null {
   if (value === null) return []
   if (typeof value === 'string') return [value]
   if (value instanceof HarnList) {
@@ -47,7 +47,7 @@ function headerTexts(value: Value, name: string): string[] | null {
     const given = value.get(key)!
     const isHeader = key.toLowerCase() === name
     if (!isHeader && !(key === 'headers' && given instanceof HarnDict)) continue
-    const inner = isHeader && (given === null || given instanceof HarnDict) ? null : headerTexts(given, name)
+    const inner = isHeader && (given === null || given instanceof HarnDict) ? null : readHeaderTexts(given, name)
     if (inner === null) return null
     texts.push(...inner)
   }
@@ -59,7 +59,7 @@ interface Parsed {
   readonly invalid: { readonly segment: string; readonly reason: string }[]
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }
 
@@ -75,7 +75,7 @@ function parseHeaders(texts: readonly string[]): Parsed {
     if (segment === '') continue
     const at = segment.indexOf('=')
     const name = segment.slice(0, at).trim()
-    const value = unquoted(segment.slice(at + 1).trim())
+    const value = unquote(segment.slice(at + 1).trim())
     const reason = at < 0 ? "missing '='" : !NAME.test(name) ? 'invalid name' : BAD_VALUE.test(value) ? 'invalid value' : null
     if (reason === null) parsed.pairs.push({ name, value })
     else parsed.invalid.push({ segment, reason })
@@ -84,14 +84,14 @@ function parseHeaders(texts: readonly string[]): Parsed {
 }
 
 /** The first value of each name. */
-function firstValues(pairs: Parsed['pairs']): Map<string, Value> {
+function listFirstValues(pairs: Parsed['pairs']): Map<string, Value> {
   const cookies = new Map<string, Value>()
   for (const { name, value } of pairs) if (!cookies.has(name)) cookies.set(name, value)
   return cookies
 }
 
 /** The fault for headers that are none; `label` is what messages call them. */
-function badHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' = 'cookie'): Control {
+function failBadHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' = 'cookie'): Control {
   const isDict = value instanceof HarnDict
   const key = isDict ? value.keys().find((name) => name.toLowerCase() === label.toLowerCase()) : undefined
   const given = isDict ? (value.get(key ?? '') ?? null) : value
@@ -108,9 +108,9 @@ function badHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' =
   return ctx.runtime(`cookie: ${label} headers must be a string, list, dict, or nil; got ${typeName(value)}`)
 }
 
-function cookieParse(ctx: Context, headers: Value = null): Result {
-  const texts = headerTexts(headers, 'cookie')
-  if (texts === null) return badHeaders(ctx, headers)
+function parseCookies(ctx: Context, headers: Value = null): Result {
+  const texts = readHeaderTexts(headers, 'cookie')
+  if (texts === null) return failBadHeaders(ctx, headers)
   const { pairs, invalid } = parseHeaders(texts)
   const all = new Map<string, Value[]>()
   for (const { name, value } of pairs) {
@@ -122,7 +122,7 @@ function cookieParse(ctx: Context, headers: Value = null): Result {
     .filter(([, values]) => values.length > 1)
     .map(([name, values]): [string, Value] => [name, new HarnList(values)])
   return HarnDict.of({
-    cookies: new HarnDict(firstValues(pairs)),
+    cookies: new HarnDict(listFirstValues(pairs)),
     pairs: new HarnList(pairs.map((pair) => HarnDict.of(pair))),
     duplicates: new HarnDict(new Map(duplicates)),
     invalid: new HarnList(invalid.map((each) => HarnDict.of(each))),
@@ -150,9 +150,9 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
     return ctx.runtime('cookie: cookie value contains spaces, quotes, separators, or control characters; encode it first')
   }
   let out = `${name}=${value}`
-  const attribute = (option: string): Value => options.get(option) ?? null
+  const readAttribute = (option: string): Value => options.get(option) ?? null
   for (const label of ['Path', 'Domain', 'Max-Age', 'Expires']) {
-    const given = attribute(label.toLowerCase().replace('-', ''))
+    const given = readAttribute(label.toLowerCase().replace('-', ''))
     if (given === null) continue
     if (label === 'Max-Age' && count(given) === null)
       return ctx.runtime(`cookie: option max_age must be an int, got ${typeName(given)}`)
@@ -160,10 +160,10 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
     if (text === '' || BAD_ATTRIBUTE.test(text)) return ctx.runtime(`cookie: ${label} contains an invalid cookie attribute value`)
     out += `; ${label}=${text}`
   }
-  const secure = isTruthy(attribute('secure'))
-  if (isTruthy(attribute('httponly'))) out += '; HttpOnly'
+  const secure = isTruthy(readAttribute('secure'))
+  if (isTruthy(readAttribute('httponly'))) out += '; HttpOnly'
   if (secure) out += '; Secure'
-  const sameSite = attribute('samesite')
+  const sameSite = readAttribute('samesite')
   if (sameSite === null) return out
   const policy = SAME_SITE.get(display(sameSite).toLowerCase())
   if (policy === undefined) return ctx.runtime('cookie: same_site must be one of Lax, Strict, or None')
@@ -187,33 +187,34 @@ function withDefaults(
 const SESSION_DEFAULTS = { path: '/', httponly: true, secure: true, samesite: 'Lax' }
 const DELETE_DEFAULTS = { ...SESSION_DEFAULTS, maxage: 0, expires: 'Thu, 01 Jan 1970 00:00:00 GMT' }
 
-function verified(ok: boolean, field: 'value' | 'payload', value: Value, error: string | null): HarnDict {
+function makeVerified(ok: boolean, field: 'value' | 'payload', value: Value, error: string | null): HarnDict {
   return HarnDict.of({ ok, [field]: value, error })
 }
 
-function cookieVerify(signed: string, secret: string): HarnDict {
+function verifyCookie(signed: string, secret: string): HarnDict {
   const at = signed.lastIndexOf('.')
-  if (at < 0) return verified(false, 'value', null, 'malformed')
+  if (at < 0) return makeVerified(false, 'value', null, 'malformed')
   const value = signed.slice(0, at)
-  if (!sameText(signature(value, secret), signed.slice(at + 1))) return verified(false, 'value', null, 'invalid_signature')
-  return verified(true, 'value', value, null)
+  if (!isSameText(makeSignature(value, secret), signed.slice(at + 1)))
+    return makeVerified(false, 'value', null, 'invalid_signature')
+  return makeVerified(true, 'value', value, null)
 }
 
-function sessionSign(payload: Value, secret: string): string {
+function signSession(payload: Value, secret: string): string {
   const encoded = encodeBase64Url(encodeUtf8(stringifyJson(payload)))
-  return `v1.${encoded}.${signature(encoded, secret)}`
+  return `v1.${encoded}.${makeSignature(encoded, secret)}`
 }
 
-function sessionVerify(token: string, secret: string): HarnDict {
+function verifySession(token: string, secret: string): HarnDict {
   const [version, encoded, given, more] = token.split('.')
-  if (version !== 'v1' || !encoded || !given || more !== undefined) return verified(false, 'payload', null, 'malformed')
-  if (!sameText(signature(encoded, secret), given)) return verified(false, 'payload', null, 'invalid_signature')
+  if (version !== 'v1' || !encoded || !given || more !== undefined) return makeVerified(false, 'payload', null, 'malformed')
+  if (!isSameText(makeSignature(encoded, secret), given)) return makeVerified(false, 'payload', null, 'invalid_signature')
   const bytes = decodeBase64Url(encoded)
   const text = typeof bytes === 'string' ? null : decodeUtf8Strict(bytes)
   const parsed = text === null ? null : parseJson(text)
   return parsed?.ok === true
-    ? verified(true, 'payload', parsed.value, null)
-    : verified(false, 'payload', null, 'malformed_payload')
+    ? makeVerified(true, 'payload', parsed.value, null)
+    : makeVerified(false, 'payload', null, 'malformed_payload')
 }
 
 /** Applies one Set-Cookie text; `now` is milliseconds since 1970. */
@@ -236,13 +237,13 @@ function applySetCookie(cookies: Map<string, Value>, text: string, now: number):
   else cookies.set(name, pair.slice(at + 1).trim())
 }
 
-function roundTrip(ctx: Context, first: Value = null, second: Value = null): Result {
+function returnCookies(ctx: Context, first: Value = null, second: Value = null): Result {
   const [request, set] = ctx.argc < 2 ? [null, first] : [first, second]
-  const requestTexts = headerTexts(request, 'cookie')
-  if (requestTexts === null) return badHeaders(ctx, request)
-  const setTexts = headerTexts(set, 'set-cookie')
-  if (setTexts === null) return badHeaders(ctx, set, 'Set-Cookie')
-  const cookies = firstValues(parseHeaders(requestTexts).pairs)
+  const requestTexts = readHeaderTexts(request, 'cookie')
+  if (requestTexts === null) return failBadHeaders(ctx, request)
+  const setTexts = readHeaderTexts(set, 'set-cookie')
+  if (setTexts === null) return failBadHeaders(ctx, set, 'Set-Cookie')
+  const cookies = listFirstValues(parseHeaders(requestTexts).pairs)
   chargeTexts(setTexts)
   for (const text of setTexts) applySetCookie(cookies, text, ctx.now)
   const dict = new HarnDict(cookies)
@@ -262,50 +263,50 @@ function define(signature: string, least: number, doc: string, run: (ctx: Contex
 }
 
 export const cookieFunctions: readonly BuiltinDef[] = [
-  define('cookie_parse(headers: string|list|dict|nil) -> dict', 1, 'The cookies of a Cookie header.', cookieParse),
+  define('cookie_parse(headers: string|list|dict|nil) -> dict', 1, 'The cookies of a Cookie header.', parseCookies),
   define(
     'cookie_serialize(name: string, value: string, options?: dict) -> string',
     2,
     'A Set-Cookie header.',
     (ctx, name, value, options = null) =>
-      withDefaults(ctx, 'cookie_serialize', textArg(ctx, 0, name), textArg(ctx, 1, value), options, {}),
+      withDefaults(ctx, 'cookie_serialize', readTextArg(ctx, 0, name), readTextArg(ctx, 1, value), options, {}),
   ),
   define(
     'cookie_delete(name: string, options?: dict) -> string',
     1,
     'A Set-Cookie header that removes the cookie.',
-    (ctx, name, options = null) => withDefaults(ctx, 'cookie_delete', textArg(ctx, 0, name), '', options, DELETE_DEFAULTS),
+    (ctx, name, options = null) => withDefaults(ctx, 'cookie_delete', readTextArg(ctx, 0, name), '', options, DELETE_DEFAULTS),
   ),
   define(
     'cookie_sign(value: string, secret: string) -> string',
     2,
     'The value with a signature behind its last dot.',
     (ctx, value, secret) => {
-      const text = textArg(ctx, 0, value)
+      const text = readTextArg(ctx, 0, value)
       // A semicolon would end the cookie, a control character the header.
       // oxlint-disable-next-line no-control-regex
       if (/[;\u0000-\u001f\u007f]/.test(text))
         return ctx.runtime('cookie: cookie_sign value must not contain separators or control characters')
-      return `${text}.${signature(text, textArg(ctx, 1, secret))}`
+      return `${text}.${makeSignature(text, readTextArg(ctx, 1, secret))}`
     },
   ),
   define(
     'cookie_verify(signed_value: string, secret: string) -> dict',
     2,
     '`{ok, value, error}` of a signed value.',
-    (ctx, signed, secret) => cookieVerify(textArg(ctx, 0, signed), textArg(ctx, 1, secret)),
+    (ctx, signed, secret) => verifyCookie(readTextArg(ctx, 0, signed), readTextArg(ctx, 1, secret)),
   ),
   define(
     'session_sign(payload: any, secret: string) -> string',
     2,
     'A signed token that carries the payload as JSON.',
-    (ctx, payload = null, secret = null) => sessionSign(payload, textArg(ctx, 1, secret)),
+    (ctx, payload = null, secret = null) => signSession(payload, readTextArg(ctx, 1, secret)),
   ),
   define(
     'session_verify(token: string, secret: string) -> dict',
     2,
     '`{ok, payload, error}` of a session token.',
-    (ctx, token, secret) => sessionVerify(textArg(ctx, 0, token), textArg(ctx, 1, secret)),
+    (ctx, token, secret) => verifySession(readTextArg(ctx, 0, token), readTextArg(ctx, 1, secret)),
   ),
   define(
     'session_cookie(name: string, payload: any, secret: string, options?: dict) -> string',
@@ -315,8 +316,8 @@ export const cookieFunctions: readonly BuiltinDef[] = [
       withDefaults(
         ctx,
         'session_cookie',
-        textArg(ctx, 0, name),
-        sessionSign(payload, textArg(ctx, 2, secret)),
+        readTextArg(ctx, 0, name),
+        signSession(payload, readTextArg(ctx, 2, secret)),
         options,
         SESSION_DEFAULTS,
       ),
@@ -326,18 +327,18 @@ export const cookieFunctions: readonly BuiltinDef[] = [
     3,
     'The session in a Cookie header.',
     (ctx, headers = null, name = null, secret = null) => {
-      const texts = headerTexts(headers, 'cookie')
-      if (texts === null) return badHeaders(ctx, headers)
-      const token = firstValues(parseHeaders(texts).pairs).get(textArg(ctx, 1, name))
+      const texts = readHeaderTexts(headers, 'cookie')
+      if (texts === null) return failBadHeaders(ctx, headers)
+      const token = listFirstValues(parseHeaders(texts).pairs).get(readTextArg(ctx, 1, name))
       return token === undefined
-        ? verified(false, 'payload', null, 'missing_cookie')
-        : sessionVerify(display(token), textArg(ctx, 2, secret))
+        ? makeVerified(false, 'payload', null, 'missing_cookie')
+        : verifySession(display(token), readTextArg(ctx, 2, secret))
     },
   ),
   define(
     'cookie_round_trip(request_cookie: string|list|dict|nil, set_cookie: string|list|dict) -> dict',
     1,
     'The cookies a browser would send after these Set-Cookie headers.',
-    roundTrip,
+    returnCookies,
   ),
 ]

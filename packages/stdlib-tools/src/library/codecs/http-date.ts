@@ -1,6 +1,6 @@
 // Dates as HTTP headers write them. The fields are read loosely, as RFC 6265 asks of cookie dates, and always mean UTC.
 
-import { secondsOf } from '../time/calendar.js'
+import { toSeconds } from '../time/calendar.js'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
@@ -12,5 +12,5 @@ export function parseHttpDate(text: string): number | null {
   if (date === null || time === null || month < 0) return null
   const short = Number(date[3])
   const year = date[3]!.length > 2 ? short : short < 70 ? 2000 + short : 1900 + short
-  return secondsOf(year, month + 1, Number(date[1]), Number(time[1]), Number(time[2]), Number(time[3])) * 1000
+  return toSeconds(year, month + 1, Number(date[1]), Number(time[1]), Number(time[2]), Number(time[3])) * 1000
 }

@@ -14,7 +14,7 @@ import {
   encodeHex,
   encodeUtf8,
   typeName,
-  utf8Problem,
+  describeUtf8Problem,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '../crypto/hashes.js'
@@ -45,10 +45,10 @@ interface Part {
   readonly content: Uint8Array
 }
 
-const quoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+const quoteText = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 
 /** A text of one line under `key` of a field; null when there is none. */
-function lineOf(field: HarnDict, key: string, label: string, fail: (message: string) => Control): string | null | Control {
+function readLine(field: HarnDict, key: string, label: string, fail: (message: string) => Control): string | null | Control {
   const value = field.get(key) ?? null
   if (value === null) return null
   if (typeof value !== 'string') return fail(`${key} must be a string, got ${typeName(value)}`)
@@ -58,7 +58,7 @@ function lineOf(field: HarnDict, key: string, label: string, fail: (message: str
 /** One field as its header lines and content, or the error that it is. */
 function readField(field: HarnDict, fail: (message: string) => Control): Part | Control {
   if (!field.has('name')) return fail('field is missing name')
-  const name = lineOf(field, 'name', 'field name', fail)
+  const name = readLine(field, 'name', 'field name', fail)
   if (name instanceof Control) return name
   if (name === null) return fail('name must be a string, got nil')
   if (name === '') return fail('name must not be empty')
@@ -67,14 +67,14 @@ function readField(field: HarnDict, fail: (message: string) => Control): Part | 
   if (typeof content !== 'string' && !(content instanceof HarnBytes)) {
     return fail(`content must be bytes or string, got ${typeName(content)}`)
   }
-  const filename = lineOf(field, 'filename', 'filename', fail)
+  const filename = readLine(field, 'filename', 'filename', fail)
   if (filename instanceof Control) return filename
-  const type = lineOf(field, 'content_type', 'content_type', fail)
+  const type = readLine(field, 'content_type', 'content_type', fail)
   if (type instanceof Control) return type
   const headers = field.get('headers') ?? null
   if (headers !== null && !(headers instanceof HarnDict)) return fail(`headers must be a dict, got ${typeName(headers)}`)
-  const file = filename === null ? '' : `; filename="${quoted(filename)}"`
-  const lines = [`Content-Disposition: form-data; name="${quoted(name)}"${file}`]
+  const file = filename === null ? '' : `; filename="${quoteText(filename)}"`
+  const lines = [`Content-Disposition: form-data; name="${quoteText(name)}"${file}`]
   if (type !== null) lines.push(`Content-Type: ${type}`)
   for (const key of headers?.keys() ?? []) {
     const value = headers!.get(key)!
@@ -88,7 +88,7 @@ function readField(field: HarnDict, fail: (message: string) => Control): Part | 
 
 const UNITS_A_FIELD = 30
 
-function formData(ctx: Context, fields: HarnList, options: HarnDict | null): Result {
+function makeFormData(ctx: Context, fields: HarnList, options: HarnDict | null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
   ctx.charge(UNITS_A_FIELD * fields.length)
   const parts: Part[] = []
@@ -102,8 +102,8 @@ function formData(ctx: Context, fields: HarnList, options: HarnDict | null): Res
   ctx.charge(size >> 5, 2 * size)
   const given = options?.get('boundary') ?? null
   if (given !== null && typeof given !== 'string') return fail(`boundary must be a string, got ${typeName(given)}`)
-  const boundary = given === null ? defaultBoundary(fields, parts) : given
-  const problem = boundaryProblem(boundary)
+  const boundary = given === null ? makeDefaultBoundary(fields, parts) : given
+  const problem = describeBoundaryProblem(boundary)
   if (problem !== null) return fail(problem)
   const pieces = parts.flatMap((part) => [encodeUtf8(`--${boundary}\r\n${part.head}\r\n\r\n`), part.content, encodeUtf8('\r\n')])
   const body = joinBytes([...pieces, encodeUtf8(`--${boundary}--\r\n`)])
@@ -111,7 +111,7 @@ function formData(ctx: Context, fields: HarnList, options: HarnDict | null): Res
 }
 
 /** A boundary that the fields decide and that none of them contains. */
-function defaultBoundary(fields: HarnList, parts: readonly Part[]): string {
+function makeDefaultBoundary(fields: HarnList, parts: readonly Part[]): string {
   const text = fields
     .view()
     .map((field) => `${display(field)}\0`)
@@ -127,7 +127,7 @@ function defaultBoundary(fields: HarnList, parts: readonly Part[]): string {
 const PARAMETER = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;]*))/g
 
 /** Parameters of a header such as `form-data; name="a"`, by lower-case name; the value before them is under ''. */
-function parameters(header: string): Map<string, string> {
+function parseParameters(header: string): Map<string, string> {
   const found = new Map<string, string>()
   const [first = ''] = header.split(';', 1)
   found.set('', first.trim().toLowerCase())
@@ -142,19 +142,19 @@ const LIMITS = { max_total_bytes: 8388608, max_field_bytes: 8388608, max_fields:
 /** Characters of RFC 2046 without the space, which would need quoting. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]*$/
 
-function boundaryProblem(boundary: string): string | null {
+function describeBoundaryProblem(boundary: string): string | null {
   if (boundary === '') return 'boundary must not be empty'
   if (encodeUtf8(boundary).length > 70) return 'boundary must be at most 70 bytes'
   return BOUNDARY.test(boundary) ? null : 'boundary contains a character that is not valid in multipart/form-data'
 }
 
 function readBoundary(type: string): { readonly boundary: string } | string {
-  const params = parameters(type)
+  const params = parseParameters(type)
   const media = params.get('') ?? ''
   if (media !== 'multipart/form-data') return `expected multipart/form-data content type, got ${media}`
   const boundary = params.get('boundary')
   if (boundary === undefined) return 'content type is missing boundary'
-  return boundaryProblem(boundary) ?? { boundary }
+  return describeBoundaryProblem(boundary) ?? { boundary }
 }
 
 /** Header lines as lower-case names to values, or what is wrong with one. */
@@ -178,7 +178,7 @@ function readPart(part: Uint8Array, maxBytes: number): HarnDict | string {
   if (content.length > maxBytes) return `field size ${content.length} exceeds max_field_bytes ${maxBytes}`
   const disposition = headers.get('content-disposition')
   if (disposition === undefined) return 'part is missing Content-Disposition header'
-  const params = parameters(disposition)
+  const params = parseParameters(disposition)
   if (params.get('') !== 'form-data') return `expected form-data disposition, got ${params.get('') ?? ''}`
   const name = params.get('name')
   if (name === undefined || name === '') return 'part Content-Disposition is missing name'
@@ -253,7 +253,12 @@ function parse(ctx: Context, body: Value, type: string, options: HarnDict | null
 
 const MISSING = '{f}: missing argument {n}'
 
-function fieldReader(name: string, returns: string, doc: string, read: (ctx: Context, bytes: Uint8Array) => Result): BuiltinDef {
+function defineFieldReader(
+  name: string,
+  returns: string,
+  doc: string,
+  read: (ctx: Context, bytes: Uint8Array) => Result,
+): BuiltinDef {
   const demands = { raise: 'runtime', absent: MISSING, not: '{f}: {param} must be a {type}, got {got}' } as const
   return builtinTaking(`${name}(field: dict) -> ${returns}`, { doc }, demands, (ctx, field) => {
     const bytes = field.get('bytes')
@@ -273,7 +278,7 @@ export const multipartFunctions: readonly BuiltinDef[] = [
         options: '{f}: expected options {type} at argument {n}, got {got}',
       },
     },
-    formData,
+    makeFormData,
   ),
   builtinTaking(
     'multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
@@ -289,11 +294,11 @@ export const multipartFunctions: readonly BuiltinDef[] = [
     },
     parse,
   ),
-  fieldReader('multipart_field_bytes', 'bytes', 'The content of a parsed field.', (_ctx, bytes) => new HarnBytes(bytes)),
-  fieldReader(
+  defineFieldReader('multipart_field_bytes', 'bytes', 'The content of a parsed field.', (_ctx, bytes) => new HarnBytes(bytes)),
+  defineFieldReader(
     'multipart_field_text',
     'string',
     'The content of a parsed field as text.',
-    (ctx, bytes) => decodeUtf8Strict(bytes) ?? ctx.runtime(`multipart_field_text: ${utf8Problem(bytes)}`),
+    (ctx, bytes) => decodeUtf8Strict(bytes) ?? ctx.runtime(`multipart_field_text: ${describeUtf8Problem(bytes)}`),
   ),
 ]

@@ -8,7 +8,7 @@ const RESERVED = /[!'()*]/g
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 /** Everything but unreserved characters as `%XX` of its UTF-8. */
-export function percentEncode(text: string): string {
+export function encodePercent(text: string): string {
   return encodeURIComponent(text.replace(LONE_SURROGATE, '\ufffd')).replace(
     RESERVED,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -16,7 +16,7 @@ export function percentEncode(text: string): string {
 }
 
 /** `%XX` and `+` decoded; escapes that are none are copied, bytes that are not UTF-8 become U+FFFD. */
-export function percentDecode(text: string): string {
+export function decodePercent(text: string): string {
   const source = encodeUtf8(text)
   const bytes = new Uint8Array(source.length)
   let filled = 0

@@ -1,17 +1,17 @@
 // URLs after the WHATWG rules, taken apart and put together, and query strings.
 
-import { HarnDict, HarnList, builtin, builtinTaking, count, display, entry, textArg } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, builtinTaking, count, display, makeEntry, readTextArg } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { parseQuery } from './percent.js'
 
 /** Reads a URL, or says what is wrong with it. */
 export function readUrl(text: string): URL | string {
-  return parseUrl(text) ?? urlProblem(text)
+  return parseUrl(text) ?? describeUrlProblem(text)
 }
 
 /** The platform only says that a URL is invalid; these are the usual reasons. */
-function urlProblem(text: string): string {
+function describeUrlProblem(text: string): string {
   const parts = /^\s*([a-zA-Z][a-zA-Z0-9+.-]*):(?:\/\/([^/?#]*))?/.exec(text)
   if (parts === null) return 'relative URL without a base'
   const authority = (parts[2] ?? '').replace(/^.*@/, '')
@@ -22,34 +22,34 @@ function urlProblem(text: string): string {
   return 'invalid international domain name'
 }
 
-const orNil = (text: string): Value => (text === '' ? null : text)
+const toNil = (text: string): Value => (text === '' ? null : text)
 
 function parse(ctx: Context, value: Value = null): Result {
-  const text = textArg(ctx, 0, value)
+  const text = readTextArg(ctx, 0, value)
   const url = readUrl(text)
   if (typeof url === 'string') return ctx.throw(`url_parse: ${url}`)
   const [beforeHash] = url.href.split('#', 1) as [string]
   return HarnDict.of({
     scheme: url.protocol.slice(0, -1),
-    host: orNil(url.hostname),
+    host: toNil(url.hostname),
     port: url.port === '' ? null : Number(url.port),
     path: url.pathname,
     query: beforeHash.includes('?') ? url.search.slice(1) : null,
     fragment: url.href.includes('#') ? url.hash.slice(1) : null,
-    username: orNil(url.username),
-    password: orNil(url.password),
+    username: toNil(url.username),
+    password: toNil(url.password),
   })
 }
 
 function build(ctx: Context, parts: HarnDict): Result {
-  const part = (name: string): string | null => {
+  const readPart = (name: string): string | null => {
     const value = parts.get(name)
     return typeof value === 'string' ? value : null
   }
-  const scheme = part('scheme')
+  const scheme = readPart('scheme')
   if (scheme === null) return ctx.throw("url_build: 'scheme' is required")
-  const host = part('host')
-  const path = part('path') ?? '/'
+  const host = readPart('host')
+  const path = readPart('path') ?? '/'
   const port = count(parts.get('port') ?? null)
   const start =
     host === null
@@ -57,25 +57,25 @@ function build(ctx: Context, parts: HarnDict): Result {
       : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
   const url = readUrl(start)
   if (typeof url === 'string') return ctx.throw(`url_build: ${url}`)
-  url.username = part('username') ?? ''
-  if (url.username !== '') url.password = part('password') ?? ''
+  url.username = readPart('username') ?? ''
+  if (url.username !== '') url.password = readPart('password') ?? ''
   // The setters drop one mark of their own; a second one in the text is kept.
-  const query = part('query')
+  const query = readPart('query')
   if (query !== null) url.search = query === '' ? '' : `?${query}`
-  const fragment = part('fragment')
+  const fragment = readPart('fragment')
   if (fragment !== null) url.hash = fragment === '' ? '' : `#${fragment}`
   return url.href
 }
 
 /** Display of a member; absent ones count as empty. */
-const textOf = (value: Value | undefined): string => (value === undefined ? '' : display(value))
+const formatText = (value: Value | undefined): string => (value === undefined ? '' : display(value))
 
 function stringify(ctx: Context, pairs: HarnList): Result {
   ctx.charge(pairs.length)
   const params = new URLSearchParams()
   for (const pair of pairs.view()) {
     if (!(pair instanceof HarnDict)) return ctx.throw('query_stringify: each item must be a {key, value} dict')
-    params.append(textOf(pair.get('key') ?? undefined), textOf(pair.get('value')))
+    params.append(formatText(pair.get('key') ?? undefined), formatText(pair.get('value')))
   }
   return params.toString()
 }
@@ -91,7 +91,7 @@ export const urlFunctions: readonly BuiltinDef[] = [
   builtin(
     'query_parse(query: string) -> list',
     { doc: 'The `{key, value}` pairs of a query string.' },
-    (ctx, query) => new HarnList(parseQuery(textArg(ctx, 0, query)).map(([key, value]) => entry(key, value))),
+    (ctx, query) => new HarnList(parseQuery(readTextArg(ctx, 0, query)).map(([key, value]) => makeEntry(key, value))),
   ),
   builtinTaking(
     'query_stringify(pairs: list<dict>) -> string',

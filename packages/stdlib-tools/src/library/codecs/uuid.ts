@@ -31,32 +31,32 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['x500', '4'],
 ])
 
-export function namespaceBytes(text: string): Uint8Array | null {
+export function readNamespace(text: string): Uint8Array | null {
   const digit = NAMESPACES.get(text.toLowerCase())
   return parseUuid(digit === undefined ? text : `6ba7b81${digit}-9dad-11d1-80b4-00c04fd430c8`)
 }
 
-function stamp(bytes: Uint8Array, version: number): Uint8Array {
+function stampVersion(bytes: Uint8Array, version: number): Uint8Array {
   const uuid = bytes.slice(0, 16)
   uuid[6] = (uuid[6]! & 0x0f) | (version << 4)
   uuid[8] = (uuid[8]! & 0x3f) | 0x80
   return uuid
 }
 
-export function randomUuid(random: Uint8Array): Uint8Array {
-  return stamp(random, 4)
+export function makeRandomUuid(random: Uint8Array): Uint8Array {
+  return stampVersion(random, 4)
 }
 
-export function nameUuid(namespace: Uint8Array, name: Uint8Array): Uint8Array {
+export function makeNameUuid(namespace: Uint8Array, name: Uint8Array): Uint8Array {
   const text = new Uint8Array(namespace.length + name.length)
   text.set(namespace)
   text.set(name, namespace.length)
-  return stamp(sha1(text), 5)
+  return stampVersion(sha1(text), 5)
 }
 
 /** The first 48 bits are milliseconds since 1970. */
-export function timeUuid(random: Uint8Array, millis: number): Uint8Array {
+export function makeTimeUuid(random: Uint8Array, millis: number): Uint8Array {
   const bytes = random.slice(0, 16)
   for (let at = 5, rest = Math.max(0, millis); at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
-  return stamp(bytes, 7)
+  return stampVersion(bytes, 7)
 }

@@ -21,7 +21,7 @@ const UNITS_PACKED = 500
 const UNITS_UNPACKED = 250
 const CONTENT_BITS = 3
 
-function costOf(units: number, size: number): Cost {
+function estimateCost(units: number, size: number): Cost {
   return { units: units + (size >> CONTENT_BITS), heap: size }
 }
 
@@ -32,29 +32,29 @@ const decoder = new TextDecoder()
 
 const RECORD = 512
 /** Entries are padded to whole records, the archive ends with two empty ones. */
-function padding(size: number): Uint8Array {
+function makePadding(size: number): Uint8Array {
   return new Uint8Array((RECORD - (size % RECORD)) % RECORD)
 }
 
-function octal(value: number, width: number): Uint8Array {
+function encodeOctal(value: number, width: number): Uint8Array {
   return encoder.encode(`${value.toString(8).padStart(width - 1, '0')}\0`)
 }
 
 /** A header in the format of GNU tar. */
-function tarHeader(name: Uint8Array, type: string, size: number, mode: number): Uint8Array {
+function makeTarHeader(name: Uint8Array, type: string, size: number, mode: number): Uint8Array {
   const header = new Uint8Array(RECORD)
   header.set(name.subarray(0, 100), 0)
-  header.set(octal(mode, 8), 100)
-  header.set(octal(0, 8), 108)
-  header.set(octal(0, 8), 116)
-  header.set(octal(size, 12), 124)
-  header.set(octal(0, 12), 136)
+  header.set(encodeOctal(mode, 8), 100)
+  header.set(encodeOctal(0, 8), 108)
+  header.set(encodeOctal(0, 8), 116)
+  header.set(encodeOctal(size, 12), 124)
+  header.set(encodeOctal(0, 12), 136)
   header.set(encoder.encode('        '), 148)
   header.set(encoder.encode(type), 156)
   header.set(encoder.encode('ustar  \0'), 257)
   let sum = 0
   for (const byte of header) sum += byte
-  header.set(octal(sum, 8), 148)
+  header.set(encodeOctal(sum, 8), 148)
   return header
 }
 
@@ -62,32 +62,32 @@ function tarHeader(name: Uint8Array, type: string, size: number, mode: number): 
 export function* createTar(entries: Iterable<ArchiveEntry>): Generator<Cost, Uint8Array, void> {
   const chunks: Uint8Array[] = []
   for (const { path, content, mode } of entries) {
-    yield costOf(UNITS_TAR, content.length)
+    yield estimateCost(UNITS_TAR, content.length)
     const bytes = encoder.encode(path)
     if (bytes.length > 100) {
       // A record of its own carries names that are too long, as GNU tar does it.
       chunks.push(
-        tarHeader(encoder.encode('././@LongLink'), 'L', bytes.length + 1, 0o644),
+        makeTarHeader(encoder.encode('././@LongLink'), 'L', bytes.length + 1, 0o644),
         bytes,
         new Uint8Array(1),
-        padding(bytes.length + 1),
+        makePadding(bytes.length + 1),
       )
     }
-    chunks.push(tarHeader(bytes, '\0', content.length, mode), content, padding(content.length))
+    chunks.push(makeTarHeader(bytes, '\0', content.length, mode), content, makePadding(content.length))
   }
   chunks.push(new Uint8Array(2 * RECORD))
   return concat(chunks)
 }
 
-function fieldText(bytes: Uint8Array): string {
+function readFieldText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0)
   return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
 }
 
-function fieldNumber(bytes: Uint8Array): number {
+function readFieldNumber(bytes: Uint8Array): number {
   // The high bit marks a big-endian binary number.
   if ((bytes[0]! & 0x80) !== 0) return bytes.reduce((value, byte, at) => (at === 0 ? byte & 0x7f : value * 256 + byte), 0)
-  const text = fieldText(bytes).trim()
+  const text = readFieldText(bytes).trim()
   if (text !== '' && !/^[0-7]+$/.test(text)) throw new ArchiveError('invalid tar header')
   return text === '' ? 0 : Number.parseInt(text, 8)
 }
@@ -101,23 +101,23 @@ export function* extractTar(data: Uint8Array): Generator<Cost, ArchiveEntry[], v
     if (header.every((byte) => byte === 0)) break
     let sum = 0
     for (let index = 0; index < RECORD; index++) sum += index >= 148 && index < 156 ? 32 : header[index]!
-    if (sum !== fieldNumber(header.subarray(148, 156))) throw new ArchiveError('archive header checksum mismatch')
-    const size = fieldNumber(header.subarray(124, 136))
-    yield costOf(UNITS_TAR, Math.min(size, data.length))
+    if (sum !== readFieldNumber(header.subarray(148, 156))) throw new ArchiveError('archive header checksum mismatch')
+    const size = readFieldNumber(header.subarray(124, 136))
+    yield estimateCost(UNITS_TAR, Math.min(size, data.length))
     const content = data.slice(at + RECORD, at + RECORD + size)
     if (content.length < size) throw new ArchiveError('unexpected end of archive')
     at += RECORD + size + ((RECORD - (size % RECORD)) % RECORD)
     if (at > data.length) throw new ArchiveError('unexpected EOF during skip')
     const type = String.fromCharCode(header[156]!)
-    const isUstar = fieldText(header.subarray(257, 263)) === 'ustar'
-    const prefix = isUstar ? fieldText(header.subarray(345, 500)) : ''
-    const name = fieldText(header.subarray(0, 100))
-    if (type === 'L') longName = fieldText(content)
-    else if (type === 'x') longName = paxPath(content) ?? longName
+    const isUstar = readFieldText(header.subarray(257, 263)) === 'ustar'
+    const prefix = isUstar ? readFieldText(header.subarray(345, 500)) : ''
+    const name = readFieldText(header.subarray(0, 100))
+    if (type === 'L') longName = readFieldText(content)
+    else if (type === 'x') longName = findPaxPath(content) ?? longName
     else {
       const path: string = longName ?? (prefix === '' ? name : `${prefix}/${name}`)
       // Links and devices are entries too, with nothing in them.
-      if (type !== '5' && type !== 'g') entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
+      if (type !== '5' && type !== 'g') entries.push({ path, content, mode: readFieldNumber(header.subarray(100, 108)) })
       longName = null
     }
   }
@@ -126,7 +126,7 @@ export function* extractTar(data: Uint8Array): Generator<Cost, ArchiveEntry[], v
 }
 
 /** The `path` of an extended header: records `LENGTH key=value\n`. */
-function paxPath(content: Uint8Array): string | null {
+function findPaxPath(content: Uint8Array): string | null {
   return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(decoder.decode(content))?.[1] ?? null
 }
 
@@ -139,7 +139,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_unused, index) => {
 })
 
 /** `before` is the sum of what stands in front of `data`. */
-export function crc32(data: Uint8Array, before = 0): number {
+export function computeCrc32(data: Uint8Array, before = 0): number {
   let crc = ~before
   for (const byte of data) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 0xff]!
   return ~crc >>> 0
@@ -150,12 +150,12 @@ const SUMMED_BITS = 4
 const SUMMED_AT_ONCE = 1 << 17
 
 /** The same in steps. */
-export function* summed(data: Uint8Array): Generator<Cost, number, void> {
+export function* sumInSteps(data: Uint8Array): Generator<Cost, number, void> {
   let sum = 0
   for (let at = 0; at < data.length; at += SUMMED_AT_ONCE) {
     const part = data.subarray(at, at + SUMMED_AT_ONCE)
     yield { units: part.length >> SUMMED_BITS, heap: 0 }
-    sum = crc32(part, sum)
+    sum = computeCrc32(part, sum)
   }
   return sum
 }
@@ -165,7 +165,7 @@ const PACKED_BITS = 1
 const PACKED_AT_ONCE = 1 << 15
 
 /** Raw deflate data of `content`, in steps. */
-export function* deflated(content: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
+export function* deflateInSteps(content: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
   const options = { level: level as 6 }
   const { length } = content
   if (length <= PACKED_AT_ONCE) {
@@ -204,8 +204,8 @@ export function* createZip(entries: Iterable<ArchiveEntry>): Generator<Cost, Uin
     names.add(path)
     yield { units: UNITS_PACKED, heap: 0 }
     const name = encoder.encode(path)
-    const packed = yield* deflated(content, 6)
-    const sum = yield* summed(content)
+    const packed = yield* deflateInSteps(content, 6)
+    const sum = yield* sumInSteps(content)
     const shared: readonly (readonly [2 | 4, number])[] = [
       [2, 20],
       [2, name.length === path.length ? 0 : UTF8_NAMES],
@@ -259,17 +259,17 @@ class ZipReader {
     this.view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   }
 
-  u16(at: number): number {
+  readU16(at: number): number {
     this.need(at, 2)
     return this.view.getUint16(at, true)
   }
 
-  u32(at: number): number {
+  readU32(at: number): number {
     this.need(at, 4)
     return this.view.getUint32(at, true)
   }
 
-  bytes(at: number, size: number): Uint8Array {
+  readBytes(at: number, size: number): Uint8Array {
     this.need(at, size)
     return this.data.subarray(at, at + size)
   }
@@ -281,7 +281,7 @@ class ZipReader {
   /** Where the record at the end of the archive begins; a comment may follow it. */
   endRecord(): number {
     for (let at = this.data.length - 22; at >= 0 && at > this.data.length - 22 - 65_536; at--)
-      if (this.u32(at) === 0x06054b50) return at
+      if (this.readU32(at) === 0x06054b50) return at
     throw new ArchiveError('invalid Zip archive: Could not find EOCD')
   }
 }
@@ -289,32 +289,32 @@ class ZipReader {
 export function* extractZip(data: Uint8Array, maxBytes: number): Generator<Cost, ArchiveEntry[], void> {
   const reader = new ZipReader(data)
   const end = reader.endRecord()
-  const count = reader.u16(end + 10)
-  const directory = reader.u32(end + 16)
+  const count = reader.readU16(end + 10)
+  const directory = reader.readU32(end + 16)
   // The directory ends where the end record begins: anything before the archive, such as a program that unpacks it, moves all places.
-  const moved = directory === 0xffffffff ? 0 : Math.max(0, end - reader.u32(end + 12) - directory)
+  const moved = directory === 0xffffffff ? 0 : Math.max(0, end - reader.readU32(end + 12) - directory)
   let at = directory + moved
   let total = 0
   const entries: ArchiveEntry[] = []
   for (let index = 0; index < count; index++) {
-    if (reader.u32(at) !== 0x02014b50) throw new ArchiveError('invalid Zip archive: Invalid Central Directory header')
-    if ((reader.u16(at + 8) & 1) !== 0) throw new ArchiveError('unsupported Zip archive: Password required to decrypt file')
-    const method = reader.u16(at + 10)
-    const packedSize = reader.u32(at + 20)
-    const size = reader.u32(at + 24)
-    const nameSize = reader.u16(at + 28)
-    const path = decoder.decode(reader.bytes(at + 46, nameSize))
-    const local = reader.u32(at + 42) + moved
+    if (reader.readU32(at) !== 0x02014b50) throw new ArchiveError('invalid Zip archive: Invalid Central Directory header')
+    if ((reader.readU16(at + 8) & 1) !== 0) throw new ArchiveError('unsupported Zip archive: Password required to decrypt file')
+    const method = reader.readU16(at + 10)
+    const packedSize = reader.readU32(at + 20)
+    const size = reader.readU32(at + 24)
+    const nameSize = reader.readU16(at + 28)
+    const path = decoder.decode(reader.readBytes(at + 46, nameSize))
+    const local = reader.readU32(at + 42) + moved
     total += size
     if (total > maxBytes) throw new ArchiveError('archive content is too large')
     if (!path.endsWith('/')) {
-      const start = local + 30 + reader.u16(local + 26) + reader.u16(local + 28)
-      yield costOf(UNITS_UNPACKED, size)
-      const content = unpack(reader.bytes(start, packedSize), method, size)
-      if (crc32(content) !== reader.u32(at + 16)) throw new ArchiveError('Invalid checksum')
-      entries.push({ path, content, mode: (reader.u32(at + 38) >>> 16) & 0o7777 })
+      const start = local + 30 + reader.readU16(local + 26) + reader.readU16(local + 28)
+      yield estimateCost(UNITS_UNPACKED, size)
+      const content = unpack(reader.readBytes(start, packedSize), method, size)
+      if (computeCrc32(content) !== reader.readU32(at + 16)) throw new ArchiveError('Invalid checksum')
+      entries.push({ path, content, mode: (reader.readU32(at + 38) >>> 16) & 0o7777 })
     }
-    at += 46 + nameSize + reader.u16(at + 30) + reader.u16(at + 32)
+    at += 46 + nameSize + reader.readU16(at + 30) + reader.readU16(at + 32)
   }
   return entries
 }

@@ -5,17 +5,17 @@ import { decompress } from 'fzstd'
 import { expect, test } from 'vitest'
 import { createTar, extractTar } from './archive.js'
 import { compressFamily } from './compress.js'
-import { zstdEncode } from './zstd.js'
-import { xxh64Low } from './xxh64.js'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { encodeZstd } from './zstd.js'
+import { hashXxh64Low } from './xxh64.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 
-const machine = fakeMachine(compressFamily)
+const machine = makeFakeMachine(compressFamily)
 const bytes = (name: string, ...args: Value[]): HarnBytes => callBuiltin(machine, name, ...args) as HarnBytes
 const fault = (name: string, ...args: Value[]): string => faultText(() => callBuiltin(machine, name, ...args))
 const text = (value: HarnBytes): string => new TextDecoder().decode(value.data)
 
 /** What work in steps makes. */
-function whole<T>(steps: Generator<unknown, T, void>): T {
+function finishSteps<T>(steps: Generator<unknown, T, void>): T {
   for (;;) {
     const next = steps.next()
     if (next.done === true) return next.value
@@ -39,24 +39,24 @@ test('gzip', () => {
 
 test('zstd round trips of all sizes and kinds', () => {
   let seed = 1
-  const random = (): number => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) >>> 16
+  const drawRandom = (): number => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) >>> 16
   const cases: Uint8Array[] = [
     new Uint8Array(0),
     new Uint8Array(1),
     new Uint8Array(70_000),
-    Uint8Array.from({ length: 300_000 }, () => random() & 255),
+    Uint8Array.from({ length: 300_000 }, () => drawRandom() & 255),
   ]
   for (const length of [5, 255, 256, 1000, 5000, 70_000, 200_000, 400_000]) {
     cases.push(
       new TextEncoder().encode(
-        Array.from({ length: length / 5 }, () => ['alpha', 'beta ', 'gamma', 'delta', '12345'][random() % 5]).join(''),
+        Array.from({ length: length / 5 }, () => ['alpha', 'beta ', 'gamma', 'delta', '12345'][drawRandom() % 5]).join(''),
       ),
     )
     cases.push(Uint8Array.from({ length }, (_unused, at) => (at % 977) & 255))
-    cases.push(Uint8Array.from({ length }, () => random() & 3))
+    cases.push(Uint8Array.from({ length }, () => drawRandom() & 3))
   }
   for (const data of cases) {
-    const back = decompress(whole(zstdEncode(data)))
+    const back = decompress(finishSteps(encodeZstd(data)))
     expect(back.length).toBe(data.length)
     expect(back.every((byte, at) => byte === data[at])).toBe(true)
   }
@@ -73,7 +73,7 @@ test.each([
   ['abc', 0xad770999],
   ['Nobody inspects the spammish repetition', 0x8a378bf1],
 ])('XXH64 of %j', (data, low) => {
-  expect(xxh64Low(new TextEncoder().encode(data))).toBe(low)
+  expect(hashXxh64Low(new TextEncoder().encode(data))).toBe(low)
 })
 
 test('archives', () => {
@@ -86,8 +86,8 @@ test('archives', () => {
   expect(display(callBuiltin(machine, 'tar_extract', bytes('tar_create', entries)))).toBe(shown)
   expect(display(callBuiltin(machine, 'zip_extract', bytes('zip_create', entries)))).toBe(shown.replaceAll(/mode: \d+, /g, ''))
   const veryLong = 'x'.repeat(300)
-  const archive = whole(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))
-  expect(whole(extractTar(archive))[0]!.path).toBe(veryLong)
+  const archive = finishSteps(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))
+  expect(finishSteps(extractTar(archive))[0]!.path).toBe(veryLong)
   expect(fault('tar_create', 5)).toBe('Runtime error: tar_create: entries must be a list, got int')
   expect(fault('zip_create', new HarnList([HarnDict.of({ content: '' })]))).toBe(
     'Runtime error: zip_create: entry 1 is missing path',

@@ -11,25 +11,34 @@ import {
   UNITS_A_THROW,
   builtinTaking,
   display,
-  inPieces,
-  inSteps,
+  definePieces,
+  makeStepWork,
   isInt,
   typeName,
   visit,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
 import { Gunzip, gunzipSync } from 'fflate/browser'
-import { ArchiveError, crc32, createTar, createZip, deflated, extractTar, extractZip, summed } from './archive.js'
+import {
+  ArchiveError,
+  computeCrc32,
+  createTar,
+  createZip,
+  deflateInSteps,
+  extractTar,
+  extractZip,
+  sumInSteps,
+} from './archive.js'
 import type { ArchiveEntry } from './archive.js'
-import { concat, zstdBound, zstdDecode, zstdEncode } from './zstd.js'
-import { asker, refusal } from '../files/ask.js'
+import { concat, measureZstdBound, decodeZstd, encodeZstd } from './zstd.js'
+import { makeAsker, findRefusal } from '../files/ask.js'
 
 /** Bytes that one call may unpack. */
 const MAX_UNPACKED = 256 << 20
 
-const brotli = asker('compress.brotli', {
+const brotli = makeAsker('compress.brotli', {
   result: (ctx, answer, [name]) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null ? answer : ctx.runtime(`${display(name!)}: ${refused.detail}`)
   },
 })
@@ -48,7 +57,7 @@ function readData(ctx: Context, value: HarnBytes | string): Uint8Array {
 }
 
 /** The level argument; `word` is what the error calls it. */
-function levelArg(
+function readLevelArg(
   ctx: Context,
   name: string,
   word: string,
@@ -63,15 +72,15 @@ function levelArg(
     : Number(value)
 }
 
-function result(ctx: Context, data: Uint8Array): Value {
+function makeResult(ctx: Context, data: Uint8Array): Value {
   ctx.charge(data.length >> 6, data.length)
   return new HarnBytes(data)
 }
 
 /** Unpacks; what the library throws about its input becomes the builtin's error, `atEnd` when the input is cut short. */
-function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8Array): Result {
+function decodeWith(ctx: Context, name: string, atEnd: string, unpack: () => Uint8Array): Result {
   try {
-    return result(ctx, unpack())
+    return makeResult(ctx, unpack())
   } catch (error) {
     if (error instanceof LimitReached) throw error
     ctx.charge(UNITS_A_THROW)
@@ -94,10 +103,10 @@ function gzipHeader(level: number): Uint8Array {
 }
 
 function* gzip(data: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
-  const packed = yield* deflated(data, level)
+  const packed = yield* deflateInSteps(data, level)
   const trailer = new Uint8Array(8)
   const view = new DataView(trailer.buffer)
-  view.setUint32(0, yield* summed(data), true)
+  view.setUint32(0, yield* sumInSteps(data), true)
   view.setUint32(4, data.length, true)
   return concat([gzipHeader(level), packed, trailer])
 }
@@ -105,27 +114,27 @@ function* gzip(data: Uint8Array, level: number): Generator<Cost, Uint8Array, voi
 /** Units of tables and buffers, whatever the length. */
 const UNITS_AN_ENCODING = 800
 
-function* encodingSteps(name: string, value: Value, level: number): Steps {
+function* encodeInSteps(name: string, value: Value, level: number): Steps {
   const data = value instanceof HarnBytes ? value.data : new TextEncoder().encode(value as string)
-  const packed = yield* name === 'gzip_encode' ? gzip(data, level) : zstdEncode(data)
+  const packed = yield* name === 'gzip_encode' ? gzip(data, level) : encodeZstd(data)
   return () => new HarnBytes(packed)
 }
 
-const encoding = inPieces('compress.encode', ([name, value, level]) =>
-  inSteps(encodingSteps(name as string, value!, level as number)),
+const encoding = definePieces('compress.encode', ([name, value, level]) =>
+  makeStepWork(encodeInSteps(name as string, value!, level as number)),
 )
 
-const utf8Size = (text: string): number => new TextEncoder().encode(text).length
+const countUtf8 = (text: string): number => new TextEncoder().encode(text).length
 
-function encodingBuiltin(name: string, doc: string, fallback: number, levels: readonly [number, number]): BuiltinDef {
+function defineEncoding(name: string, doc: string, fallback: number, levels: readonly [number, number]): BuiltinDef {
   return builtinTaking(
     `${name}(data: bytes | string, level?: int) -> bytes`,
     { doc, borrows: true, pays: true },
     DATA,
     (ctx, value, level) => {
-      const size = typeof value === 'string' ? utf8Size(value) : value.data.length
+      const size = typeof value === 'string' ? countUtf8(value) : value.data.length
       ctx.charge(UNITS_AN_ENCODING + (size >> 6))
-      const chosen = levelArg(ctx, name, 'level', level, fallback, levels)
+      const chosen = readLevelArg(ctx, name, 'level', level, fallback, levels)
       return chosen instanceof Control ? chosen : encoding.run(ctx, name, value, chosen)
     },
   )
@@ -142,7 +151,7 @@ function gunzip(ctx: Context, data: Uint8Array): Uint8Array {
   if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
   chargeUnpacked(ctx, size)
   const out = gunzipSync(data)
-  return crc32(out) === tail.getUint32(0, true) ? out : gunzipMembers(ctx, data)
+  return computeCrc32(out) === tail.getUint32(0, true) ? out : gunzipMembers(ctx, data)
 }
 
 /** Whether a member could begin behind the start. */
@@ -175,19 +184,19 @@ function gunzipMembers(ctx: Context, data: Uint8Array): Uint8Array {
   })
   stream.onmember = (offset) => {
     taken = visit(taken, UNITS_A_MEMBER)
-    whole.push(memberOf(data, begin, offset, member))
+    whole.push(unpackMember(data, begin, offset, member))
     member = []
     begin = offset
   }
   let fed = 0
-  tillNoMember(() => {
+  runTillNoMember(() => {
     do {
       const next = Math.min(data.length, fed + PACKED_PIECE)
       stream.push(data.subarray(fed, next), next === data.length)
       fed = next
     } while (fed < data.length)
   })
-  whole.push(memberOf(data, begin, -1, member))
+  whole.push(unpackMember(data, begin, -1, member))
   const out = new Uint8Array(size)
   let at = 0
   for (const each of whole) {
@@ -198,7 +207,7 @@ function gunzipMembers(ctx: Context, data: Uint8Array): Uint8Array {
 }
 
 /** Unpacks up to the place where the library wants another header and finds none: the last member has ended. */
-function tillNoMember(unpack: () => void): void {
+function runTillNoMember(unpack: () => void): void {
   try {
     unpack()
   } catch (error) {
@@ -207,7 +216,7 @@ function tillNoMember(unpack: () => void): void {
 }
 
 /** The content of a member that begins at `begin`; its sum and size stand before `end`, or, with -1, somewhere behind. */
-function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly Uint8Array[]): Uint8Array {
+function unpackMember(data: Uint8Array, begin: number, end: number, pieces: readonly Uint8Array[]): Uint8Array {
   const content = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {
@@ -216,7 +225,7 @@ function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly
   }
   const trailer = new Uint8Array(8)
   const view = new DataView(trailer.buffer)
-  view.setUint32(0, crc32(content), true)
+  view.setUint32(0, computeCrc32(content), true)
   view.setUint32(4, content.length, true)
   const [first] = trailer
   const last = end < 0 ? data.length - 8 : end - 8
@@ -224,68 +233,68 @@ function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly
     if (data[place] === first && trailer.every((byte, index) => data[place + index] === byte)) return content
   }
   // Without its last eight bytes a whole member still has its content; one that was cut short has not, which the library says.
-  if (end < 0) tillNoMember(() => new Gunzip(() => {}).push(data.subarray(begin, data.length - 8), true))
+  if (end < 0) runTillNoMember(() => new Gunzip(() => {}).push(data.subarray(begin, data.length - 8), true))
   throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
 }
 
 function unzstd(ctx: Context, data: Uint8Array): Uint8Array {
-  chargeUnpacked(ctx, Math.min(MAX_UNPACKED, zstdBound(data)))
-  return zstdDecode(data, MAX_UNPACKED)
+  chargeUnpacked(ctx, Math.min(MAX_UNPACKED, measureZstdBound(data)))
+  return decodeZstd(data, MAX_UNPACKED)
 }
 
 // ------------------------------------------------------------------------------------------------------------- archives
 
 /** Why a path cannot stand in a tar archive, and what of it came before that. */
-function tarPathProblem(path: string): string | null {
+function describeTarPathProblem(path: string): string | null {
   if (path.startsWith('/')) return 'paths in archives must be relative when setting path for '
-  const parts = pathParts(path)
+  const parts = splitPath(path)
   const climbs = parts.indexOf('..')
   if (climbs < 0) return null
   return `paths in archives must not have \`..\` when setting path for ${parts.slice(0, climbs).join('/')}`
 }
 
 /** Segments that count: neither empty nor `.`. */
-function pathParts(path: string): string[] {
+function splitPath(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.')
 }
 
 /** One entry; `index` counts from 1 in the messages. Throws ArchiveError for what is none. */
-function entryOf(name: string, index: number, entry: Value): ArchiveEntry {
+function readEntry(name: string, index: number, entry: Value): ArchiveEntry {
   const fail = (text: string): never => {
     throw new ArchiveError(`entry ${index} ${text}`)
   }
-  const part = (key: string): Value => (entry instanceof HarnDict ? (entry.get(key) ?? null) : null)
-  const path = part('path')
+  const readPart = (key: string): Value => (entry instanceof HarnDict ? (entry.get(key) ?? null) : null)
+  const path = readPart('path')
   if (path === null) return fail('is missing path')
   if (typeof path !== 'string') return fail(`path must be a string, got ${typeName(path)}`)
   if (path === '') return fail('path must not be empty')
-  const content = part('content')
+  const content = readPart('content')
   if (content === null && !(entry instanceof HarnDict && entry.get('content') === null)) return fail('is missing content')
   if (typeof content !== 'string' && !(content instanceof HarnBytes))
     return fail(`content must be bytes or string, got ${typeName(content)}`)
-  const mode = part('mode') ?? 0o644
+  const mode = readPart('mode') ?? 0o644
   if (!isInt(mode)) return fail(`mode must be an int, got ${typeName(mode)}`)
   if (mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
-  const problem = name === 'tar_create' ? tarPathProblem(path) : null
+  const problem = name === 'tar_create' ? describeTarPathProblem(path) : null
   if (problem !== null) return fail(`invalid path: ${problem}`)
   const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(content)
-  const stored = name === 'tar_create' ? pathParts(path).join('/') + (path.endsWith('/') ? '/' : '') : path
+  const stored = name === 'tar_create' ? splitPath(path).join('/') + (path.endsWith('/') ? '/' : '') : path
   return { path: stored, content: data, mode: Number(mode) }
 }
 
-function* entriesOf(name: string, list: HarnList): Generator<ArchiveEntry, void> {
+function* readEntries(name: string, list: HarnList): Generator<ArchiveEntry, void> {
   let index = 0
-  for (const item of list.view()) yield entryOf(name, ++index, item)
+  for (const item of list.view()) yield readEntry(name, ++index, item)
 }
 
 type Archive = Generator<Cost, Value, void>
 
 const ARCHIVES: { readonly [name: string]: (value: Value) => Archive } = {
   *tar_create(list) {
-    return new HarnBytes(yield* createTar(entriesOf('tar_create', list as HarnList)))
+    return new HarnBytes(yield* createTar(readEntries('tar_create', list as HarnList)))
   },
   *zip_create(list) {
-    return new HarnBytes(yield* createZip(entriesOf('zip_create', list as HarnList)))
+    return new HarnBytes(yield* createZip(readEntries('zip_create', list as HarnList)))
   },
   *tar_extract(data) {
     const entries = yield* extractTar((data as HarnBytes).data)
@@ -297,7 +306,7 @@ const ARCHIVES: { readonly [name: string]: (value: Value) => Archive } = {
   },
 }
 
-function* archiveSteps(name: string, value: Value): Steps {
+function* archiveInSteps(name: string, value: Value): Steps {
   try {
     const made = yield* ARCHIVES[name]!(value)
     return () => made
@@ -307,9 +316,9 @@ function* archiveSteps(name: string, value: Value): Steps {
   }
 }
 
-const archive = inPieces('compress.archive', ([name, value]) => inSteps(archiveSteps(name as string, value!)))
+const archive = definePieces('compress.archive', ([name, value]) => makeStepWork(archiveInSteps(name as string, value!)))
 
-function archiving(name: string, doc: string): BuiltinDef {
+function defineArchiving(name: string, doc: string): BuiltinDef {
   return builtinTaking(
     `${name}(entries: list) -> bytes`,
     { doc, borrows: true, pays: true },
@@ -321,7 +330,7 @@ function archiving(name: string, doc: string): BuiltinDef {
   )
 }
 
-function extracting(name: string, doc: string): BuiltinDef {
+function defineExtracting(name: string, doc: string): BuiltinDef {
   return builtinTaking(`${name}(data: bytes) -> list`, { doc, borrows: true, pays: true }, DATA, (ctx, bytes) => {
     ctx.charge(bytes.data.length >> 9)
     return archive.run(ctx, name, bytes)
@@ -334,20 +343,20 @@ export const compressFamily: BuiltinFamily = {
   name: 'compress',
   frames: [brotli.frame, archive.frame, encoding.frame],
   builtins: [
-    encodingBuiltin('gzip_encode', 'gzip with levels 0 to 9; the same input gives the same bytes.', 6, [0, 9]),
+    defineEncoding('gzip_encode', 'gzip with levels 0 to 9; the same input gives the same bytes.', 6, [0, 9]),
     builtinTaking(
       'gzip_decode(data: bytes) -> bytes',
       { doc: 'Unpacks gzip, all members of the stream; what follows the last one is left alone.', borrows: true },
       DATA,
       (ctx, bytes) => {
         const data = readData(ctx, bytes)
-        return decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
+        return decodeWith(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
       },
     ),
-    encodingBuiltin('zstd_encode', 'Zstandard; the level is accepted and makes no difference.', 3, [-131072, 22]),
+    defineEncoding('zstd_encode', 'Zstandard; the level is accepted and makes no difference.', 3, [-131072, 22]),
     builtinTaking('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, DATA, (ctx, bytes) => {
       const data = readData(ctx, bytes)
-      return decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
+      return decodeWith(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
     }),
     builtinTaking(
       'brotli_encode(data: bytes | string, quality?: int) -> bytes',
@@ -355,7 +364,7 @@ export const compressFamily: BuiltinFamily = {
       DATA,
       (ctx, value, quality) => {
         const data = readData(ctx, value)
-        const level = levelArg(ctx, 'brotli_encode', 'quality', quality, 11, [0, 11])
+        const level = readLevelArg(ctx, 'brotli_encode', 'quality', quality, 11, [0, 11])
         return level instanceof Control
           ? level
           : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
@@ -373,9 +382,9 @@ export const compressFamily: BuiltinFamily = {
           'brotli_decode',
         ),
     ),
-    archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.'),
-    extracting('tar_extract', 'The files of a tar archive.'),
-    archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.'),
-    extracting('zip_extract', 'The files of a zip archive.'),
+    defineArchiving('tar_create', 'A tar archive of entries `{path, content, mode}`.'),
+    defineExtracting('tar_extract', 'The files of a tar archive.'),
+    defineArchiving('zip_create', 'A zip archive of entries `{path, content, mode}`.'),
+    defineExtracting('zip_extract', 'The files of a zip archive.'),
   ],
 }

@@ -62,7 +62,7 @@ class Word {
 }
 
 /** The low 32 bits of the hash. */
-export function xxh64Low(data: Uint8Array): number {
+export function hashXxh64Low(data: Uint8Array): number {
   const view = new DataView(data.buffer, data.byteOffset, data.length)
   let at = 0
   const hash = new Word(P5[0], P5[1])

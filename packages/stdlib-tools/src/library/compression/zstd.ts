@@ -4,7 +4,7 @@
 import { spread } from '@bridle/vm/families'
 import type { Cost } from '@bridle/vm/families'
 import { decompress } from 'fzstd'
-import { xxh64Low } from './xxh64.js'
+import { hashXxh64Low } from './xxh64.js'
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const BLOCK_SIZE = 128 << 10
@@ -172,7 +172,7 @@ interface Sequence {
   readonly offset: number
 }
 
-function codeOf(codes: readonly (readonly [number, number])[], value: number): number {
+function findCode(codes: readonly (readonly [number, number])[], value: number): number {
   let low = 0
   let high = codes.length - 1
   while (low < high) {
@@ -218,12 +218,12 @@ function encodeSequences(sequences: readonly Sequence[]): readonly number[] {
       literals,
       match,
       offset: offset + 3,
-      literalCode: codeOf(LITERAL_CODES, literals),
-      matchCode: codeOf(MATCH_CODES, match),
+      literalCode: findCode(LITERAL_CODES, literals),
+      matchCode: findCode(MATCH_CODES, match),
       offsetCode,
     }
   })
-  const extras = (each: (typeof coded)[number]): void => {
+  const addExtras = (each: (typeof coded)[number]): void => {
     writer.add(each.literals - LITERAL_CODES[each.literalCode]![0], LITERAL_CODES[each.literalCode]![1])
     writer.add(each.match - MATCH_CODES[each.matchCode]![0], MATCH_CODES[each.matchCode]![1])
     writer.add(each.offset - 2 ** each.offsetCode, each.offsetCode)
@@ -232,13 +232,13 @@ function encodeSequences(sequences: readonly Sequence[]): readonly number[] {
   const match = new FseState(matchTable, last.matchCode)
   const offset = new FseState(offsetTable, last.offsetCode)
   const literal = new FseState(literalTable, last.literalCode)
-  extras(last)
+  addExtras(last)
   for (let at = coded.length - 2; at >= 0; at--) {
     const each = coded[at]!
     offset.encode(writer, each.offsetCode)
     match.encode(writer, each.matchCode)
     literal.encode(writer, each.literalCode)
-    extras(each)
+    addExtras(each)
   }
   match.flush(writer)
   offset.flush(writer)
@@ -267,31 +267,31 @@ function compressBlock(block: Uint8Array): readonly number[] | null {
 }
 
 /** In steps of a block; a byte takes a unit. */
-export function* zstdEncode(data: Uint8Array): Generator<Cost, Uint8Array, void> {
-  const chunks: Uint8Array[] = [frameHeader(data.length)]
+export function* encodeZstd(data: Uint8Array): Generator<Cost, Uint8Array, void> {
+  const chunks: Uint8Array[] = [makeFrameHeader(data.length)]
   let at = 0
   do {
     const block = data.subarray(at, at + BLOCK_SIZE)
     yield* spread(block.length, block.length)
     at += block.length
     const last = at >= data.length ? 1 : 0
-    const header = (type: number, size: number): Uint8Array => {
+    const makeHeader = (type: number, size: number): Uint8Array => {
       const word = (size << 3) | (type << 1) | last
       return Uint8Array.of(word & 0xff, (word >> 8) & 0xff, word >> 16)
     }
     if (block.length > 1 && block.every((byte) => byte === block[0])) {
-      chunks.push(header(1, block.length), Uint8Array.of(block[0]!))
+      chunks.push(makeHeader(1, block.length), Uint8Array.of(block[0]!))
       continue
     }
     const compressed = compressBlock(block)
-    if (compressed === null) chunks.push(header(0, block.length), block)
-    else chunks.push(header(2, compressed.length), Uint8Array.from(compressed))
+    if (compressed === null) chunks.push(makeHeader(0, block.length), block)
+    else chunks.push(makeHeader(2, compressed.length), Uint8Array.from(compressed))
   } while (at < data.length)
   return concat(chunks)
 }
 
 /** One segment, with the size of the content in as few bytes as hold it. */
-function frameHeader(size: number): Uint8Array {
+function makeFrameHeader(size: number): Uint8Array {
   if (size < 256) return Uint8Array.of(...MAGIC, 0x20, size)
   if (size < 65_792) return Uint8Array.of(...MAGIC, 0x60, (size - 256) & 0xff, (size - 256) >> 8)
   return Uint8Array.of(...MAGIC, 0xa0, size & 0xff, (size >>> 8) & 0xff, (size >>> 16) & 0xff, size >>> 24)
@@ -322,7 +322,7 @@ interface Frame {
   readonly checksum: number | null
 }
 
-function* framesOf(data: Uint8Array): Generator<Frame, void> {
+function* listFrames(data: Uint8Array): Generator<Frame, void> {
   const view = new DataView(data.buffer, data.byteOffset, data.length)
   for (let at = 0; at + 8 < data.length;) {
     if ((view.getUint32(at, true) & 0xfffffff0) >>> 0 === SKIPPABLE) {
@@ -332,7 +332,7 @@ function* framesOf(data: Uint8Array): Generator<Frame, void> {
     const begin = at
     const descriptor = data[at + 4]!
     const isSingle = (descriptor & 0x20) !== 0
-    const window = isSingle ? 0 : windowSizeOf(data[at + 5]!)
+    const window = isSingle ? 0 : readWindowSize(data[at + 5]!)
     const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!
     at += 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]!
     let contentSize: number | null = sizeBytes === 0 ? null : sizeBytes === 2 ? 256 : 0
@@ -355,15 +355,15 @@ function* framesOf(data: Uint8Array): Generator<Frame, void> {
 }
 
 /** By the window descriptor (RFC 8878 §3.1.1.1.2): an exponent and eighths. */
-function windowSizeOf(descriptor: number): number {
+function readWindowSize(descriptor: number): number {
   const base = 2 ** (10 + (descriptor >> 3))
   return base + (base / 8) * (descriptor & 7)
 }
 
 /** Most bytes that unpacking takes, by the headers of frames and blocks. */
-export function zstdBound(data: Uint8Array): number {
+export function measureZstdBound(data: Uint8Array): number {
   let bound = 0
-  for (const frame of framesOf(data)) bound += frame.bound
+  for (const frame of listFrames(data)) bound += frame.bound
   return bound
 }
 
@@ -374,23 +374,24 @@ const MOST_WINDOW = 128 << 20
  * Unpacks all frames. The library makes room for what a frame says of itself before it looks at a block, so headers that ask for more
  * than their blocks can fill are refused first. Throws an Error with the wording of the format's own library.
  */
-export function zstdDecode(data: Uint8Array, mostBytes: number): Uint8Array {
+export function decodeZstd(data: Uint8Array, mostBytes: number): Uint8Array {
   const contents: Uint8Array[] = []
   let size = 0
   let end = 0
-  for (const frame of framesOf(data)) {
+  for (const frame of listFrames(data)) {
     end = frame.end
-    const content = frameContent(data.subarray(frame.begin, end), frame, mostBytes - size)
+    const content = decodeFrame(data.subarray(frame.begin, end), frame, mostBytes - size)
     size += content.length
     contents.push(content)
   }
   // What is too short to be a frame with a block.
-  if (contents.length === 0 && !skips(data)) throw new Error(beginsFrame(data) ? 'incomplete frame' : 'Unknown frame descriptor')
-  if (contents.length > 0 && end < data.length && !skips(data.subarray(end))) throw new Error('Unknown frame descriptor')
+  if (contents.length === 0 && !isSkipped(data))
+    throw new Error(beginsFrame(data) ? 'incomplete frame' : 'Unknown frame descriptor')
+  if (contents.length > 0 && end < data.length && !isSkipped(data.subarray(end))) throw new Error('Unknown frame descriptor')
   return contents.length === 1 ? contents[0]! : concat(contents)
 }
 
-function frameContent(packed: Uint8Array, { bound, contentSize, windowSize, checksum }: Frame, mostBytes: number): Uint8Array {
+function decodeFrame(packed: Uint8Array, { bound, contentSize, windowSize, checksum }: Frame, mostBytes: number): Uint8Array {
   if (!beginsFrame(packed)) throw new Error('Unknown frame descriptor')
   if (contentSize !== null && contentSize > mostBytes) throw new Error('content is too large')
   if (contentSize !== null && contentSize > bound) throw new Error('incomplete frame')
@@ -403,7 +404,7 @@ function frameContent(packed: Uint8Array, { bound, contentSize, windowSize, chec
     throw new Error(text === 'unexpected EOF' ? 'incomplete frame' : 'Data corruption detected')
   }
   if (content.length > mostBytes) throw new Error('content is too large')
-  if (checksum !== null && checksum !== xxh64Low(content)) throw new Error("Restored data doesn't match checksum")
+  if (checksum !== null && checksum !== hashXxh64Low(content)) throw new Error("Restored data doesn't match checksum")
   return content
 }
 
@@ -412,7 +413,7 @@ function beginsFrame(data: Uint8Array): boolean {
   return MAGIC.every((byte, at) => at >= data.length || data[at] === byte)
 }
 
-function skips(data: Uint8Array): boolean {
+function isSkipped(data: Uint8Array): boolean {
   return data.length >= 8 && data[0]! >> 4 === 5 && data[1] === 0x2a && data[2] === 0x4d && data[3] === 0x18
 }
 

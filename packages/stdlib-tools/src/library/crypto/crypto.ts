@@ -7,19 +7,19 @@ import {
   builtin,
   builtinTaking,
   decodeHex,
-  eachOf,
+  makeEachWork,
   encodeBase64,
   encodeHex,
   encodeUtf8,
   frame,
-  inPieces,
-  textArg,
+  definePieces,
+  readTextArg,
   work,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
-import { rawBytes } from '../codecs/codecs.js'
-import { HASHED_BITS, RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './hashes.js'
+import { toRawBytes } from '../codecs/codecs.js'
+import { HASHED_BITS, RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, isSameText } from './hashes.js'
 import type { Digesting } from './hashes.js'
 import { jwtFunctions } from './jwt.js'
 import { signedUrlFunctions } from './signed-url.js'
@@ -38,13 +38,13 @@ const SLOWLY_HASHED_BITS: Readonly<Record<string, number>> = {
 const BLOCK = 1 << 13
 
 /** The digest of `data` (bytes as they are, of anything else the display) by name of the digest, in pieces; `key` for hmac. */
-const digesting = inPieces('crypto.digest', ([name, data, key]) => {
+const digesting = definePieces('crypto.digest', ([name, data, key]) => {
   if (typeof key === 'string') work(key.length >> HASHED_BITS)
   const hash = (DIGESTS[name as string] ?? (() => hmacDigesting(encodeUtf8(key as string))))()
   const bytes = data instanceof HarnBytes ? data.data : encodeUtf8(data as string)
   work(bytes.length >> 9)
   const bits = SLOWLY_HASHED_BITS[name as string] ?? HASHED_BITS
-  return eachOf(
+  return makeEachWork(
     Math.ceil(bytes.length / BLOCK),
     (at, budget) => {
       const block = bytes.subarray(at * BLOCK, (at + 1) * BLOCK)
@@ -59,7 +59,7 @@ const digesting = inPieces('crypto.digest', ([name, data, key]) => {
 
 const DIGESTS: Readonly<Record<string, () => Digesting>> = { ...TEXT_DIGESTS, ...RAW_DIGESTS }
 
-function digest(name: string, read: (ctx: Context, value: Value) => Value): BuiltinDef {
+function defineDigest(name: string, read: (ctx: Context, value: Value) => Value): BuiltinDef {
   return builtin(
     `${name}(data: string|bytes) -> string`,
     { doc: `The ${name} digest in hexadecimal.`, borrows: true, pays: true },
@@ -67,13 +67,13 @@ function digest(name: string, read: (ctx: Context, value: Value) => Value): Buil
   )
 }
 
-const asText = (ctx: Context, value: Value): Value => textArg(ctx, 0, value)
+const asText = (ctx: Context, value: Value): Value => readTextArg(ctx, 0, value)
 
-const asBytes = (ctx: Context, value: Value): Value => (value instanceof HarnBytes ? value : textArg(ctx, 0, value))
+const asBytes = (ctx: Context, value: Value): Value => (value instanceof HarnBytes ? value : readTextArg(ctx, 0, value))
 
-function authenticator(name: string, doc: string): BuiltinDef {
+function defineAuthenticator(name: string, doc: string): BuiltinDef {
   return builtin(`${name}(key: string, message: string) -> string`, { doc, pays: true }, (ctx, key, message) =>
-    digesting.run(ctx, name, textArg(ctx, 1, message), textArg(ctx, 0, key)),
+    digesting.run(ctx, name, readTextArg(ctx, 1, message), readTextArg(ctx, 0, key)),
   )
 }
 
@@ -103,7 +103,7 @@ const keypairFrame = frame<KeypairState>({
   },
 })
 
-function keypair(curve: keyof typeof CURVES): BuiltinDef {
+function defineKeypair(curve: keyof typeof CURVES): BuiltinDef {
   return builtin(
     `${curve}_keypair() -> dict`,
     { doc: 'A fresh `{private, public}` key pair.', effects: ['random.bytes'] },
@@ -115,21 +115,21 @@ function keypair(curve: keyof typeof CURVES): BuiltinDef {
 }
 
 /** A key of 32 bytes, or the error that says what it is instead. */
-function key(ctx: Context, name: string, what: string, hex: string, text: string): Uint8Array | Control {
-  const bytes = bytesOfKey(ctx, name, hex, text)
+function readKey(ctx: Context, name: string, what: string, hex: string, text: string): Uint8Array | Control {
+  const bytes = decodeKey(ctx, name, hex, text)
   return !(bytes instanceof Uint8Array) || bytes.length === 32 ? bytes : ctx.throw(`${name}: ${what} must be 32 bytes`)
 }
 
-function bytesOfKey(ctx: Context, name: string, hex: string, text: string): Uint8Array | Control {
+function decodeKey(ctx: Context, name: string, hex: string, text: string): Uint8Array | Control {
   const bytes = decodeHex(text)
   return typeof bytes === 'string' ? ctx.throw(`${name}: invalid ${hex}: ${bytes}`) : bytes
 }
 
 function sign(ctx: Context, secret: string, message: Value): Result {
-  const bytes = key(ctx, 'ed25519_sign', 'private key', 'hex private key', secret)
+  const bytes = readKey(ctx, 'ed25519_sign', 'private key', 'hex private key', secret)
   if (!(bytes instanceof Uint8Array)) return bytes
   ctx.charge(500)
-  return encodeHex(ed25519.sign(rawBytes(message), bytes))
+  return encodeHex(ed25519.sign(toRawBytes(message), bytes))
 }
 
 function verify(ctx: Context, publicKey: string, message: Value, signature: string): Result {
@@ -138,7 +138,7 @@ function verify(ctx: Context, publicKey: string, message: Value, signature: stri
   if (typeof keyBytes === 'string' || typeof signatureBytes === 'string') return false
   ctx.charge(1000)
   try {
-    return ed25519.verify(signatureBytes, rawBytes(message), keyBytes)
+    return ed25519.verify(signatureBytes, toRawBytes(message), keyBytes)
   } catch {
     // Wrong lengths and points off the curve: no signature, so not a valid one.
     return false
@@ -147,9 +147,9 @@ function verify(ctx: Context, publicKey: string, message: Value, signature: stri
 
 function agree(ctx: Context, secret: string, peer: string): Result {
   // Both have to be hexadecimal before the length of either is looked at.
-  const own = bytesOfKey(ctx, 'x25519_agree', 'private hex', secret)
+  const own = decodeKey(ctx, 'x25519_agree', 'private hex', secret)
   if (!(own instanceof Uint8Array)) return own
-  const other = bytesOfKey(ctx, 'x25519_agree', 'public hex', peer)
+  const other = decodeKey(ctx, 'x25519_agree', 'public hex', peer)
   if (!(other instanceof Uint8Array)) return other
   if (own.length !== 32) return ctx.throw('x25519_agree: private must be 32 bytes')
   if (other.length !== 32) return ctx.throw('x25519_agree: public must be 32 bytes')
@@ -164,17 +164,17 @@ function agree(ctx: Context, secret: string, peer: string): Result {
 export const cryptoFamily: BuiltinFamily = {
   name: 'crypto',
   builtins: [
-    ...Object.keys(TEXT_DIGESTS).map((name) => digest(name, asText)),
-    ...Object.keys(RAW_DIGESTS).map((name) => digest(name, asBytes)),
-    authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.'),
-    authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.'),
+    ...Object.keys(TEXT_DIGESTS).map((name) => defineDigest(name, asText)),
+    ...Object.keys(RAW_DIGESTS).map((name) => defineDigest(name, asBytes)),
+    defineAuthenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.'),
+    defineAuthenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.'),
     builtin(
       'constant_time_eq(a: string|bytes, b: string|bytes) -> bool',
       { doc: 'Whether both displays are the same.' },
-      (ctx, a, b) => sameText(textArg(ctx, 0, a), textArg(ctx, 1, b)),
+      (ctx, a, b) => isSameText(readTextArg(ctx, 0, a), readTextArg(ctx, 1, b)),
     ),
-    keypair('ed25519'),
-    keypair('x25519'),
+    defineKeypair('ed25519'),
+    defineKeypair('x25519'),
     builtinTaking(
       'ed25519_sign(private_key: string, message: string) -> string',
       { doc: 'An Ed25519 signature in hexadecimal.' },

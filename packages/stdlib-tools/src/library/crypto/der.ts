@@ -15,7 +15,7 @@ const OCTET_STRING = 0x04
 const OBJECT_ID = 0x06
 
 /** The elements that lie behind each other in `bytes`, null when they do not fill it exactly. */
-function elements(bytes: Uint8Array): Element[] | null {
+function readElements(bytes: Uint8Array): Element[] | null {
   const found: Element[] = []
   let at = 0
   while (at < bytes.length) {
@@ -36,9 +36,9 @@ function elements(bytes: Uint8Array): Element[] | null {
 }
 
 /** The members of the one sequence that `bytes` is. */
-function sequence(bytes: Uint8Array): Element[] | null {
-  const [only, ...more] = elements(bytes) ?? []
-  return only?.tag === SEQUENCE && more.length === 0 ? elements(only.content) : null
+function readSequence(bytes: Uint8Array): Element[] | null {
+  const [only, ...more] = readElements(bytes) ?? []
+  return only?.tag === SEQUENCE && more.length === 0 ? readElements(only.content) : null
 }
 
 /** Several times an RSA key of 16,384 bits, and text around it. */
@@ -66,8 +66,8 @@ function toBigInt(bytes: Uint8Array): bigint {
   return BigInt(`0x0${encodeHex(bytes)}`)
 }
 
-function integers(bytes: Uint8Array): bigint[] | null {
-  const members = sequence(bytes)
+function readIntegers(bytes: Uint8Array): bigint[] | null {
+  const members = readSequence(bytes)
   return members !== null && members.every((member) => member.tag === INTEGER)
     ? members.map((member) => toBigInt(member.content))
     : null
@@ -79,7 +79,7 @@ const EC_ID = '2a8648ce3d0201'
 const P256_ID = '2a8648ce3d030107'
 
 function hasIds(algorithm: Element | undefined, ...ids: string[]): boolean {
-  const members = algorithm?.tag === SEQUENCE ? elements(algorithm.content) : null
+  const members = algorithm?.tag === SEQUENCE ? readElements(algorithm.content) : null
   const found = (members ?? [])
     .filter((member) => member.tag === OBJECT_ID)
     .map((member) => toBigInt(member.content).toString(16))
@@ -88,13 +88,13 @@ function hasIds(algorithm: Element | undefined, ...ids: string[]): boolean {
 
 /** The key inside a PKCS #8 private key of the named algorithm. */
 function unwrapPrivate(bytes: Uint8Array, ...ids: string[]): Uint8Array | null {
-  const [version, algorithm, key] = sequence(bytes) ?? []
+  const [version, algorithm, key] = readSequence(bytes) ?? []
   return version?.tag === INTEGER && key?.tag === OCTET_STRING && hasIds(algorithm, ...ids) ? key.content : null
 }
 
 /** The key inside a SubjectPublicKeyInfo of the named algorithm; its bit string starts with the number of unused bits. */
 function unwrapPublic(bytes: Uint8Array, ...ids: string[]): Uint8Array | null {
-  const [algorithm, key] = sequence(bytes) ?? []
+  const [algorithm, key] = readSequence(bytes) ?? []
   return key?.tag === BIT_STRING && key.content[0] === 0 && hasIds(algorithm, ...ids) ? key.content.subarray(1) : null
 }
 
@@ -120,7 +120,7 @@ export interface RsaPrimes {
 }
 
 /** The DER of a key: from a block with the general label, unwrapped, or from one whose label names the algorithm, as it is. */
-function keyBytes(
+function readKeyBytes(
   pem: string,
   general: string,
   specific: string,
@@ -132,9 +132,9 @@ function keyBytes(
 }
 
 /** PKCS #8 or PKCS #1. */
-export function rsaPrivateKey(pem: string): RsaPrivate | null {
-  const bytes = keyBytes(pem, 'PRIVATE KEY', 'RSA PRIVATE KEY', (der) => unwrapPrivate(der, RSA_ID))
-  const [, modulus, exponent, secret, p, q, dp, dq, inverse] = (bytes === null ? null : integers(bytes)) ?? []
+export function readRsaPrivateKey(pem: string): RsaPrivate | null {
+  const bytes = readKeyBytes(pem, 'PRIVATE KEY', 'RSA PRIVATE KEY', (der) => unwrapPrivate(der, RSA_ID))
+  const [, modulus, exponent, secret, p, q, dp, dq, inverse] = (bytes === null ? null : readIntegers(bytes)) ?? []
   if (modulus === undefined || exponent === undefined || secret === undefined || modulus < 2n) return null
   const isWhole = p !== undefined && q !== undefined && p > 1n && q > 1n && p * q === modulus
   const primes = isWhole && dp !== undefined && dq !== undefined && inverse !== undefined ? { p, q, dp, dq, inverse } : null
@@ -142,21 +142,21 @@ export function rsaPrivateKey(pem: string): RsaPrivate | null {
 }
 
 /** SubjectPublicKeyInfo or PKCS #1. */
-export function rsaPublicKey(pem: string): RsaPublic | null {
-  const bytes = keyBytes(pem, 'PUBLIC KEY', 'RSA PUBLIC KEY', (der) => unwrapPublic(der, RSA_ID))
-  const [modulus, exponent] = (bytes === null ? null : integers(bytes)) ?? []
+export function readRsaPublicKey(pem: string): RsaPublic | null {
+  const bytes = readKeyBytes(pem, 'PUBLIC KEY', 'RSA PUBLIC KEY', (der) => unwrapPublic(der, RSA_ID))
+  const [modulus, exponent] = (bytes === null ? null : readIntegers(bytes)) ?? []
   return modulus === undefined || exponent === undefined || modulus < 2n ? null : { modulus, exponent }
 }
 
 /** The 32 bytes of a P-256 private key, from PKCS #8 or SEC 1. */
-export function p256PrivateKey(pem: string): Uint8Array | null {
-  const bytes = keyBytes(pem, 'PRIVATE KEY', 'EC PRIVATE KEY', (der) => unwrapPrivate(der, EC_ID, P256_ID))
-  const [, key] = (bytes === null ? null : sequence(bytes)) ?? []
+export function readP256PrivateKey(pem: string): Uint8Array | null {
+  const bytes = readKeyBytes(pem, 'PRIVATE KEY', 'EC PRIVATE KEY', (der) => unwrapPrivate(der, EC_ID, P256_ID))
+  const [, key] = (bytes === null ? null : readSequence(bytes)) ?? []
   return key?.tag === OCTET_STRING && key.content.length === 32 ? key.content : null
 }
 
 /** The point of a P-256 public key in its encoded form. */
-export function p256PublicKey(pem: string): Uint8Array | null {
+export function readP256PublicKey(pem: string): Uint8Array | null {
   const block = readPem(pem)
   return block?.label === 'PUBLIC KEY' ? unwrapPublic(block.bytes, EC_ID, P256_ID) : null
 }

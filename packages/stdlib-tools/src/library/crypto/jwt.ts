@@ -9,26 +9,26 @@ import {
   encodeHex,
   encodeUtf8,
   parseJson,
-  sameBytes,
+  hasSameBytes,
   stringifyJson,
   work,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Fit, Result } from '@bridle/vm/families'
 import { p256 } from '@noble/curves/nist.js'
-import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './der.js'
+import { readP256PrivateKey, readP256PublicKey, readRsaPrivateKey, readRsaPublicKey } from './der.js'
 import type { RsaPrivate, RsaPublic } from './der.js'
 import { hmacSha256, sha256 } from './hashes.js'
 
 /** Bits of the exponent times pairs of words of the modulus, for a unit. */
 const BITS_A_UNIT = 32
 
-function bitLength(value: bigint): number {
+function measureBits(value: bigint): number {
   return value.toString(16).length << 2
 }
 
-function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
+function computePowerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
   // Divided, not shifted: a shift is of 32 bits, and large keys would cost nothing.
-  work(Math.floor((bitLength(exponent) * (bitLength(modulus) / 64) ** 2) / BITS_A_UNIT))
+  work(Math.floor((measureBits(exponent) * (measureBits(modulus) / 64) ** 2) / BITS_A_UNIT))
   let result = 1n
   let square = base % modulus
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -39,16 +39,16 @@ function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
 }
 
 /** The private operation; quicker where the key has its primes: powers of half the length. */
-function rsaSign(message: bigint, { modulus, exponent, secret, primes }: RsaPrivate): bigint {
+function signRsa(message: bigint, { modulus, exponent, secret, primes }: RsaPrivate): bigint {
   if (primes !== null) {
     const { p, q, dp, dq, inverse } = primes
-    const second = powerMod(message, dq, q)
-    const difference = (((powerMod(message, dp, p) - second) * inverse) % p) + p
+    const second = computePowerMod(message, dq, q)
+    const difference = (((computePowerMod(message, dp, p) - second) * inverse) % p) + p
     const signed = second + (difference % p) * q
     // Numbers of a key that do not belong together must not be found out from what they give.
-    if (signed < modulus && powerMod(signed, exponent, modulus) === message) return signed
+    if (signed < modulus && computePowerMod(signed, exponent, modulus) === message) return signed
   }
-  return powerMod(message, secret, modulus)
+  return computePowerMod(message, secret, modulus)
 }
 
 /** Big-endian bytes of a fixed length; the number must fit. */
@@ -57,7 +57,7 @@ function toBytes(value: bigint, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16))
 }
 
-function sizeOf(key: RsaPublic): number {
+function measureModulus(key: RsaPublic): number {
   return Math.ceil(key.modulus.toString(16).length / 2)
 }
 
@@ -67,7 +67,7 @@ const DIGEST_INFO = Uint8Array.from([
 ])
 
 /** EMSA-PKCS1-v1_5 of a message, null when the key is too short for it. */
-function paddedDigest(message: Uint8Array, size: number): Uint8Array | null {
+function padDigest(message: Uint8Array, size: number): Uint8Array | null {
   const filler = size - DIGEST_INFO.length - 32 - 3
   if (filler < 8) return null
   const padded = new Uint8Array(size).fill(0xff)
@@ -97,38 +97,40 @@ const signers: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   [
     'ES256',
     (message, pem) => {
-      const key = p256PrivateKey(pem)
+      const key = readP256PrivateKey(pem)
       return key === null ? null : attempt(() => p256.sign(message, key))
     },
   ],
   [
     'RS256',
     (message, pem) => {
-      const key = rsaPrivateKey(pem)
-      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      const key = readRsaPrivateKey(pem)
+      const padded = key === null ? null : padDigest(message, measureModulus(key))
       if (key === null || padded === null) return null
-      return toBytes(rsaSign(BigInt(`0x${encodeHex(padded)}`), key), sizeOf(key))
+      return toBytes(signRsa(BigInt(`0x${encodeHex(padded)}`), key), measureModulus(key))
     },
   ],
 ])
 
 const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
-  ['HS256', (message, signature, secret) => sameBytes(hmacSha256(encodeUtf8(secret), message), signature)],
+  ['HS256', (message, signature, secret) => hasSameBytes(hmacSha256(encodeUtf8(secret), message), signature)],
   [
     'ES256',
     (message, signature, pem) => {
-      const key = p256PublicKey(pem)
+      const key = readP256PublicKey(pem)
       return key === null ? null : (attempt(() => p256.verify(signature, message, key, { lowS: false })) ?? false)
     },
   ],
   [
     'RS256',
     (message, signature, pem) => {
-      const key = rsaPublicKey(pem)
-      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      const key = readRsaPublicKey(pem)
+      const padded = key === null ? null : padDigest(message, measureModulus(key))
       if (key === null || padded === null) return null
       const value = signature.length === padded.length ? BigInt(`0x${encodeHex(signature)}`) : key.modulus
-      return value < key.modulus && sameBytes(toBytes(powerMod(value, key.exponent, key.modulus), padded.length), padded)
+      return (
+        value < key.modulus && hasSameBytes(toBytes(computePowerMod(value, key.exponent, key.modulus), padded.length), padded)
+      )
     },
   ],
 ])

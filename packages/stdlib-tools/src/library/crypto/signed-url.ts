@@ -14,9 +14,9 @@ import {
   work,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Control, Int, Result, Value } from '@bridle/vm/families'
-import { parseQuery, percentEncode } from '../codecs/percent.js'
+import { parseQuery, encodePercent } from '../codecs/percent.js'
 import { readUrl } from '../codecs/urls.js'
-import { hmacSha256, sameText } from './hashes.js'
+import { hmacSha256, isSameText } from './hashes.js'
 
 interface Resource {
   /** Origin and path, or the encoded path alone. */
@@ -46,14 +46,14 @@ interface Names {
 
 /** The three names, or what is wrong with them. */
 function readNames(options: HarnDict): Names | string {
-  const name = (key: string, fallback: string): string => {
+  const readName = (key: string, fallback: string): string => {
     const given = options.get(key) ?? null
     return given === null ? fallback : display(given)
   }
   const names = {
-    signature: name('signature_param', 'sig'),
-    expires: name('expires_param', 'exp'),
-    kid: name('kid_param', 'kid'),
+    signature: readName('signature_param', 'sig'),
+    expires: readName('expires_param', 'exp'),
+    kid: readName('kid_param', 'kid'),
   }
   for (const part of ['signature', 'expires', 'kid'] as const) {
     if (names[part] === '') return `option \`${part}_param\` cannot be empty`
@@ -68,18 +68,18 @@ function isReserved(names: Names, key: string): boolean {
 /** Of a pair that is encoded and put in its place. */
 const PAIR_UNITS = 4
 
-function canonical(pairs: readonly (readonly [string, string])[]): string {
+function canonicalizePairs(pairs: readonly (readonly [string, string])[]): string {
   work(PAIR_UNITS * pairs.length)
-  return sortTexts(pairs.map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`)).join('&')
+  return sortTexts(pairs.map(([key, value]) => `${encodePercent(key)}=${encodePercent(value)}`)).join('&')
 }
 
-function signatureOf(resource: string, query: string, secret: string): string {
+function makeSignature(resource: string, query: string, secret: string): string {
   return encodeBase64Url(hmacSha256(encodeUtf8(secret), encodeUtf8(`harn-signed-url-v1\n${resource}\n${query}`)))
 }
 
 type Fail = (message: string) => Control
 
-function optionsOf(value: HarnDict | null, fail: Fail): HarnDict | Control {
+function readOptions(value: HarnDict | null, fail: Fail): HarnDict | Control {
   if (value === null) return new HarnDict()
   for (const key of ['signature_param', 'expires_param', 'kid_param', 'kid']) {
     const option = value.get(key) ?? null
@@ -90,7 +90,7 @@ function optionsOf(value: HarnDict | null, fail: Fail): HarnDict | Control {
 
 function sign(ctx: Context, base: string, claims: HarnDict, secret: string, expiresAt: Int, given: HarnDict | null): Result {
   const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
-  const options = optionsOf(given, fail)
+  const options = readOptions(given, fail)
   if (!(options instanceof HarnDict)) return options
   const names = readNames(options)
   if (typeof names === 'string') return fail(names)
@@ -104,8 +104,8 @@ function sign(ctx: Context, base: string, claims: HarnDict, secret: string, expi
   pairs.push([names.expires, String(expiresAt)])
   const kid = options.get('kid') ?? null
   if (kid !== null) pairs.push([names.kid, display(kid)])
-  const signature = signatureOf(resource.name, canonical(pairs), secret)
-  return `${resource.name}?${canonical([...pairs, [names.signature, signature]])}`
+  const signature = makeSignature(resource.name, canonicalizePairs(pairs), secret)
+  return `${resource.name}?${canonicalizePairs([...pairs, [names.signature, signature]])}`
 }
 
 interface Verdict {
@@ -119,20 +119,20 @@ interface Verdict {
 
 /** The checks in the order in which their reasons win. */
 function judge(resource: Resource, names: Names, secrets: Value, now: number, skew: number): Verdict {
-  const values = (key: string): string[] => resource.pairs.filter(([name]) => name === key).map(([, value]) => value)
-  const [signature, ...moreSignatures] = values(names.signature)
+  const listValues = (key: string): string[] => resource.pairs.filter(([name]) => name === key).map(([, value]) => value)
+  const [signature, ...moreSignatures] = listValues(names.signature)
   if (signature === undefined || moreSignatures.length > 0) return { reason: 'missing_signature' }
-  const [expiry, ...moreExpiries] = values(names.expires)
+  const [expiry, ...moreExpiries] = listValues(names.expires)
   if (expiry === undefined || moreExpiries.length > 0) return { reason: 'missing_expiry' }
   const expiresAt = parseInt64(expiry)
   if (expiresAt === null) return { reason: 'invalid_expiry' }
-  const [kid = null, ...moreKids] = values(names.kid)
+  const [kid = null, ...moreKids] = listValues(names.kid)
   if (moreKids.length > 0) return { reason: 'duplicate_kid', expires_at: expiresAt }
   const secret = secrets instanceof HarnDict ? (kid === null ? undefined : secrets.get(kid)) : secrets
   const claims = new HarnDict(new Map(resource.pairs.filter(([key]) => !isReserved(names, key))))
   if (secret === undefined) return { reason: 'unknown_key', expires_at: expiresAt, kid, claims }
-  const signed = canonical(resource.pairs.filter(([key]) => key !== names.signature))
-  const valid = sameText(signatureOf(resource.name, signed, display(secret)), signature)
+  const signed = canonicalizePairs(resource.pairs.filter(([key]) => key !== names.signature))
+  const valid = isSameText(makeSignature(resource.name, signed, display(secret)), signature)
   const expired = now > Number(expiresAt) + skew
   const reason = !valid ? 'bad_signature' : expired ? 'expired' : 'ok'
   return { reason, signature_valid: valid, expired, expires_at: expiresAt, kid, claims }
@@ -140,7 +140,7 @@ function judge(resource: Resource, names: Names, secrets: Value, now: number, sk
 
 function verify(ctx: Context, url: string, secrets: Value, now: Int, given: HarnDict | null): Result {
   const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
-  const options = optionsOf(given, fail)
+  const options = readOptions(given, fail)
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(url)
   if (typeof resource === 'string') return fail(resource)

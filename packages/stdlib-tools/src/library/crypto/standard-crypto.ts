@@ -24,7 +24,7 @@ const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
 /** The bytes of a base64 text, or the error that says what it is instead. */
-function bytesOf(ctx: Context, what: string, value: Value, length: number): Uint8Array | Control {
+function decodeBytes(ctx: Context, what: string, value: Value, length: number): Uint8Array | Control {
   const bytes = decodeBase64(display(value))
   if (typeof bytes === 'string') return ctx.throw(`invalid ${what}: ${bytes}`)
   return bytes.length === length ? bytes : ctx.throw(`invalid ${what}: ${length} bytes are needed, got ${bytes.length}`)
@@ -65,7 +65,7 @@ export const cryptoToolFunctions: readonly BuiltinDef[] = [
     '__ed25519_sign(message: string, secret_key: string) -> string',
     { doc: 'A signature in base64.' },
     (ctx, message, secret) => {
-      const key = bytesOf(ctx, 'secret_key', secret!, KEY_BYTES)
+      const key = decodeBytes(ctx, 'secret_key', secret!, KEY_BYTES)
       if (!(key instanceof Uint8Array)) return key
       ctx.charge(500)
       return encodeBase64(ed25519.sign(encodeUtf8(display(message!)), key))
@@ -75,9 +75,9 @@ export const cryptoToolFunctions: readonly BuiltinDef[] = [
     '__ed25519_verify(message: string, signature: string, public_key: string) -> bool',
     { doc: 'Whether a signature in base64 fits.' },
     (ctx, message, signature, publicKey) => {
-      const key = bytesOf(ctx, 'public_key', publicKey!, KEY_BYTES)
+      const key = decodeBytes(ctx, 'public_key', publicKey!, KEY_BYTES)
       if (!(key instanceof Uint8Array)) return key
-      const signed = bytesOf(ctx, 'signature', signature!, SIGNATURE_BYTES)
+      const signed = decodeBytes(ctx, 'signature', signature!, SIGNATURE_BYTES)
       if (!(signed instanceof Uint8Array)) return signed
       ctx.charge(1000)
       try {

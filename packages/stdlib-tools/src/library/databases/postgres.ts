@@ -2,7 +2,7 @@
 // statement; hosts with a database offer it as the tools `postgres.query` and `postgres.execute`, under grants, so a pool of
 // connections is never opened here.
 
-import { HarnDict, HarnList, builtin, display, family, isInt, structuralKey } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, family, isInt, makeStructuralKey } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 
 interface MockPool {
@@ -16,30 +16,30 @@ const postgresState = family('postgres', () => ({ mocks: new Map<string, MockPoo
 
 const MOCK_POOL = 'pg_mock_pool'
 
-function typeOfHandle(handle: Value): string | null {
+function readHandleType(handle: Value): string | null {
   const type = handle instanceof HarnDict ? (handle.get('_type') ?? null) : null
   return typeof type === 'string' ? type : null
 }
 
-function idOf(handle: Value): Value {
+function readId(handle: Value): Value {
   return handle instanceof HarnDict ? (handle.get('id') ?? null) : null
 }
 
 // --------------------------------------------------------------------------------------------------------------- mocks
 
-function problemOf(fixture: Value): string | null {
+function describeProblem(fixture: Value): string | null {
   if (!(fixture instanceof HarnDict)) return 'each fixture must be a dict'
   if (display(fixture.get('sql') ?? '') === '') return 'fixture.sql is required'
   const rows = fixture.get('rows') ?? null
   return rows === null || rows instanceof HarnList ? null : 'fixture.rows must be a list'
 }
 
-function mockPool(ctx: Context, given: Value): Result {
+function makeMockPool(ctx: Context, given: Value): Result {
   const fixtures = given === null && ctx.argc === 0 ? new HarnList([]) : given
   if (!(fixtures instanceof HarnList)) return ctx.runtime('pg_mock_pool: fixtures must be a list of dicts')
   const list = [...fixtures.view()]
   ctx.charge(list.length, 64)
-  const problem = list.map(problemOf).find((each) => each !== null)
+  const problem = list.map(describeProblem).find((each) => each !== null)
   if (problem !== undefined) return ctx.runtime(`pg_mock_pool: ${problem}`)
   const { mocks } = ctx.state(postgresState)
   const id = `pgmock-${mocks.size + 1}`
@@ -47,14 +47,14 @@ function mockPool(ctx: Context, given: Value): Result {
   return HarnDict.of({ _type: MOCK_POOL, id })
 }
 
-function mockCalls(ctx: Context, handle: Value): Result {
-  if (typeOfHandle(handle) !== MOCK_POOL) return ctx.runtime('pg_mock_calls: expected pg_mock_pool handle')
-  return new HarnList([...(ctx.state(postgresState).mocks.get(display(idOf(handle)))?.calls ?? [])])
+function listMockCalls(ctx: Context, handle: Value): Result {
+  if (readHandleType(handle) !== MOCK_POOL) return ctx.runtime('pg_mock_calls: expected pg_mock_pool handle')
+  return new HarnList([...(ctx.state(postgresState).mocks.get(display(readId(handle)))?.calls ?? [])])
 }
 
 function matches(fixture: HarnDict, sql: string, params: HarnList): boolean {
   if (display(fixture.get('sql')!) !== sql) return false
-  return !fixture.has('params') || structuralKey(fixture.get('params')!) === structuralKey(params)
+  return !fixture.has('params') || makeStructuralKey(fixture.get('params')!) === makeStructuralKey(params)
 }
 
 // ---------------------------------------------------------------------------------------------------------- statements
@@ -62,16 +62,16 @@ function matches(fixture: HarnDict, sql: string, params: HarnList): boolean {
 type Answer = (ctx: Context, fixture: HarnDict, rows: HarnList) => Result
 
 /** A statement against a handle; `answer` makes the result out of the fixture that matched. */
-function statement(signature: string, doc: string, execute: boolean, answer: Answer): BuiltinDef {
+function defineStatement(signature: string, doc: string, execute: boolean, answer: Answer): BuiltinDef {
   const def: BuiltinDef = builtin(signature, { doc, effects: ['db'] }, (ctx, handle, sql, given) => {
     const fail = (message: string): Result => ctx.runtime(`${def.name}: ${message}`)
     if (ctx.argc === 0) return fail('pool or transaction handle is required')
     const params = given ?? new HarnList([])
     const text = display(sql ?? null)
-    if (typeOfHandle(handle!) === null) return fail('expected pg_pool handle')
+    if (readHandleType(handle!) === null) return fail('expected pg_pool handle')
     if (ctx.argc < 2 || text === '') return fail('sql is required')
     if (!(params instanceof HarnList)) return fail('params must be a list when provided')
-    const pool = poolOf(ctx, handle!)
+    const pool = findPool(ctx, handle!)
     if (typeof pool === 'string') return ctx.runtime(pool)
     ctx.charge(pool.fixtures.length, 128 + text.length)
     pool.calls.push(HarnDict.of({ sql: text, params, execute }))
@@ -86,9 +86,9 @@ function statement(signature: string, doc: string, execute: boolean, answer: Ans
 }
 
 /** The mock behind a handle, or what is wrong with the handle. */
-function poolOf(ctx: Context, handle: Value): MockPool | string {
-  const id = idOf(handle)
-  switch (typeOfHandle(handle)) {
+function findPool(ctx: Context, handle: Value): MockPool | string {
+  const id = readId(handle)
+  switch (readHandleType(handle)) {
     case MOCK_POOL:
       if (id === null) return 'pg_mock: handle is missing id'
       return ctx.state(postgresState).mocks.get(display(id)) ?? `pg_mock: unknown mock pool \`${display(id)}\``
@@ -99,7 +99,7 @@ function poolOf(ctx: Context, handle: Value): MockPool | string {
   }
 }
 
-function affected(_ctx: Context, fixture: HarnDict, rows: HarnList): HarnDict {
+function countAffected(_ctx: Context, fixture: HarnDict, rows: HarnList): HarnDict {
   const given = fixture.get('rows_affected') ?? null
   return HarnDict.of({ rows_affected: isInt(given) ? (given < 0 ? 0 : given) : rows.length })
 }
@@ -128,30 +128,30 @@ export const postgresFamily: BuiltinFamily = {
     builtin(
       'pg_mock_pool(fixtures: list) -> dict',
       { doc: 'A pool whose fixtures `{sql, params?, rows?, rows_affected?, error?}` answer statements.', effects: ['db'] },
-      mockPool,
+      makeMockPool,
     ),
     builtin(
       'pg_mock_calls(mock: dict) -> list',
       { doc: 'The statements a mock pool was given: `{sql, params, execute}`.', effects: ['db'] },
-      mockCalls,
+      listMockCalls,
     ),
-    statement(
+    defineStatement(
       'pg_query(handle: dict, sql: string, params?: list) -> list',
       'The rows that a statement gives.',
       false,
       (_ctx, _fixture, rows) => rows,
     ),
-    statement(
+    defineStatement(
       'pg_query_one(handle: dict, sql: string, params?: list)',
       'The first row that a statement gives, or nil.',
       false,
       (_ctx, _fixture, rows) => rows.at(0) ?? null,
     ),
-    statement(
+    defineStatement(
       'pg_execute(handle: dict, sql: string, params?: list) -> dict',
       'How many rows a statement changed: `{rows_affected}`.',
       true,
-      affected,
+      countAffected,
     ),
     builtin(
       'pg_pool(source: string|dict, options?: dict) -> dict',
@@ -167,12 +167,12 @@ export const postgresFamily: BuiltinFamily = {
       'pg_transaction(pool: dict, callback: closure, options?: dict)',
       { doc: 'Runs the callback within a transaction of a pool; a mock pool has none.', effects: ['db'] },
       (ctx, pool) => {
-        if (typeOfHandle(pool ?? null) !== 'pg_pool') return ctx.runtime('pg_transaction: expected pg_pool handle')
-        return ctx.runtime(`pg_pool: unknown or closed pool \`${display(idOf(pool!))}\``)
+        if (readHandleType(pool ?? null) !== 'pg_pool') return ctx.runtime('pg_transaction: expected pg_pool handle')
+        return ctx.runtime(`pg_pool: unknown or closed pool \`${display(readId(pool!))}\``)
       },
     ),
     builtin('pg_close(pool: dict) -> bool', { doc: 'Closes a pool; whether it was open.', effects: ['db'] }, (ctx, pool) =>
-      typeOfHandle(pool ?? null) === 'pg_pool' ? false : ctx.runtime('pg_close: expected pg_pool handle'),
+      readHandleType(pool ?? null) === 'pg_pool' ? false : ctx.runtime('pg_close: expected pg_pool handle'),
     ),
   ],
 }

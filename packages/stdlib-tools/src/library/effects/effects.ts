@@ -27,20 +27,20 @@ import type { ArgsShape, Shape, TypeOfArgs } from './shapes.js'
 import {
   asksModel,
   asksServer,
-  callsHost,
-  callsHostTool,
-  callsTool,
+  useHost,
+  useHostTool,
+  useTool,
   changesFiles,
   changesProcess,
   connectsServer,
-  nothing,
-  processFacts,
-  queriesFiles,
+  useNothing,
+  useProcessFacts,
+  useFileQueries,
   readsFile,
   readsTerminal,
-  requests,
+  useRequests,
   runsProgram,
-  streams,
+  useStreams,
   usesStore,
 } from './uses.js'
 import type { Use, UsesOf } from './uses.js'
@@ -150,21 +150,21 @@ export const EFFECTS = {
     sideEffect: 'network',
     needsGrant: false,
     doc: 'one attempt of a tool call by an executor outside the machine (tool-records.ts)',
-    uses: callsTool,
+    uses: useTool,
   },
   'host.call': {
     args: args({ name: text, capability: text, operation: text, params: data, identity: optional(text) }),
     sideEffect: 'network',
     needsGrant: false,
     doc: 'a capability operation of the embedding program: {name, params} → {handled, value}',
-    uses: callsHost,
+    uses: useHost,
   },
   'host.tool': {
     args: byOp({ list: {}, call: { name: text, args: data } }, { identity: optional(text) }),
     sideEffect: 'network',
     needsGrant: false,
     doc: 'tools of the embedding program: {op: list} or {op: call, name, args} → {attached, value}',
-    uses: callsHostTool,
+    uses: useHostTool,
   },
   'mcp.connect': {
     args: byOp({
@@ -197,36 +197,42 @@ export const EFFECTS = {
     sideEffect: 'none',
     needsGrant: true,
     doc: 'the run as an MCP server: {op: offer, …}, {op: next} → a call or nil, {op: reply, id, …}',
-    uses: nothing,
+    uses: useNothing,
   },
   'mcp.client': {
     args: byOp({ facts: ASKED_CLIENT, request: ASKED_CLIENT }),
     sideEffect: 'network',
     needsGrant: true,
     doc: 'a served script asks the MCP client it works for: {op: facts|request, task, method, params}',
-    uses: nothing,
+    uses: useNothing,
   },
   'clock.now': {
     args: args({}),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: 'wall clock, milliseconds since 1970 as float',
-    uses: nothing,
+    uses: useNothing,
   },
   'clock.monotonic': {
     args: args({}),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: 'monotonic clock, milliseconds as float',
-    uses: nothing,
+    uses: useNothing,
   },
-  'clock.zone': { args: args({}), sideEffect: 'read_only', needsGrant: false, doc: 'local time zone facts: {}', uses: nothing },
+  'clock.zone': {
+    args: args({}),
+    sideEffect: 'read_only',
+    needsGrant: false,
+    doc: 'local time zone facts: {}',
+    uses: useNothing,
+  },
   'random.bytes': {
     args: args({ count: number }),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: '{count} random bytes',
-    uses: nothing,
+    uses: useNothing,
   },
   'fs.read': {
     args: args({ path: text, encoding: oneOf('utf8', 'bytes') }),
@@ -253,7 +259,7 @@ export const EFFECTS = {
     sideEffect: 'read_only',
     needsGrant: true,
     doc: 'other reads of the file system: {op: exists|stat|list|glob|walk|realpath, path, …}',
-    uses: queriesFiles,
+    uses: useFileQueries,
   },
   'fs.write': {
     args: byOp({
@@ -334,7 +340,7 @@ export const EFFECTS = {
     sideEffect: 'read_only',
     needsGrant: true,
     doc: 'facts of this process: {op: env|env_all|cwd|platform|arch|hostname|pid|username|home|args|exe|skill}',
-    uses: processFacts,
+    uses: useProcessFacts,
   },
   'process.set': {
     args: byOp({
@@ -353,7 +359,7 @@ export const EFFECTS = {
     sideEffect: 'network',
     needsGrant: true,
     doc: 'one HTTP exchange, no redirects followed: {method, url, headers, body, timeoutMs}',
-    uses: requests,
+    uses: useRequests,
   },
   'net.stream': {
     args: byOp({
@@ -374,7 +380,7 @@ export const EFFECTS = {
     sideEffect: 'network',
     needsGrant: true,
     doc: 'operations on a streaming connection (SSE, WebSocket, server): {op, …}',
-    uses: streams,
+    uses: useStreams,
   },
   'terminal.read': {
     args: byOp({
@@ -395,7 +401,7 @@ export const EFFECTS = {
     sideEffect: 'none',
     needsGrant: false,
     doc: 'text for standard error: {text}',
-    uses: nothing,
+    uses: useNothing,
   },
   'store.op': {
     args: byOp({
@@ -455,28 +461,28 @@ export const EFFECTS = {
     sideEffect: 'network',
     needsGrant: true,
     doc: 'a question to a person: {kind, payload}',
-    uses: nothing,
+    uses: useNothing,
   },
   'trace.emit': {
     args: args({ name: text, attributes: record }),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'a span or event for the trace sink: {name, attributes}',
-    uses: nothing,
+    uses: useNothing,
   },
   'compress.run': {
     args: byOp({ brotli_encode: COMPRESSION, brotli_decode: COMPRESSION }),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'compression by a host library: {op, data, …}',
-    uses: nothing,
+    uses: useNothing,
   },
   'data.parse': {
     args: args({ format: text, op: text, text }),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'parsing or printing by a host library (YAML, TOML, CSV …): {format, op, text}',
-    uses: nothing,
+    uses: useNothing,
   },
 } as const satisfies { readonly [kind: string]: EffectRow }
 
@@ -491,7 +497,7 @@ declare module '@bridle/vm/families' {
 }
 
 /** What an effect makes use of, by its row. */
-export function usesOf({ kind, args }: Pick<Effect, 'kind' | 'args'>): readonly Use[] {
+export function listUses({ kind, args }: Pick<Effect, 'kind' | 'args'>): readonly Use[] {
   return EFFECTS[kind].uses(args)
 }
 

@@ -3,7 +3,7 @@
 export * from './effects.js'
 export { isServerAddress } from './uses.js'
 export type { FurtherPower, Use, UsesOf } from './uses.js'
-export { modelOptionsProblem, unknownModelOption, withModelOptions } from './model-options.js'
+export { describeModelOptionsProblem, findUnknownModelOption, withModelOptions } from './model-options.js'
 export type * from './records.js'
 export type * from './reports.js'
 export type * from './tool-records.js'

@@ -70,14 +70,14 @@ const APART: ReadonlySet<string> = new Set([
   'forcenativetoolsearch',
 ])
 
-const plainName = (name: string): string => name.replaceAll('_', '').toLowerCase()
+const foldName = (name: string): string => name.replaceAll('_', '').toLowerCase()
 
 const isRecord = (value: unknown): value is Options => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The first option at which `found` says something, by its path. */
 function search<Found>(options: Options, found: (name: string) => Found | null, path = ''): readonly [string, Found] | null {
   for (const [name, value] of Object.entries(options)) {
-    const known = plainName(name)
+    const known = foldName(name)
     const within = NESTED.has(known) && isRecord(value)
     const here = within ? null : found(known)
     if (here !== null) return [`${path}${name}`, here]
@@ -88,7 +88,7 @@ function search<Found>(options: Options, found: (name: string) => Found | null, 
 }
 
 /** What is wrong with such options of a provider; null when they replace nothing that was judged. */
-export function modelOptionsProblem(provider: string, options: Options): string | null {
+export function describeModelOptionsProblem(provider: string, options: Options): string | null {
   const judged = search(options, (name) => JUDGED[name] ?? null)
   if (judged === null) return null
   const [path, instead] = judged
@@ -96,7 +96,7 @@ export function modelOptionsProblem(provider: string, options: Options): string 
 }
 
 /** The option of which nobody knows whether it changes what was judged; null when there is none. */
-export function unknownModelOption(options: Options): string | null {
+export function findUnknownModelOption(options: Options): string | null {
   return search(options, (name) => (APART.has(name) ? null : name))?.[0] ?? null
 }
 
@@ -106,7 +106,7 @@ export function withModelOptions(body: Options, options: Options): Options {
   for (const [name, value] of Object.entries(options)) {
     const own = body[name]
     if (isRecord(own) && isRecord(value)) joined[name] = withModelOptions(own, value)
-    else if (own !== undefined && JUDGED[plainName(name)] === undefined) joined[name] = value
+    else if (own !== undefined && JUDGED[foldName(name)] === undefined) joined[name] = value
   }
   return joined
 }

@@ -5,7 +5,7 @@
 // A resource is judged under the argument names of the tool that does the same: `url`, `path`, `to`, `program`, `name`. What a use
 // has, and nobody can tell from the effect, is named in `unknown`: a constraint on it refuses the effect.
 
-import { unknownModelOption } from './model-options.js'
+import { findUnknownModelOption } from './model-options.js'
 import type { Plain } from '@bridle/vm/families'
 
 type Args = { readonly [key: string]: Plain }
@@ -34,9 +34,9 @@ export interface Use {
 export type UsesOf = (args: Args) => readonly Use[]
 
 /** For effects that reach nothing outside of the run, or only what the host has set up for it. */
-export const nothing: UsesOf = () => []
+export const useNothing: UsesOf = () => []
 
-const text = (value: Plain | undefined): string | null => (typeof value === 'string' ? value : null)
+const readText = (value: Plain | undefined): string | null => (typeof value === 'string' ? value : null)
 
 function record(value: Plain | undefined): Args {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
@@ -58,16 +58,16 @@ const CHANGES: Readonly<Record<string, string>> = { delete: 'remove' }
 
 export const readsFile: UsesOf = (args) => [{ tool: 'fs.read', args: pick(args, ['path']) }]
 
-export const queriesFiles: UsesOf = (args) => {
-  const op = text(args.op) ?? ''
+export const useFileQueries: UsesOf = (args) => {
+  const op = readText(args.op) ?? ''
   return [{ tool: `fs.${QUERIES[op] ?? op}`, args: pick(args, ['path']) }]
 }
 
 export const changesFiles: UsesOf = (args) => {
-  const op = text(args.op) ?? ''
+  const op = readText(args.op) ?? ''
   const change: Use = { tool: `fs.${CHANGES[op] ?? op}`, args: pick(args, ['path', 'to']) }
   // A copy gives what it reads to whoever may read the copy.
-  return op === 'copy' ? [change, { ...readsPath(text(args.path) ?? ''), isCall: false }] : [change]
+  return op === 'copy' ? [change, { ...readsPath(readText(args.path) ?? ''), isCall: false }] : [change]
 }
 
 function readsPath(path: string): Use {
@@ -84,7 +84,7 @@ function asHttp(url: string): string {
 const TLS_FILES = ['caBundlePath', 'clientCertPath', 'clientKeyPath', 'clientIdentityPath']
 
 /** What any request touches beside its address: a proxy is a host too, a download writes a file, keys and certificates are read. */
-function alongRequest(tool: string, args: Args): readonly Use[] {
+function listRequestUses(tool: string, args: Args): readonly Use[] {
   const proxy = args.proxy
   const also: Use[] = []
   if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
@@ -99,7 +99,7 @@ function alongRequest(tool: string, args: Args): readonly Use[] {
   return also
 }
 
-export const requests: UsesOf = (args) => {
+export const useRequests: UsesOf = (args) => {
   const tool = `http.${String(args.method ?? 'get').toLowerCase()}`
   const timeout = args.timeoutMs
   const body = args.body
@@ -113,7 +113,7 @@ export const requests: UsesOf = (args) => {
     shown: ['url', 'timeout_ms'],
     fills: { timeout_ms: ['timeoutMs'] },
   }
-  return [request, ...alongRequest(tool, args)]
+  return [request, ...listRequestUses(tool, args)]
 }
 
 /** Operations on a connection that was judged when it was opened. */
@@ -128,12 +128,12 @@ const ON_OPEN_STREAMS: ReadonlySet<string> = new Set([
   'ws_unlisten',
 ])
 
-export const streams: UsesOf = (args) => {
-  const op = text(args.op) ?? ''
+export const useStreams: UsesOf = (args) => {
+  const op = readText(args.op) ?? ''
   if (ON_OPEN_STREAMS.has(op)) return []
-  const url = text(args.url)
+  const url = readText(args.url)
   if (op === 'ws_listen' || url === null) {
-    const host = text(args.host)
+    const host = readText(args.host)
     const address =
       host === null
         ? {}
@@ -146,7 +146,7 @@ export const streams: UsesOf = (args) => {
     args: { url: asHttp(url), ...(typeof timeout === 'number' && op === 'ws_connect' ? { timeout_ms: timeout } : {}) },
     shown: ['url'],
   }
-  return [stream, ...alongRequest('http.stream', args)]
+  return [stream, ...listRequestUses('http.stream', args)]
 }
 
 // -------------------------------------------------------------------------------------------------------------- programs
@@ -156,10 +156,13 @@ const BY_ENVIRONMENT = 'variables of the environment change which program a name
 const BY_FOLDER = 'a relative path in another folder is another program'
 
 /** A program as constraints see it, or why they cannot see which one it is. */
-function program(args: Args, further: { readonly env: boolean; readonly folder: boolean }): Pick<Use, 'args' | 'unknown'> {
-  const name = text(args.program)
+function describeProgram(
+  args: Args,
+  further: { readonly env: boolean; readonly folder: boolean },
+): Pick<Use, 'args' | 'unknown'> {
+  const name = readText(args.program)
   const known = pick(args, ['program', 'args', 'cwd', 'shell'])
-  if (name === null || text(args.shell) !== null) return { args: known, unknown: { program: IN_SHELL } }
+  if (name === null || readText(args.shell) !== null) return { args: known, unknown: { program: IN_SHELL } }
   if (further.env) return { args: known, unknown: { program: BY_ENVIRONMENT } }
   if (further.folder && name.includes('/') && !name.startsWith('/')) return { args: known, unknown: { program: BY_FOLDER } }
   return { args: known }
@@ -168,7 +171,7 @@ function program(args: Args, further: { readonly env: boolean; readonly folder: 
 export const runsProgram: UsesOf = (args) => {
   const env = args.env !== undefined && args.env !== null
   const timeout = args.timeoutMs
-  const { args: known, ...rest } = program(args, { env, folder: text(args.cwd) !== null })
+  const { args: known, ...rest } = describeProgram(args, { env, folder: readText(args.cwd) !== null })
   return [
     {
       tool: 'process.exec',
@@ -180,7 +183,7 @@ export const runsProgram: UsesOf = (args) => {
   ]
 }
 
-export const processFacts: UsesOf = (args) => {
+export const useProcessFacts: UsesOf = (args) => {
   switch (args.op) {
     case 'env':
       return [{ tool: 'env.get', args: pick(args, ['name']) }]
@@ -213,10 +216,10 @@ const AT_HOST = 'the host says where this provider is'
 const BY_ENDPOINT = 'the endpoint that the script gave the provider may ask for anything'
 
 /** Why nobody can tell what a request asks of a model, by the arguments that are in doubt. */
-function doubtsOfModel(config: Args, options: Args): NonNullable<Use['unknown']> {
-  const option = unknownModelOption(options)
+function findModelDoubts(config: Args, options: Args): NonNullable<Use['unknown']> {
+  const option = findUnknownModelOption(options)
   const reason =
-    text(config['chat_endpoint']) === null
+    readText(config['chat_endpoint']) === null
       ? option === null
         ? null
         : `the provider option ${option} may change it`
@@ -230,9 +233,9 @@ function doubtsOfModel(config: Args, options: Args): NonNullable<Use['unknown']>
  */
 export const asksModel: UsesOf = (args) => {
   const config = record(args.config)
-  const own = text(config['base_url'])
+  const own = readText(config['base_url'])
   const tool = args.op === 'embed' ? 'llm.embed' : 'llm.chat'
-  const official = text(args.base_url_env) === null ? text(args.base_url) : null
+  const official = readText(args.base_url_env) === null ? readText(args.base_url) : null
   const url = own ?? official
   const { max_tokens, temperature, ...rest } = pick(args, ['model', 'provider', 'max_tokens', 'temperature'])
   const heat = temperature ?? record(args.settings)['temperature']
@@ -246,14 +249,14 @@ export const asksModel: UsesOf = (args) => {
     },
     unknown: {
       ...(url === null || url === '' ? { url: AT_HOST } : {}),
-      ...doubtsOfModel(config, record(record(args.settings)['overrides'])),
+      ...findModelDoubts(config, record(record(args.settings)['overrides'])),
     },
     shown: ['model', 'provider', 'max_tokens', 'temperature'],
     fills: { temperature: ['settings', 'temperature'] },
   }
   const asked: Use[] = own === null ? [] : [{ power: 'http.request', tool: 'http.post', args: { url: own }, isCall: false }]
   for (const ref of Object.values(record(config['extra_headers']))) {
-    const secret = text(record(ref)['secret'])
+    const secret = readText(record(ref)['secret'])
     const to = url === null || url === '' ? {} : { url }
     if (secret !== null) asked.push({ tool: 'secret.use', args: { name: secret, ...to }, implied: true, isCall: false })
   }
@@ -270,16 +273,16 @@ export function isServerAddress(server: string): boolean {
 }
 
 /** What a server that a script spells out is: a program or an address of the script's choice. A declared one is the host's. */
-function behindSpec(spec: Plain | undefined): readonly Use[] {
+function listSpecUses(spec: Plain | undefined): readonly Use[] {
   const fields = record(spec)
   if (spec === null || spec === undefined || typeof fields['server'] === 'string') return []
-  const url = text(fields['url'])
+  const url = readText(fields['url'])
   if (fields['transport'] === 'http') {
     const address = url === null ? {} : { url }
     return [{ power: 'http.request', tool: 'http.post', args: address, implied: true, isCall: false }]
   }
   const env = Object.keys(record(fields['env'])).length > 0
-  const starts = program({ program: fields['command'] ?? null, args: fields['args'] ?? null }, { env, folder: false })
+  const starts = describeProgram({ program: fields['command'] ?? null, args: fields['args'] ?? null }, { env, folder: false })
   return [{ power: 'process.exec', tool: 'process.exec', ...starts, implied: true, isCall: false }]
 }
 
@@ -287,14 +290,14 @@ function behindSpec(spec: Plain | undefined): readonly Use[] {
  * One use under the name of the server. A script chooses the name of a server that it spells out, so such a name allows nothing: the use
  * is judged under the program or address as well, which only grants of all servers (`mcp`, `mcp.*`) or of that one name.
  */
-function ofServer(args: Args, what: string, given: Args, isCall: boolean): readonly Use[] {
+function listServerUses(args: Args, what: string, given: Args, isCall: boolean): readonly Use[] {
   const spec = record(args.spec)
   const own = args.spec !== undefined && args.spec !== null && typeof spec['server'] !== 'string'
   const place = {
-    ...(text(spec['url']) === null ? {} : { url: spec['url']! }),
-    ...(text(spec['command']) === null ? {} : { program: spec['command']! }),
+    ...(readText(spec['url']) === null ? {} : { url: spec['url']! }),
+    ...(readText(spec['command']) === null ? {} : { program: spec['command']! }),
   }
-  const name = text(spec['server']) ?? String(args.name ?? args.server ?? '')
+  const name = readText(spec['server']) ?? String(args.name ?? args.server ?? '')
   const named: Use = {
     tool: `mcp.${name}.${what}`,
     args: { ...place, ...given },
@@ -306,13 +309,13 @@ function ofServer(args: Args, what: string, given: Args, isCall: boolean): reado
   const asked: Use = { tool: `mcp.${identity}.${what}`, args: { ...place, ...given }, isCall: false }
   // Arguments of a script may be called `url` too; they do not stand for the address of the server.
   const connected: Use = { tool: `mcp.${identity}.connect`, args: place, isCall: false }
-  return [named, asked, connected, ...behindSpec(args.spec)]
+  return [named, asked, connected, ...listSpecUses(args.spec)]
 }
 
 /** Ending or asking about a connection takes nothing more than opening it did; the list of servers tells what the host declared. */
 export const connectsServer: UsesOf = (args) => {
   if (args.op === 'status') return [{ tool: 'mcp.status', args: {}, isCall: false }]
-  return args.op === 'open' ? ofServer(args, 'connect', {}, false) : []
+  return args.op === 'open' ? listServerUses(args, 'connect', {}, false) : []
 }
 
 /** Requests that list what there is; they carry nothing of a script's and say nothing that a call would not. */
@@ -320,18 +323,18 @@ const LISTS: ReadonlySet<string> = new Set(['ping', 'tools/list', 'prompts/list'
 
 /** A connection that a restored run does not have is opened again from its spec, so each request is judged by that too. */
 export const asksServer: UsesOf = (args) => {
-  const method = text(args.method) ?? ''
+  const method = readText(args.method) ?? ''
   const params = record(args.params)
   if (method === 'tools/call' && typeof params['name'] === 'string')
-    return ofServer(args, params['name'], record(params['arguments']), true)
-  return LISTS.has(method) ? behindSpec(args.spec) : ofServer(args, method.replaceAll('/', '.'), params, false)
+    return listServerUses(args, params['name'], record(params['arguments']), true)
+  return LISTS.has(method) ? listSpecUses(args.spec) : listServerUses(args, method.replaceAll('/', '.'), params, false)
 }
 
 // ----------------------------------------------------------------------------------------------------- tools of the host
 
 /** Dispatch judges a tool call under the identity of its tool; what is left is the address of a server that nobody declared. */
-export const callsTool: UsesOf = (args) => {
-  const server = text(args.mcp_server)
+export const useTool: UsesOf = (args) => {
+  const server = readText(args.mcp_server)
   if (server === null || !isServerAddress(server)) return []
   return [
     { power: 'mcp.request', tool: null, args: {}, isCall: false },
@@ -339,30 +342,30 @@ export const callsTool: UsesOf = (args) => {
   ]
 }
 
-export const callsHost: UsesOf = (args) => {
+export const useHost: UsesOf = (args) => {
   const params = record(args.params)
   if (args.name !== 'process.exec') return [{ tool: String(args.name ?? ''), args: params }]
   // What the host may do itself, the machine does otherwise (tools/dispatch/host-process.ts): both start the same program.
   const argv = Array.isArray(params['argv']) && params['mode'] === 'argv' ? (params['argv'] as readonly Plain[]) : null
-  const starts = program(
+  const starts = describeProgram(
     {
       ...params,
       program: argv?.[0] ?? null,
       args: argv?.slice(1) ?? null,
       shell: argv === null ? (params['command'] ?? '') : null,
     },
-    { env: params['env'] !== undefined && params['env'] !== null, folder: text(params['cwd']) !== null },
+    { env: params['env'] !== undefined && params['env'] !== null, folder: readText(params['cwd']) !== null },
   )
   return [{ tool: 'process.exec', ...starts, args: { ...params, ...starts.args }, shown: Object.keys(params) }]
 }
 
-export const callsHostTool: UsesOf = (args) =>
+export const useHostTool: UsesOf = (args) =>
   args.op === 'call' ? [{ tool: String(args.name ?? ''), args: record(args.args) }] : []
 
 // ----------------------------------------------------------------------------------------------------------------- others
 
 export const usesStore: UsesOf = (args) => [
-  { tool: `store.${text(args.op) ?? ''}`, args: pick(args, ['namespace', 'key']), isCall: false },
+  { tool: `store.${readText(args.op) ?? ''}`, args: pick(args, ['namespace', 'key']), isCall: false },
 ]
 
 export const readsTerminal: UsesOf = (args) =>

@@ -33,7 +33,7 @@ export interface Asker {
   readonly ask: (ctx: Context, effect: Effect, then: string, ...input: Value[]) => Result
 }
 
-export function asker(kind: string, finishers: Readonly<Record<string, Finisher>>): Asker {
+export function makeAsker(kind: string, finishers: Readonly<Record<string, Finisher>>): Asker {
   return {
     frame: frame<AskState>({
       kind,
@@ -59,21 +59,21 @@ export interface Refusal {
   readonly code: string
   readonly detail: string
   readonly path: string
-  readonly field: (name: string) => Value
+  readonly readField: (name: string) => Value
 }
 
-export function refusal(answer: Value): Refusal | null {
+export function findRefusal(answer: Value): Refusal | null {
   if (!(answer instanceof HarnDict) || answer.get('refused') !== true) return null
-  const field = (name: string): Value => answer.get(name) ?? null
-  const text = (name: string): string => display(answer.get(name) ?? '')
-  return { code: text('code'), detail: text('detail'), path: text('path'), field }
+  const readField = (name: string): Value => answer.get(name) ?? null
+  const readText = (name: string): string => display(answer.get(name) ?? '')
+  return { code: readText('code'), detail: readText('detail'), path: readText('path'), readField }
 }
 
 /** A field of an answer that is a record. */
-export function fieldOf(answer: Value, name: string): Value {
+export function readAnswerField(answer: Value, name: string): Value {
   return answer instanceof HarnDict ? (answer.get(name) ?? null) : null
 }
 
-export function textField(answer: Value, name: string): string {
-  return display(fieldOf(answer, name) ?? '')
+export function readTextField(answer: Value, name: string): string {
+  return display(readAnswerField(answer, name) ?? '')
 }

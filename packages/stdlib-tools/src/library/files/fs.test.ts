@@ -1,14 +1,14 @@
 import { HarnBytes, HarnDict, display } from '@bridle/vm/families'
 import type { EffectOutcome, Plain, Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { fsFamily } from './fs.js'
 import { compileGlob } from './glob.js'
 import { pathFamily } from './path.js'
 import { processFamily } from '../processes/process.js'
 
-function world(answers: (kind: string, args: Readonly<Record<string, Plain>>) => Plain) {
-  const machine = fakeMachine(fsFamily, pathFamily, processFamily)
+function makeWorld(answers: (kind: string, args: Readonly<Record<string, Plain>>) => Plain) {
+  const machine = makeFakeMachine(fsFamily, pathFamily, processFamily)
   machine.perform = (effect): EffectOutcome => ({ ok: true, value: answers(effect.kind, effect.args) })
   const call = (name: string, ...args: Value[]): string => display(callBuiltin(machine, name, ...args))
   return { machine, call, fault: (name: string, ...args: Value[]) => faultText(() => call(name, ...args)) }
@@ -17,7 +17,7 @@ function world(answers: (kind: string, args: Readonly<Record<string, Plain>>) =>
 const missing = { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: '/w/x' }
 
 test('failures carry the absolute path and the system text', () => {
-  const { call, fault } = world(() => missing)
+  const { call, fault } = makeWorld(() => missing)
   expect(fault('read_file', 'x')).toBe('Failed to read file /w/x: No such file or directory (os error 2)')
   expect(call('read_file_result', 'x')).toBe('Result.Err(Failed to read file /w/x: No such file or directory (os error 2))')
   expect(fault('read_lines', 'x')).toBe('read_lines: /w/x: No such file or directory (os error 2)')
@@ -31,7 +31,7 @@ test('failures carry the absolute path and the system text', () => {
 })
 
 test('answers become values', () => {
-  const { call, machine } = world((kind, args) => {
+  const { call, machine } = makeWorld((kind, args) => {
     if (kind === 'fs.read') return { path: '/w/x', data: 'a\r\nb\n\n' }
     if (args['op'] === 'list') return { path: '/w', names: ['b', 'a'] }
     if (args['op'] === 'stat') return { path: '/w', size: 3, isFile: true, isDir: false, readonly: false, modifiedMs: 1500 }
@@ -74,7 +74,7 @@ test('globs', () => {
 })
 
 test('lexical paths', () => {
-  const { call } = world(() => null)
+  const { call } = makeWorld(() => null)
   const cases: readonly (readonly [string, string, string])[] = [
     ['path_normalize', '/a/./b//../c/', '/a/c'],
     ['path_normalize', '', ''],
@@ -111,7 +111,7 @@ test('lexical paths', () => {
 })
 
 test('workspace paths', () => {
-  const { call } = world((kind, args) =>
+  const { call } = makeWorld((kind, args) =>
     kind === 'process.info' ? '/home/me' : args['path'] === '/home/me/src' || args['path'] === '/etc',
   )
   expect(call('path_workspace_info', 'src/../a.ts')).toBe(
@@ -128,7 +128,7 @@ test('workspace paths', () => {
 })
 
 test('project paths', () => {
-  const { call } = world((kind, args) =>
+  const { call } = makeWorld((kind, args) =>
     kind === 'fs.query' ? '/w' : args['op'] === 'cwd' ? '/w/sub' : args['name'] === 'HARN_RUN_DIR' ? 'runs' : null,
   )
   expect(call('project_root')).toBe('/w')

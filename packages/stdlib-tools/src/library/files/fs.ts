@@ -14,98 +14,98 @@ import {
   err,
   isInt,
   isTruthy,
-  linesOf,
+  splitLines,
   ok,
   sortTexts,
   typeName,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
-import { asker, fieldOf, refusal, textField } from './ask.js'
+import { makeAsker, readAnswerField, findRefusal, readTextField } from './ask.js'
 import type { Finisher } from './ask.js'
 import { compileGlob } from './glob.js'
 import { normalizePath } from './lexical-path.js'
 import type { EffectArgs } from '@bridle/vm/families'
 
 /** A finisher for answers without content: nil, or `<prefix> <path>: <reason>`. */
-function done(prefix: string): Finisher {
+function makeDoneFinisher(prefix: string): Finisher {
   return (ctx, answer) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null ? null : ctx.throw(`${prefix} ${refused.path}: ${refused.detail}`)
   }
 }
 
 /** A finisher that reads the answer when there was no refusal. */
-function content(prefix: string, read: (answer: Value, ctx: Context, input: readonly Value[]) => Result): Finisher {
+function makeContentFinisher(prefix: string, read: (answer: Value, ctx: Context, input: readonly Value[]) => Result): Finisher {
   return (ctx, answer, input) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null ? read(answer, ctx, input) : ctx.throw(`${prefix} ${refused.path}: ${refused.detail}`)
   }
 }
 
-function milliseconds(value: Value): number {
+function toMilliseconds(value: Value): number {
   return value instanceof HarnFloat ? value.v : Number(value)
 }
 
-function entriesOf(answer: Value): readonly Value[] {
-  const entries = fieldOf(answer, 'entries')
+function listEntries(answer: Value): readonly Value[] {
+  const entries = readAnswerField(answer, 'entries')
   return entries instanceof HarnList ? entries.view() : []
 }
 
 const UNITS_A_GLOB_CHARACTER = 40
 
 const finishers: Readonly<Record<string, Finisher>> = {
-  read: content('Failed to read file', (answer) => fieldOf(answer, 'data')),
+  read: makeContentFinisher('Failed to read file', (answer) => readAnswerField(answer, 'data')),
   read_result: (_ctx, answer) => {
-    const refused = refusal(answer)
-    return refused === null ? ok(fieldOf(answer, 'data')) : err(`Failed to read file ${refused.path}: ${refused.detail}`)
+    const refused = findRefusal(answer)
+    return refused === null ? ok(readAnswerField(answer, 'data')) : err(`Failed to read file ${refused.path}: ${refused.detail}`)
   },
-  read_lines: content('read_lines:', (answer) => new HarnList(linesOf(textField(answer, 'data')))),
-  write: done('Failed to write file'),
-  append: done('Failed to open file'),
-  mkdir: done('Failed to create directory'),
+  read_lines: makeContentFinisher('read_lines:', (answer) => new HarnList(splitLines(readTextField(answer, 'data')))),
+  write: makeDoneFinisher('Failed to write file'),
+  append: makeDoneFinisher('Failed to open file'),
+  mkdir: makeDoneFinisher('Failed to create directory'),
   delete: (ctx, answer) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     if (refused === null) return null
     return ctx.throw(
-      `Failed to delete ${refused.field('isDir') === true ? 'directory' : 'file'} ${refused.path}: ${refused.detail}`,
+      `Failed to delete ${refused.readField('isDir') === true ? 'directory' : 'file'} ${refused.path}: ${refused.detail}`,
     )
   },
   copy: (ctx, answer) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null
       ? null
-      : ctx.throw(`Failed to copy ${refused.path} to ${display(refused.field('to') ?? '')}: ${refused.detail}`)
+      : ctx.throw(`Failed to copy ${refused.path} to ${display(refused.readField('to') ?? '')}: ${refused.detail}`)
   },
   move: (ctx, answer) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null ? null : ctx.throw(`move_file: copy failed: ${refused.detail}`)
   },
   exists: (_ctx, answer) => answer,
-  list: content('Failed to list directory', (answer, ctx) => {
-    const names = fieldOf(answer, 'names')
+  list: makeContentFinisher('Failed to list directory', (answer, ctx) => {
+    const names = readAnswerField(answer, 'names')
     if (!(names instanceof HarnList)) return new HarnList([])
     ctx.charge(names.length)
     return new HarnList(sortTexts(names.view().map((name) => display(name))))
   }),
-  stat: content('Failed to stat', (answer) =>
+  stat: makeContentFinisher('Failed to stat', (answer) =>
     HarnDict.of({
-      size: fieldOf(answer, 'size'),
-      is_file: fieldOf(answer, 'isFile'),
-      is_dir: fieldOf(answer, 'isDir'),
-      readonly: fieldOf(answer, 'readonly'),
-      modified: new HarnFloat(milliseconds(fieldOf(answer, 'modifiedMs')) / 1000),
+      size: readAnswerField(answer, 'size'),
+      is_file: readAnswerField(answer, 'isFile'),
+      is_dir: readAnswerField(answer, 'isDir'),
+      readonly: readAnswerField(answer, 'readonly'),
+      modified: new HarnFloat(toMilliseconds(readAnswerField(answer, 'modifiedMs')) / 1000),
     }),
   ),
   walk: (ctx, answer) => {
-    const entries = entriesOf(answer)
+    const entries = listEntries(answer)
     ctx.charge(entries.length, entries.length * 80)
     return new HarnList(
       entries.map((entry) =>
         HarnDict.of({
-          path: fieldOf(entry, 'path'),
-          is_dir: fieldOf(entry, 'isDir'),
-          is_file: fieldOf(entry, 'isFile'),
-          depth: fieldOf(entry, 'depth'),
+          path: readAnswerField(entry, 'path'),
+          is_dir: readAnswerField(entry, 'isDir'),
+          is_file: readAnswerField(entry, 'isFile'),
+          depth: readAnswerField(entry, 'depth'),
         }),
       ),
     )
@@ -116,26 +116,26 @@ const finishers: Readonly<Record<string, Finisher>> = {
     ctx.charge(UNITS_A_GLOB_CHARACTER * text.length, 64 * text.length)
     const matches = compileGlob(text)
     if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${text}': ${matches}`)
-    const root = normalizePath(textField(answer, 'path')).replace(/\/$/, '')
-    const entries = entriesOf(answer)
-    const characters = entries.reduce<number>((sum, entry) => sum + textField(entry, 'path').length, entries.length)
+    const root = normalizePath(readTextField(answer, 'path')).replace(/\/$/, '')
+    const entries = listEntries(answer)
+    const characters = entries.reduce<number>((sum, entry) => sum + readTextField(entry, 'path').length, entries.length)
     ctx.charge(characters * (1 + (text.length >> 4)))
     const found: string[] = []
     for (const entry of entries) {
-      const path = textField(entry, 'path')
-      if (fieldOf(entry, 'depth') !== 0 && matches(path.slice(root.length + 1))) found.push(path)
+      const path = readTextField(entry, 'path')
+      if (readAnswerField(entry, 'depth') !== 0 && matches(path.slice(root.length + 1))) found.push(path)
     }
     return new HarnList(sortTexts(found))
   },
 }
 
-const files = asker('fs.ask', finishers)
+const files = makeAsker('fs.ask', finishers)
 
 function read(path: Value, encoding: 'utf8' | 'bytes'): Effect {
   return { kind: 'fs.read', args: { path: display(path), encoding } }
 }
 
-function query(args: EffectArgs['fs.query']): Effect {
+function makeQuery(args: EffectArgs['fs.query']): Effect {
   return { kind: 'fs.query', args }
 }
 
@@ -147,7 +147,7 @@ function walk(ctx: Context, root: Value, options: Value): Effect | Control {
   const fields = options instanceof HarnDict ? options : new HarnDict()
   const maxDepth = fields.get('max_depth') ?? null
   if (maxDepth !== null && !isInt(maxDepth)) return ctx.throw(`walk_dir: max_depth must be an int, got ${typeName(maxDepth)}`)
-  return query({
+  return makeQuery({
     op: 'walk',
     path: display(root),
     maxDepth: maxDepth === null || maxDepth < 0 ? null : Number(maxDepth),
@@ -155,7 +155,7 @@ function walk(ctx: Context, root: Value, options: Value): Effect | Control {
   })
 }
 
-function simple(
+function defineSimple(
   signature: string,
   doc: string,
   then: string,
@@ -193,7 +193,7 @@ const globBuiltin = builtinTaking(
   (ctx, pattern, baseOrOptions, options) => {
     const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
     const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
-    const effect = query({
+    const effect = makeQuery({
       op: 'walk',
       path: display(base),
       maxDepth: null,
@@ -207,21 +207,24 @@ export const fsFamily: BuiltinFamily = {
   name: 'fs',
   frames: [files.frame],
   builtins: [
-    simple('read_file(path: string) -> string', 'The text of a UTF-8 file.', 'read', (_ctx, path) => read(path, 'utf8')),
-    simple(
+    defineSimple('read_file(path: string) -> string', 'The text of a UTF-8 file.', 'read', (_ctx, path) => read(path, 'utf8')),
+    defineSimple(
       'read_file_result(path: string) -> Result as ?',
       '`Ok(text)` of a UTF-8 file, or `Err(message)`.',
       'read_result',
       (_ctx, path) => read(path, 'utf8'),
     ),
-    simple('read_file_bytes(path: string) -> bytes', 'The content of a file.', 'read', (_ctx, path) => read(path, 'bytes')),
-    simple('read_lines(path: string) -> list', 'The lines of a UTF-8 file without their ends.', 'read_lines', (_ctx, path) =>
-      read(path, 'utf8'),
+    defineSimple('read_file_bytes(path: string) -> bytes', 'The content of a file.', 'read', (_ctx, path) => read(path, 'bytes')),
+    defineSimple(
+      'read_lines(path: string) -> list',
+      'The lines of a UTF-8 file without their ends.',
+      'read_lines',
+      (_ctx, path) => read(path, 'utf8'),
     ),
-    simple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) =>
+    defineSimple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) =>
       change({ op: 'write', path: display(path), data: display(data) }),
     ),
-    simple(
+    defineSimple(
       'write_file_bytes(path: string, content: bytes) -> nil',
       'Replaces or creates a file from bytes.',
       'write',
@@ -230,41 +233,41 @@ export const fsFamily: BuiltinFamily = {
           ? change({ op: 'write', path: display(path), data: data.data })
           : ctx.throw(`write_file_bytes expects bytes content, got ${typeName(data)}`),
     ),
-    simple(
+    defineSimple(
       'append_file(path: string, content: string) -> nil',
       'Adds text to a file; creates it.',
       'append',
       (_ctx, path, data) => change({ op: 'append', path: display(path), data: display(data) }),
     ),
-    simple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) =>
+    defineSimple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) =>
       change({ op: 'copy', path: display(from), to: display(to) }),
     ),
-    simple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
+    defineSimple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
       ctx.argc < 2
         ? ctx.throw('move_file: src and dst are required')
         : change({ op: 'move', path: display(from), to: display(to) }),
     ),
     // An empty path would be the working directory with all that is in it; nobody means that.
-    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
+    defineSimple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
       path === '' ? ctx.throw('delete_file: path is required') : change({ op: 'delete', path: display(path) }),
     ),
-    simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
-      query({ op: 'exists', path: display(path) }),
+    defineSimple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
+      makeQuery({ op: 'exists', path: display(path) }),
     ),
-    simple(
+    defineSimple(
       'mkdir(path: string) -> nil',
       'Creates a directory with its parents; an existing one is fine.',
       'mkdir',
       (_ctx, path) => change({ op: 'mkdir', path: display(path) }),
     ),
-    simple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) =>
-      query({ op: 'list', path: display(ctx.argc === 0 || path === null ? '.' : path) }),
+    defineSimple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) =>
+      makeQuery({ op: 'list', path: display(ctx.argc === 0 || path === null ? '.' : path) }),
     ),
-    simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) =>
-      query({ op: 'stat', path: display(path) }),
+    defineSimple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) =>
+      makeQuery({ op: 'stat', path: display(path) }),
     ),
     describeOptions(
-      simple(
+      defineSimple(
         'walk_dir(path: string, options?: dict) -> list',
         'Everything below a directory, itself included.',
         'walk',

@@ -19,7 +19,7 @@ function translate(pattern: string): string | { readonly problem: string } {
     const rest = pattern.slice(at)
     const char = String.fromCodePoint(pattern.codePointAt(at)!)
     if (rest.startsWith('**')) {
-      const [piece, length] = doubleStar(pattern, at, rest)
+      const [piece, length] = translateDoubleStar(pattern, at, rest)
       out += piece
       at += length
     } else if (rest.startsWith('/**/') || rest === '/**') {
@@ -34,7 +34,7 @@ function translate(pattern: string): string | { readonly problem: string } {
       if (end < 0) return { problem: "unclosed character class; missing ']'" }
       const body = pattern.slice(at + 1, end)
       const negated = /^[!^]/.test(body)
-      out += classSource(negated ? body.slice(1) : body, negated)
+      out += translateClass(negated ? body.slice(1) : body, negated)
       at = end + 1
     } else if (char === '{') {
       depth++
@@ -61,13 +61,13 @@ function translate(pattern: string): string | { readonly problem: string } {
 }
 
 /** `**` counts as "any directories" only between separators; elsewhere it is two stars. */
-function doubleStar(pattern: string, at: number, rest: string): readonly [string, number] {
+function translateDoubleStar(pattern: string, at: number, rest: string): readonly [string, number] {
   const atStart = at === 0 || '{,'.includes(pattern[at - 1]!)
   if (atStart && rest.startsWith('**/')) return ['(?:/?|.*/)', 3]
   return ['.*', 2]
 }
 
-function classSource(body: string, negated: boolean): string {
+function translateClass(body: string, negated: boolean): string {
   const chars = [...body]
   let out = ''
   for (let at = 0; at < chars.length; at++) {

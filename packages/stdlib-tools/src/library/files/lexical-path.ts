@@ -21,7 +21,7 @@ export function isAbsolutePath(path: string): boolean {
 }
 
 /** Why a text from outside cannot be a folder below another one, or null: it would name that one itself, or one beside it. */
-export function folderNameProblem(name: string): string | null {
+export function describeFolderNameProblem(name: string): string | null {
   if (name.trim() === '') return 'must be a non-empty string'
   if (name.includes('\0')) return 'must not have a NUL character'
   if (isAbsolutePath(name)) return 'must be relative'
@@ -34,12 +34,12 @@ export function folderNameProblem(name: string): string | null {
  * The name of the folder that an id has: one component for each id. As a path, `a/b`, `a//b` and `a/./b` would be one folder, and that would
  * be the folder `b` in the one of the id `a`.
  */
-export function folderOfId(id: string): string {
+export function encodeFolderName(id: string): string {
   return id.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('\\', '%5C')
 }
 
 /** The id of such a folder. */
-export function idOfFolder(name: string): string {
+export function decodeFolderName(name: string): string {
   return name.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%25', '%')
 }
 
@@ -77,31 +77,31 @@ export function normalizePath(path: string): string {
 }
 
 /** All but the last segment: empty for a single relative one, the root for the root. */
-export function parentPath(path: string): string {
+export function getParentPath(path: string): string {
   const parsed = splitPath(path)
   const segments = parsed.segments.slice(0, -1)
   return segments.length === 0 && !parsed.absolute ? parsed.drive : showPath({ ...parsed, segments })
 }
 
-export function baseName(path: string): string {
+export function getBaseName(path: string): string {
   return splitPath(path).segments.at(-1) ?? ''
 }
 
 /** Where the extension begins in a base name; its length when there is none. */
-function dotAt(name: string): number {
+function findDot(name: string): number {
   const dot = name.lastIndexOf('.')
   return dot <= 0 ? name.length : dot
 }
 
 /** With its dot; empty for a name without one and for a name that only begins with one. */
-export function extensionOf(path: string): string {
-  const name = baseName(path)
-  return name.slice(dotAt(name))
+export function getExtension(path: string): string {
+  const name = getBaseName(path)
+  return name.slice(findDot(name))
 }
 
-export function stemOf(path: string): string {
-  const name = baseName(path)
-  return name.slice(0, dotAt(name))
+export function getStem(path: string): string {
+  const name = getBaseName(path)
+  return name.slice(0, findDot(name))
 }
 
 export function withBaseName(path: string, name: string): string {
@@ -111,7 +111,7 @@ export function withBaseName(path: string, name: string): string {
 }
 
 /** The way from `base` to `path` by their segments alone; null when only one is absolute or the drives differ. */
-export function relativePath(path: string, base: string): string | null {
+export function makeRelativePath(path: string, base: string): string | null {
   const target = parsePath(path)
   const from = parsePath(base)
   if (target.absolute !== from.absolute || target.drive.toLowerCase() !== from.drive.toLowerCase()) return null

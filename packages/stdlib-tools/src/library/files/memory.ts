@@ -3,8 +3,8 @@
 
 import { HarnDict, HarnFloat, HarnList, builtin, display, harnBuiltin, ln, parseJson, stringifyJson } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
-import { harnModules } from '../harn/modules.js'
-import { folderNameProblem, isAbsolutePath } from './lexical-path.js'
+import { findHarnModule } from '../harn/modules.js'
+import { describeFolderNameProblem, isAbsolutePath } from './lexical-path.js'
 
 const K1 = 1.2
 const B = 0.75
@@ -12,14 +12,14 @@ const KEY_BONUS = 0.4
 const TAG_BONUS = 0.25
 
 /** Why a text is no namespace, null when it is one. */
-function namespaceProblem(name: string): string | null {
+function describeNamespaceProblem(name: string): string | null {
   if (isAbsolutePath(name)) return 'must be relative'
   const parts = name.split(/[\\/]/)
   if (parts.includes('..')) return 'must not escape the memory root'
   // The folder would be that of another namespace.
   if (parts.includes('') || parts.includes('.'))
     return `must have no empty and no '.' part, got '${name}'; write its parts with one '/' between`
-  return folderNameProblem(name)
+  return describeFolderNameProblem(name)
 }
 
 /** Living records in the order in which they were stored. */
@@ -44,22 +44,22 @@ function readRecords(text: string): HarnDict[] {
 
 // ---------------------------------------------------------------------------------------------------------------- ranking
 
-function words(text: string): string[] {
+function splitWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{Alphabetic}\p{N}]+/gu) ?? []).filter((word) => [...word].length > 1)
 }
 
-function textOf(value: Value): string {
+function toText(value: Value): string {
   return typeof value === 'string' ? value : stringifyJson(value, { interchange: true })
 }
 
-function tagsOf(record: HarnDict): readonly string[] {
+function listTags(record: HarnDict): readonly string[] {
   const tags = record.get('tags')
   return tags instanceof HarnList ? tags.view().map((tag) => display(tag)) : []
 }
 
 function recordWords(record: HarnDict): string[] {
-  const parts = [record.get('key') ?? '', record.get('text') ?? '', ...tagsOf(record)].map((part) => display(part))
-  return [...parts, textOf(record.get('value') ?? null)].flatMap(words)
+  const parts = [record.get('key') ?? '', record.get('text') ?? '', ...listTags(record)].map((part) => display(part))
+  return [...parts, toText(record.get('value') ?? null)].flatMap(splitWords)
 }
 
 interface Scored {
@@ -68,9 +68,9 @@ interface Scored {
 }
 
 /** Records newest first with their scores; those without a hit are left out. A query without words takes everything at 0. */
-function rank(records: readonly HarnDict[], query: string): Scored[] {
+function rankRecords(records: readonly HarnDict[], query: string): Scored[] {
   const newest = [...records].reverse()
-  const wanted = [...new Set(words(query))]
+  const wanted = [...new Set(splitWords(query))]
   if (wanted.length === 0) return newest.map((record) => ({ record, score: 0 }))
   const documents = newest.map(recordWords)
   const mean = documents.reduce((sum, document) => sum + document.length, 0) / Math.max(1, documents.length)
@@ -80,8 +80,8 @@ function rank(records: readonly HarnDict[], query: string): Scored[] {
   })
   const scored = newest.map((record, at): Scored => {
     const document = documents[at]!
-    const keyWords = words(display(record.get('key') ?? ''))
-    const tagWords = tagsOf(record).flatMap(words)
+    const keyWords = splitWords(display(record.get('key') ?? ''))
+    const tagWords = listTags(record).flatMap(splitWords)
     let score = 0
     for (const [index, word] of wanted.entries()) {
       const count = document.filter((each) => each === word).length
@@ -96,7 +96,7 @@ function rank(records: readonly HarnDict[], query: string): Scored[] {
 
 // -------------------------------------------------------------------------------------------------------------- builtins
 
-function recordsOf(value: Value | undefined): readonly HarnDict[] {
+function listRecords(value: Value | undefined): readonly HarnDict[] {
   return value instanceof HarnList ? value.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
 }
 
@@ -108,10 +108,10 @@ function define(name: string, params: string, returns: string, doc: string): Bui
 
 export const memoryFamily: BuiltinFamily = {
   name: 'memory',
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: [
     builtin('__memory_namespace_problem(name: string) -> string?', { doc: 'Why a text is no namespace.' }, (_ctx, name) =>
-      namespaceProblem(display(name ?? null)),
+      describeNamespaceProblem(display(name ?? null)),
     ),
     builtin('__memory_records(text: string) -> list', { doc: 'Living records of a file of events.' }, (ctx, text) => {
       const whole = display(text ?? null)
@@ -123,17 +123,19 @@ export const memoryFamily: BuiltinFamily = {
       { doc: 'Records with their scores, the best first.' },
       (_ctx, records, query) =>
         new HarnList(
-          rank(recordsOf(records), display(query ?? null)).map(({ record, score }) => record.with('score', new HarnFloat(score))),
+          rankRecords(listRecords(records), display(query ?? null)).map(({ record, score }) =>
+            record.with('score', new HarnFloat(score)),
+          ),
         ),
     ),
     builtin(
       '__memory_hits(records: list, query: string) -> list',
       { doc: 'Records that have words of a query, in their order.' },
       (_ctx, records, query) => {
-        const given = recordsOf(records)
+        const given = listRecords(records)
         const wanted = display(query ?? null)
-        if (words(wanted).length === 0) return new HarnList([...given])
-        const hits = new Set(rank(given, wanted).map((each) => each.record))
+        if (splitWords(wanted).length === 0) return new HarnList([...given])
+        const hits = new Set(rankRecords(given, wanted).map((each) => each.record))
         return new HarnList(given.filter((record) => hits.has(record)))
       },
     ),

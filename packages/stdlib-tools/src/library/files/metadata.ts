@@ -9,19 +9,26 @@ import {
   failRuntime,
   failWith,
   family,
-  fnv1a,
-  here,
+  hashFnv1a,
+  runHere,
   isInt,
   isTruthy,
-  scripts,
+  makeScripts,
   sortTexts,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
 import { readRecordFile, updateRecordFile } from './record-files.js'
-import { directoryNames, executionRoot, fileFacts, isMissing, jsonData, stateRoot } from './state-files.js'
-import { isoNow } from '../time/dates.js'
-import { folderNameProblem, folderOfId, idOfFolder, isAbsolutePath, normalizePath, relativePath } from './lexical-path.js'
+import { listDirectoryNames, findExecutionRoot, readFileFacts, isMissing, toJsonData, findStateRoot } from './state-files.js'
+import { formatIsoNow } from '../time/dates.js'
+import {
+  describeFolderNameProblem,
+  encodeFolderName,
+  decodeFolderName,
+  isAbsolutePath,
+  normalizePath,
+  makeRelativePath,
+} from './lexical-path.js'
 
 /** Namespace → directory → fields. Replaced as a whole at each change, so that a script may hold on to what it saw. */
 type Facts = ReadonlyMap<string, ReadonlyMap<string, HarnDict>>
@@ -36,10 +43,10 @@ const metadataState = family<{ facts: Facts | null; unsaved: Facts }>('directory
 const HASHES = 'classification'
 
 function* load(): Script<Facts> {
-  const known = yield* here((ctx) => ctx.state(metadataState).facts)
+  const known = yield* runHere((ctx) => ctx.state(metadataState).facts)
   if (known !== null) return known
-  const folder = `${(yield* stateRoot()).root}/metadata`
-  const names = yield* directoryNames(folder)
+  const folder = `${(yield* findStateRoot()).root}/metadata`
+  const names = yield* listDirectoryNames(folder)
   const facts = new Map<string, ReadonlyMap<string, HarnDict>>()
   if ('detail' in names) {
     if (!isMissing(names)) failWith(`metadata: failed to read ${folder}: ${names.detail}`)
@@ -47,10 +54,10 @@ function* load(): Script<Facts> {
     for (const name of sortTexts([...names])) {
       const { content } = yield* readRecordFile(`${folder}/${name}/entries.json`, 'metadata')
       const entries = content.get('entries') ?? null
-      if (entries instanceof HarnDict) facts.set(idOfFolder(name), readEntries(entries))
+      if (entries instanceof HarnDict) facts.set(decodeFolderName(name), readEntries(entries))
     }
   }
-  return yield* here((ctx) => (ctx.state(metadataState).facts ??= facts))
+  return yield* runHere((ctx) => (ctx.state(metadataState).facts ??= facts))
 }
 
 function readEntries(entries: HarnDict): Map<string, HarnDict> {
@@ -60,24 +67,24 @@ function readEntries(entries: HarnDict): Map<string, HarnDict> {
 }
 
 /** Each namespace is a folder with a file. */
-function namespaceOf(value: Value | undefined): string {
+function readNamespace(value: Value | undefined): string {
   const name = display(value ?? '')
-  const problem = folderNameProblem(name)
+  const problem = describeFolderNameProblem(name)
   return problem === null ? name : failRuntime(`metadata_set: namespace '${name}' ${problem}`)
 }
 
-function keyOf(directory: Value): string {
+function readKey(directory: Value): string {
   const text = directory === null ? '' : display(directory)
   return text === '.' ? '' : text
 }
 
-function shownKey(key: string): string {
+function formatKey(key: string): string {
   return key === '' ? '.' : key
 }
 
 function* setFields(key: string, namespace: string, fields: HarnDict): Script<null> {
   yield* load()
-  yield* here((ctx) => {
+  yield* runHere((ctx) => {
     const state = ctx.state(metadataState)
     state.facts = withFields(state.facts ?? new Map(), key, namespace, fields)
     state.unsaved = withFields(state.unsaved, key, namespace, fields)
@@ -97,13 +104,13 @@ function* saveNamespace(path: string, namespace: string, unsaved: Facts, now: st
   const set = unsaved.get(namespace) ?? new Map<string, HarnDict>()
   const before = yield* readRecordFile(path, 'metadata_save')
   const after = yield* updateRecordFile(path, 'metadata_save', before, (content) => {
-    const entries = entriesOf(content)
+    const entries = parseEntries(content)
     for (const [key, fields] of set) entries.set(key, (entries.get(key) ?? new HarnDict()).merged(fields))
     return HarnDict.of({ version: 1, backend: 'filesystem', namespace, generatedAt: now, entries: new HarnDict(entries) })
   })
-  return yield* here((ctx) => {
+  return yield* runHere((ctx) => {
     const state = ctx.state(metadataState)
-    let facts: Facts = new Map(state.facts ?? []).set(namespace, entriesOf(after.content))
+    let facts: Facts = new Map(state.facts ?? []).set(namespace, parseEntries(after.content))
     const left = new Map(state.unsaved)
     left.delete(namespace)
     // What another task has set since is neither in the file nor lost.
@@ -118,13 +125,13 @@ function* saveNamespace(path: string, namespace: string, unsaved: Facts, now: st
   })
 }
 
-function entriesOf(content: HarnDict): Map<string, HarnDict> {
+function parseEntries(content: HarnDict): Map<string, HarnDict> {
   const entries = content.get('entries') ?? null
   return entries instanceof HarnDict ? readEntries(entries) : new Map()
 }
 
 /** The root and each component on the way to a directory. */
-function lineage(key: string): string[] {
+function listLineage(key: string): string[] {
   const chain = ['']
   let path = ''
   for (const part of key.split('/')) {
@@ -135,31 +142,31 @@ function lineage(key: string): string[] {
   return chain
 }
 
-function inherited(facts: Facts, key: string, namespace: string): HarnDict | null {
+function inheritFacts(facts: Facts, key: string, namespace: string): HarnDict | null {
   const own = facts.get(namespace)
   if (own === undefined) return null
   let result: HarnDict | null = null
-  for (const ancestor of lineage(key)) {
+  for (const ancestor of listLineage(key)) {
     const fields = own.get(ancestor)
     if (fields !== undefined) result = result === null ? fields : result.merged(fields)
   }
   return result
 }
 
-function namespaces(facts: Facts): string[] {
+function listNamespaces(facts: Facts): string[] {
   return sortTexts([...facts.keys()])
 }
 
-function inheritedAll(facts: Facts, key: string): HarnDict | null {
+function inheritAllFacts(facts: Facts, key: string): HarnDict | null {
   const result = new HarnDict()
-  for (const namespace of namespaces(facts)) {
-    const fields = inherited(facts, key, namespace)
+  for (const namespace of listNamespaces(facts)) {
+    const fields = inheritFacts(facts, key, namespace)
     if (fields !== null) result.set(namespace, fields)
   }
   return result.size === 0 ? null : result
 }
 
-function localAll(facts: Facts, key: string): HarnDict {
+function listLocalFacts(facts: Facts, key: string): HarnDict {
   const result = new HarnDict()
   for (const [namespace, own] of facts) {
     const fields = own.get(key)
@@ -168,7 +175,7 @@ function localAll(facts: Facts, key: string): HarnDict {
   return result
 }
 
-function directories(facts: Facts): string[] {
+function listDirectories(facts: Facts): string[] {
   const keys = new Set<string>()
   for (const own of facts.values()) for (const key of own.keys()) keys.add(key)
   return sortTexts([...keys])
@@ -176,8 +183,8 @@ function directories(facts: Facts): string[] {
 
 // ---------------------------------------------------------------------------------------------------------------- hashes
 
-function hex(text: string): string {
-  return BigInt.asUintN(64, fnv1a(utf8(text))).toString(16)
+function hashHex(text: string): string {
+  return BigInt.asUintN(64, hashFnv1a(toUtf8(text))).toString(16)
 }
 
 interface Hashes {
@@ -186,43 +193,43 @@ interface Hashes {
   readonly content: string
 }
 
-function* placeOf(key: string): Script<string> {
-  const { base } = yield* stateRoot()
+function* resolvePlace(key: string): Script<string> {
+  const { base } = yield* findStateRoot()
   return isAbsolutePath(key) ? key : normalizePath(`${base}/${key}`)
 }
 
 /** Both hashes of a directory's own entries, hidden ones too; those of nothing when it cannot be read. */
-function* hashesOf(key: string): Script<Hashes> {
-  const path = yield* placeOf(key)
-  const names = yield* directoryNames(path)
-  if (!Array.isArray(names)) return { exists: false, structure: hex(''), content: hex('') }
+function* computeHashes(key: string): Script<Hashes> {
+  const path = yield* resolvePlace(key)
+  const names = yield* listDirectoryNames(path)
+  if (!Array.isArray(names)) return { exists: false, structure: hashHex(''), content: hashHex('') }
   const structure: string[] = []
   const content: string[] = []
   for (const name of names as readonly string[]) {
-    const facts = yield* fileFacts(`${path}/${name}`)
+    const facts = yield* readFileFacts(`${path}/${name}`)
     if (facts === null) continue
     structure.push(`${name}:${facts.size}`)
     content.push(`${name}:${facts.size}:${facts.modified}`)
   }
-  return { exists: true, structure: hex(sortTexts(structure).join('|')), content: hex(sortTexts(content).join('|')) }
+  return { exists: true, structure: hashHex(sortTexts(structure).join('|')), content: hashHex(sortTexts(content).join('|')) }
 }
 
-function textOf(fields: HarnDict | undefined, name: string): string | null {
+function readText(fields: HarnDict | undefined, name: string): string | null {
   const value = fields?.get(name) ?? null
   return typeof value === 'string' ? value : null
 }
 
-function* staleness(facts: Facts): Script<HarnDict> {
+function* findStale(facts: Facts): Script<HarnDict> {
   const tier1: string[] = []
   const tier2: string[] = []
   const recorded = facts.get(HASHES) ?? new Map<string, HarnDict>()
   for (const key of sortTexts([...recorded.keys()])) {
-    const structure = textOf(recorded.get(key), 'structureHash')
-    const content = textOf(recorded.get(key), 'contentHash')
+    const structure = readText(recorded.get(key), 'structureHash')
+    const content = readText(recorded.get(key), 'contentHash')
     if (structure === null && content === null) continue
-    const now = yield* hashesOf(key)
-    if (structure !== null && structure !== now.structure) tier1.push(shownKey(key))
-    else if (content !== null && content !== now.content) tier2.push(shownKey(key))
+    const now = yield* computeHashes(key)
+    if (structure !== null && structure !== now.structure) tier1.push(formatKey(key))
+    else if (content !== null && content !== now.content) tier2.push(formatKey(key))
   }
   return HarnDict.of({ any_stale: tier1.length + tier2.length > 0, tier1: new HarnList(tier1), tier2: new HarnList(tier2) })
 }
@@ -237,7 +244,7 @@ interface ScanOptions {
   readonly files: boolean
 }
 
-function matcher(pattern: string | null): (path: string) => boolean {
+function makeMatcher(pattern: string | null): (path: string) => boolean {
   if (pattern === null || pattern === '') return () => true
   for (const star of ['**', '*']) {
     const at = pattern.indexOf(star)
@@ -253,23 +260,23 @@ function scanOptions(second: Value, third: Value): ScanOptions {
   const given = second instanceof HarnDict ? second : third instanceof HarnDict ? third : new HarnDict()
   const pattern = second !== null && !(second instanceof HarnDict) ? second : (given.get('pattern') ?? null)
   const depth = given.get('max_depth') ?? null
-  const flag = (name: string, fallback: boolean): boolean => (given.has(name) ? isTruthy(given.get(name)!) : fallback)
+  const readFlag = (name: string, fallback: boolean): boolean => (given.has(name) ? isTruthy(given.get(name)!) : fallback)
   return {
-    matches: matcher(pattern === null ? null : display(pattern)),
+    matches: makeMatcher(pattern === null ? null : display(pattern)),
     maxDepth: isInt(depth) ? Math.max(0, Number(depth)) : 5,
-    hidden: flag('include_hidden', false),
-    directories: flag('include_dirs', true),
-    files: flag('include_files', true),
+    hidden: readFlag('include_hidden', false),
+    directories: readFlag('include_dirs', true),
+    files: readFlag('include_files', true),
   }
 }
 
 function* scan(start: string, options: ScanOptions): Script<HarnList> {
-  const root = yield* executionRoot()
+  const root = yield* findExecutionRoot()
   const found: Value[] = []
   // Directories still to be listed, the next one last; entries of a directory follow it at once.
   const pending: { readonly path: string; readonly depth: number }[] = []
   const visit = function* (folder: string, depth: number): Script<null> {
-    const names = yield* directoryNames(folder)
+    const names = yield* listDirectoryNames(folder)
     if (!Array.isArray(names)) return null
     const entries: { readonly path: string; readonly name: string }[] = sortTexts([...(names as readonly string[])])
       .filter((name) => options.hidden || !name.startsWith('.'))
@@ -281,104 +288,104 @@ function* scan(start: string, options: ScanOptions): Script<HarnList> {
   while (pending.length > 0) {
     const { path, depth } = pending.pop()!
     // A link is an entry, and never a way into another folder, or into its own.
-    const facts = yield* fileFacts(path, 'as they are')
+    const facts = yield* readFileFacts(path, 'as they are')
     if (facts === null) continue
-    const shown = relativePath(path, root) ?? path
+    const shown = makeRelativePath(path, root) ?? path
     if ((facts.isDir ? options.directories : options.files) && options.matches(shown)) {
       found.push(HarnDict.of({ path: shown, size: facts.size, modified: facts.modified, is_dir: facts.isDir }))
     }
     if (facts.isDir && depth < options.maxDepth) yield* visit(path, depth + 1)
   }
-  yield* here((ctx) => ctx.charge(found.length, found.length * 96))
+  yield* runHere((ctx) => ctx.charge(found.length, found.length * 96))
   return new HarnList(found)
 }
 
 // -------------------------------------------------------------------------------------------------------------- builtins
 
-const machine = scripts('metadata.script', {
+const machine = makeScripts('metadata.script', {
   *set(directory, namespace, fields) {
-    const data = jsonData(fields ?? null)
+    const data = toJsonData(fields ?? null)
     if (!(data instanceof HarnDict) || data.size === 0) return null
-    return yield* setFields(keyOf(directory!), namespaceOf(namespace), data)
+    return yield* setFields(readKey(directory!), readNamespace(namespace), data)
   },
   *get(directory, namespace) {
     const facts = yield* load()
-    const key = keyOf(directory!)
-    if ((namespace ?? null) !== null) return inherited(facts, key, display(namespace!))
+    const key = readKey(directory!)
+    if ((namespace ?? null) !== null) return inheritFacts(facts, key, display(namespace!))
     let flat: HarnDict | null = null
-    for (const name of namespaces(facts)) {
-      const fields = inherited(facts, key, name)
+    for (const name of listNamespaces(facts)) {
+      const fields = inheritFacts(facts, key, name)
       if (fields !== null) flat = flat === null ? fields : flat.merged(fields)
     }
     return flat
   },
   *resolve(directory, namespace) {
     const facts = yield* load()
-    const key = keyOf(directory!)
-    return (namespace ?? null) === null ? inheritedAll(facts, key) : inherited(facts, key, display(namespace!))
+    const key = readKey(directory!)
+    return (namespace ?? null) === null ? inheritAllFacts(facts, key) : inheritFacts(facts, key, display(namespace!))
   },
   *entries(namespace) {
     const facts = yield* load()
     return new HarnList(
-      directories(facts).map((key) => {
+      listDirectories(facts).map((key) => {
         if ((namespace ?? null) === null)
-          return HarnDict.of({ dir: shownKey(key), local: localAll(facts, key), resolved: inheritedAll(facts, key) })
+          return HarnDict.of({ dir: formatKey(key), local: listLocalFacts(facts, key), resolved: inheritAllFacts(facts, key) })
         const name = display(namespace!)
         return HarnDict.of({
-          dir: shownKey(key),
+          dir: formatKey(key),
           local: facts.get(name)?.get(key) ?? null,
-          resolved: inherited(facts, key, name),
+          resolved: inheritFacts(facts, key, name),
         })
       }),
     )
   },
   *stale() {
-    return yield* staleness(yield* load())
+    return yield* findStale(yield* load())
   },
   *status(namespace) {
     const facts = yield* load()
     const wanted = (namespace ?? null) === null ? HASHES : display(namespace!)
-    const keys = directories(facts)
+    const keys = listDirectories(facts)
     const missing = { structureHash: [] as string[], contentHash: [] as string[] }
     for (const key of keys) {
       const fields = facts.get(wanted)?.get(key) ?? facts.get(HASHES)?.get(key)
       if (fields === undefined) continue
-      const place = yield* fileFacts(yield* placeOf(key))
+      const place = yield* readFileFacts(yield* resolvePlace(key))
       if (place === null) continue
       for (const name of ['structureHash', 'contentHash'] as const)
-        if (textOf(fields, name) === null) missing[name].push(shownKey(key))
+        if (readText(fields, name) === null) missing[name].push(formatKey(key))
     }
-    const names = namespaces(facts)
+    const names = listNamespaces(facts)
     return HarnDict.of({
       directory_count: keys.length,
       namespace_count: names.length,
       namespaces: new HarnList(names),
-      directories: new HarnList(keys.map(shownKey)),
+      directories: new HarnList(keys.map(formatKey)),
       missing_structure_hash: new HarnList(missing.structureHash),
       missing_content_hash: new HarnList(missing.contentHash),
-      stale: yield* staleness(facts),
+      stale: yield* findStale(facts),
     })
   },
   *refresh() {
     const loaded = yield* load()
-    for (const key of directories(loaded)) {
-      yield* setFields(key, HASHES, HarnDict.of({ structureHash: (yield* hashesOf(key)).structure }))
+    for (const key of listDirectories(loaded)) {
+      yield* setFields(key, HASHES, HarnDict.of({ structureHash: (yield* computeHashes(key)).structure }))
     }
     return null
   },
   *save() {
     yield* load()
-    const { unsaved, now } = yield* here((ctx) => ({
+    const { unsaved, now } = yield* runHere((ctx) => ({
       unsaved: ctx.state(metadataState).unsaved,
-      now: `${isoNow(ctx.now).slice(0, 19)}Z`,
+      now: `${formatIsoNow(ctx.now).slice(0, 19)}Z`,
     }))
-    const { root } = yield* stateRoot()
-    for (const name of namespaces(unsaved))
-      yield* saveNamespace(`${root}/metadata/${folderOfId(name)}/entries.json`, name, unsaved, now)
+    const { root } = yield* findStateRoot()
+    for (const name of listNamespaces(unsaved))
+      yield* saveNamespace(`${root}/metadata/${encodeFolderName(name)}/entries.json`, name, unsaved, now)
     return null
   },
   *content_hash(directory) {
-    return (yield* hashesOf(keyOf(directory!))).content
+    return (yield* computeHashes(readKey(directory!))).content
   },
   *scan(directory, second, third) {
     return yield* scan((directory ?? null) === null ? '.' : display(directory!), scanOptions(second ?? null, third ?? null))

@@ -1,19 +1,19 @@
 // Path builtins: the lexical ones (path-lexical.ts), and the two that judge a path against a workspace root.
 
-import { HarnDict, HarnList, builtin, display, frame, textArgument } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, frame, readTextArgument } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
 import {
-  baseName,
-  extensionOf,
+  getBaseName,
+  getExtension,
   isAbsolutePath,
   joinPaths,
   normalizePath,
-  parentPath,
+  getParentPath,
   parsePath,
   splitPath,
-  relativePath,
+  makeRelativePath,
   showPath,
-  stemOf,
+  getStem,
   toPosix,
   withBaseName,
 } from './lexical-path.js'
@@ -58,17 +58,17 @@ function answer(
 }
 
 /** The part of an absolute path below the root; null outside of it. */
-function insideRoot(path: string, root: string): string | null {
-  const relative = relativePath(path, root)
+function cutRoot(path: string, root: string): string | null {
+  const relative = makeRelativePath(path, root)
   return relative === null || relative === '..' || relative.startsWith('../') ? null : relative
 }
 
 /** The path read as if its first slash had been left out: models write `/src/x` and mean `src/x`. */
-function tailUnder(state: WorkspaceState): string {
+function makeTailUnder(state: WorkspaceState): string {
   return showPath({ drive: '', absolute: false, segments: parsePath(state.path).segments })
 }
 
-function underRoot(state: WorkspaceState, relative: string): string {
+function joinRoot(state: WorkspaceState, relative: string): string {
   return normalizePath(`${state.root}/${relative}`)
 }
 
@@ -77,11 +77,11 @@ function judge(ctx: Context, state: WorkspaceState): Result {
   if (!isAbsolutePath(state.path)) {
     const path = normalizePath(state.path)
     if (path === '..' || path.startsWith('../'))
-      return answer(state, 'invalid', null, underRoot(state, path), 'workspace-relative path escapes the workspace root')
-    return answer(state, 'workspace_relative', path, underRoot(state, path), null)
+      return answer(state, 'invalid', null, joinRoot(state, path), 'workspace-relative path escapes the workspace root')
+    return answer(state, 'workspace_relative', path, joinRoot(state, path), null)
   }
   const path = normalizePath(state.path)
-  const relative = insideRoot(path, state.root!)
+  const relative = cutRoot(path, state.root!)
   if (relative !== null) return answer(state, 'host_absolute', relative, path, null)
   // A path with a drive cannot be one whose root was forgotten.
   if (parsePath(path).drive !== '') return answer(state, 'host_absolute', null, path, null)
@@ -110,20 +110,20 @@ const workspaceFrame = frame<WorkspaceState>({
       case 'exists':
         if (ctx.result === true) return answer(state, 'host_absolute', null, normalizePath(state.path), null)
         state.stage = 'tail'
-        return ctx.request(exists(underRoot(state, tailUnder(state))))
+        return ctx.request(exists(joinRoot(state, makeTailUnder(state))))
       case 'tail':
       case 'tail_parent': {
-        const tail = tailUnder(state)
-        if (ctx.result === true) return answer(state, 'workspace_relative', tail, underRoot(state, tail), null, true)
+        const tail = makeTailUnder(state)
+        if (ctx.result === true) return answer(state, 'workspace_relative', tail, joinRoot(state, tail), null, true)
         if (state.stage === 'tail_parent') return answer(state, 'host_absolute', null, normalizePath(state.path), null)
         state.stage = 'tail_parent'
-        return ctx.request(exists(underRoot(state, parentPath(tail))))
+        return ctx.request(exists(joinRoot(state, getParentPath(tail))))
       }
     }
   },
 })
 
-function workspace(ctx: Context, path: Value, root: Value, onlyPath: boolean): Result {
+function resolveWorkspacePath(ctx: Context, path: Value, root: Value, onlyPath: boolean): Result {
   const input = ctx.argc === 0 ? '' : display(path)
   const state: WorkspaceState = {
     input,
@@ -138,8 +138,8 @@ function workspace(ctx: Context, path: Value, root: Value, onlyPath: boolean): R
 // --------------------------------------------------------------------------------------------------------------- family
 
 /** A builtin of one path that is a function of its text. */
-function lexical(signature: string, doc: string, run: (path: string) => Value): BuiltinDef {
-  return builtin(signature, { doc, borrows: true }, (ctx, path) => run(textArgument(ctx, 0, path)))
+function defineLexical(signature: string, doc: string, run: (path: string) => Value): BuiltinDef {
+  return builtin(signature, { doc, borrows: true }, (ctx, path) => run(readTextArgument(ctx, 0, path)))
 }
 
 const WORLD = ['process.info', 'fs.query']
@@ -153,60 +153,68 @@ export const pathFamily: BuiltinFamily = {
       { doc: 'Joins parts with `/`; an absolute part starts over.', borrows: true },
       (_ctx, ...parts) => joinPaths(parts.map((part) => display(part))),
     ),
-    lexical('path_normalize(path: string) -> string', 'Resolves `.`, `..` and doubled slashes by text.', normalizePath),
-    lexical('path_parent(path: string) -> string', 'All but the last segment.', parentPath),
-    lexical('path_basename(path: string) -> string', 'The last segment.', baseName),
-    lexical('path_stem(path: string) -> string', 'The last segment without its extension.', stemOf),
-    lexical('path_extension(path: string) -> string', 'The extension with its dot, or an empty string.', extensionOf),
+    defineLexical('path_normalize(path: string) -> string', 'Resolves `.`, `..` and doubled slashes by text.', normalizePath),
+    defineLexical('path_parent(path: string) -> string', 'All but the last segment.', getParentPath),
+    defineLexical('path_basename(path: string) -> string', 'The last segment.', getBaseName),
+    defineLexical('path_stem(path: string) -> string', 'The last segment without its extension.', getStem),
+    defineLexical('path_extension(path: string) -> string', 'The extension with its dot, or an empty string.', getExtension),
     builtin(
       'path_with_extension(path: string, ext: string) -> string',
       { doc: 'The path with another extension; an empty one removes it.', borrows: true },
       (ctx, path, ext) => {
-        const text = textArgument(ctx, 0, path)
-        const extension = textArgument(ctx, 1, ext)
-        return withBaseName(text, stemOf(text) + (extension === '' || extension.startsWith('.') ? extension : `.${extension}`))
+        const text = readTextArgument(ctx, 0, path)
+        const extension = readTextArgument(ctx, 1, ext)
+        return withBaseName(text, getStem(text) + (extension === '' || extension.startsWith('.') ? extension : `.${extension}`))
       },
     ),
     builtin(
       'path_with_stem(path: string, stem: string) -> string',
       { doc: 'The path with another stem; the extension stays.', borrows: true },
       (ctx, path, stem) => {
-        const text = textArgument(ctx, 0, path)
-        return withBaseName(text, textArgument(ctx, 1, stem) + extensionOf(text))
+        const text = readTextArgument(ctx, 0, path)
+        return withBaseName(text, readTextArgument(ctx, 1, stem) + getExtension(text))
       },
     ),
-    lexical('path_is_absolute(path: string) -> bool', 'Whether the path begins with `/` or a drive and `/`.', isAbsolutePath),
-    lexical('path_is_relative(path: string) -> bool', 'Whether the path is not absolute.', (path) => !isAbsolutePath(path)),
-    lexical('path_to_posix(path: string) -> string', 'Backslashes become slashes.', toPosix),
-    lexical('path_to_native(path: string) -> string', 'Backslashes become slashes, as the hosts we run on use them.', toPosix),
+    defineLexical(
+      'path_is_absolute(path: string) -> bool',
+      'Whether the path begins with `/` or a drive and `/`.',
+      isAbsolutePath,
+    ),
+    defineLexical('path_is_relative(path: string) -> bool', 'Whether the path is not absolute.', (path) => !isAbsolutePath(path)),
+    defineLexical('path_to_posix(path: string) -> string', 'Backslashes become slashes.', toPosix),
+    defineLexical(
+      'path_to_native(path: string) -> string',
+      'Backslashes become slashes, as the hosts we run on use them.',
+      toPosix,
+    ),
     builtin(
       'path_relative_to(path: string, base: string) -> string | nil as ?',
       { doc: 'The way from `base` to `path`; nil when there is none.', borrows: true },
-      (ctx, path, base) => relativePath(textArgument(ctx, 0, path), textArgument(ctx, 1, base)),
+      (ctx, path, base) => makeRelativePath(readTextArgument(ctx, 0, path), readTextArgument(ctx, 1, base)),
     ),
-    lexical(
+    defineLexical(
       'path_segments(path: string) -> list',
       'The segments as written, without empty ones.',
       (path) => new HarnList([...splitPath(path).segments]),
     ),
-    lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
+    defineLexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
       HarnDict.of({
-        dir: parentPath(path),
-        file: baseName(path),
-        stem: stemOf(path),
-        ext: extensionOf(path),
+        dir: getParentPath(path),
+        file: getBaseName(path),
+        stem: getStem(path),
+        ext: getExtension(path),
         segments: new HarnList([...splitPath(path).segments]),
       }),
     ),
     builtin(
       'path_workspace_info(path: string, workspace_root?: string) -> dict',
       { doc: 'How a path relates to a workspace root.', effects: WORLD },
-      (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, false),
+      (ctx, path, root) => resolveWorkspacePath(ctx, path ?? null, root ?? null, false),
     ),
     builtin(
       'path_workspace_normalize(path: string, workspace_root?: string) -> string | nil',
       { doc: 'The path relative to the workspace root, or nil.', effects: WORLD },
-      (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, true),
+      (ctx, path, root) => resolveWorkspacePath(ctx, path ?? null, root ?? null, true),
     ),
   ],
 }

@@ -1,11 +1,11 @@
 // JSON objects in files that several processes change: a change is made to what the file says now. It is written only if the file still is
 // what was read, which the provider of files decides; otherwise another process came first, and the change is made to what that one wrote.
 
-import { HarnDict, ask, failWith, here, parseJson } from '@bridle/vm/families'
+import { HarnDict, ask, failWith, runHere, parseJson } from '@bridle/vm/families'
 import type { Context, Script } from '@bridle/vm/families'
-import { refusal } from './ask.js'
-import { parentPath } from './lexical-path.js'
-import { makeDirectory, prettyJson, readKept, replaceFile } from './state-files.js'
+import { findRefusal } from './ask.js'
+import { getParentPath } from './lexical-path.js'
+import { makeDirectory, stringifyPretty, readKept, replaceFile } from './state-files.js'
 
 /** What a file said when it was last read or written. */
 export interface RecordFile {
@@ -24,8 +24,8 @@ const MOST_ATTEMPTS = 1000
 export function* readRecordFile(path: string, label: string): Script<RecordFile> {
   const text = yield* readKept(path, label)
   if (text === null) return { content: new HarnDict(), hash: null, damaged: null }
-  return yield* here((ctx) => {
-    const hash = hashOf(ctx, text)
+  return yield* runHere((ctx) => {
+    const hash = hashText(ctx, text)
     const parsed = parseJson(text)
     if (parsed.ok && parsed.value instanceof HarnDict) return { content: parsed.value, hash, damaged: null }
     return { content: new HarnDict(), hash, damaged: text.trim() === '' ? null : text }
@@ -42,11 +42,11 @@ export function* updateRecordFile(
   let before = known
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const { content, hash, damaged } = before
-    const next = yield* here((ctx) => {
+    const next = yield* runHere((ctx) => {
       ctx.charge(content.size)
       const changed = edit(content)
-      const text = prettyJson(changed)
-      return { content: changed, text, hash: hashOf(ctx, text) }
+      const text = stringifyPretty(changed)
+      return { content: changed, text, hash: hashText(ctx, text) }
     })
     if (damaged !== null) yield* replaceFile(`${path}.damaged`, damaged, label)
     if (yield* replaceUnchanged(path, next.text, hash, label)) return { content: next.content, hash: next.hash, damaged: null }
@@ -57,13 +57,15 @@ export function* updateRecordFile(
 
 /** Whether it was written; not so when the file no longer is the one of `hash`. */
 function* replaceUnchanged(path: string, text: string, hash: string | null, label: string): Script<boolean> {
-  yield* makeDirectory(parentPath(path), label)
-  const refused = refusal(yield* ask({ kind: 'fs.write', args: { op: 'write', path, data: text, whole: true, expected: hash } }))
+  yield* makeDirectory(getParentPath(path), label)
+  const refused = findRefusal(
+    yield* ask({ kind: 'fs.write', args: { op: 'write', path, data: text, whole: true, expected: hash } }),
+  )
   if (refused === null) return true
   return refused.code === 'ECHANGED' ? false : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
 }
 
-function hashOf(ctx: Context, text: string): string {
+function hashText(ctx: Context, text: string): string {
   ctx.charge(text.length >> 4)
   return ctx.machine.sha256Hex(text)
 }

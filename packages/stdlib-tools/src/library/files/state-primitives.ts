@@ -2,16 +2,16 @@
 
 import { HarnDict, builtin, display, parseJson, stringifyJson } from '@bridle/vm/families'
 import type { BuiltinDef } from '@bridle/vm/families'
-import { jsonData, knownRoot, prettyJson } from './state-files.js'
+import { toJsonData, knownRoot, stringifyPretty } from './state-files.js'
 
 export const statePrimitives: readonly BuiltinDef[] = [
   builtin(
     '__json_data(value: any) -> any',
     { doc: 'What of a value survives as JSON; what is no data becomes nil.' },
-    (_ctx, value) => jsonData(value ?? null),
+    (_ctx, value) => toJsonData(value ?? null),
   ),
   builtin('__pretty_json(value: any) -> string', { doc: 'A value as JSON over several lines.' }, (_ctx, value) =>
-    prettyJson(value ?? null),
+    stringifyPretty(value ?? null),
   ),
   builtin('__json_line(value: any) -> string', { doc: 'A value as JSON on one line.' }, (_ctx, value) =>
     stringifyJson(value ?? null, { interchange: true }),

@@ -2,7 +2,7 @@
 
 import { harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily } from '@bridle/vm/families'
-import { harnModules } from '../harn/modules.js'
+import { findHarnModule } from '../harn/modules.js'
 import { statePrimitives } from './state-primitives.js'
 
 const READS = ['fs.query', 'process.info', 'fs.read'] as const
@@ -15,7 +15,7 @@ function define(signature: string, doc: string, effects: typeof READS | typeof W
 
 export const storeFamily: BuiltinFamily = {
   name: 'store',
-  modules: harnModules,
+  modules: findHarnModule,
   primitives: statePrimitives,
   builtins: [
     define('store_get(key: string) -> any', 'The stored value, nil when there is none.', READS),

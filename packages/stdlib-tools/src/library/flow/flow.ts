@@ -23,7 +23,7 @@ const EVIDENCE: Variants = {
 }
 
 /** How a value of the wrong type is named in a message. */
-function shown(value: Value): string {
+function describeValue(value: Value): string {
   if (typeof value === 'string') return `string ${debugQuoted(value)}`
   if (isInt(value)) return `integer \`${value}\``
   if (typeof value === 'boolean') return `boolean \`${value}\``
@@ -32,8 +32,9 @@ function shown(value: Value): string {
 }
 
 /** Why `value` is no member of the union; null when it is. */
-function tagProblem(value: Value | undefined, name: string, variants: Variants): string | null {
-  if (!(value instanceof HarnDict)) return `invalid type: ${shown(value ?? null)}, expected internally tagged enum ${name}`
+function describeTagProblem(value: Value | undefined, name: string, variants: Variants): string | null {
+  if (!(value instanceof HarnDict))
+    return `invalid type: ${describeValue(value ?? null)}, expected internally tagged enum ${name}`
   const kind = value.get('kind') ?? null
   if (kind === null) return 'missing field `kind`'
   const fields = typeof kind === 'string' && Object.hasOwn(variants, kind) ? variants[kind] : undefined
@@ -44,50 +45,50 @@ function tagProblem(value: Value | undefined, name: string, variants: Variants):
   for (const [field, type] of Object.entries(fields)) {
     const found = value.get(field)
     if (found === undefined) return `missing field \`${field}\``
-    if (type === 'text' && typeof found !== 'string') return `invalid type: ${shown(found)}, expected a string`
+    if (type === 'text' && typeof found !== 'string') return `invalid type: ${describeValue(found)}, expected a string`
   }
   return null
 }
 
-function resultProblem(value: Value): string | null {
-  if (!(value instanceof HarnDict)) return `invalid type: ${shown(value)}, expected struct InvariantResult`
+function describeResultProblem(value: Value): string | null {
+  if (!(value instanceof HarnDict)) return `invalid type: ${describeValue(value)}, expected struct InvariantResult`
   if (!value.has('verdict')) return 'missing field `verdict`'
-  const problem = tagProblem(value.get('verdict'), 'Verdict', VERDICTS)
+  const problem = describeTagProblem(value.get('verdict'), 'Verdict', VERDICTS)
   if (problem !== null) return problem
   const confidence = value.get('confidence')
   if (confidence === undefined) return 'missing field `confidence`'
-  return isInt(confidence) || confidence instanceof HarnFloat ? null : `invalid type: ${shown(confidence)}, expected f64`
+  return isInt(confidence) || confidence instanceof HarnFloat ? null : `invalid type: ${describeValue(confidence)}, expected f64`
 }
 
-function numberOf(value: Value | undefined): number {
+function toNumber(value: Value | undefined): number {
   return value instanceof HarnFloat ? value.v : Number(value)
 }
 
 const KEPT = ['verdict', 'evidence', 'remediation', 'confidence']
 
 /** A result with only what belongs to it; empty parts are left out. */
-function normalised(result: HarnDict): HarnDict {
+function normalizeResult(result: HarnDict): HarnDict {
   const copy = new HarnDict()
   for (const name of KEPT) {
     const value = result.get(name) ?? null
     if (value === null || (value instanceof HarnList && value.length === 0)) continue
-    copy.set(name, name === 'confidence' ? new HarnFloat(numberOf(value)) : value)
+    copy.set(name, name === 'confidence' ? new HarnFloat(toNumber(value)) : value)
   }
   return copy
 }
 
-function verdict(kind: string, more: Readonly<Record<string, Value>> = {}): HarnDict {
+function makeVerdict(kind: string, more: Readonly<Record<string, Value>> = {}): HarnDict {
   return HarnDict.of({ verdict: HarnDict.of({ kind, ...more }), confidence: new HarnFloat(1) })
 }
 
-function span(start: Value, end: Value): HarnDict {
+function makeSpan(start: Value, end: Value): HarnDict {
   return HarnDict.of({ start, end })
 }
 
 type Parameter = readonly [name: string, type: 'string' | 'int']
 
 /** A builtin that checks its arguments one after the other before it makes something of them. */
-function maker(
+function defineMaker(
   name: string,
   parameters: readonly Parameter[],
   doc: string,
@@ -120,14 +121,14 @@ function onResult(
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc }, (ctx, result, second) => {
     if (ctx.argc === 0) return ctx.runtime(`${name}: missing required invariant result argument`)
-    const problem = resultProblem(result!)
+    const problem = describeResultProblem(result!)
     return problem === null
-      ? use(ctx, normalised(result as HarnDict), second ?? null, name)
+      ? use(ctx, normalizeResult(result as HarnDict), second ?? null, name)
       : ctx.runtime(`${name}: invalid InvariantResult: ${problem}`)
   })
 }
 
-function kindOf(result: HarnDict): string {
+function readKind(result: HarnDict): string {
   return display((result.get('verdict') as HarnDict).get('kind') ?? '')
 }
 
@@ -135,15 +136,15 @@ function withEvidence(ctx: Context, result: HarnDict, evidence: Value, name: str
   if (!(evidence instanceof HarnList))
     return ctx.runtime(`${name}: argument \`evidence\` must be a list, got ${typeName(evidence)}`)
   for (const item of evidence.view()) {
-    const problem = tagProblem(item, 'EvidenceItem', EVIDENCE)
+    const problem = describeTagProblem(item, 'EvidenceItem', EVIDENCE)
     if (problem !== null) return ctx.runtime(`${name}: invalid evidence: ${problem}`)
   }
-  return normalised(result.with('evidence', evidence))
+  return normalizeResult(result.with('evidence', evidence))
 }
 
 function withRemediation(ctx: Context, result: HarnDict, remediation: Value, name: string): Result {
   if (!(remediation instanceof HarnDict))
-    return ctx.runtime(`${name}: invalid remediation: invalid type: ${shown(remediation)}, expected struct Remediation`)
+    return ctx.runtime(`${name}: invalid remediation: invalid type: ${describeValue(remediation)}, expected struct Remediation`)
   if (!remediation.has('description')) return ctx.runtime(`${name}: invalid remediation: missing field \`description\``)
   return result.with('remediation', remediation)
 }
@@ -151,29 +152,29 @@ function withRemediation(ctx: Context, result: HarnDict, remediation: Value, nam
 function withConfidence(ctx: Context, result: HarnDict, confidence: Value, name: string): Result {
   if (!isInt(confidence) && !(confidence instanceof HarnFloat))
     return ctx.runtime(`${name}: argument \`confidence\` must be a number, got ${typeName(confidence)}`)
-  return result.with('confidence', new HarnFloat(Math.min(1, Math.max(0, numberOf(confidence)))))
+  return result.with('confidence', new HarnFloat(Math.min(1, Math.max(0, toNumber(confidence)))))
 }
 
 export const flowFamily: BuiltinFamily = {
   name: 'flow',
   builtins: [
-    builtin('flow_invariant_allow() -> dict', { doc: 'The result of an invariant that holds.' }, () => verdict('allow')),
-    maker(
+    builtin('flow_invariant_allow() -> dict', { doc: 'The result of an invariant that holds.' }, () => makeVerdict('allow')),
+    defineMaker(
       'flow_invariant_warn',
       [['reason', 'string']],
       'The result of an invariant that holds with a reservation.',
-      (_ctx, [reason]) => verdict('warn', { reason: reason! }),
+      (_ctx, [reason]) => makeVerdict('warn', { reason: reason! }),
     ),
-    maker(
+    defineMaker(
       'flow_invariant_block',
       [
         ['code', 'string'],
         ['message', 'string'],
       ],
       'The result of an invariant that does not hold.',
-      (_ctx, [code, message]) => verdict('block', { error: HarnDict.of({ code: code!, message: message! }) }),
+      (_ctx, [code, message]) => makeVerdict('block', { error: HarnDict.of({ code: code!, message: message! }) }),
     ),
-    maker(
+    defineMaker(
       'flow_invariant_require_approval',
       [
         ['kind', 'string'],
@@ -181,14 +182,14 @@ export const flowFamily: BuiltinFamily = {
       ],
       'A result that needs the approval of a principal or a role.',
       (ctx, [kind, who]) => {
-        if (kind === 'principal') return verdict('require_approval', { approver: HarnDict.of({ kind, id: who! }) })
-        if (kind === 'role') return verdict('require_approval', { approver: HarnDict.of({ kind, name: who! }) })
+        if (kind === 'principal') return makeVerdict('require_approval', { approver: HarnDict.of({ kind, id: who! }) })
+        if (kind === 'role') return makeVerdict('require_approval', { approver: HarnDict.of({ kind, name: who! }) })
         return ctx.runtime(
           `flow_invariant_require_approval: kind must be "principal" or "role", got ${debugQuoted(display(kind!))}`,
         )
       },
     ),
-    maker(
+    defineMaker(
       'flow_evidence_atom',
       [
         ['atom_id', 'string'],
@@ -198,10 +199,10 @@ export const flowFamily: BuiltinFamily = {
       'Evidence in a part of a change.',
       (ctx, [atom, start, end]) =>
         /^[0-9a-fA-F]{64}$/.test(display(atom!))
-          ? HarnDict.of({ kind: 'atom_pointer', atom: atom!, diff_span: span(start!, end!) })
+          ? HarnDict.of({ kind: 'atom_pointer', atom: atom!, diff_span: makeSpan(start!, end!) })
           : ctx.runtime('flow_evidence_atom: invalid atom id: expected 64 hexadecimal digits'),
     ),
-    maker(
+    defineMaker(
       'flow_evidence_metadata',
       [
         ['directory', 'string'],
@@ -212,7 +213,7 @@ export const flowFamily: BuiltinFamily = {
       (_ctx, [directory, namespace, key]) =>
         HarnDict.of({ kind: 'metadata_path', directory: directory!, namespace: namespace!, key: key! }),
     ),
-    maker(
+    defineMaker(
       'flow_evidence_transcript',
       [
         ['transcript_id', 'string'],
@@ -220,9 +221,9 @@ export const flowFamily: BuiltinFamily = {
         ['span_end', 'int'],
       ],
       'Evidence in a transcript.',
-      (_ctx, [id, start, end]) => HarnDict.of({ kind: 'transcript_excerpt', transcript_id: id!, span: span(start!, end!) }),
+      (_ctx, [id, start, end]) => HarnDict.of({ kind: 'transcript_excerpt', transcript_id: id!, span: makeSpan(start!, end!) }),
     ),
-    maker(
+    defineMaker(
       'flow_evidence_citation',
       [
         ['url', 'string'],
@@ -232,7 +233,7 @@ export const flowFamily: BuiltinFamily = {
       'Evidence on a page elsewhere.',
       (_ctx, [url, quote, fetched]) => HarnDict.of({ kind: 'external_citation', url: url!, quote: quote!, fetched_at: fetched! }),
     ),
-    maker('flow_remediation', [['description', 'string']], 'What would help.', (_ctx, [description]) =>
+    defineMaker('flow_remediation', [['description', 'string']], 'What would help.', (_ctx, [description]) =>
       HarnDict.of({ description: description! }),
     ),
     onResult('flow_with_evidence(result: dict, evidence: list) -> dict', 'The result with evidence.', withEvidence),
@@ -242,11 +243,11 @@ export const flowFamily: BuiltinFamily = {
       'The result with a confidence between 0 and 1.',
       withConfidence,
     ),
-    onResult('flow_invariant_kind(result: dict) -> string', 'The kind of the verdict.', (_ctx, result) => kindOf(result)),
+    onResult('flow_invariant_kind(result: dict) -> string', 'The kind of the verdict.', (_ctx, result) => readKind(result)),
     onResult(
       'flow_invariant_is_blocking(result: dict) -> bool',
       'Whether the verdict blocks.',
-      (_ctx, result) => kindOf(result) === 'block',
+      (_ctx, result) => readKind(result) === 'block',
     ),
     onResult(
       'flow_invariant_confidence(result: dict) -> float',

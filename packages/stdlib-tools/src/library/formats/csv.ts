@@ -1,6 +1,6 @@
 // CSV texts (RFC 4180, read leniently): rows of cells in, text out, and back.
 
-import { HarnDict, HarnList, TextBuilder, ownPart } from '@bridle/vm/families'
+import { HarnDict, HarnList, TextBuilder, detachPart } from '@bridle/vm/families'
 import type { Cost, Value } from '@bridle/vm/families'
 
 /** What a cell and a row take, in units and on the heap, beside the cell's text. */
@@ -35,7 +35,7 @@ export class CsvReading {
   }
 
   /** Every record: a list of its cells or, with `headers`, a dict under the cells of the first one. */
-  *rows(headers: boolean): Generator<Cost, HarnList, void> {
+  *readRows(headers: boolean): Generator<Cost, HarnList, void> {
     const { text, delimiter } = this
     const rows: Value[] = []
     let head: readonly string[] | null = null
@@ -43,36 +43,36 @@ export class CsvReading {
       const char = text.charCodeAt(this.at)
       if (char === LINE_FEED || char === RETURN) {
         this.at++
-        if (this.spend(1, 0)) yield this.spent()
+        if (this.spend(1, 0)) yield this.takeSpent()
         continue
       }
       const record: string[] = []
       for (;;) {
-        record.push(this.shortCell() ?? (yield* this.cell()))
-        if (this.units >= AT_ONCE) yield this.spent()
+        record.push(this.readShortCell() ?? (yield* this.readCell()))
+        if (this.units >= AT_ONCE) yield this.takeSpent()
         if (!text.startsWith(delimiter, this.at) || this.at >= text.length) break
         this.at += delimiter.length
       }
       if (text.charCodeAt(this.at) === RETURN) this.at++
       if (text.charCodeAt(this.at) === LINE_FEED) this.at++
-      if (this.spend(UNITS_A_ROW, 64)) yield this.spent()
+      if (this.spend(UNITS_A_ROW, 64)) yield this.takeSpent()
       if (!headers) rows.push(new HarnList(record))
       else if (head === null) head = record
       else {
         const row = new HarnDict()
         for (let at = 0; at < head.length; at++) {
           row.set(head[at]!, record[at] ?? '')
-          if (this.spend(UNITS_A_KEY, 32)) yield this.spent()
+          if (this.spend(UNITS_A_KEY, 32)) yield this.takeSpent()
         }
         rows.push(row)
       }
     }
-    yield this.spent()
+    yield this.takeSpent()
     return new HarnList(rows)
   }
 
   /** A cell of the usual kind, without quotes inside and not long; null for others, with nothing read. */
-  private shortCell(): string | null {
+  private readShortCell(): string | null {
     const { text, at } = this
     const isQuoted = text.charCodeAt(at) === QUOTE
     const first = this.delimiter.charCodeAt(0)
@@ -94,7 +94,7 @@ export class CsvReading {
     this.units += CELL.units + ((end - from) >> PLAIN_BITS)
     this.heap += CELL.heap + end - from
     this.at = isQuoted ? end + 1 : end
-    return ownPart(text.slice(from, end), text.length)
+    return detachPart(text.slice(from, end), text.length)
   }
 
   /** Whether that is enough for a step. */
@@ -104,14 +104,14 @@ export class CsvReading {
     return this.units >= AT_ONCE
   }
 
-  private spent(): Cost {
+  private takeSpent(): Cost {
     const { units, heap } = this
     this.units = this.heap = 0
     return { units, heap }
   }
 
   /** A quote inside an unquoted cell is an ordinary character. */
-  private *cell(): Generator<Cost, string, void> {
+  private *readCell(): Generator<Cost, string, void> {
     const { text, delimiter } = this
     let quoted: TextBuilder | null = null
     if (text[this.at] === '"') {
@@ -120,8 +120,8 @@ export class CsvReading {
       for (;;) {
         const quote = text.indexOf('"', this.at)
         const end = quote < 0 ? text.length : quote
-        if (this.spend(1 + ((end - this.at) >> QUOTED_BITS), end - this.at)) yield this.spent()
-        quoted.add(ownPart(text.slice(this.at, end), text.length))
+        if (this.spend(1 + ((end - this.at) >> QUOTED_BITS), end - this.at)) yield this.takeSpent()
+        quoted.add(detachPart(text.slice(this.at, end), text.length))
         this.at = end
         if (quote < 0) return quoted.toString()
         this.at++
@@ -139,18 +139,18 @@ export class CsvReading {
       if (this.at - paid >= AT_ONCE << PLAIN_BITS) {
         this.spend((this.at - paid) >> PLAIN_BITS, this.at - paid)
         paid = this.at
-        yield this.spent()
+        yield this.takeSpent()
       }
     }
     this.spend((this.at - paid) >> PLAIN_BITS, this.at - paid)
     this.spend(CELL.units, CELL.heap)
-    const plain = ownPart(text.slice(from, this.at), text.length)
+    const plain = detachPart(text.slice(from, this.at), text.length)
     return quoted === null ? plain : quoted.toString() + plain
   }
 }
 
 /** One record with its line end. */
-export function csvLine(cells: readonly string[], delimiter: string): string {
+export function formatCsvLine(cells: readonly string[], delimiter: string): string {
   if (cells.length === 0 || (cells.length === 1 && cells[0] === '')) return '""\n'
   const quoted = cells.map((cell) =>
     cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,

@@ -9,13 +9,13 @@ import {
   builtin,
   builtinTaking,
   display,
-  inPieces,
-  inSteps,
+  definePieces,
+  makeStepWork,
   sortTexts,
-  textArg,
+  readTextArg,
 } from '@bridle/vm/families'
 import type { HarnBytes, BuiltinFamily, Context, Cost, Result, Steps, Value } from '@bridle/vm/families'
-import { CsvReading, csvLine } from './csv.js'
+import { CsvReading, formatCsvLine } from './csv.js'
 import { parseJunit } from './junit.js'
 import { parseTomlText, stringifyToml } from './toml.js'
 import { FormatError, KeyError, YamlWriting, parseYaml } from './yaml.js'
@@ -23,7 +23,7 @@ import { extractFunction } from './json-extract.js'
 import { jsonPlaceFrames, jsonPlaceFunctions } from './standard-json.js'
 
 /** Runs a conversion and puts a prefix before its errors. Fuel goes by the size of the text in or out. */
-function converting(ctx: Context, prefix: string, convert: () => Value): Result {
+function convertWith(ctx: Context, prefix: string, convert: () => Value): Result {
   try {
     const value = convert()
     if (typeof value === 'string') ctx.charge(value.length >> 6, value.length)
@@ -41,8 +41,8 @@ const TOML_UNITS = 4
 /** Units of any call, beside those for the size. */
 const TOML_CALL_UNITS = 60
 
-function textOf(ctx: Context, value: Value | undefined, units: number): string {
-  const text = textArg(ctx, 0, value)
+function readText(ctx: Context, value: Value | undefined, units: number): string {
+  const text = readTextArg(ctx, 0, value)
   ctx.charge(text.length * units, 4 * text.length)
   return text
 }
@@ -54,20 +54,20 @@ interface CsvOptions {
   readonly delimiter: string
 }
 
-function csvOptions(options: Value | undefined): CsvOptions {
+function readCsvOptions(options: Value | undefined): CsvOptions {
   if (!(options instanceof HarnDict)) return { headers: false, delimiter: ',' }
   const delimiter = options.get('delimiter') ?? null
   const [first = ','] = typeof delimiter === 'string' ? delimiter : ','
   return { headers: options.get('headers') === true, delimiter: first }
 }
 
-function* csvReadingSteps(text: string, { headers, delimiter }: CsvOptions): Steps {
-  const rows = yield* new CsvReading(text, delimiter).rows(headers)
+function* readCsvInSteps(text: string, { headers, delimiter }: CsvOptions): Steps {
+  const rows = yield* new CsvReading(text, delimiter).readRows(headers)
   return () => rows
 }
 
-const csvReading = inPieces('csv.parse', ([text, headers, delimiter]) =>
-  inSteps(csvReadingSteps(text as string, { headers: headers as boolean, delimiter: delimiter as string })),
+const csvReading = definePieces('csv.parse', ([text, headers, delimiter]) =>
+  makeStepWork(readCsvInSteps(text as string, { headers: headers as boolean, delimiter: delimiter as string })),
 )
 
 class CsvError extends Problem {}
@@ -78,11 +78,11 @@ const UNITS_A_CELL = 2
 /** Cells that are written between two looks at the budget. Cells are mostly short. */
 const CELLS = 128
 
-function cellsCost(cells: number): Cost {
+function estimateCells(cells: number): Cost {
   return { units: UNITS_A_CELL * cells, heap: 16 * cells }
 }
 
-function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generator<Cost, string, void> {
+function* iterateCsvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generator<Cost, string, void> {
   const items = rows.view()
   const isDict = items[0] instanceof Keyed
   for (const row of items) {
@@ -98,21 +98,21 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
     for (const row of items) {
       cells += 1 + (row as Keyed).size
       if (cells > CELLS) {
-        yield cellsCost(cells)
+        yield estimateCells(cells)
         cells = 0
       }
       for (const key of (row as Keyed).keys()) found.add(key)
     }
     const keys = sortTexts([...found])
-    if (headers) out.add(csvLine(keys, delimiter))
+    if (headers) out.add(formatCsvLine(keys, delimiter))
     for (const row of items) {
       cells += 1 + keys.length
       if (cells > CELLS) {
-        yield cellsCost(cells)
+        yield estimateCells(cells)
         cells = 0
       }
       out.add(
-        csvLine(
+        formatCsvLine(
           keys.map((key) => {
             const cell = (row as Keyed).get(key)
             return cell === undefined ? '' : display(cell)
@@ -129,24 +129,24 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
       width = row.length
       cells += 1 + width
       if (cells > CELLS) {
-        yield cellsCost(cells)
+        yield estimateCells(cells)
         cells = 0
       }
       out.add(
-        csvLine(
+        formatCsvLine(
           row.view().map((cell) => display(cell)),
           delimiter,
         ),
       )
     }
   }
-  yield cellsCost(cells)
+  yield estimateCells(cells)
   return out.toString()
 }
 
-function* csvSteps(rows: HarnList, options: CsvOptions): Steps {
+function* writeCsvInSteps(rows: HarnList, options: CsvOptions): Steps {
   try {
-    const text = yield* csvLines(rows, options)
+    const text = yield* iterateCsvLines(rows, options)
     return (ctx) => {
       ctx.charge(text.length >> 6)
       return text
@@ -157,12 +157,12 @@ function* csvSteps(rows: HarnList, options: CsvOptions): Steps {
   }
 }
 
-const csvWriting = inPieces('csv.stringify', ([rows, headers, delimiter]) =>
-  inSteps(csvSteps(rows as HarnList, { headers: headers as boolean, delimiter: delimiter as string })),
+const csvWriting = definePieces('csv.stringify', ([rows, headers, delimiter]) =>
+  makeStepWork(writeCsvInSteps(rows as HarnList, { headers: headers as boolean, delimiter: delimiter as string })),
 )
 
 /** What a writer refuses becomes the builtin's error. */
-function refusing(write: () => Result | undefined, ctx: Context): Result | undefined {
+function withRefusals(write: () => Result | undefined, ctx: Context): Result | undefined {
   try {
     return write()
   } catch (error) {
@@ -171,14 +171,14 @@ function refusing(write: () => Result | undefined, ctx: Context): Result | undef
   }
 }
 
-const yamlWriting = inPieces('yaml.stringify', ([value]) => {
+const yamlWriting = definePieces('yaml.stringify', ([value]) => {
   const writing = new YamlWriting(value!)
-  return { step: (ctx, budget) => refusing(() => writing.step(budget), ctx) }
+  return { step: (ctx, budget) => withRefusals(() => writing.step(budget), ctx) }
 })
 
 // ---------------------------------------------------------------------------------------------------------------- JUnit
 
-function junit(ctx: Context, input: string | HarnBytes | null): Result {
+function parseJunitBuiltin(ctx: Context, input: string | HarnBytes | null): Result {
   if (input === null) return new HarnList([])
   const xml = typeof input === 'string' ? input : new TextDecoder().decode(input.data)
   ctx.charge(xml.length >> 3, xml.length)
@@ -205,8 +205,8 @@ export const dataFormatsFamily: BuiltinFamily = {
       'yaml_parse(str: string) -> any',
       { fromOutside: true, doc: 'The value that a YAML text stands for.', borrows: true },
       (ctx, text) => {
-        const source = textOf(ctx, text, YAML_UNITS)
-        return converting(ctx, 'YAML parse error', () => parseYaml(source))
+        const source = readText(ctx, text, YAML_UNITS)
+        return convertWith(ctx, 'YAML parse error', () => parseYaml(source))
       },
     ),
     builtin(
@@ -219,21 +219,21 @@ export const dataFormatsFamily: BuiltinFamily = {
       { fromOutside: true, doc: 'The value that a TOML text stands for.', borrows: true },
       (ctx, text) => {
         ctx.charge(TOML_CALL_UNITS)
-        const source = textOf(ctx, text, TOML_UNITS)
-        return converting(ctx, 'TOML parse error', () => parseTomlText(source))
+        const source = readText(ctx, text, TOML_UNITS)
+        return convertWith(ctx, 'TOML parse error', () => parseTomlText(source))
       },
     ),
     builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => {
       ctx.charge(TOML_CALL_UNITS)
-      return converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))
+      return convertWith(ctx, 'toml_stringify', () => stringifyToml(value ?? null))
     }),
     builtin(
       'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
       { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true, shapes: CSV },
       (ctx, text, options) => {
-        const source = textArg(ctx, 0, text)
+        const source = readTextArg(ctx, 0, text)
         ctx.charge(source.length >> 9)
-        const { headers, delimiter } = csvOptions(options)
+        const { headers, delimiter } = readCsvOptions(options)
         return csvReading.run(ctx, source, headers, delimiter)
       },
     ),
@@ -243,7 +243,7 @@ export const dataFormatsFamily: BuiltinFamily = {
       { not: { rows: '{f}: expected a {type} of rows' } },
       (ctx, rows, options) => {
         ctx.charge((rows as HarnList).length >> 3)
-        const { headers, delimiter } = csvOptions(options)
+        const { headers, delimiter } = readCsvOptions(options)
         return csvWriting.run(ctx, rows, headers, delimiter)
       },
     ),
@@ -251,7 +251,7 @@ export const dataFormatsFamily: BuiltinFamily = {
       'parse_junit_xml(input?: string | bytes) -> list',
       { doc: 'One record for each test case of a JUnit report.', borrows: true },
       { not: { input: '{f}: expected {type}, got {got}' } },
-      junit,
+      parseJunitBuiltin,
     ),
   ],
   frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame, ...jsonPlaceFrames],

@@ -2,11 +2,11 @@
 
 import { fromPlain } from '@bridle/vm/families'
 import { describe, expect, test } from 'vitest'
-import { compareShapes, driftLine, readShape, shapeOfSchema, shapeOfValue, showShape } from './data-shapes.js'
+import { compareShapes, formatDrift, readShape, readSchemaShape, inferShape, showShape } from './data-shapes.js'
 import type { Shape } from './data-shapes.js'
 
-const row = (expected: Shape, actual: Shape, observed = false): string[] =>
-  compareShapes(expected, actual, { observed }).map(driftLine)
+const listDrifts = (expected: Shape, actual: Shape, observed = false): string[] =>
+  compareShapes(expected, actual, { observed }).map(formatDrift)
 
 describe('drift', () => {
   test.each<[string, Shape, Shape, string[]]>([
@@ -69,18 +69,18 @@ describe('drift', () => {
       ["[Breaking] TypeMismatch at 'root.m<value>': expected Int, got Bool"],
     ],
   ])('%s', (_, expected, actual, drifts) => {
-    expect(row(expected, actual)).toEqual(drifts)
+    expect(listDrifts(expected, actual)).toEqual(drifts)
   })
 
   test('one answer says nothing of what it lacks', () => {
-    expect(row({ union: ['Int', 'String'] }, 'Int', true)).toEqual([])
-    expect(row({ record: { 'a?': 'Int' } }, { record: {} }, true)).toEqual([])
+    expect(listDrifts({ union: ['Int', 'String'] }, 'Int', true)).toEqual([])
+    expect(listDrifts({ record: { 'a?': 'Int' } }, { record: {} }, true)).toEqual([])
   })
 })
 
 describe('shapes', () => {
-  const ofValue = (data: unknown): string => showShape(shapeOfValue(fromPlain(data as never)))
-  const ofSchema = (data: unknown): string => showShape(shapeOfSchema(fromPlain(data as never)))
+  const showValueShape = (data: unknown): string => showShape(inferShape(fromPlain(data as never)))
+  const showSchemaShape = (data: unknown): string => showShape(readSchemaShape(fromPlain(data as never)))
 
   test.each<[unknown, string]>([
     [[], 'List<Any>'],
@@ -91,11 +91,11 @@ describe('shapes', () => {
     [{ b: true, a: null }, 'Record{a: Null, b: Bool}'],
     [new Uint8Array(2), 'Bytes'],
   ])('of the value %j', (data, shown) => {
-    expect(ofValue(data)).toBe(shown)
+    expect(showValueShape(data)).toBe(shown)
   })
 
   test('drift in the middle of a list is seen', () => {
-    expect(ofValue([...Array.from({ length: 500 }, () => 1), 'x', 1])).toBe('List<Int | String>')
+    expect(showValueShape([...Array.from({ length: 500 }, () => 1), 'x', 1])).toBe('List<Int | String>')
   })
 
   test.each<[unknown, string]>([
@@ -109,11 +109,11 @@ describe('shapes', () => {
     [{ enum: ['a', 'b'] }, 'String'],
     [{ $ref: '#/$defs/x', $defs: { x: { type: 'string' } } }, 'String'],
   ])('of the schema %j', (data, shown) => {
-    expect(ofSchema(data)).toBe(shown)
+    expect(showSchemaShape(data)).toBe(shown)
   })
 
   test('survive JSON, and a field may be called anything', () => {
-    const shape = shapeOfValue(fromPlain(JSON.parse('{"__proto__": [1], "a": {"b": null}}') as never))
+    const shape = inferShape(fromPlain(JSON.parse('{"__proto__": [1], "a": {"b": null}}') as never))
     expect(readShape(JSON.parse(JSON.stringify(shape)))).toEqual(shape)
     expect(showShape(shape)).toBe('Record{__proto__: List<Int>, a: Record{b: Null}}')
     expect(readShape({ nonsense: 1 })).toBe(null)

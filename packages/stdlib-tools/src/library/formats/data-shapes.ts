@@ -49,7 +49,7 @@ const MIN_SIMILARITY = 0.6
 // -------------------------------------------------------------------------------------------------------------- reading
 
 /** Of a value. A dict is a record; what is deeper than any answer of a tool is Any. */
-export function shapeOfValue(value: Value, depth = 0): Shape {
+export function inferShape(value: Value, depth = 0): Shape {
   if (value === null) return 'Null'
   if (typeof value === 'boolean') return 'Bool'
   if (typeof value === 'string') return 'String'
@@ -61,49 +61,49 @@ export function shapeOfValue(value: Value, depth = 0): Shape {
     let item: Shape = 'Any'
     const items = value.view()
     for (let at = 0; at < Math.min(items.length, MAX_SAMPLES); at++) {
-      const shape = shapeOfValue(items[at]!, depth + 1)
-      item = at === 0 ? shape : joined(item, shape)
+      const shape = inferShape(items[at]!, depth + 1)
+      item = at === 0 ? shape : joinShapes(item, shape)
     }
     return { list: item }
   }
   if (value instanceof HarnDict || value instanceof HarnStruct) {
     const record: { [field: string]: Shape } = {}
-    for (const name of value.keys()) put(record, name, true, shapeOfValue(value.get(name)!, depth + 1))
+    for (const name of value.keys()) put(record, name, true, inferShape(value.get(name)!, depth + 1))
     return { record }
   }
   return typeName(value)
 }
 
 /** Of a JSON Schema, or of what tool_define takes as one. */
-export function shapeOfSchema(schema: Value | undefined, root: Value = schema ?? null, depth = 0): Shape {
-  if (typeof schema === 'string') return shapeOfType(schema, null, root, depth)
+export function readSchemaShape(schema: Value | undefined, root: Value = schema ?? null, depth = 0): Shape {
+  if (typeof schema === 'string') return readTypeShape(schema, null, root, depth)
   if (!(schema instanceof HarnDict) || depth > MAX_DEPTH) return 'Any'
   const reference = schema.get('$ref')
-  if (typeof reference === 'string') return shapeOfSchema(resolved(reference, root), root, depth + 1)
+  if (typeof reference === 'string') return readSchemaShape(resolveReference(reference, root), root, depth + 1)
   for (const key of ['anyOf', 'oneOf']) {
     const branches = schema.get(key)
     if (branches instanceof HarnList && branches.length > 0)
-      return unionOf(branches.view().map((branch) => shapeOfSchema(branch, root, depth + 1)))
+      return uniteShapes(branches.view().map((branch) => readSchemaShape(branch, root, depth + 1)))
   }
   const types = schema.get('type')
   const shape =
     types instanceof HarnList
-      ? unionOf(types.view().map((type) => shapeOfType(String(type), schema, root, depth)))
+      ? uniteShapes(types.view().map((type) => readTypeShape(String(type), schema, root, depth)))
       : typeof types === 'string'
-        ? shapeOfType(types, schema, root, depth)
+        ? readTypeShape(types, schema, root, depth)
         : schema.get('properties') instanceof HarnDict
-          ? shapeOfType('object', schema, root, depth)
-          : shapeOfConstant(schema)
-  return schema.get('nullable') === true ? optional(shape) : shape
+          ? readTypeShape('object', schema, root, depth)
+          : readConstantShape(schema)
+  return schema.get('nullable') === true ? makeOptional(shape) : shape
 }
 
-function shapeOfConstant(schema: HarnDict): Shape {
+function readConstantShape(schema: HarnDict): Shape {
   const constants = schema.get('enum')
-  if (constants instanceof HarnList && constants.length > 0) return unionOf(constants.view().map((each) => shapeOfValue(each)))
-  return schema.has('const') ? shapeOfValue(schema.get('const')!) : 'Any'
+  if (constants instanceof HarnList && constants.length > 0) return uniteShapes(constants.view().map((each) => inferShape(each)))
+  return schema.has('const') ? inferShape(schema.get('const')!) : 'Any'
 }
 
-function shapeOfType(type: string, schema: HarnDict | null, root: Value, depth: number): Shape {
+function readTypeShape(type: string, schema: HarnDict | null, root: Value, depth: number): Shape {
   switch (type) {
     case 'null':
     case 'nil':
@@ -121,29 +121,30 @@ function shapeOfType(type: string, schema: HarnDict | null, root: Value, depth: 
       return 'String'
     case 'array':
     case 'list':
-      return { list: shapeOfSchema(schema?.get('items'), root, depth + 1) }
+      return { list: readSchemaShape(schema?.get('items'), root, depth + 1) }
     case 'object':
     case 'dict':
-      return shapeOfObject(schema, root, depth)
+      return readObjectShape(schema, root, depth)
     default:
       return 'Any'
   }
 }
 
-function shapeOfObject(schema: HarnDict | null, root: Value, depth: number): Shape {
+function readObjectShape(schema: HarnDict | null, root: Value, depth: number): Shape {
   const properties = schema?.get('properties')
   if (!(properties instanceof HarnDict)) {
     const others = schema?.get('additionalProperties')
-    return { map: others instanceof HarnDict ? shapeOfSchema(others, root, depth + 1) : 'Any' }
+    return { map: others instanceof HarnDict ? readSchemaShape(others, root, depth + 1) : 'Any' }
   }
   const required = schema?.get('required')
   const needed = new Set(required instanceof HarnList ? required.view() : [])
   const record: { [field: string]: Shape } = {}
-  for (const name of properties.keys()) put(record, name, needed.has(name), shapeOfSchema(properties.get(name), root, depth + 1))
+  for (const name of properties.keys())
+    put(record, name, needed.has(name), readSchemaShape(properties.get(name), root, depth + 1))
   return { record }
 }
 
-function resolved(reference: string, root: Value): Value | undefined {
+function resolveReference(reference: string, root: Value): Value | undefined {
   let found: Value | undefined = root
   for (const part of reference.replace(/^#\/?/, '').split('/')) {
     if (part === '') continue
@@ -157,9 +158,9 @@ export function readShape(data: unknown): Shape | null {
   if (typeof data === 'string') return data
   if (typeof data !== 'object' || data === null) return null
   const { list, map, optional: of, union, record } = data as { readonly [key: string]: unknown }
-  if (list !== undefined) return wrapped(list, (shape) => ({ list: shape }))
-  if (map !== undefined) return wrapped(map, (shape) => ({ map: shape }))
-  if (of !== undefined) return wrapped(of, (shape) => ({ optional: shape }))
+  if (list !== undefined) return wrapShape(list, (shape) => ({ list: shape }))
+  if (map !== undefined) return wrapShape(map, (shape) => ({ map: shape }))
+  if (of !== undefined) return wrapShape(of, (shape) => ({ optional: shape }))
   if (Array.isArray(union)) {
     const members = union.map(readShape)
     return members.includes(null) ? null : { union: members as Shape[] }
@@ -174,7 +175,7 @@ export function readShape(data: unknown): Shape | null {
   return { record: fields }
 }
 
-function wrapped(data: unknown, wrap: (shape: Shape) => Shape): Shape | null {
+function wrapShape(data: unknown, wrap: (shape: Shape) => Shape): Shape | null {
   const shape = readShape(data)
   return shape === null ? null : wrap(shape)
 }
@@ -191,7 +192,7 @@ function put(record: { [field: string]: Shape }, name: string, required: boolean
 
 // -------------------------------------------------------------------------------------------------------------- joining
 
-function optional(shape: Shape): Shape {
+function makeOptional(shape: Shape): Shape {
   return shape === 'Any' || shape === 'Null' || isOptional(shape) ? shape : { optional: shape }
 }
 
@@ -200,7 +201,7 @@ const isRecord = (shape: Shape): shape is { readonly record: { readonly [field: 
   typeof shape === 'object' && 'record' in shape
 
 /** With Null among them, the rest is optional. */
-function unionOf(shapes: readonly Shape[]): Shape {
+function uniteShapes(shapes: readonly Shape[]): Shape {
   let nullable = false
   const members: Shape[] = []
   for (const each of shapes) {
@@ -213,36 +214,36 @@ function unionOf(shapes: readonly Shape[]): Shape {
   }
   const whole: Shape = members.includes('Any') ? 'Any' : members.length === 1 ? members[0]! : { union: members }
   if (members.length === 0) return 'Null'
-  return nullable ? optional(whole) : whole
+  return nullable ? makeOptional(whole) : whole
 }
 
 function add(members: Shape[], shape: Shape): void {
-  if (!members.some((known) => same(known, shape))) members.push(shape)
+  if (!members.some((known) => isSameShape(known, shape))) members.push(shape)
 }
 
-const same = (a: Shape, b: Shape): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+const isSameShape = (a: Shape, b: Shape): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
 /** What both elements of a list are: records by field, where a field that one lacks may be absent. */
-function joined(a: Shape, b: Shape): Shape {
-  if (same(a, b)) return a
+function joinShapes(a: Shape, b: Shape): Shape {
+  if (isSameShape(a, b)) return a
   if (isRecord(a) && isRecord(b)) {
     const record: { [field: string]: Shape } = {}
-    const [left, right] = [fieldsOf(a.record), fieldsOf(b.record)]
+    const [left, right] = [listFields(a.record), listFields(b.record)]
     for (const name of sortTexts([...new Set([...left.keys(), ...right.keys()])])) {
       const [one, other] = [left.get(name), right.get(name)]
       if (one === undefined || other === undefined) put(record, name, false, (one ?? other)!.shape)
-      else put(record, name, one.required && other.required, joined(one.shape, other.shape))
+      else put(record, name, one.required && other.required, joinShapes(one.shape, other.shape))
     }
     return { record }
   }
   if (typeof a === 'object' && 'list' in a && typeof b === 'object' && 'list' in b) {
     if (a.list === 'Any') return b
-    return b.list === 'Any' ? a : { list: joined(a.list, b.list) }
+    return b.list === 'Any' ? a : { list: joinShapes(a.list, b.list) }
   }
-  return unionOf([a, b])
+  return uniteShapes([a, b])
 }
 
-function fieldsOf(record: {
+function listFields(record: {
   readonly [field: string]: Shape
 }): Map<string, { readonly shape: Shape; readonly required: boolean }> {
   const fields = new Map<string, { readonly shape: Shape; readonly required: boolean }>()
@@ -276,7 +277,7 @@ class Comparison {
   }
 
   compare(expected: Shape, actual: Shape, path: string): void {
-    if (expected === 'Any' || actual === 'Any' || same(expected, actual)) return
+    if (expected === 'Any' || actual === 'Any' || isSameShape(expected, actual)) return
     if (isOptional(expected)) {
       if (actual !== 'Null') this.compare(expected.optional, isOptional(actual) ? actual.optional : actual, path)
       return
@@ -293,7 +294,7 @@ class Comparison {
       if ('list' in expected && 'list' in actual) return this.compare(expected.list, actual.list, `${path}[]`)
       if ('map' in expected && 'map' in actual) return this.compare(expected.map, actual.map, `${path}<value>`)
       if ('map' in expected && 'record' in actual) {
-        for (const { shape } of fieldsOf(actual.record).values()) this.compare(expected.map, shape, `${path}<value>`)
+        for (const { shape } of listFields(actual.record).values()) this.compare(expected.map, shape, `${path}<value>`)
         return
       }
       if ('record' in expected && 'record' in actual) return this.compareFields(expected.record, actual.record, path)
@@ -320,7 +321,7 @@ class Comparison {
     actual: { readonly [field: string]: Shape },
     path: string,
   ): void {
-    const [before, now] = [fieldsOf(expected), fieldsOf(actual)]
+    const [before, now] = [listFields(expected), listFields(actual)]
     const added = new Set([...now.keys()].filter((name) => !before.has(name)))
     for (const [name, { shape, required }] of before) {
       const found = now.get(name)
@@ -330,7 +331,7 @@ class Comparison {
         else this.compare(shape, found.shape, `${path}.${name}`)
         continue
       }
-      const renamed = required ? closest(name, added) : null
+      const renamed = required ? findClosestName(name, added) : null
       if (renamed !== null) {
         added.delete(renamed.name)
         this.drifts.push({
@@ -348,24 +349,27 @@ class Comparison {
   }
 
   private add(kind: DriftKind, severity: DriftSeverity, path: string, expected: Shape | null, actual: Shape | null): void {
-    const text = (shape: Shape | null): string => (shape === null ? 'nothing' : showShape(shape))
-    this.drifts.push({ kind, severity, path, expected: text(expected), actual: text(actual) })
+    const formatShape = (shape: Shape | null): string => (shape === null ? 'nothing' : showShape(shape))
+    this.drifts.push({ kind, severity, path, expected: formatShape(expected), actual: formatShape(actual) })
   }
 }
 
-function closest(name: string, candidates: ReadonlySet<string>): { readonly name: string; readonly similarity: number } | null {
+function findClosestName(
+  name: string,
+  candidates: ReadonlySet<string>,
+): { readonly name: string; readonly similarity: number } | null {
   let best: { readonly name: string; readonly similarity: number } | null = null
   for (const candidate of candidates) {
     if (Math.max(name.length, candidate.length) > 64) continue
-    const distance = editDistance(bare(name), bare(candidate))
-    const similarity = Math.round((1 - distance / Math.max(bare(name).length, bare(candidate).length, 1)) * 100) / 100
+    const distance = editDistance(foldName(name), foldName(candidate))
+    const similarity = Math.round((1 - distance / Math.max(foldName(name).length, foldName(candidate).length, 1)) * 100) / 100
     if (similarity >= MIN_SIMILARITY && (best === null || similarity > best.similarity)) best = { name: candidate, similarity }
   }
   return best
 }
 
 /** `user_name`, `userName` and `username` differ in how they are written only. */
-const bare = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
+const foldName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
 
 // -------------------------------------------------------------------------------------------------------------- showing
 
@@ -380,7 +384,7 @@ export function showShape(shape: Shape): string {
 }
 
 /** `[Breaking] MissingField at 'root.a': expected Int, got nothing` */
-export function driftLine({ kind, severity, path, expected, actual, similarity }: Drift): string {
+export function formatDrift({ kind, severity, path, expected, actual, similarity }: Drift): string {
   const alike = similarity === undefined ? '' : ` (${Math.round(similarity * 100)} % alike)`
   return `[${severity}] ${kind} at '${path}': expected ${expected}, got ${actual}${alike}`
 }

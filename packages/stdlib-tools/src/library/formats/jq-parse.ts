@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null:
 const FACTS = ['length', 'keys', 'values', 'type'] as const
 
 export function parseQuery(source: string): Query {
-  return new QueryParser(source).whole()
+  return new QueryParser(source).parseWhole()
 }
 
 class QueryParser {
@@ -45,25 +45,25 @@ class QueryParser {
     this.text = text
   }
 
-  whole(): Query {
-    const query = this.pipe(true)
-    this.space()
+  parseWhole(): Query {
+    const query = this.parsePipe(true)
+    this.skipSpace()
     if (this.at < this.text.length) this.fail('unexpected input')
     return query
   }
 
   private fail(what: string): never {
-    this.space()
+    this.skipSpace()
     throw new QueryError(`jq: ${what} near '${this.text.slice(this.at)}'`)
   }
 
-  private space(): void {
+  private skipSpace(): void {
     while (/\s/.test(this.text[this.at] ?? '')) this.at++
   }
 
   /** Takes a piece of punctuation if it comes next. */
   private take(mark: string): boolean {
-    this.space()
+    this.skipSpace()
     if (!this.text.startsWith(mark, this.at)) return false
     this.at += mark.length
     return true
@@ -73,83 +73,83 @@ class QueryParser {
     if (!this.take(mark)) this.fail(`expected '${mark}'`)
   }
 
-  private word(): string | null {
-    this.space()
+  private readWord(): string | null {
+    this.skipSpace()
     const match = /^[A-Za-z_][A-Za-z0-9_]*/.exec(this.text.slice(this.at))
     return match === null ? null : match[0]
   }
 
   private takeWord(word: string): boolean {
-    if (this.word() !== word) return false
+    if (this.readWord() !== word) return false
     this.at += word.length
     return true
   }
 
-  private joined(kind: 'pipe' | 'comma' | 'and' | 'or', left: Query, right: Query): Query {
+  private joinQueries(kind: 'pipe' | 'comma' | 'and' | 'or', left: Query, right: Query): Query {
     if (++this.operators > MAX_OPERATORS) throw new QueryError('jq: expression is too long')
     return { kind, left, right }
   }
 
-  private pipe(commas: boolean): Query {
+  private parsePipe(commas: boolean): Query {
     if (++this.depth > MAX_DEPTH) throw new QueryError('jq: expression is nested too deeply')
-    let left = this.comma(commas)
-    while (this.take('|')) left = this.joined('pipe', left, this.comma(commas))
+    let left = this.parseComma(commas)
+    while (this.take('|')) left = this.joinQueries('pipe', left, this.parseComma(commas))
     this.depth--
     return left
   }
 
-  private comma(commas: boolean): Query {
-    let left = this.logic()
-    while (commas && this.take(',')) left = this.joined('comma', left, this.logic())
+  private parseComma(commas: boolean): Query {
+    let left = this.parseLogic()
+    while (commas && this.take(',')) left = this.joinQueries('comma', left, this.parseLogic())
     return left
   }
 
-  private logic(): Query {
-    let left = this.comparison()
+  private parseLogic(): Query {
+    let left = this.parseComparison()
     for (;;) {
-      if (this.takeWord('and')) left = this.joined('and', left, this.comparison())
-      else if (this.takeWord('or')) left = this.joined('or', left, this.comparison())
+      if (this.takeWord('and')) left = this.joinQueries('and', left, this.parseComparison())
+      else if (this.takeWord('or')) left = this.joinQueries('or', left, this.parseComparison())
       else return left
     }
   }
 
-  private comparison(): Query {
-    const left = this.negation()
+  private parseComparison(): Query {
+    const left = this.parseNegation()
     for (const operator of ['==', '!=', '<', '>']) {
-      if (this.take(operator)) return { kind: 'compare', operator, left, right: this.negation() }
+      if (this.take(operator)) return { kind: 'compare', operator, left, right: this.parseNegation() }
     }
     return left
   }
 
-  private negation(): Query {
+  private parseNegation(): Query {
     let count = 0
     while (this.takeWord('not')) count++
-    let query = this.primary()
+    let query = this.parsePrimary()
     // Pairs cancel out, but for turning the value into a bool.
     for (count = count > 2 ? 2 - (count % 2) : count; count > 0; count--) query = { kind: 'not', operand: query }
     return query
   }
 
-  private primary(): Query {
-    this.space()
+  private parsePrimary(): Query {
+    this.skipSpace()
     const char = this.text[this.at]
     if (char === '(') {
       this.at++
-      const inner = this.pipe(true)
+      const inner = this.parsePipe(true)
       this.expect(')')
       return inner
     }
-    if (char === '{') return this.object()
-    if (char === '"') return { kind: 'literal', value: this.string() }
+    if (char === '{') return this.parseObject()
+    if (char === '"') return { kind: 'literal', value: this.parseString() }
     if (this.text.startsWith('..', this.at)) {
       this.at += 2
       return { kind: 'descend' }
     }
-    if (char === '.') return this.path()
-    return /[-0-9]/.test(char ?? '') ? { kind: 'literal', value: this.number() } : this.named()
+    if (char === '.') return this.parsePath()
+    return /[-0-9]/.test(char ?? '') ? { kind: 'literal', value: this.parseNumber() } : this.parseNamed()
   }
 
-  private number(): Value {
+  private parseNumber(): Value {
     const text = /^-?[0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?/.exec(this.text.slice(this.at))![0]
     if (!/^-?[0-9]/.test(text)) {
       this.at++
@@ -166,8 +166,8 @@ class QueryParser {
     return new HarnFloat(Number(text))
   }
 
-  private named(): Query {
-    const word = this.word()
+  private parseNamed(): Query {
+    const word = this.readWord()
     if (word === null) this.fail('expected expression')
     this.at += word.length
     if (Object.hasOwn(WORDS, word)) return { kind: 'literal', value: WORDS[word]! }
@@ -175,20 +175,20 @@ class QueryParser {
     if (fact !== undefined) return { kind: 'fact', name: fact }
     if (word !== 'map' && word !== 'select') throw new QueryError(`jq: unknown identifier '${word}'`)
     this.expect('(')
-    const body = this.pipe(true)
+    const body = this.parsePipe(true)
     this.expect(')')
     return { kind: word, body }
   }
 
-  private object(): Query {
+  private parseObject(): Query {
     this.at++
     const fields: (readonly [string, Query])[] = []
     if (this.take('}')) return { kind: 'object', fields }
     for (;;) {
-      this.space()
-      const key = this.text[this.at] === '"' ? this.string() : this.fieldName()
+      this.skipSpace()
+      const key = this.text[this.at] === '"' ? this.parseString() : this.parseFieldName()
       this.expect(':')
-      fields.push([key, this.pipe(false)])
+      fields.push([key, this.parsePipe(false)])
       if (this.take('}')) return { kind: 'object', fields }
       this.expect(',')
       // A comma may follow the last field too.
@@ -196,22 +196,22 @@ class QueryParser {
     }
   }
 
-  private fieldName(): string {
-    const word = this.word()
+  private parseFieldName(): string {
+    const word = this.readWord()
     if (word === null) this.fail('expected object key')
     this.at += word.length
     return word
   }
 
   /** White space may stand around dots and before brackets; a word behind it is an operator, unless a dot came before. */
-  private path(): Query {
+  private parsePath(): Query {
     const steps: Step[] = []
     let dot = true
     this.at++
     for (;;) {
-      if (this.take('[')) steps.push(this.bracket())
+      if (this.take('[')) steps.push(this.parseBracket())
       else {
-        const name = dot ? this.stepName(steps.length > 0) : null
+        const name = dot ? this.parseStepName(steps.length > 0) : null
         if (name === null) return { kind: 'path', steps }
         steps.push({ kind: 'field', name })
       }
@@ -220,11 +220,11 @@ class QueryParser {
   }
 
   /** The field behind a dot; null behind the lone dot that means the input. */
-  private stepName(isNeeded: boolean): string | null {
-    this.space()
-    if (this.text[this.at] === '"') return this.string()
+  private parseStepName(isNeeded: boolean): string | null {
+    this.skipSpace()
+    if (this.text[this.at] === '"') return this.parseString()
     const isSpaced = /\s/.test(this.text[this.at - 1] ?? '')
-    const word = this.word()
+    const word = this.readWord()
     if (word !== null && !(isSpaced && (word === 'and' || word === 'or'))) {
       this.at += word.length
       return word
@@ -233,17 +233,17 @@ class QueryParser {
     return null
   }
 
-  private bracket(): Step {
+  private parseBracket(): Step {
     if (this.take(']')) return { kind: 'each' }
-    this.space()
+    this.skipSpace()
     if (this.text[this.at] === '"') {
-      const name = this.string()
+      const name = this.parseString()
       this.expect(']')
       return { kind: 'field', name }
     }
-    const from = this.index()
+    const from = this.parseIndex()
     if (this.take(':')) {
-      const to = this.index()
+      const to = this.parseIndex()
       this.expect(']')
       return { kind: 'slice', from, to }
     }
@@ -252,8 +252,8 @@ class QueryParser {
     return { kind: 'index', index: from }
   }
 
-  private index(): number | null {
-    this.space()
+  private parseIndex(): number | null {
+    this.skipSpace()
     const match = /^-?[0-9]+/.exec(this.text.slice(this.at))
     if (match === null) return null
     this.at += match[0].length
@@ -262,7 +262,7 @@ class QueryParser {
     return Number(exact)
   }
 
-  private string(): string {
+  private parseString(): string {
     const match = /^"((?:[^"\\]|\\[\s\S])*)"/.exec(this.text.slice(this.at))
     if (match === null) {
       throw new QueryError('jq: unterminated string literal')

@@ -10,7 +10,7 @@ import {
   Keyed,
   builtinTaking,
   clampIndex,
-  codePointLength,
+  countCodePoints,
   compare,
   equals,
   isInt,
@@ -36,26 +36,26 @@ function evaluate(query: Query, input: Value, charge: Charge): readonly Value[] 
     case 'comma':
       return [...evaluate(query.left, input, charge), ...evaluate(query.right, input, charge)]
     case 'and':
-      return [truth(query.left, input, charge) && truth(query.right, input, charge)]
+      return [isTrue(query.left, input, charge) && isTrue(query.right, input, charge)]
     case 'or':
-      return [truth(query.left, input, charge) || truth(query.right, input, charge)]
+      return [isTrue(query.left, input, charge) || isTrue(query.right, input, charge)]
     case 'not':
-      return [!truth(query.operand, input, charge)]
+      return [!isTrue(query.operand, input, charge)]
     case 'compare':
-      return [comparison(query.operator, first(query.left, input, charge), first(query.right, input, charge))]
+      return [compareValues(query.operator, evaluateFirst(query.left, input, charge), evaluateFirst(query.right, input, charge))]
     case 'path':
       return query.steps.reduce<readonly Value[]>(
         (values, step) => values.flatMap((value) => follow(step, value, charge)),
         [input],
       )
     case 'descend':
-      return descendants(input, charge)
+      return listDescendants(input, charge)
     case 'object':
-      return [HarnDict.named(query.fields.map(([key, value]) => [key, first(value, input, charge)]))]
+      return [HarnDict.named(query.fields.map(([key, value]) => [key, evaluateFirst(value, input, charge)]))]
     case 'literal':
       return [query.value]
     case 'fact':
-      return [fact(query.name, input)]
+      return [computeFact(query.name, input)]
     case 'map':
       return [
         input instanceof HarnList
@@ -63,23 +63,23 @@ function evaluate(query: Query, input: Value, charge: Charge): readonly Value[] 
           : new HarnList([]),
       ]
     case 'select':
-      return truth(query.body, input, charge) ? [input] : []
+      return isTrue(query.body, input, charge) ? [input] : []
   }
 }
 
-function first(query: Query, input: Value, charge: Charge): Value {
+function evaluateFirst(query: Query, input: Value, charge: Charge): Value {
   return evaluate(query, input, charge)[0] ?? null
 }
 
-function truth(query: Query, input: Value, charge: Charge): boolean {
-  return isTruthy(first(query, input, charge))
+function isTrue(query: Query, input: Value, charge: Charge): boolean {
+  return isTruthy(evaluateFirst(query, input, charge))
 }
 
 function isNumber(value: Value): boolean {
   return isInt(value) || value instanceof HarnFloat
 }
 
-function comparison(operator: string, left: Value, right: Value): boolean {
+function compareValues(operator: string, left: Value, right: Value): boolean {
   if (operator === '==') return equals(left, right)
   if (operator === '!=') return !equals(left, right)
   const ordered = (isNumber(left) && isNumber(right)) || (typeof left === 'string' && typeof right === 'string')
@@ -87,7 +87,7 @@ function comparison(operator: string, left: Value, right: Value): boolean {
 }
 
 /** Members in order: items of lists and sets, values of dicts and structs by key; null for anything else. */
-function members(value: Value): readonly Value[] | null {
+function listMembers(value: Value): readonly Value[] | null {
   if (value instanceof HarnList) return value.view()
   if (value instanceof HarnSet) return value.values()
   if (value instanceof Keyed) return value.members()
@@ -110,7 +110,7 @@ function follow(step: Step, value: Value, charge: Charge): readonly Value[] {
       return [new HarnList(value.items.slice(from, Math.max(from, to)))]
     }
     case 'each': {
-      const items = members(value) ?? []
+      const items = listMembers(value) ?? []
       charge(items.length)
       return items
     }
@@ -118,7 +118,7 @@ function follow(step: Step, value: Value, charge: Charge): readonly Value[] {
 }
 
 /** The value and everything in it, depth first. */
-function descendants(root: Value, charge: Charge): readonly Value[] {
+function listDescendants(root: Value, charge: Charge): readonly Value[] {
   const found: Value[] = []
   const pending: Value[] = [root]
   let visited = 0
@@ -126,36 +126,36 @@ function descendants(root: Value, charge: Charge): readonly Value[] {
     const value = pending.pop()!
     visited = visit(visited, 1)
     found.push(value)
-    const inner = members(value)
+    const inner = listMembers(value)
     if (inner !== null) for (let at = inner.length - 1; at >= 0; at--) pending.push(inner[at]!)
   }
   charge(found.length)
   return found
 }
 
-function fact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value {
+function computeFact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value {
   switch (name) {
     case 'length':
-      return sizeOf(value)
+      return measureSize(value)
     case 'type':
-      return jsonType(value)
+      return nameJsonType(value)
     case 'values':
-      return new HarnList([...(members(value) ?? [])])
+      return new HarnList([...(listMembers(value) ?? [])])
     case 'keys':
       if (value instanceof Keyed) return new HarnList([...value.keys()])
       return new HarnList(value instanceof HarnList ? value.view().map((_item, index) => index) : [])
   }
 }
 
-function sizeOf(value: Value): number {
-  if (typeof value === 'string') return codePointLength(value)
+function measureSize(value: Value): number {
+  if (typeof value === 'string') return countCodePoints(value)
   if (value instanceof HarnBytes) return value.data.length
   if (value instanceof HarnList) return value.length
   if (value instanceof HarnSet || value instanceof Keyed) return value.size
   return value === null ? 0 : 1
 }
 
-function jsonType(value: Value): string {
+function nameJsonType(value: Value): string {
   if (value === null) return 'null'
   if (typeof value === 'boolean') return 'boolean'
   if (isNumber(value)) return 'number'
@@ -166,7 +166,7 @@ function jsonType(value: Value): string {
 
 const DEMANDS = { fewer: '{f} requires 2 arguments', text: { expr: null } } as const
 
-function query(ctx: Context, input: Value, text: string): readonly Value[] | Result {
+function runQuery(ctx: Context, input: Value, text: string): readonly Value[] | Result {
   ctx.charge(text.length)
   try {
     let work = 0
@@ -189,7 +189,7 @@ export const jqFamily: BuiltinFamily = {
       { doc: 'All results of a jq-style query.' },
       DEMANDS,
       (ctx, value, expr) => {
-        const outputs = query(ctx, value, expr)
+        const outputs = runQuery(ctx, value, expr)
         return Array.isArray(outputs) ? new HarnList([...(outputs as readonly Value[])]) : (outputs as Result)
       },
     ),
@@ -198,7 +198,7 @@ export const jqFamily: BuiltinFamily = {
       { doc: 'The first result of a jq-style query, or nil.' },
       DEMANDS,
       (ctx, value, expr) => {
-        const outputs = query(ctx, value, expr)
+        const outputs = runQuery(ctx, value, expr)
         return Array.isArray(outputs) ? ((outputs as readonly Value[])[0] ?? null) : (outputs as Result)
       },
     ),

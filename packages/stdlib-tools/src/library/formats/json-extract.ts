@@ -9,7 +9,7 @@ const FENCE = '```'
  * What stands in the first closed fence. The rest of the opening line (a language name) is skipped; without a line end
  * behind it the content begins at once.
  */
-function fenced(text: string): string | null {
+function findFenced(text: string): string | null {
   const open = text.indexOf(FENCE)
   if (open < 0) return null
   const lineEnd = text.indexOf('\n', open)
@@ -19,7 +19,7 @@ function fenced(text: string): string | null {
 }
 
 /** The first balanced piece between two brackets. Brackets in strings do not count. */
-export function balanced(text: string, open: string, close: string): string | null {
+export function findBalanced(text: string, open: string, close: string): string | null {
   const start = text.indexOf(open)
   let depth = 0
   let inString = false
@@ -37,7 +37,7 @@ export function balanced(text: string, open: string, close: string): string | nu
 
 /** The part of a text that most likely is JSON. */
 export function findJson(text: string): string {
-  return fenced(text) ?? balanced(text, '{', '}') ?? balanced(text, '[', ']') ?? text.trim()
+  return findFenced(text) ?? findBalanced(text, '{', '}') ?? findBalanced(text, '[', ']') ?? text.trim()
 }
 
 function extract(ctx: Context, text: string, key: Value): Result {

@@ -15,7 +15,7 @@ type Token =
   | { readonly kind: 'close'; readonly name: string }
   | { readonly kind: 'text'; readonly text: string }
 
-function* tokens(xml: string): Generator<Token, void, void> {
+function* tokenize(xml: string): Generator<Token, void, void> {
   let at = 0
   while (at < xml.length) {
     if (xml[at] !== '<') {
@@ -36,16 +36,16 @@ function* tokens(xml: string): Generator<Token, void, void> {
       if (end < 0) return
       at = end + 1
     } else {
-      const end = tagEnd(xml, at + 1)
+      const end = findTagEnd(xml, at + 1)
       if (end < 0) return
-      yield tag(xml.slice(at + 1, end))
+      yield parseTag(xml.slice(at + 1, end))
       at = end + 1
     }
   }
 }
 
 /** The `>` of a tag, past quoted attribute values. */
-function tagEnd(xml: string, from: number): number {
+function findTagEnd(xml: string, from: number): number {
   let quote = ''
   for (let at = from; at < xml.length; at++) {
     const char = xml[at]!
@@ -57,20 +57,20 @@ function tagEnd(xml: string, from: number): number {
   return -1
 }
 
-function localName(name: string): string {
+function cutPrefix(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function tag(source: string): Token {
-  if (source.startsWith('/')) return { kind: 'close', name: localName(source.slice(1).trim()) }
+function parseTag(source: string): Token {
+  if (source.startsWith('/')) return { kind: 'close', name: cutPrefix(source.slice(1).trim()) }
   const closed = source.endsWith('/')
   const body = closed ? source.slice(0, -1) : source
   const name = /^[^\s]*/.exec(body)![0]
-  return { kind: 'open', name: localName(name), attributes: attributesOf(body.slice(name.length)), closed }
+  return { kind: 'open', name: cutPrefix(name), attributes: parseAttributes(body.slice(name.length)), closed }
 }
 
 /** `name="value"` pairs. By hand and forwards only, so that a hostile tag costs no more than its length. */
-function attributesOf(body: string): ReadonlyMap<string, string> {
+function parseAttributes(body: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>()
   let at = 0
   for (;;) {
@@ -120,7 +120,7 @@ export function parseJunit(xml: string): TestRecord[] {
   const records: TestRecord[] = []
   let current: TestRecord | null = null
   let child: Collecting | null = null
-  for (const token of tokens(xml)) {
+  for (const token of tokenize(xml)) {
     if (token.kind === 'text') {
       if (child !== null) child.text += token.text
     } else if (token.kind === 'open') {

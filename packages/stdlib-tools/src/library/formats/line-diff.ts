@@ -6,22 +6,22 @@ import { work } from '@bridle/vm/families'
 /** Product of line counts up to which the table of the longest common subsequence is built. */
 const MOST_CELLS = 4_000_000
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-export function lineDiff(before: string, after: string): string {
-  const a = linesOf(before)
-  const b = linesOf(after)
+export function diffLines(before: string, after: string): string {
+  const a = splitLines(before)
+  const b = splitLines(after)
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
   return [
     ...a.slice(0, head).map((line) => ` ${line}`),
-    ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
+    ...diffMiddle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
     ...a.slice(a.length - tail).map((line) => ` ${line}`),
   ].join('\n')
 }
@@ -30,7 +30,7 @@ export function lineDiff(before: string, after: string): string {
 const CELL_BITS = 5
 
 /** Equal lines as equal numbers, which are compared at once. */
-function numbered(lines: readonly string[], numbers: Map<string, number>): Uint32Array {
+function numberLines(lines: readonly string[], numbers: Map<string, number>): Uint32Array {
   return Uint32Array.from(lines, (line) => {
     const number = numbers.get(line) ?? numbers.size
     numbers.set(line, number)
@@ -38,12 +38,12 @@ function numbered(lines: readonly string[], numbers: Map<string, number>): Uint3
   })
 }
 
-function middle(a: readonly string[], b: readonly string[]): string[] {
+function diffMiddle(a: readonly string[], b: readonly string[]): string[] {
   if (a.length * b.length > MOST_CELLS) return [...a.map((line) => `-${line}`), ...b.map((line) => `+${line}`)]
   work((a.length * b.length) >> CELL_BITS)
   const numbers = new Map<string, number>()
-  const before = numbered(a, numbers)
-  const after = numbered(b, numbers)
+  const before = numberLines(a, numbers)
+  const after = numberLines(b, numbers)
   const width = b.length + 1
   // lengths[i * width + j]: length of the longest common subsequence of a from i and b from j.
   const lengths = new Uint16Array((a.length + 1) * width)

@@ -14,11 +14,11 @@ import {
   stringifyJson,
 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { dataOf } from '../files/state-files.js'
+import { toData } from '../files/state-files.js'
 
 /** A payload as records keep it: data as it is, bytes as `{"$bytes_b64": …}`, everything else as its display text. */
 export function recordData(value: Value): Value {
-  return dataOf(value, (other) =>
+  return toData(value, (other) =>
     other instanceof HarnBytes ? HarnDict.of({ $bytes_b64: encodeBase64(other.data) }) : display(other),
   )
 }
@@ -34,7 +34,7 @@ export type RecordShape = Readonly<Record<string, FieldShape>>
 
 class Misfit extends Problem {}
 
-function shown(value: Value): string {
+function describeValue(value: Value): string {
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`
   if (isInt(value)) return `integer \`${value}\``
   if (typeof value === 'boolean') return `boolean \`${value}\``
@@ -42,8 +42,8 @@ function shown(value: Value): string {
   return value === null ? 'null' : value instanceof HarnList ? 'sequence' : 'map'
 }
 
-function misfit(path: string, value: Value, wanted: string): never {
-  throw new Misfit(`${path}: invalid type: ${shown(value)}, expected ${wanted}`)
+function throwMisfit(path: string, value: Value, wanted: string): never {
+  throw new Misfit(`${path}: invalid type: ${describeValue(value)}, expected ${wanted}`)
 }
 
 function readField(value: Value, shape: FieldShape, path: string): Value {
@@ -51,31 +51,31 @@ function readField(value: Value, shape: FieldShape, path: string): Value {
     case 'any':
       return value ?? shape.fallback ?? null
     case 'text':
-      return value === null ? (shape.fallback ?? null) : typeof value === 'string' ? value : misfit(path, value, 'a string')
+      return value === null ? (shape.fallback ?? null) : typeof value === 'string' ? value : throwMisfit(path, value, 'a string')
     case 'int':
-      return value === null ? (shape.fallback ?? null) : isInt(value) ? value : misfit(path, value, 'i64')
+      return value === null ? (shape.fallback ?? null) : isInt(value) ? value : throwMisfit(path, value, 'i64')
     case 'number': {
       if (value === null) return shape.fallback ?? null
-      return value instanceof HarnFloat ? value : isInt(value) ? new HarnFloat(Number(value)) : misfit(path, value, 'f64')
+      return value instanceof HarnFloat ? value : isInt(value) ? new HarnFloat(Number(value)) : throwMisfit(path, value, 'f64')
     }
     case 'flag':
-      return value === null ? shape.fallback : typeof value === 'boolean' ? value : misfit(path, value, 'a boolean')
+      return value === null ? shape.fallback : typeof value === 'boolean' ? value : throwMisfit(path, value, 'a boolean')
     case 'dict':
       return value === null
         ? (shape.fallback ?? new HarnDict())
         : value instanceof HarnDict
           ? value
-          : misfit(path, value, 'a map')
+          : throwMisfit(path, value, 'a map')
     case 'texts': {
       if (value === null) return new HarnList([])
-      if (!(value instanceof HarnList)) return misfit(path, value, 'a sequence')
+      if (!(value instanceof HarnList)) return throwMisfit(path, value, 'a sequence')
       return new HarnList(
-        value.view().map((item, at) => (typeof item === 'string' ? item : misfit(`${path}[${at}]`, item, 'a string'))),
+        value.view().map((item, at) => (typeof item === 'string' ? item : throwMisfit(`${path}[${at}]`, item, 'a string'))),
       )
     }
     case 'records': {
       if (value === null) return new HarnList([])
-      if (!(value instanceof HarnList)) return misfit(path, value, 'a sequence')
+      if (!(value instanceof HarnList)) return throwMisfit(path, value, 'a sequence')
       return new HarnList(value.view().map((item, at) => readShape(item, shape.name, shape.shape, `${path}[${at}]`)))
     }
     case 'record':
@@ -84,7 +84,7 @@ function readField(value: Value, shape: FieldShape, path: string): Value {
 }
 
 function readShape(value: Value, name: string, shape: RecordShape, path: string): HarnDict {
-  if (!(value instanceof HarnDict)) return misfit(path === '' ? '.' : path, value, `struct ${name}`)
+  if (!(value instanceof HarnDict)) return throwMisfit(path === '' ? '.' : path, value, `struct ${name}`)
   const result = new HarnDict()
   for (const [field, each] of Object.entries(shape))
     result.set(field, readField(value.get(field) ?? null, each, path === '' ? field : `${path}.${field}`))

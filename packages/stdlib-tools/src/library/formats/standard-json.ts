@@ -14,14 +14,14 @@ function checkDepth(depth: number): void {
 }
 
 /** Keys and indices of a path such as `$.a.b[-1]`. */
-function stepsOf(path: string): (string | number)[] {
+function parseSteps(path: string): (string | number)[] {
   const plain = path.startsWith('$') ? path.slice(1) : path
   return (plain.match(/\[-?\d+\]|[^.[\]]+/g) ?? []).map((step) => (step.startsWith('[') ? Number(step.slice(1, -1)) : step))
 }
 
-function valueAt(document: Value, path: string): Value | undefined {
+function findValue(document: Value, path: string): Value | undefined {
   let at: Value | undefined = document
-  for (const step of stepsOf(path)) {
+  for (const step of parseSteps(path)) {
     if (typeof step === 'number') at = at instanceof HarnList ? at.at(step < 0 ? at.length + step : step) : undefined
     else at = at instanceof HarnDict ? at.get(step) : undefined
     if (at === undefined) return undefined
@@ -44,20 +44,20 @@ function withValue(document: Value, keys: readonly string[], value: Value): Valu
 }
 
 /** The second wins; dicts are joined at every depth, lists replaced. */
-function merged(a: Value, b: Value, depth = 0): Value {
+function mergeValues(a: Value, b: Value, depth = 0): Value {
   checkDepth(depth)
   if (!(a instanceof HarnDict) || !(b instanceof HarnDict)) return b
   const out = a.copy()
-  for (const [key, value] of b.entries()) out.set(key, out.has(key) ? merged(out.get(key)!, value, depth + 1) : value)
+  for (const [key, value] of b.entries()) out.set(key, out.has(key) ? mergeValues(out.get(key)!, value, depth + 1) : value)
   return out
 }
 
-const below = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
 
 function flatten(value: Value, path: string, out: HarnDict, depth = 0): void {
   checkDepth(depth)
   if (value instanceof HarnDict && value.size > 0) {
-    for (const [key, inner] of value.entries()) flatten(inner, below(path, key), out, depth + 1)
+    for (const [key, inner] of value.entries()) flatten(inner, joinPath(path, key), out, depth + 1)
   } else if (value instanceof HarnList && value.length > 0) {
     value.view().forEach((inner, i) => flatten(inner, `${path}[${i}]`, out, depth + 1))
   } else out.set(path, value)
@@ -76,10 +76,10 @@ function compareAt(before: Value, after: Value, path: string, out: Changes, dept
     return
   }
   for (const [key, value] of before.entries()) {
-    if (after.has(key)) compareAt(value, after.get(key)!, below(path, key), out, depth + 1)
-    else out.deletions.set(below(path, key), value)
+    if (after.has(key)) compareAt(value, after.get(key)!, joinPath(path, key), out, depth + 1)
+    else out.deletions.set(joinPath(path, key), value)
   }
-  for (const [key, value] of after.entries()) if (!before.has(key)) out.additions.set(below(path, key), value)
+  for (const [key, value] of after.entries()) if (!before.has(key)) out.additions.set(joinPath(path, key), value)
 }
 
 function changesBetween(before: Value, after: Value): HarnDict {
@@ -93,12 +93,12 @@ const OPERATIONS = {
   get: {
     documents: 1,
     run: (ctx, json, path) => {
-      const found = valueAt(json!, display(path!))
+      const found = findValue(json!, display(path!))
       return found === undefined ? ctx.throw(`Path not found: ${display(path!)}`) : found
     },
   },
   set: { documents: 1, run: (_ctx, json, path, value) => withValue(json!, display(path!).split('.'), value!) },
-  merge: { documents: 2, run: (_ctx, a, b) => merged(a!, b!) },
+  merge: { documents: 2, run: (_ctx, a, b) => mergeValues(a!, b!) },
   flatten: {
     documents: 1,
     run: (_ctx, value) => {
@@ -163,21 +163,21 @@ export const jsonPlaceFunctions: readonly BuiltinDef[] = [
     (ctx, op, given) => {
       const args = given as HarnDict
       chargeArguments(ctx, [op!, args])
-      const named = (...names: string[]): Value[] => names.map((name) => args.get(name) ?? null)
+      const pickNamed = (...names: string[]): Value[] => names.map((name) => args.get(name) ?? null)
       switch (op) {
         case 'parse':
-          return ctx.call(ctx.builtinValue('json_parse'), named('input'))
+          return ctx.call(ctx.builtinValue('json_parse'), pickNamed('input'))
         case 'stringify':
-          return ctx.call(ctx.builtinValue('json_stringify'), named('value'))
+          return ctx.call(ctx.builtinValue('json_stringify'), pickNamed('value'))
         case 'get':
-          return start(ctx, 'get', named('json', 'path'))
+          return start(ctx, 'get', pickNamed('json', 'path'))
         case 'set':
-          return start(ctx, 'set', named('json', 'path', 'value'))
+          return start(ctx, 'set', pickNamed('json', 'path', 'value'))
         case 'merge':
         case 'diff':
-          return start(ctx, op, named('a', 'b'))
+          return start(ctx, op, pickNamed('a', 'b'))
         case 'flatten':
-          return start(ctx, 'flatten', named('value'))
+          return start(ctx, 'flatten', pickNamed('value'))
         default:
           return ctx.throw(`Unknown operation: ${display(op!)}`)
       }

@@ -51,36 +51,36 @@ export class LiteralReader {
     return true
   }
 
-  value(depth = 0): Value {
+  parseValue(depth = 0): Value {
     if (depth > MAX_DEPTH) this.fail('arguments are nested too deeply')
     const char = this.peek()
     switch (char) {
       case '{':
-        return this.object(depth)
+        return this.parseObject(depth)
       case '[':
-        return this.array(depth)
+        return this.parseArray(depth)
       case '"':
       case "'":
       case '`':
-        return this.quoted(char)
+        return this.parseQuoted(char)
       case '<':
-        if (this.text.startsWith('<<', this.at)) return this.heredoc()
+        if (this.text.startsWith('<<', this.at)) return this.parseHeredoc()
         break
       case '':
         return this.fail('unexpected end of input')
     }
-    return this.bare()
+    return this.parseBare()
   }
 
-  object(depth: number): HarnDict {
+  parseObject(depth: number): HarnDict {
     this.at++
     const dict = new HarnDict()
     for (;;) {
       if (this.accept('}')) return dict
       if (this.accept(',')) continue
-      const key = this.key()
+      const key = this.parseKey()
       if (!this.accept(':')) this.fail(`expected \`:\` after key \`${key}\` inside object literal`)
-      dict.set(key, this.value(depth + 1))
+      dict.set(key, this.parseValue(depth + 1))
       const next = this.peek()
       if (next !== ',' && next !== '}')
         this.fail(
@@ -91,9 +91,9 @@ export class LiteralReader {
     }
   }
 
-  private key(): string {
+  private parseKey(): string {
     const char = this.peek()
-    if (char === '"' || char === "'" || char === '`') return this.quoted(char)
+    if (char === '"' || char === "'" || char === '`') return this.parseQuoted(char)
     const found = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(this.text.slice(this.at, this.at + 256))
     if (found === null)
       return this.fail(
@@ -105,13 +105,13 @@ export class LiteralReader {
     return found[0]
   }
 
-  private array(depth: number): HarnList {
+  private parseArray(depth: number): HarnList {
     this.at++
     const items: Value[] = []
     for (;;) {
       if (this.accept(']')) return new HarnList(items)
       if (this.accept(',')) continue
-      items.push(this.value(depth + 1))
+      items.push(this.parseValue(depth + 1))
       const next = this.peek()
       if (next !== ',' && next !== ']')
         this.fail(
@@ -122,8 +122,8 @@ export class LiteralReader {
     }
   }
 
-  private quoted(quote: string): string {
-    const inside = this.quotedHeredoc(quote)
+  private parseQuoted(quote: string): string {
+    const inside = this.parseQuotedHeredoc(quote)
     if (inside !== null) return inside
     this.at++
     let out = ''
@@ -164,12 +164,12 @@ export class LiteralReader {
   }
 
   /** `"<<TAG …"`: models quote heredocs too. */
-  private quotedHeredoc(quote: string): string | null {
+  private parseQuotedHeredoc(quote: string): string | null {
     if (!/^<<['"]?[A-Za-z_]\w*['"]?[ \t]*\n/.test(this.text.slice(this.at + 1, this.at + 80))) return null
     const start = this.at
     this.at++
     try {
-      const body = this.heredoc()
+      const body = this.parseHeredoc()
       if (this.text[this.at] === quote) this.at++
       return body
     } catch {
@@ -179,18 +179,18 @@ export class LiteralReader {
   }
 
   /** The lines between `<<TAG` and a line that is TAG, without the last line end. */
-  private heredoc(): string {
+  private parseHeredoc(): string {
     const open = HEREDOC_OPEN.exec(this.text.slice(this.at, this.at + 256))
     if (open === null) return this.fail('heredoc requires a tag after << (e.g. <<EOF), and a newline after it')
     const tag = (open[1] ?? open[2] ?? open[3])!
     const start = this.at + open[0].length
-    const found = this.heredocs.closing(tag, start)
+    const found = this.heredocs.findClosing(tag, start)
     if (found === null) return this.fail(`unterminated heredoc: expected closing ${tag} at the start of a line`)
     this.at = found.end
     return found.start === start ? '' : this.text.slice(start, found.start - 1).replace(/\r$/, '')
   }
 
-  private bare(): Value {
+  private parseBare(): Value {
     const rest = this.text.slice(this.at, this.at + 512)
     const number = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/.exec(rest)
     if (number !== null) {

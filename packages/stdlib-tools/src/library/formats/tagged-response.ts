@@ -1,11 +1,11 @@
 // The text protocol of tool calls: a model writes prose and calls between tags; what it writes elsewhere is
 // a violation that it is told of. Calls outside their tags are still carried out, since refusing them helps nobody.
 
-import { HarnDict, HarnList, debugQuoted, parseJson, sortTexts, sortedJson } from '@bridle/vm/families'
+import { HarnDict, HarnList, debugQuoted, parseJson, sortTexts, stringifySorted } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { LiteralError, LiteralReader } from './tagged-arguments.js'
-import { balanced } from './json-extract.js'
-import { HEREDOC_OPEN, Heredocs, Patience, stretches, withoutStretches } from './text-stretches.js'
+import { findBalanced } from './json-extract.js'
+import { HEREDOC_OPEN, Heredocs, Patience, findStretches, withoutStretches } from './text-stretches.js'
 
 export interface TextCall {
   readonly id: string
@@ -78,12 +78,12 @@ class TaggedReader {
   read(): TaggedResponse {
     let at = 0
     while (at < this.text.length) {
-      const open = this.nextTag(at)
-      if (open > at) this.stray(this.text.slice(at, open))
-      at = open < this.text.length ? this.tag(open) : open
+      const open = this.findNextTag(at)
+      if (open > at) this.readStray(this.text.slice(at, open))
+      at = open < this.text.length ? this.readTag(open) : open
     }
     if (this.canonical.length === 0 && this.errors.length === 0 && this.violations.length === 0) {
-      this.violate(
+      this.noteViolation(
         'Response contained no <tool_call>, <assistant_prose>, <user_response>, or <done> block. Every response must be ' +
           'composed of these tags only.',
       )
@@ -100,7 +100,7 @@ class TaggedReader {
   }
 
   /** The next `<` that is not the start of a heredoc; heredocs are passed over whole. */
-  private nextTag(from: number): number {
+  private findNextTag(from: number): number {
     let at = from
     for (;;) {
       const open = this.text.indexOf('<', at)
@@ -108,12 +108,12 @@ class TaggedReader {
       const heredoc = HEREDOC_OPEN.exec(this.text.slice(open, open + 256))
       if (heredoc === null) return open
       const start = open + heredoc[0].length
-      at = this.heredocs.closing((heredoc[1] ?? heredoc[2] ?? heredoc[3])!, start)?.end ?? start
+      at = this.heredocs.findClosing((heredoc[1] ?? heredoc[2] ?? heredoc[3])!, start)?.end ?? start
     }
   }
 
   /** Reads what begins with the `<` at `open`; gives the place after it. */
-  private tag(open: number): number {
+  private readTag(open: number): number {
     for (const name of TAGS) {
       const mark = `<${name}>`
       if (!this.text.startsWith(mark, open)) continue
@@ -122,37 +122,37 @@ class TaggedReader {
         this.open.add(name)
         break
       }
-      this.block(name, this.text.slice(open + mark.length, close))
+      this.readBlock(name, this.text.slice(open + mark.length, close))
       return close + name.length + 3
     }
-    const angle = this.angleCall(open)
+    const angle = this.readAngleCall(open)
     if (angle !== null) return angle
     const end = this.text.indexOf('>', open)
     if (end < 0) {
-      this.violate(
-        `Unclosed tag starting at ${short(this.text.slice(open), TAG_PREVIEW)}. Close it or remove it; only <tool_call>, ` +
+      this.noteViolation(
+        `Unclosed tag starting at ${quoteShort(this.text.slice(open), TAG_PREVIEW)}. Close it or remove it; only <tool_call>, ` +
           '<assistant_prose>, <user_response>, and <done> are accepted.',
       )
       return this.text.length
     }
-    this.violate(
-      `Unknown top-level tag ${short(this.text.slice(open, end + 1), TAG_PREVIEW)}. Use <tool_call>, <assistant_prose>, ` +
+    this.noteViolation(
+      `Unknown top-level tag ${quoteShort(this.text.slice(open, end + 1), TAG_PREVIEW)}. Use <tool_call>, <assistant_prose>, ` +
         '<user_response>, or <done> — no other tags are accepted at the top level.',
     )
     return end + 1
   }
 
   /** What is wrong with an answer is told to the model, which reads no thousands of lines. */
-  private violate(text: string): void {
+  private noteViolation(text: string): void {
     if (this.violations.length < MOST_VIOLATIONS) this.violations.push(text)
   }
 
-  private block(name: Tag, body: string): void {
+  private readBlock(name: Tag, body: string): void {
     const text = body.trim()
     if (name === 'tool_call') return this.callBlock(body)
     if (name === 'done') {
       if (text === '') {
-        this.violate('<done> block is empty. Emit the configured done sentinel (default `##DONE##`) inside the block.')
+        this.noteViolation('<done> block is empty. Emit the configured done sentinel (default `##DONE##`) inside the block.')
         return
       }
       this.doneMarker = text
@@ -173,25 +173,25 @@ class TaggedReader {
     }
     this.errors.push(
       found.calls.length === 0
-        ? `<tool_call> body did not contain a bare \`name({ ... })\` expression. Got: ${short(body.trim(), PREVIEW)}`
+        ? `<tool_call> body did not contain a bare \`name({ ... })\` expression. Got: ${quoteShort(body.trim(), PREVIEW)}`
         : `<tool_call> body contained ${found.calls.length} calls; emit one call per <tool_call> block.`,
     )
   }
 
   private accept(call: TextCall): void {
     this.calls.push(call)
-    this.canonical.push(`<tool_call>\n${call.name}(${sortedJson(call.arguments, 2)})\n</tool_call>`)
+    this.canonical.push(`<tool_call>\n${call.name}(${stringifySorted(call.arguments, 2)})\n</tool_call>`)
   }
 
   /** `<name({…})>` of a known tool. */
-  private angleCall(open: number): number | null {
+  private readAngleCall(open: number): number | null {
     const found = /^<([A-Za-z_]\w*)\(/.exec(this.text.slice(open, open + 128))
     const name = found?.[1]
     if (name === undefined || !this.known.has(name) || this.patience.isOver) return null
     const reader = new LiteralReader(this.text, open + found![0].length, this.heredocs)
     let args: Value
     try {
-      args = reader.peek() === ')' ? new HarnDict() : reader.value()
+      args = reader.peek() === ')' ? new HarnDict() : reader.parseValue()
     } catch (error) {
       if (!(error instanceof LiteralError)) throw error
       this.patience.fail(reader.at - open)
@@ -202,7 +202,7 @@ class TaggedReader {
       return null
     }
     this.accept({ id: `tc_angle_${name}`, name, arguments: args })
-    this.violate(
+    this.noteViolation(
       `Tool call \`${name}\` was emitted as \`<${name}(...)>\` instead of \`<tool_call>${name}({ ... })</tool_call>\`. ` +
         'Executed this turn so work moves forward; wrap each call in `<tool_call>` tags on subsequent turns.',
     )
@@ -212,20 +212,20 @@ class TaggedReader {
     return this.text.startsWith(closing, reader.at) ? reader.at + closing.length : reader.at
   }
 
-  private stray(piece: string): void {
+  private readStray(piece: string): void {
     if (piece.trim() === '') return
     const found = this.scan(piece)
     if (found.calls.length > 0) {
       for (const call of found.calls) this.accept(call)
       const names = found.calls.map((call) => call.name).join(', ')
-      this.violate(
+      this.noteViolation(
         `Tool call(s) (${names}) were emitted as bare text outside \`<tool_call>\` tags. Executed this turn so work moves ` +
           'forward; please wrap each call in `<tool_call>...</tool_call>` on subsequent turns.',
       )
       return
     }
-    this.violate(
-      `Stray text outside response tags: ${short(piece.trim(), PREVIEW)}. Wrap all prose in ` +
+    this.noteViolation(
+      `Stray text outside response tags: ${quoteShort(piece.trim(), PREVIEW)}. Wrap all prose in ` +
         '<assistant_prose>...</assistant_prose> or <user_response>...</user_response>, and every tool call in ' +
         '<tool_call>...</tool_call>.',
     )
@@ -237,7 +237,7 @@ class TaggedReader {
     const calls: TextCall[] = []
     const errors: string[] = []
     // Whoever asks reads the first only.
-    const problem = (message: string): void => {
+    const noteProblem = (message: string): void => {
       if (errors.length === 0) errors.push(message)
     }
     const heredocs = new Heredocs(text)
@@ -245,7 +245,7 @@ class TaggedReader {
       /(?:^|\n)[ \t]*<?(?:(?:tool_code|tool_call|tool_output|call|tool|use|python|javascript|typescript|shell|bash):[ \t]*)?([A-Za-z_]\w*)\(/g
     for (let found = start.exec(text); found !== null; found = start.exec(text)) {
       if (this.patience.isOver) {
-        problem('too many tool calls that cannot be read; emit complete calls only.')
+        noteProblem('too many tool calls that cannot be read; emit complete calls only.')
         break
       }
       const name = found[1]!
@@ -258,16 +258,16 @@ class TaggedReader {
           const names = sortTexts([...this.known])
             .slice(0, 20)
             .join(', ')
-          problem(`Unknown tool '${name}'. Available tools: [${names}]`)
+          noteProblem(`Unknown tool '${name}'. Available tools: [${names}]`)
         }
         continue
       }
       if (first !== '{' && first !== ')') {
-        problem(`Tool '${name}' must be called with an object literal argument like ${name}({ ... }).`)
+        noteProblem(`Tool '${name}' must be called with an object literal argument like ${name}({ ... }).`)
         continue
       }
       try {
-        const args = first === ')' ? new HarnDict() : (reader.value() as HarnDict)
+        const args = first === ')' ? new HarnDict() : (reader.parseValue() as HarnDict)
         if (!reader.accept(')')) {
           throw new LiteralError('missing closing `)`. Every tool call must be a complete TypeScript expression.')
         }
@@ -276,7 +276,7 @@ class TaggedReader {
       } catch (error) {
         if (!(error instanceof LiteralError)) throw error
         this.patience.fail(reader.at - behind)
-        problem(`TOOL CALL PARSE ERROR: \`${name}(...)\` — ${error.message}`)
+        noteProblem(`TOOL CALL PARSE ERROR: \`${name}(...)\` — ${error.message}`)
       }
     }
     if (calls.length === 0 && errors.length === 0) {
@@ -289,12 +289,12 @@ class TaggedReader {
         )
       }
     }
-    if (calls.length === 0 && errors.length === 0) calls.push(...this.jsonCalls(text))
+    if (calls.length === 0 && errors.length === 0) calls.push(...this.listJsonCalls(text))
     return { calls, errors }
   }
 
   /** Calls in the JSON of a service's own API, which some models write as text; calls of unknown tools are left out. */
-  private jsonCalls(text: string): TextCall[] {
+  private listJsonCalls(text: string): TextCall[] {
     const start = /\[\s*\{\s*"id"|\{\s*"id"\s*:\s*"call_/.exec(text)
     const parsed = start === null ? null : parseJson(text.slice(start.index).trim())
     if (parsed === null || !parsed.ok) return []
@@ -329,7 +329,7 @@ function unwrap(body: string): string {
 }
 
 /** A text in quotes, cut after so many characters. */
-function short(text: string, most: number): string {
+function quoteShort(text: string, most: number): string {
   const chars = [...text]
   return debugQuoted(chars.length <= most ? text : `${chars.slice(0, most).join('')}…`)
 }
@@ -348,7 +348,7 @@ function withoutPlans(text: string): string {
   for (const found of text.matchAll(INLINE_MODE)) {
     if (found.index < at) continue
     if (patience.isOver) break
-    const object = balanced(text.slice(found.index), '{', '}')
+    const object = findBalanced(text.slice(found.index), '{', '}')
     patience.spend(object?.length ?? text.length - found.index)
     if (object === null || !parseJson(object).ok) continue
     kept += text.slice(at, found.index)
@@ -376,7 +376,7 @@ function withoutInternalFences(text: string): string {
 }
 
 /** What a person may see of a model's text. */
-export function visibleText(raw: string): string {
+export function cutToVisible(raw: string): string {
   let text = stripThinking(raw)
   text = withoutStretches(text, '<tool_call>', '</tool_call>')
   text = withoutStretches(text, '<done>', '</done>')
@@ -386,7 +386,7 @@ export function visibleText(raw: string): string {
     .split('\n')
     .filter((line) => !/^\s*(?:##DONE##|DONE|PLAN_READY)\s*$/.test(line))
     .join('\n')
-  const responses = Array.from(stretches(text, '<user_response>', '</user_response>'), ({ inner }) => inner.trim())
+  const responses = Array.from(findStretches(text, '<user_response>', '</user_response>'), ({ inner }) => inner.trim())
   text = responses.length > 0 ? responses.join('\n\n') : text.replace(/<\/?assistant_prose>/g, '')
   text = withoutPlans(withoutInternalFences(text))
   // Once over, as the reference does: of four line ends three stay.

@@ -9,7 +9,7 @@ interface Stretch {
 }
 
 /** Stretches in which the marks follow each other, as near as they can; they do not overlap. */
-export function* stretches(text: string, ...marks: readonly string[]): Generator<Stretch, void> {
+export function* findStretches(text: string, ...marks: readonly string[]): Generator<Stretch, void> {
   for (let from = 0; ;) {
     const start = text.indexOf(marks[0]!, from)
     if (start < 0) return
@@ -31,7 +31,7 @@ export function* stretches(text: string, ...marks: readonly string[]): Generator
 export function withoutStretches(text: string, ...marks: readonly string[]): string {
   let out = ''
   let from = 0
-  for (const { start, end } of stretches(text, ...marks)) {
+  for (const { start, end } of findStretches(text, ...marks)) {
     out += text.slice(from, start)
     from = end
   }
@@ -50,7 +50,7 @@ export class Heredocs {
   }
 
   /** The first line at or behind a place that begins with the tag: where it starts, and where the tag ends. */
-  closing(tag: string, from: number): { readonly start: number; readonly end: number } | null {
+  findClosing(tag: string, from: number): { readonly start: number; readonly end: number } | null {
     this.lines ??= this.read()
     const places = this.lines.get(tag) ?? []
     let low = 0

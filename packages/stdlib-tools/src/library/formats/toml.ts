@@ -17,7 +17,7 @@ export function parseTomlText(text: string): Value {
     if (error instanceof TomlError) {
       const message = error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')
       const line = text.split('\n')[error.line - 1] ?? ''
-      throw new FormatError(framed(line, error.line, problemAt(message, line, error.column)))
+      throw new FormatError(frameMessage(line, error.line, describeProblem(message, line, error.column)))
     }
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
     throw error
@@ -41,16 +41,18 @@ const WORDINGS: Readonly<Record<string, string>> = {
 }
 
 /** What a message of the package about a line means to scripts. */
-function problemAt(message: string, line: string, column: number): Problem {
+function describeProblem(message: string, line: string, column: number): Problem {
   const end = line.length + 1
   const bare = /^[^#,\]}]*/.exec(line.slice(column - 1))![0].trimEnd()
   const asIt = { column, words: WORDINGS[message] ?? message }
   switch (message) {
     case 'invalid value':
-      return valueProblem(bare, column)
+      return describeValueProblem(bare, column)
     case 'each key-value declaration must be followed by an end-of-line': {
       const value = /^[^=]*=\s*(?=[^\s"'[{])/.exec(line)
-      return value === null ? asIt : valueProblem(/^[^#]*/.exec(line.slice(value[0].length))![0].trimEnd(), value[0].length + 1)
+      return value === null
+        ? asIt
+        : describeValueProblem(/^[^#]*/.exec(line.slice(value[0].length))![0].trimEnd(), value[0].length + 1)
     }
     case 'expected comma or end of structure':
       if (column < end) return asIt
@@ -81,7 +83,7 @@ function problemAt(message: string, line: string, column: number): Problem {
 }
 
 /** Of a value that is no number, date or quoted text. */
-function valueProblem(bare: string, column: number): Problem {
+function describeValueProblem(bare: string, column: number): Problem {
   const word = bare === '' ? undefined : ['true', 'false'].find((each) => each.startsWith(bare))
   const words =
     word === undefined ? 'string values must be quoted, expected literal string' : `invalid boolean, expected \`${word}\``
@@ -96,7 +98,7 @@ function refuseLargeInts(data: unknown): void {
 }
 
 /** A message with its place, as lines: the line of the text, carets below it, what is wrong. */
-function framed(source: string, line: number, { column, size = 1, words }: Problem): string {
+function frameMessage(source: string, line: number, { column, size = 1, words }: Problem): string {
   const margin = ' '.repeat(String(line).length)
   return [
     `TOML parse error at line ${line}, column ${column}`,
@@ -108,25 +110,25 @@ function framed(source: string, line: number, { column, size = 1, words }: Probl
   ].join('\n')
 }
 
-function tableOf(value: Value): Keyed | null {
+function asTable(value: Value): Keyed | null {
   return value instanceof Keyed ? value : null
 }
 
-function itemsOf(value: Value): readonly Value[] | null {
+function listItems(value: Value): readonly Value[] | null {
   return value instanceof HarnList ? value.view() : value instanceof HarnSet ? value.values() : null
 }
 
 /** A list of dicts only, which is written as `[[name]]` sections. */
-function tablesOf(value: Value): readonly Keyed[] | null {
-  const items = itemsOf(value)
+function listTables(value: Value): readonly Keyed[] | null {
+  const items = listItems(value)
   if (items === null || items.length === 0) return null
-  const tables = items.map(tableOf)
+  const tables = items.map(asTable)
   return tables.every((table) => table !== null) ? tables : null
 }
 
 export function stringifyToml(value: Value): string {
-  const table = tableOf(value)
-  if (table === null) throw new FormatError(`unsupported ${unsupportedName(value)} type`)
+  const table = asTable(value)
+  if (table === null) throw new FormatError(`unsupported ${nameUnsupported(value)} type`)
   const sections: string[] = []
   writeTable(sections, table, '', '', 0)
   return sections.join('\n')
@@ -139,13 +141,13 @@ function writeTable(sections: string[], table: Keyed, path: string, header: stri
   const inner: (() => void)[] = []
   for (const key of table.keys()) {
     const value = table.get(key)!
-    const name = path === '' ? keyText(key) : `${path}.${keyText(key)}`
-    const child = tableOf(value)
-    const children = tablesOf(value)
+    const name = path === '' ? formatKey(key) : `${path}.${formatKey(key)}`
+    const child = asTable(value)
+    const children = listTables(value)
     if (child !== null) inner.push(() => writeTable(sections, child, name, `[${name}]`, depth + 1))
     else if (children !== null)
       for (const each of children) inner.push(() => writeTable(sections, each, name, `[[${name}]]`, depth + 1))
-    else lines.push(`${keyText(key)} = ${inlineValue(value, depth + 1)}\n`)
+    else lines.push(`${formatKey(key)} = ${formatInline(value, depth + 1)}\n`)
   }
   // A table that only holds tables needs no section of its own, unless it is empty or an element.
   const implied = lines.length === 0 && inner.length > 0 && !header.startsWith('[[')
@@ -153,36 +155,36 @@ function writeTable(sections: string[], table: Keyed, path: string, header: stri
   for (const write of inner) write()
 }
 
-function keyText(key: string): string {
+function formatKey(key: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(key)) return key
-  return /["\\]/.test(key) && !key.includes("'") && !CONTROL.test(key) ? `'${key}'` : quoted(key)
+  return /["\\]/.test(key) && !key.includes("'") && !CONTROL.test(key) ? `'${key}'` : quoteText(key)
 }
 
-function inlineValue(value: Value, depth: number): string {
+function formatInline(value: Value, depth: number): string {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
   switch (typeof value) {
     case 'string':
-      return textValue(value)
+      return formatString(value)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
   if (value === null) throw new FormatError('unsupported unit type')
-  if (value instanceof HarnFloat) return floatText(value.v)
-  const items = itemsOf(value)
-  if (items !== null) return `[${items.map((item) => inlineValue(item, depth + 1)).join(', ')}]`
-  const table = tableOf(value)
-  if (table === null) return textValue(display(value))
+  if (value instanceof HarnFloat) return formatFloat(value.v)
+  const items = listItems(value)
+  if (items !== null) return `[${items.map((item) => formatInline(item, depth + 1)).join(', ')}]`
+  const table = asTable(value)
+  if (table === null) return formatString(display(value))
   if (table.size === 0) return '{}'
   return `{ ${table
     .keys()
-    .map((key) => `${keyText(key)} = ${inlineValue(table.get(key)!, depth + 1)}`)
+    .map((key) => `${formatKey(key)} = ${formatInline(table.get(key)!, depth + 1)}`)
     .join(', ')} }`
 }
 
 /** Digits with a point, `inf`, `nan`. */
-function floatText(v: number): string {
+function formatFloat(v: number): string {
   if (Number.isNaN(v)) return 'nan'
   const text = displayFloat(v)
   return Number.isFinite(v) && !text.includes('.') ? `${text}.0` : text
@@ -193,27 +195,27 @@ function floatText(v: number): string {
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
 /** The first form that needs no escapes: quotes, apostrophes, three of the one, three of the other; else quotes with escapes. */
-function textValue(text: string): string {
-  if (CONTROL.test(text)) return quoted(text)
+function formatString(text: string): string {
+  if (CONTROL.test(text)) return quoteText(text)
   const lines = text.includes('\n')
   const backslash = text.includes('\\')
-  if (!lines && !backslash && !text.includes('"')) return quoted(text)
+  if (!lines && !backslash && !text.includes('"')) return quoteText(text)
   if (!lines && !text.includes("'")) return `'${text}'`
   const gap = lines ? '\n' : ''
   if (!backslash && !text.includes('"""')) return `"""${gap}${text}"""`
-  return text.includes("'''") ? quoted(text) : `'''${gap}${text}'''`
+  return text.includes("'''") ? quoteText(text) : `'''${gap}${text}'''`
 }
 
 /** What the error calls a value that cannot be a document. */
-function unsupportedName(value: Value): string {
+function nameUnsupported(value: Value): string {
   if (value === null) return 'unit'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'str'
   if (typeof value !== 'object') return 'i64'
-  return value instanceof HarnFloat ? 'f64' : itemsOf(value) === null ? 'str' : 'array'
+  return value instanceof HarnFloat ? 'f64' : listItems(value) === null ? 'str' : 'array'
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   const named: Readonly<Record<string, string>> = {
     '"': '\\"',
     '\\': '\\\\',

@@ -9,7 +9,7 @@ import {
   Keyed,
   Problem,
   display,
-  interchangeFloat,
+  formatInterchangeFloat,
   keep,
   visit as visitValues,
   wrapInt,
@@ -30,7 +30,7 @@ import {
   visit,
 } from 'yaml'
 import type { CST, Document, Node } from 'yaml'
-import { SEVERAL_DOCUMENTS, doubledKey, placeText, yamlProblem } from './yaml-problems.js'
+import { SEVERAL_DOCUMENTS, describeDoubledKey, placeText, describeYamlProblem } from './yaml-problems.js'
 
 /** A text or value that cannot be converted; the message has no prefix yet. */
 export class FormatError extends Problem {}
@@ -57,7 +57,7 @@ export function parseYaml(text: string): Value {
   } catch (error) {
     if (error instanceof FormatError) throw error
     if (error instanceof RangeError) throw new FormatError(TOO_DEEP)
-    throw new FormatError(error instanceof Error ? problemText(error, text) : String(error))
+    throw new FormatError(error instanceof Error ? describeProblem(error, text) : String(error))
   }
 }
 
@@ -75,10 +75,10 @@ function compose(text: string): Document.Parsed {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
-    const documents = composer.compose(boundedTokens(text), true, text.length) as Iterable<Document.Parsed>
+    const documents = composer.compose(parseTokens(text), true, text.length) as Iterable<Document.Parsed>
     const [document, another] = documents
     const [problem] = document!.errors
-    if (problem !== undefined) throw new FormatError(problemText(problem, text))
+    if (problem !== undefined) throw new FormatError(describeProblem(problem, text))
     if (another !== undefined) throw new FormatError(SEVERAL_DOCUMENTS)
     return document!
   } finally {
@@ -90,7 +90,7 @@ function compose(text: string): Document.Parsed {
  * The syntax of a text, nested no deeper than values may be. The package composes nodes by recursion, and a regular expression that the
  * JavaScript engine compiles where the stack is nearly full ends the process.
  */
-function* boundedTokens(text: string): Generator<CST.Token, void, void> {
+function* parseTokens(text: string): Generator<CST.Token, void, void> {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
@@ -112,20 +112,20 @@ function refuseDoubledKeys({ items }: YAMLMap, text: string): void {
   const seen = new Set<unknown>()
   for (const { key } of items) {
     const value: unknown = isScalar(key) ? key.value : key
-    if (seen.has(value)) throw new FormatError(doubledKey(text, (key as Node).range?.[0] ?? 0))
+    if (seen.has(value)) throw new FormatError(describeDoubledKey(text, (key as Node).range?.[0] ?? 0))
     seen.add(value)
   }
 }
 
 /** What scripts are told of errors that they are likely to meet; the package's own words for others. */
-function problemText(problem: YAMLParseError | Error, text: string): string {
+function describeProblem(problem: YAMLParseError | Error, text: string): string {
   if (!(problem instanceof YAMLParseError)) {
     const { message } = problem
     if (!message.startsWith('Unresolved alias ')) return message
     const name = message.slice(message.lastIndexOf(': ') + 2)
     return `unknown anchor${placeText(text, text.indexOf(`*${name}`))}`
   }
-  return yamlProblem(problem, text) ?? problem.message + placeText(text, problem.pos[0])
+  return describeYamlProblem(problem, text) ?? problem.message + placeText(text, problem.pos[0])
 }
 
 const CORE_TAG = 'tag:yaml.org,2002:'
@@ -142,7 +142,7 @@ function withoutTag(node: Node & { tag?: string; value?: unknown }): Node | unde
   const tag = node.tag!
   delete node.tag
   const core = tag.startsWith(CORE_TAG) ? tag.slice(CORE_TAG.length) : null
-  if (!isScalar(node)) return tag.startsWith('!') ? wrapped(tag, node) : undefined
+  if (!isScalar(node)) return tag.startsWith('!') ? wrapTagged(tag, node) : undefined
   const source = node.source ?? ''
   const expected = core !== null && Object.hasOwn(TAGGED, core) ? TAGGED[core]! : null
   if (expected === null && core !== null) {
@@ -150,14 +150,14 @@ function withoutTag(node: Node & { tag?: string; value?: unknown }): Node | unde
     node.type = Scalar.QUOTE_DOUBLE
     return undefined
   }
-  const resolved: unknown = node.type === Scalar.PLAIN || expected !== null ? plainValue(source) : node.value
+  const resolved: unknown = node.type === Scalar.PLAIN || expected !== null ? parsePlainScalar(source) : node.value
   if (expected !== null && !expected[1](resolved))
     throw new FormatError(`invalid value: string ${JSON.stringify(source)}, expected ${expected[0]}`)
   node.value = core === 'float' ? Number(resolved) : resolved
-  return tag.startsWith('!') ? wrapped(tag, node) : undefined
+  return tag.startsWith('!') ? wrapTagged(tag, node) : undefined
 }
 
-function wrapped(tag: string, node: Node): Node {
+function wrapTagged(tag: string, node: Node): Node {
   // The anchor of the inner node now belongs to the outer one.
   const map = new YAMLMap()
   const inner = node as Node & { anchor?: string }
@@ -170,7 +170,7 @@ function wrapped(tag: string, node: Node): Node {
 }
 
 /** The value of a plain scalar by its text: what the package makes of it, but for the forms that `readPlain` knows. */
-function plainValue(source: string): unknown {
+function parsePlainScalar(source: string): unknown {
   if (source === '') return null
   const scalar = parseDocument(source, { intAsBigInt: true, logLevel: 'silent' }).contents
   if (!isScalar(scalar)) return source
@@ -193,7 +193,7 @@ function readPlain(node: Scalar): void {
 
 /** What parsers give: bigint for ints, number for floats, Map or plain objects for dicts, Date-like objects for times. */
 export function fromLibrary(data: unknown): Value {
-  return new Conversion().value(data, 0)
+  return new Conversion().readValue(data, 0)
 }
 
 /** Heap units of a slot, and of an object. */
@@ -204,7 +204,7 @@ class Conversion {
   private readonly seen = new Set<object>()
   private repeated = 0
 
-  value(data: unknown, depth: number): Value {
+  readValue(data: unknown, depth: number): Value {
     if (depth > MAX_DEPTH) throw new FormatError(TOO_DEEP)
     switch (typeof data) {
       case 'string':
@@ -219,7 +219,7 @@ class Conversion {
     if (data === null || typeof data !== 'object') return null
     if (Array.isArray(data)) {
       this.pay(data, data.length)
-      return new HarnList(data.map((item) => this.value(item, depth + 1)))
+      return new HarnList(data.map((item) => this.readValue(item, depth + 1)))
     }
     // Times come with three decimals whatever was written; zeros at the end go.
     if ('toISOString' in data && typeof data.toISOString === 'function') {
@@ -229,7 +229,7 @@ class Conversion {
     }
     const entries: readonly (readonly [unknown, unknown])[] = data instanceof Map ? [...data] : Object.entries(data)
     this.pay(data, entries.length)
-    return HarnDict.named(entries.map(([key, item]) => [keyText(key), this.value(item, depth + 1)]))
+    return HarnDict.named(entries.map(([key, item]) => [readKey(key), this.readValue(item, depth + 1)]))
   }
 
   private pay(container: object, members: number): void {
@@ -242,7 +242,7 @@ class Conversion {
 }
 
 /** A key may be any scalar but nil. */
-function keyText(key: unknown): string {
+function readKey(key: unknown): string {
   if (key === null || typeof key === 'object') throw new KeyError('key must be a string')
   return display(fromLibrary(key))
 }
@@ -254,7 +254,7 @@ const UNITS_A_MEMBER = 6
 const TEXT_BITS = 4
 
 /** Members of a container, keyed for dicts; null for a scalar. */
-function parts(value: Value): { readonly keys: readonly string[] | null; readonly items: readonly Value[] } | null {
+function listParts(value: Value): { readonly keys: readonly string[] | null; readonly items: readonly Value[] } | null {
   if (value instanceof HarnList) return { keys: null, items: value.view() }
   if (value instanceof HarnSet) return { keys: null, items: value.values() }
   return value instanceof Keyed ? { keys: value.keys(), items: value.members() } : null
@@ -289,23 +289,23 @@ export class YamlWriting {
     if (this.whole !== null) {
       const { value } = this.whole
       this.whole = null
-      pay(budget, sizeOf(value))
-      this.block('', '', value, 0)
+      pay(budget, measureSize(value))
+      this.writeBlock('', '', value, 0)
     }
     for (let top = this.stack.at(-1); top !== undefined; top = this.stack.at(-1)) {
       if (top.at === top.items.length) this.stack.pop()
       else if (budget.left <= 0) return undefined
-      else this.member(top, top.at++, budget)
+      else this.writeMember(top, top.at++, budget)
     }
     return `${this.lines.join('\n')}\n`
   }
 
   /** Begins a value; `head` is what stands before it on its first line (indent and `key:` or `-`). */
-  private block(head: string, indent: string, value: Value, depth: number): void {
+  private writeBlock(head: string, indent: string, value: Value, depth: number): void {
     if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
-    const container = parts(value)
+    const container = listParts(value)
     if (container === null || container.items.length === 0) {
-      const text = container === null ? scalar(value, indent) : container.keys === null ? '[]' : '{}'
+      const text = container === null ? formatScalar(value, indent) : container.keys === null ? '[]' : '{}'
       this.lines.push(head === '' ? text : `${head} ${text}`)
       return
     }
@@ -316,18 +316,18 @@ export class YamlWriting {
     this.stack.push({ keys, items, indent, first: compact ? `${head} ` : indent, depth, at: 0 })
   }
 
-  private member({ keys, items, indent, first, depth }: Open, at: number, budget: Budget): void {
+  private writeMember({ keys, items, indent, first, depth }: Open, at: number, budget: Budget): void {
     const item = items[at]!
-    pay(budget, sizeOf(item) + (keys === null ? 0 : keys[at]!.length))
+    pay(budget, measureSize(item) + (keys === null ? 0 : keys[at]!.length))
     const start = at === 0 ? first : indent
-    const key = keys === null ? '-' : `${textScalar(keys[at]!, null)}:`
+    const key = keys === null ? '-' : `${formatTextScalar(keys[at]!, null)}:`
     // Lists inside dicts are not indented.
     const isList = item instanceof HarnList || item instanceof HarnSet
-    this.block(start + key, keys !== null && isList ? indent : `${indent}  `, item, depth + 1)
+    this.writeBlock(start + key, keys !== null && isList ? indent : `${indent}  `, item, depth + 1)
   }
 }
 
-const sizeOf = (value: Value): number => (typeof value === 'string' ? value.length : 16)
+const measureSize = (value: Value): number => (typeof value === 'string' ? value.length : 16)
 
 /** Pays for one member, or the whole value, of so many characters. */
 function pay(budget: Budget, size: number): void {
@@ -335,18 +335,18 @@ function pay(budget: Budget, size: number): void {
   budget.heap += 16 + size
 }
 
-function scalar(value: Value, indent: string): string {
+function formatScalar(value: Value, indent: string): string {
   switch (typeof value) {
     case 'string':
-      return textScalar(value, indent)
+      return formatTextScalar(value, indent)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
   if (value === null) return 'null'
-  if (value instanceof HarnFloat) return interchangeFloat(value.v).replace('e+', 'e')
-  return textScalar(display(value), indent)
+  if (value instanceof HarnFloat) return formatInterchangeFloat(value.v).replace('e+', 'e')
+  return formatTextScalar(display(value), indent)
 }
 
 /** Words that readers of YAML 1.2 take for nil or a bool. */
@@ -357,12 +357,12 @@ const NUMBER_LIKE =
 const INDICATOR_FIRST = /^(?:[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/
 
 /** A text as plain, quoted or, with `indent`, as a literal block when it has several lines. */
-function textScalar(text: string, indent: string | null): string {
+function formatTextScalar(text: string, indent: string | null): string {
   // eslint-disable-next-line no-control-regex -- control characters are what needs escapes
-  if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text)) return doubleQuoted(text)
+  if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text)) return quoteDouble(text)
   if (text.includes('\n')) {
-    if (indent === null || /[ \t]\n|[ \t]$/.test(text) || /^\n*$/.test(text)) return doubleQuoted(text)
-    return literalBlock(text, indent)
+    if (indent === null || /[ \t]\n|[ \t]$/.test(text) || /^\n*$/.test(text)) return quoteDouble(text)
+    return formatLiteralBlock(text, indent)
   }
   const plain =
     text !== '' &&
@@ -373,7 +373,7 @@ function textScalar(text: string, indent: string | null): string {
   return plain ? text : `'${text.replaceAll("'", "''")}'`
 }
 
-function literalBlock(text: string, indent: string): string {
+function formatLiteralBlock(text: string, indent: string): string {
   const chomp = !text.endsWith('\n') ? '-' : text.endsWith('\n\n') ? '+' : ''
   const body = text.endsWith('\n') ? text.slice(0, -1) : text
   const pad = indent === '' ? '  ' : indent
@@ -381,7 +381,7 @@ function literalBlock(text: string, indent: string): string {
   return [`|${hint}${chomp}`, ...body.split('\n').map((line) => (line === '' ? '' : pad + line))].join('\n')
 }
 
-function doubleQuoted(text: string): string {
+function quoteDouble(text: string): string {
   const named: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
   // eslint-disable-next-line no-control-regex -- as above
   const escaped = text.replace(/["\\\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, (char) => {

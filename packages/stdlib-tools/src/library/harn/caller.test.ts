@@ -6,7 +6,7 @@ import { MemoryFs, createRuntime, defineTool, memoryProcess } from '../../index.
 import type { RuntimeOptions, Tool } from '../../index.js'
 import { VirtualClock, seededRandom } from '../../index.js'
 
-const runtime = (options: RuntimeOptions = {}) =>
+const makeRuntime = (options: RuntimeOptions = {}) =>
   createRuntime({ clock: new VirtualClock(1_700_000_000_000), random: seededRandom(1), ...options })
 
 const WAITING = `
@@ -21,7 +21,7 @@ println([done.status, done.poll_count, done.state])
 `
 
 /** Answers once it may; counts its calls. */
-function gated(): { readonly tool: Tool; readonly calls: unknown[]; readonly open: () => void } {
+function makeGated(): { readonly tool: Tool; readonly calls: unknown[]; readonly open: () => void } {
   let open = (): void => {}
   const opened = new Promise<void>((done) => {
     open = done
@@ -41,21 +41,21 @@ function gated(): { readonly tool: Tool; readonly calls: unknown[]; readonly ope
 }
 
 test('a run goes on in the middle of a builtin, in another runtime, and nothing is asked again', async () => {
-  const first = gated()
-  const host = runtime({ tools: [first.tool] })
+  const first = makeGated()
+  const host = makeRuntime({ tools: [first.tool] })
   const run = host.start(host.compile(WAITING))
   while (first.calls.length === 0) await new Promise((done) => setImmediate(done))
   const bytes = await run.snapshot()
   run.cancel()
   await run.result
-  const second = gated()
+  const second = makeGated()
   second.open()
-  expect(await runtime({ tools: [second.tool] }).resume(bytes).result).toMatchObject({ output: '[matched, 3, 2]\n' })
+  expect(await makeRuntime({ tools: [second.tool] }).resume(bytes).result).toMatchObject({ output: '[matched, 3, 2]\n' })
   expect(second.calls).toEqual([0, 1, 2])
 })
 
 test('a builtin that scripts may not call serves the library', async () => {
-  const host = runtime({
+  const host = makeRuntime({
     builtins: { deny: ['now_ms', 'sha256', 'path_parent'] },
     grants: ['*'],
     providers: [new MemoryFs({}, '/app'), memoryProcess({})],
@@ -65,7 +65,7 @@ test('a builtin that scripts may not call serves the library', async () => {
 })
 
 test('an error names lines of the script alone', async () => {
-  const host = runtime()
+  const host = makeRuntime()
   const source = 'import { wait_for } from "std/monitors"\nfn f() {\n  wait_for({source: 7, timeout: 1})\n}\nf()\n'
   const result = await host.start(host.compile(source, { file: 'main.harn' })).result
   expect(JSON.stringify(result)).not.toContain('<library>')

@@ -3,6 +3,6 @@
 import { HARN_MODULES } from './modules.generated.js'
 
 /** Null for a module that there is not. */
-export function harnModules(name: string): string | null {
+export function findHarnModule(name: string): string | null {
   return HARN_MODULES.get(name) ?? null
 }

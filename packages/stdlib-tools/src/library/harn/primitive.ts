@@ -8,7 +8,7 @@ import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
  * hand over whole conversations to those that look at a part of them. One that looks at all charges for it. It may look at its callers:
  * compiled code lays their frames out for it (`world`).
  */
-export function primitive(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
+export function definePrimitive(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
   return builtin(signature, { doc, effects: ['world'], pays: true }, (ctx, ...args) => {
     try {
       return run(ctx, ...args)

@@ -12,12 +12,12 @@ interface Target {
   readonly port: number
 }
 
-function targetOf(url: URL): Target {
+function readTarget(url: URL): Target {
   const port = url.port !== '' ? Number(url.port) : url.protocol === 'https:' || url.protocol === 'wss:' ? 443 : 80
-  return { host: plainHost(url.hostname), port }
+  return { host: normalizeHost(url.hostname), port }
 }
 
-function plainHost(hostname: string): string {
+function normalizeHost(hostname: string): string {
   return hostname
     .replace(/^\[|\]$/g, '')
     .replace(/(.)\.$/, '$1')
@@ -25,26 +25,26 @@ function plainHost(hostname: string): string {
 }
 
 /** The host of a rule as URLs have it: `*.bücher.example` is `*.xn--bcher-kva.example`. */
-function ruleHost(host: string): string {
+function normalizeRuleHost(host: string): string {
   const star = host.startsWith('*.') ? '*.' : ''
   const name = host.slice(star.length)
   // Only names: an address written as a number would become another text.
   const url = /[^\x00-\x7f]/.test(name) ? parseUrl(`http://${name}/`) : null
   if (url === null) return star + (name.length > 1 ? name.replace(/\.$/, '') : name)
-  return star + plainHost(url.hostname)
+  return star + normalizeHost(url.hostname)
 }
 
 /** IPv6 addresses that stand for IPv4 ones: `::ffff:10.0.0.1` reaches what 10.0.0.1 reaches. */
 const MAPPED = '0'.repeat(80) + '1'.repeat(16)
 
 /** Bits of an address, most significant first, 32 of one that is IPv4 in fact; null when the text is no IP address. */
-function targetBits(text: string): string | null {
-  const bits = addressBits(text)
+function readTargetBits(text: string): string | null {
+  const bits = readAddressBits(text)
   return bits?.length === 128 && bits.startsWith(MAPPED) ? bits.slice(96) : bits
 }
 
 /** Bits of an address as it is written; null when the text is no IP address. */
-export function addressBits(text: string): string | null {
+export function readAddressBits(text: string): string | null {
   const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)
   if (four !== null) {
     const bytes = four.slice(1).map(Number)
@@ -54,9 +54,9 @@ export function addressBits(text: string): string | null {
   // The last 32 bits may be written as an IPv4 address.
   const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
   if (tail !== null) {
-    const bits = addressBits(tail[2]!)
-    const group = (from: number): string => Number.parseInt(bits!.slice(from, from + 16), 2).toString(16)
-    return bits === null ? null : addressBits(`${tail[1]!}${group(0)}:${group(16)}`)
+    const bits = readAddressBits(tail[2]!)
+    const formatGroup = (from: number): string => Number.parseInt(bits!.slice(from, from + 16), 2).toString(16)
+    return bits === null ? null : readAddressBits(`${tail[1]!}${formatGroup(0)}:${formatGroup(16)}`)
   }
   const halves = text.split('::')
   if (halves.length > 2) return null
@@ -76,57 +76,57 @@ function splitRule(rule: string): { readonly host: string; readonly port: number
   return single === null ? { host: rule, port: null } : { host: single[1]!, port: Number(single[2]) }
 }
 
-export function ruleMatches(rule: string, target: Target): boolean {
+export function matchesRule(rule: string, target: Target): boolean {
   const { host: written, port } = splitRule(rule.trim().toLowerCase())
   if (port !== null && port !== target.port) return false
-  const host = ruleHost(written)
+  const host = normalizeRuleHost(written)
   if (host === '*') return true
   if (host.startsWith('*.')) return target.host.endsWith(host.slice(1)) && target.host.length > host.length - 1
   const block = /^(.+)\/(\d{1,3})$/.exec(host)
   // A rule may be meant for the address as it is written, or for the one that it stands for.
-  const forms = [addressBits(target.host), targetBits(target.host)].filter((bits) => bits !== null)
+  const forms = [readAddressBits(target.host), readTargetBits(target.host)].filter((bits) => bits !== null)
   if (block !== null) {
-    const prefix = addressBits(block[1]!)
+    const prefix = readAddressBits(block[1]!)
     return forms.some(
       (bits) => prefix !== null && bits.length === prefix.length && bits.startsWith(prefix.slice(0, Number(block[2]))),
     )
   }
-  return host === target.host || forms.some((bits) => bits === addressBits(host) || bits === targetBits(host))
+  return host === target.host || forms.some((bits) => bits === readAddressBits(host) || bits === readTargetBits(host))
 }
 
 /** What is wrong with a rule, which has been trimmed; null when nothing is. */
-function faultOf(rule: string): string | null {
+function describeRuleFault(rule: string): string | null {
   if (rule === '') return 'empty egress rule'
   const { host } = splitRule(rule)
   const slash = host.indexOf('/')
   if (slash < 0) return null
-  const bits = addressBits(host.slice(0, slash))
+  const bits = readAddressBits(host.slice(0, slash))
   const length = /^\d{1,3}$/.test(host.slice(slash + 1)) ? Number(host.slice(slash + 1)) : Infinity
   return bits === null || length > bits.length ? `invalid CIDR rule \`${rule}\`: invalid IP address syntax` : null
 }
 
 /** The reason why the policy refuses a URL; null when it does not. */
-function refusedBy(policy: EgressPolicy, target: Target): string | null {
-  const denied = policy.deny.find((rule) => ruleMatches(rule, target))
+function findRefusalReason(policy: EgressPolicy, target: Target): string | null {
+  const denied = policy.deny.find((rule) => matchesRule(rule, target))
   if (denied !== undefined) return `matched deny rule \`${denied}\``
-  if (policy.allow.some((rule) => ruleMatches(rule, target)) || policy.default === 'allow') return null
+  if (policy.allow.some((rule) => matchesRule(rule, target)) || policy.default === 'allow') return null
   return 'no allow rule matched'
 }
 
 /** Raises the EgressBlocked dict when the run's policy refuses `url`; null when the request may go on. */
 export function checkEgress(ctx: Context, surface: string, url: string): Control | null {
-  const refusal = egressRefusal(ctx, surface, url)
+  const refusal = makeEgressRefusal(ctx, surface, url)
   return refusal === null ? null : ctx.throw(refusal)
 }
 
 /** That dict, for those who raise it in a form of their own. */
-export function egressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
+export function makeEgressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
   const policy = ctx.state(httpState).egress
   if (policy === null) return null
   const parsed = parseUrl(url)
   // Nobody knows where such a URL leads, so no policy allows it.
-  const target = parsed === null ? { host: '', port: 0 } : targetOf(parsed)
-  const reason = parsed === null ? 'the URL cannot be parsed' : refusedBy(policy, target)
+  const target = parsed === null ? { host: '', port: 0 } : readTarget(parsed)
+  const reason = parsed === null ? 'the URL cannot be parsed' : findRefusalReason(policy, target)
   if (reason === null) return null
   return HarnDict.of({
     type: 'EgressBlocked',
@@ -141,7 +141,7 @@ export function egressRefusal(ctx: Context, surface: string, url: string): HarnD
 }
 
 /** Policy from the three environment variables; null when none is set. Lists are separated by commas. */
-export function policyFromEnvironment(allow: Value, deny: Value, fallback: Value): EgressPolicy | null {
+export function readPolicyFromEnvironment(allow: Value, deny: Value, fallback: Value): EgressPolicy | null {
   if (allow === null && deny === null && fallback === null) return null
   const list = (value: Value): string[] =>
     value === null
@@ -159,18 +159,18 @@ export function policyFromEnvironment(allow: Value, deny: Value, fallback: Value
 }
 
 /** Policy from the dict that a script gives; a text is the error. */
-export function policyFromConfig(config: Value): EgressPolicy | string {
+export function readPolicyFromConfig(config: Value): EgressPolicy | string {
   if (!(config instanceof HarnDict)) return 'egress_policy: requires a config dict'
-  const rules = (key: string): string[] | null => {
+  const readRules = (key: string): string[] | null => {
     const value = config.get(key) ?? null
     if (value === null) return []
     return value instanceof HarnList ? value.view().map((rule) => display(rule).trim()) : null
   }
-  const allow = rules('allow')
-  const deny = rules('deny')
+  const allow = readRules('allow')
+  const deny = readRules('deny')
   if (allow === null || deny === null) return `egress_policy: ${allow === null ? 'allow' : 'deny'} must be a list`
   for (const rule of [...allow, ...deny]) {
-    const fault = faultOf(rule)
+    const fault = describeRuleFault(rule)
     if (fault !== null) return `egress_policy: ${fault}`
   }
   const fallback = display(config.get('default') ?? 'allow')
@@ -179,7 +179,7 @@ export function policyFromConfig(config: Value): EgressPolicy | string {
   return { source: 'stdlib', default: fallback, allow, deny }
 }
 
-export function policyValue(policy: EgressPolicy): HarnDict {
+export function encodePolicy(policy: EgressPolicy): HarnDict {
   return HarnDict.of({
     configured: true,
     source: policy.source,

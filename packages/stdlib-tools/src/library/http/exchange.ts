@@ -2,16 +2,16 @@
 // attempts. An attempt passes the egress policy, then the mocks, then goes to the host as an effect; redirects are followed
 // here, hop by hop, and failed attempts are retried after a pause.
 
-import { codeRow } from '../tool-errors.js'
+import { findCodeRow } from '../tool-errors.js'
 import { HarnBytes, HarnDict, UNTRACED, display, family, frame, isInt, parseJson, toPlain, work } from '@bridle/vm/families'
 import type { Context, Control, Effect, Result, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { parseHttpDate } from '../codecs/http-date.js'
-import { refusal, fieldOf } from '../files/ask.js'
-import { checkEgress, policyFromEnvironment } from './egress.js'
+import { findRefusal, readAnswerField } from '../files/ask.js'
+import { checkEgress, readPolicyFromEnvironment } from './egress.js'
 import { encodeParts } from './options.js'
 import type { RequestPlan } from './options.js'
-import { httpState, isMocked, isSensitiveHeader, mockedResponse, redactUrl } from './state.js'
+import { httpState, isMocked, isSensitiveHeader, takeMockedResponse, redactUrl } from './state.js'
 import type { HttpCall } from './state.js'
 import { clockState } from '../time/time.js'
 import type { EffectArgs } from '@bridle/vm/families'
@@ -70,25 +70,25 @@ export const exchangeFrame = frame<ExchangeState>({
 function advance(ctx: Context, state: ExchangeState, answer: Value, refused: boolean): Result {
   switch (state.stage) {
     case 'policy': {
-      const question = policyStep(ctx, state, answer, refused)
-      return question ?? nextFile(ctx, state)
+      const question = stepPolicy(ctx, state, answer, refused)
+      return question ?? readNextFile(ctx, state)
     }
     case 'files':
-      return fileRead(ctx, state, answer)
+      return takeFile(ctx, state, answer)
     case 'send':
     case 'pause':
       return send(ctx, state)
     case 'answer':
-      return received(ctx, state, answer)
+      return receiveAnswer(ctx, state, answer)
     case 'save': {
-      const failed = refusal(answer)
+      const failed = findRefusal(answer)
       return failed === null ? state.saved : ctx.throw(`${state.surface}: failed to write ${failed.path}: ${failed.detail}`)
     }
   }
 }
 
 /** Asks for the variables of the policy, once a run; null when that is done. */
-function policyStep(ctx: Context, state: ExchangeState, answer: Value, refused: boolean): Control | null {
+function stepPolicy(ctx: Context, state: ExchangeState, answer: Value, refused: boolean): Control | null {
   const http = ctx.state(httpState)
   if (http.egress !== null || http.egressAsked) return null
   if (refused) {
@@ -99,13 +99,13 @@ function policyStep(ctx: Context, state: ExchangeState, answer: Value, refused: 
   if (state.asked < POLICY_VARIABLES.length)
     return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! }, own: true })
   http.egressAsked = true
-  http.egress = policyFromEnvironment(state.environment[0]!, state.environment[1]!, state.environment[2]!)
+  http.egress = readPolicyFromEnvironment(state.environment[0]!, state.environment[1]!, state.environment[2]!)
   return null
 }
 
 // ----------------------------------------------------------------------------------------------------- multipart files
 
-function nextFile(ctx: Context, state: ExchangeState): Result {
+function readNextFile(ctx: Context, state: ExchangeState): Result {
   const { parts } = state.plan
   if (parts === null) return send(ctx, state)
   const missing = parts.find((part) => part.content === null)
@@ -119,13 +119,13 @@ function nextFile(ctx: Context, state: ExchangeState): Result {
   return send(ctx, state)
 }
 
-function fileRead(ctx: Context, state: ExchangeState, answer: Value): Result {
-  const refused = refusal(answer)
+function takeFile(ctx: Context, state: ExchangeState, answer: Value): Result {
+  const refused = findRefusal(answer)
   const part = state.plan.parts!.find((each) => each.content === null)!
   if (refused !== null) return ctx.throw(`http: failed to read multipart file ${refused.path}: ${refused.detail}`)
-  const data = fieldOf(answer, 'data')
+  const data = readAnswerField(answer, 'data')
   part.content = data instanceof HarnBytes ? data.data : new Uint8Array(0)
-  return nextFile(ctx, state)
+  return readNextFile(ctx, state)
 }
 
 // -------------------------------------------------------------------------------------------------------------- attempts
@@ -158,7 +158,7 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): EffectArgs['http
 
 function send(ctx: Context, state: ExchangeState): Result {
   for (;;) {
-    const result = sent(ctx, state)
+    const result = sendNext(ctx, state)
     if (result !== ELSEWHERE) return result
   }
 }
@@ -168,7 +168,7 @@ const ELSEWHERE = Symbol('elsewhere')
 /** Units of a request to a mock: its record, its URL and that of the redirect. */
 const UNITS_A_MOCK = 60
 
-function sent(ctx: Context, state: ExchangeState): Result | typeof ELSEWHERE {
+function sendNext(ctx: Context, state: ExchangeState): Result | typeof ELSEWHERE {
   const { plan, purpose, surface } = state
   const effect: Effect =
     purpose.kind === 'stream'
@@ -183,14 +183,14 @@ function sent(ctx: Context, state: ExchangeState): Result | typeof ELSEWHERE {
     const blocked = checkEgress(ctx, 'http_request', plan.url)
     if (blocked !== null) return blocked
   }
-  const mocked = mockedResponse(ctx.state(httpState), callRecord(plan))
+  const mocked = takeMockedResponse(ctx.state(httpState), callRecord(plan))
   if (mocked !== null) {
     const exhausted = judge?.refuse(ctx, effect, 'count') ?? null
     if (exhausted !== null) return ctx.fail(exhausted)
     work(UNITS_A_MOCK)
-    const response = responseOf(mocked)
+    const response = readResponse(mocked)
     traceMocked(ctx, effect, response)
-    return answered(ctx, state, response, true)
+    return takeResponse(ctx, state, response, true)
   }
   const blocked = checkEgress(ctx, surface, plan.url)
   if (blocked !== null) return blocked
@@ -208,7 +208,7 @@ interface Response {
 }
 
 /** A mock's response dict, or a bare body. */
-function responseOf(mocked: Value): Response {
+function readResponse(mocked: Value): Response {
   const fields = mocked instanceof HarnDict ? mocked : HarnDict.of({ body: mocked })
   const status = fields.get('status') ?? 200
   const body = fields.get('body') ?? ''
@@ -249,7 +249,7 @@ function traceMocked(ctx: Context, effect: Effect, { status, headers, body }: Re
 }
 
 /** A header of a response; `name` in lower case. */
-export function header(headers: HarnDict, name: string): string | null {
+export function readHeader(headers: HarnDict, name: string): string | null {
   const key = headers.keys().find((each) => each.toLowerCase() === name)
   return key === undefined ? null : display(headers.get(key)!)
 }
@@ -266,63 +266,63 @@ function pause(ctx: Context, state: ExchangeState, leastMs: number): Result {
 }
 
 /** The answer of the host. */
-function received(ctx: Context, state: ExchangeState, answer: Value): Result {
-  const refused = refusal(answer)
+function receiveAnswer(ctx: Context, state: ExchangeState, answer: Value): Result {
+  const refused = findRefusal(answer)
   if (refused !== null) {
     if (mayRetry(state)) return pause(ctx, state, 0)
-    return fieldOf(answer, 'stage') === 'body'
-      ? thrown(ctx, state, `http: failed to read response body: ${refused.detail}`, refused.code)
-      : failed(ctx, state, 'sending request', refused.detail, refused.code)
+    return readAnswerField(answer, 'stage') === 'body'
+      ? throwFailure(ctx, state, `http: failed to read response body: ${refused.detail}`, refused.code)
+      : failRequest(ctx, state, 'sending request', refused.detail, refused.code)
   }
-  const headers = fieldOf(answer, 'headers')
-  const body = fieldOf(answer, 'body')
-  const number = (name: string): number => {
-    const value = fieldOf(answer, name)
+  const headers = readAnswerField(answer, 'headers')
+  const body = readAnswerField(answer, 'body')
+  const readNumber = (name: string): number => {
+    const value = readAnswerField(answer, name)
     return isInt(value) ? Number(value) : 0
   }
   const response: Response = {
-    status: number('status'),
+    status: readNumber('status'),
     headers: headers instanceof HarnDict ? headers : new HarnDict(),
     body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
-    bytesWritten: number('bytesWritten'),
+    bytesWritten: readNumber('bytesWritten'),
   }
-  const result = answered(ctx, state, response, false)
+  const result = takeResponse(ctx, state, response, false)
   return result === ELSEWHERE ? send(ctx, state) : result
 }
 
 /** Names the request, without its secrets. */
-function failed(
+function failRequest(
   ctx: Context,
   state: ExchangeState,
   step: 'sending request' | 'following redirect',
   detail: string,
   code = '',
 ): Control {
-  return thrown(ctx, state, `http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`, code)
+  return throwFailure(ctx, state, `http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`, code)
 }
 
 /** Texts for scripts; tools have codes, by what the network said. */
-function thrown(ctx: Context, { purpose }: ExchangeState, message: string, code: string): Control {
-  const known = purpose.kind === 'record' ? networkCode(code) : null
+function throwFailure(ctx: Context, { purpose }: ExchangeState, message: string, code: string): Control {
+  const known = purpose.kind === 'record' ? classifyNetworkCode(code) : null
   if (known === null) return ctx.throw(message)
-  const { category } = codeRow(known)
+  const { category } = findCodeRow(known)
   return ctx.throw(HarnDict.of({ name: 'ToolError', code: known, category, message }))
 }
 
 /** The code of a tool's error for a symbolic code of the operating system, the resolver or the HTTP client. */
-function networkCode(code: string): 'timeout' | 'connection' | null {
+function classifyNetworkCode(code: string): 'timeout' | 'connection' | null {
   if (code === 'ETIMEDOUT') return 'timeout'
   return /^(?:E(?:CONN|HOST|NET)[A-Z]+|ENOTFOUND|EAI_[A-Z]+|EPIPE|UND_ERR_SOCKET)$/.test(code) ? 'connection' : null
 }
 
 export const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
-function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result | typeof ELSEWHERE {
-  const location = REDIRECTS.includes(response.status) ? locationOf(state.plan, response) : null
+function takeResponse(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result | typeof ELSEWHERE {
+  const location = REDIRECTS.includes(response.status) ? findRedirect(state.plan, response) : null
   if (location !== null && state.plan.redirects >= 0 && (!mocked || leadsToMock(ctx, state.plan, response.status, location))) {
-    if (state.hops >= state.plan.redirects) return failed(ctx, state, 'following redirect', 'too many redirects')
+    if (state.hops >= state.plan.redirects) return failRequest(ctx, state, 'following redirect', 'too many redirects')
     state.hops++
-    state.plan = redirected(state.plan, response.status, location)
+    state.plan = planRedirect(state.plan, response.status, location)
     return ELSEWHERE
   }
   if (state.plan.retryStatuses.includes(response.status) && mayRetry(state))
@@ -331,21 +331,21 @@ function answered(ctx: Context, state: ExchangeState, response: Response, mocked
 }
 
 /** Where a redirect leads; null when it does not say it, or not in a way that can be understood, which makes it an answer. */
-export function locationOf(plan: RequestPlan, response: { readonly headers: HarnDict }): URL | null {
-  const location = header(response.headers, 'location')
+export function findRedirect(plan: RequestPlan, response: { readonly headers: HarnDict }): URL | null {
+  const location = readHeader(response.headers, 'location')
   return location === null ? null : parseUrl(location, plan.url)
 }
 
 /** A mock's redirect is an answer like any other, unless where it leads is mocked too: mocks never make a script reach the network. */
 function leadsToMock(ctx: Context, plan: RequestPlan, status: number, location: URL): boolean {
-  const { method, url } = redirected(plan, status, location)
+  const { method, url } = planRedirect(plan, status, location)
   return isMocked(ctx.state(httpState), method, url)
 }
 
 /** What a Retry-After header on 429 and 503 says, seconds or a date, as milliseconds from now. */
 function retryAfterMs(ctx: Context, plan: RequestPlan, response: Response): number {
   if (!plan.respectRetryAfter || (response.status !== 429 && response.status !== 503)) return 0
-  const value = (header(response.headers, 'retry-after') ?? '').trim()
+  const value = (readHeader(response.headers, 'retry-after') ?? '').trim()
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
   const date = HTTP_DATE.test(value) ? parseHttpDate(value.replace(LAST_YEAR, '$2 $1 $4 $3')) : null
   return date === null ? 0 : Math.max(0, date - (ctx.state(clockState).wallMs ?? ctx.now))
@@ -360,7 +360,7 @@ const LAST_YEAR = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d+) ([\d:]{8}) (\d{4})$/
 const LIKE_A_CREDENTIAL = /auth|cookie|credential|key|passw|secret|session|signature|token/i
 
 /** The request that a redirect asks for; credentials stay with their origin. */
-export function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
+export function planRedirect(plan: RequestPlan, status: number, target: URL): RequestPlan {
   const toGet = (status === 303 && plan.method !== 'HEAD') || ((status === 301 || status === 302) && plan.method === 'POST')
   const from = new URL(plan.url)
   const elsewhere = from.host !== target.host || from.protocol !== target.protocol
@@ -389,7 +389,7 @@ function deliver(ctx: Context, state: ExchangeState, response: Response, mocked:
     ctx.charge(body.length >> 6, 2 * body.length)
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
     const result = HarnDict.of({ status, headers, body: text, ok: success })
-    return purpose.kind === 'text' ? result : recordOf(ctx, result.with('url', state.plan.url), headers, text)
+    return purpose.kind === 'text' ? result : addJson(ctx, result.with('url', state.plan.url), headers, text)
   }
   const result = HarnDict.of({ status, headers, bytes_written: bytesWritten, ok: success })
   if (!mocked) return result
@@ -399,8 +399,8 @@ function deliver(ctx: Context, state: ExchangeState, response: Response, mocked:
 }
 
 /** A body that says that it is JSON, and is, is given as a value too. */
-function recordOf(ctx: Context, result: HarnDict, headers: HarnDict, text: string): HarnDict {
-  if (!/^[^;]*[/+]json\b/i.test(header(headers, 'content-type') ?? '')) return result
+function addJson(ctx: Context, result: HarnDict, headers: HarnDict, text: string): HarnDict {
+  if (!/^[^;]*[/+]json\b/i.test(readHeader(headers, 'content-type') ?? '')) return result
   ctx.charge(text.length >> 4, 2 * text.length)
   const parsed = parseJson(text)
   return parsed.ok ? result.with('json', parsed.value) : result

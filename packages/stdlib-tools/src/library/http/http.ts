@@ -4,8 +4,8 @@ import { METHOD_OPTION, REQUEST_OPTIONS } from './request-options.js'
 import { REQUEST_DEFAULTS } from './request-defaults.js'
 import { HarnBytes, HarnDict, HarnList, builtin, builtinTaking, display, isInt, isTruthy } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
-import { Again, asker, refusal } from '../files/ask.js'
-import { policyFromConfig, policyFromEnvironment, policyValue } from './egress.js'
+import { Again, makeAsker, findRefusal } from '../files/ask.js'
+import { readPolicyFromConfig, readPolicyFromEnvironment, encodePolicy } from './egress.js'
 import { exchange, exchangeFrame } from './exchange.js'
 import type { Purpose } from './exchange.js'
 import { isHttpUrl, planRequest } from './options.js'
@@ -16,13 +16,13 @@ import {
   isPassedHandle,
   httpState,
   isSensitiveHeader,
-  nextHandle,
+  makeHandleId,
   redactUrl,
   setMock,
 } from './state.js'
 import type { HttpCall } from './state.js'
 
-function optionsOf(value: Value | undefined): HarnDict {
+function readOptions(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
@@ -68,7 +68,7 @@ function withoutBody(verb: string): BuiltinDef {
     `${name}(url: string, options?: dict) -> dict`,
     { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK, shapes: REQUEST },
     { text: URL_TEXT },
-    (ctx, url, options) => request(ctx, name, verb, url, optionsOf(options)),
+    (ctx, url, options) => request(ctx, name, verb, url, readOptions(options)),
   )
 }
 
@@ -82,7 +82,7 @@ function withBody(verb: string): BuiltinDef {
     { text: URL_TEXT },
     (ctx, url, body, options) => {
       if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, url, body)
-      const given = optionsOf(options)
+      const given = readOptions(options)
       return request(ctx, name, verb, url, body === null ? given : given.with('body', body))
     },
   )
@@ -98,7 +98,7 @@ const requests: readonly BuiltinDef[] = [
     'http_request(method: string, url: string, options?: dict) -> dict',
     { fromOutside: true, doc: 'A request with any method.', effects: NETWORK, shapes: REQUEST },
     { text: { method: '{f}: {param} is required', ...URL_TEXT } },
-    (ctx, method, url, options) => request(ctx, 'http_request', method, url, optionsOf(options)),
+    (ctx, method, url, options) => request(ctx, 'http_request', method, url, readOptions(options)),
   ),
   builtin(
     '__http_tool(method: string, url: string, options: dict) -> dict',
@@ -107,14 +107,14 @@ const requests: readonly BuiltinDef[] = [
       effects: ['http.request', 'process.info'],
     },
     (ctx, method, url, options) =>
-      request(ctx, `http_${display(method!)}`, display(method!), display(url!), optionsOf(options), { kind: 'record' }),
+      request(ctx, `http_${display(method!)}`, display(method!), display(url!), readOptions(options), { kind: 'record' }),
   ),
   builtin(
     'http_session(options?: dict) -> string',
     { doc: 'A handle that remembers request options.', effects: [], shapes: REQUEST },
     (ctx, options) => {
-      const handle = nextHandle(ctx, 'http-session')
-      ctx.state(httpState).sessions.set(handle, optionsOf(options))
+      const handle = makeHandleId(ctx, 'http-session')
+      ctx.state(httpState).sessions.set(handle, readOptions(options))
       return handle
     },
   ),
@@ -127,7 +127,7 @@ const requests: readonly BuiltinDef[] = [
       text: { method: null, url: null },
     },
     (ctx, session, method, url, options) =>
-      request(ctx, 'http_session_request', method, url, optionsOf(options).with('session', session)),
+      request(ctx, 'http_session_request', method, url, readOptions(options).with('session', session)),
   ),
   builtinTaking(
     'http_session_close(session: string) -> bool',
@@ -141,7 +141,7 @@ const requests: readonly BuiltinDef[] = [
     { text: { ...URL_TEXT, dst_path: '{f}: destination path is required' } },
     (ctx, url, path, options) => {
       if (!isHttpUrl(url)) return ctx.throw(`http_download: URL must start with http:// or https://, got '${url}'`)
-      const given = optionsOf(options)
+      const given = readOptions(options)
       return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), url, given, { kind: 'download', path })
     },
   ),
@@ -149,9 +149,9 @@ const requests: readonly BuiltinDef[] = [
 
 // -------------------------------------------------------------------------------------------------------------- streams
 
-const reads = asker('http.read', {
+const reads = makeAsker('http.read', {
   data: (ctx, answer, [handle]) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     return refused === null ? answer : ctx.throw(`http_stream_read: ${refused.detail} (${display(handle!)})`)
   },
   closed: () => true,
@@ -168,10 +168,10 @@ const streams: readonly BuiltinDef[] = [
     { text: URL_TEXT },
     (ctx, url, options) => {
       if (!isHttpUrl(url)) return ctx.throw(`http_stream_open: URL must start with http:// or https://, got '${url}'`)
-      const given = optionsOf(options)
+      const given = readOptions(options)
       return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), url, given, {
         kind: 'stream',
-        handle: nextHandle(ctx, 'http-stream'),
+        handle: makeHandleId(ctx, 'http-stream'),
       })
     },
   ),
@@ -226,25 +226,25 @@ function callValue(call: HttpCall, open: boolean): HarnDict {
 
 function configure(ctx: Context, config: Value): Result {
   const http = ctx.state(httpState)
-  const policy = policyFromConfig(config)
+  const policy = readPolicyFromConfig(config)
   if (typeof policy === 'string') return ctx.throw(policy)
   if (http.egress !== null) return ctx.throw(`egress_policy: policy already configured from ${http.egress.source}`)
   http.egress = policy
-  return policyValue(policy)
+  return encodePolicy(policy)
 }
 
-function env(name: string, then: string, ...input: Value[]): Again {
+function askEnvironment(name: string, then: string, ...input: Value[]): Again {
   return new Again({ kind: 'process.info', args: { op: 'env', name }, own: true }, then, input)
 }
 
 /** The environment comes first, so it is asked before a script may set a policy. */
-const egress = asker('http.egress', {
-  deny: (_ctx, allow, [config]) => env('HARN_EGRESS_DENY', 'default', config!, allow),
-  default: (_ctx, deny, [config, allow]) => env('HARN_EGRESS_DEFAULT', 'decide', config!, allow!, deny),
+const egress = makeAsker('http.egress', {
+  deny: (_ctx, allow, [config]) => askEnvironment('HARN_EGRESS_DENY', 'default', config!, allow),
+  default: (_ctx, deny, [config, allow]) => askEnvironment('HARN_EGRESS_DEFAULT', 'decide', config!, allow!, deny),
   decide: (ctx, fallback, [config, allow, deny]) => {
     const http = ctx.state(httpState)
     http.egressAsked = true
-    http.egress = policyFromEnvironment(allow!, deny!, fallback)
+    http.egress = readPolicyFromEnvironment(allow!, deny!, fallback)
     return configure(ctx, config!)
   },
 })
@@ -262,7 +262,7 @@ const mocksAndPolicy: readonly BuiltinDef[] = [
     'http_mock_calls(options?: dict) -> list',
     { doc: 'The requests that mocks answered.', effects: [], shapes: { options: CALLS_OPTIONS } },
     (ctx, options) => {
-      const given = optionsOf(options)
+      const given = readOptions(options)
       const redact = given.get('redact_sensitive')
       const open = isTruthy(given.get('include_sensitive') ?? false) || redact === false
       return new HarnList(ctx.state(httpState).calls.map((call) => callValue(call, open)))

@@ -53,13 +53,13 @@ export interface PlannedPart {
 
 const encoder = new TextEncoder()
 
-function text(options: HarnDict, key: string): string | null {
+function readText(options: HarnDict, key: string): string | null {
   const value = options.get(key) ?? null
   return value === null ? null : display(value)
 }
 
 /** Milliseconds or a count: int, float or duration; the first key that has one. */
-function number(options: HarnDict, ...keys: string[]): number | null {
+function readNumber(options: HarnDict, ...keys: string[]): number | null {
   for (const key of keys) {
     const value = options.get(key) ?? null
     if (value !== null && isInt(value)) return Math.max(0, Number(value))
@@ -69,7 +69,7 @@ function number(options: HarnDict, ...keys: string[]): number | null {
   return null
 }
 
-function flag(options: HarnDict, key: string, fallback: boolean): boolean {
+function readFlag(options: HarnDict, key: string, fallback: boolean): boolean {
   const value = options.get(key)
   return value === undefined || value === null ? fallback : isTruthy(value)
 }
@@ -96,11 +96,11 @@ export function planRequest(
   if (!isHttpUrl(url)) return `http: URL must start with http:// or https://, got '${url}'`
   const headers = requestHeaders(options)
   if (typeof headers === 'string') return headers
-  const parts = multipartParts(options.get('multipart') ?? null)
+  const parts = readMultipart(options.get('multipart') ?? null)
   if (typeof parts === 'string') return parts
   const body = options.get('body') ?? null
   if (parts !== null && body !== null) return 'http: body and multipart options are mutually exclusive'
-  const proxy = proxyOf(options)
+  const proxy = readProxy(options)
   if (proxy !== null && !isProxyUrl(proxy.url)) return `http: invalid proxy '${proxy.url}': it is no http:// or https:// URL`
   const retry = options.get('retry')
   const retries = retry instanceof HarnDict ? retry : new HarnDict()
@@ -111,13 +111,13 @@ export function planRequest(
     body: body === null ? null : body instanceof HarnBytes ? body.data : display(body),
     parts,
     timeoutMs:
-      number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ??
+      readNumber(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ??
       Math.min(defaults.timeoutMs ?? 30_000, defaults.mostMs ?? Infinity),
-    connectTimeoutMs: number(options, 'connect_timeout_ms'),
-    readTimeoutMs: number(options, 'read_timeout_ms'),
-    retries: Math.trunc(number(retries, 'max') ?? number(options, 'retries') ?? 0),
-    backoffMs: number(retries, 'backoff_ms') ?? number(options, 'backoff') ?? 1000,
-    respectRetryAfter: flag(options, 'respect_retry_after', true),
+    connectTimeoutMs: readNumber(options, 'connect_timeout_ms'),
+    readTimeoutMs: readNumber(options, 'read_timeout_ms'),
+    retries: Math.trunc(readNumber(retries, 'max') ?? readNumber(options, 'retries') ?? 0),
+    backoffMs: readNumber(retries, 'backoff_ms') ?? readNumber(options, 'backoff') ?? 1000,
+    respectRetryAfter: readFlag(options, 'respect_retry_after', true),
     retryStatuses: list(options.get('retry_on'))?.map((status) => Number(isInt(status) ? status : Number.NaN)) ?? [
       408, 429, 500, 502, 503, 504,
     ],
@@ -128,13 +128,13 @@ export function planRequest(
       'DELETE',
       'OPTIONS',
     ],
-    redirects: flag(options, 'follow_redirects', true)
-      ? Math.trunc(number(options, 'max_redirects') ?? defaults.maxRedirects ?? 10)
+    redirects: readFlag(options, 'follow_redirects', true)
+      ? Math.trunc(readNumber(options, 'max_redirects') ?? defaults.maxRedirects ?? 10)
       : -1,
     proxy,
-    tls: tlsOf(options.get('tls')),
-    decompress: flag(options, 'decompress', true),
-    secrets: secretHeaders(options),
+    tls: readTls(options.get('tls')),
+    decompress: readFlag(options, 'decompress', true),
+    secrets: readSecretHeaders(options),
   }
 }
 
@@ -145,7 +145,7 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
   const given = options.get('headers')
   if (given instanceof HarnDict) {
     for (const name of given.keys()) {
-      if (secretOf(given.get(name)!) !== null && HEADER_NAME.test(name)) continue
+      if (readSecret(given.get(name)!) !== null && HEADER_NAME.test(name)) continue
       const value = display(given.get(name)!)
       if (!HEADER_NAME.test(name)) return `http: invalid header name '${name}': invalid HTTP header name`
       // eslint-disable-next-line no-control-regex -- control characters would end the header
@@ -154,50 +154,50 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
       headers.push([name, value])
     }
   }
-  const authorization = authorizationOf(options.get('auth') ?? null)
+  const authorization = makeAuthorization(options.get('auth') ?? null)
   if (authorization !== null && !headers.some(([name]) => name.toLowerCase() === 'authorization'))
     headers.push(['Authorization', authorization])
   return headers
 }
 
 /** `{secret: "NAME"}`, with `prefix` or without: a secret that the host holds, which no script sees. */
-export function secretOf(value: Value, prefix = ''): SecretRef | null {
+export function readSecret(value: Value, prefix = ''): SecretRef | null {
   if (!(value instanceof HarnDict)) return null
   const name = value.get('secret')
-  return typeof name === 'string' ? { secret: name, prefix: text(value, 'prefix') ?? prefix } : null
+  return typeof name === 'string' ? { secret: name, prefix: readText(value, 'prefix') ?? prefix } : null
 }
 
-export function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
+export function readSecretHeaders(options: HarnDict): RequestPlan['secrets'] {
   const found: { [header: string]: SecretRef } = {}
   const given = options.get('headers')
   if (given instanceof HarnDict)
     for (const name of given.keys()) {
-      const ref = secretOf(given.get(name)!)
+      const ref = readSecret(given.get(name)!)
       if (ref !== null) found[name] = ref
     }
   const auth = options.get('auth') ?? null
-  const ref = secretOf(auth, 'Bearer ') ?? (auth instanceof HarnDict ? secretOf(auth.get('bearer') ?? null, 'Bearer ') : null)
+  const ref = readSecret(auth, 'Bearer ') ?? (auth instanceof HarnDict ? readSecret(auth.get('bearer') ?? null, 'Bearer ') : null)
   if (ref !== null) found['Authorization'] = ref
-  const basic = basicSecret(auth)
+  const basic = readBasicSecret(auth)
   if (basic !== null) found['Authorization'] = basic
   return Object.keys(found).length === 0 ? null : found
 }
 
 /** `{basic: {user: "ada", password: {secret: "NAME"}}}` */
-function basicSecret(auth: Value): SecretRef | null {
+function readBasicSecret(auth: Value): SecretRef | null {
   const basic = auth instanceof HarnDict ? auth.get('basic') : null
-  const ref = basic instanceof HarnDict ? secretOf(basic.get('password') ?? null) : null
-  return ref === null ? null : { ...ref, user: text(basic as HarnDict, 'user') ?? '' }
+  const ref = basic instanceof HarnDict ? readSecret(basic.get('password') ?? null) : null
+  return ref === null ? null : { ...ref, user: readText(basic as HarnDict, 'user') ?? '' }
 }
 
-function authorizationOf(auth: Value): string | null {
+function makeAuthorization(auth: Value): string | null {
   if (!(auth instanceof HarnDict)) return auth === null ? null : display(auth)
-  if (secretOf(auth) !== null || secretOf(auth.get('bearer') ?? null) !== null || basicSecret(auth) !== null) return null
+  if (readSecret(auth) !== null || readSecret(auth.get('bearer') ?? null) !== null || readBasicSecret(auth) !== null) return null
   const bearer = auth.get('bearer') ?? null
   if (bearer !== null) return `Bearer ${display(bearer)}`
   const basic = auth.get('basic')
   if (!(basic instanceof HarnDict)) return null
-  return `Basic ${encodeBase64(encoder.encode(`${text(basic, 'user') ?? ''}:${text(basic, 'password') ?? ''}`))}`
+  return `Basic ${encodeBase64(encoder.encode(`${readText(basic, 'user') ?? ''}:${readText(basic, 'password') ?? ''}`))}`
 }
 
 /** Query members in key order, form-encoded, behind what the URL already has; nil members are left out. */
@@ -214,19 +214,19 @@ function withQuery(url: string, query: Value): string {
   return base + joint + new URLSearchParams(pairs).toString() + (hash < 0 ? '' : url.slice(hash))
 }
 
-function multipartParts(value: Value): PlannedPart[] | null | string {
+function readMultipart(value: Value): PlannedPart[] | null | string {
   if (value === null) return null
   const fields = list(value)
   if (fields === null) return 'http: multipart must be a list'
   const parts: PlannedPart[] = []
   for (const field of fields) {
     if (!(field instanceof HarnDict)) return 'http: multipart entries must be dicts'
-    const name = text(field, 'name')
+    const name = readText(field, 'name')
     if (name === null) return 'http: multipart entry requires name'
-    const part = { name, filename: text(field, 'filename'), contentType: text(field, 'content_type') }
+    const part = { name, filename: readText(field, 'filename'), contentType: readText(field, 'content_type') }
     const content = field.get('value') ?? null
-    const encoded = text(field, 'value_base64')
-    const path = text(field, 'path')
+    const encoded = readText(field, 'value_base64')
+    const path = readText(field, 'path')
     if (content !== null)
       parts.push({ ...part, content: content instanceof HarnBytes ? content.data : encoder.encode(display(content)), path: null })
     else if (encoded !== null) {
@@ -252,13 +252,13 @@ export function encodeParts(parts: readonly PlannedPart[]): { readonly body: Uin
   const decoder = new TextDecoder()
   let boundary = BOUNDARY
   while (parts.some((part) => decoder.decode(part.content!).includes(boundary))) boundary += '-x'
-  const quoted = (value: string): string => value.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const escapeQuoted = (value: string): string => value.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
   const chunks: Uint8Array[] = []
   for (const part of parts) {
-    const file = part.filename === null ? '' : `; filename="${quoted(part.filename)}"`
+    const file = part.filename === null ? '' : `; filename="${escapeQuoted(part.filename)}"`
     const type = part.contentType === null ? '' : `Content-Type: ${part.contentType.replace(/[\r\n]/g, '')}\r\n`
     chunks.push(
-      encoder.encode(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(part.name)}"${file}\r\n${type}\r\n`),
+      encoder.encode(`--${boundary}\r\nContent-Disposition: form-data; name="${escapeQuoted(part.name)}"${file}\r\n${type}\r\n`),
       part.content!,
       encoder.encode('\r\n'),
     )
@@ -273,28 +273,28 @@ export function encodeParts(parts: readonly PlannedPart[]): { readonly body: Uin
   return { body, contentType: `multipart/form-data; boundary=${boundary}` }
 }
 
-function proxyOf(options: HarnDict): RequestPlan['proxy'] {
+function readProxy(options: HarnDict): RequestPlan['proxy'] {
   const proxy = options.get('proxy') ?? null
   if (proxy === null) return null
   const auth = options.get('proxy_auth')
   const credentials =
-    auth instanceof HarnDict ? { user: text(auth, 'user'), password: text(auth, 'pass') } : { user: null, password: null }
+    auth instanceof HarnDict ? { user: readText(auth, 'user'), password: readText(auth, 'pass') } : { user: null, password: null }
   if (!(proxy instanceof HarnDict)) return { url: display(proxy), noProxy: null, ...credentials }
-  return { url: text(proxy, 'url') ?? '', noProxy: text(proxy, 'no_proxy'), ...credentials }
+  return { url: readText(proxy, 'url') ?? '', noProxy: readText(proxy, 'no_proxy'), ...credentials }
 }
 
 function isProxyUrl(url: string): boolean {
   return isHttpUrl(url) && parseUrl(url) !== null
 }
 
-function tlsOf(tls: Value | undefined): RequestPlan['tls'] {
+function readTls(tls: Value | undefined): RequestPlan['tls'] {
   if (!(tls instanceof HarnDict)) return null
   const pinned = tls.get('pinned_sha256') ?? null
   return {
-    caBundlePath: text(tls, 'ca_bundle_path'),
-    clientCertPath: text(tls, 'client_cert_path'),
-    clientKeyPath: text(tls, 'client_key_path'),
-    clientIdentityPath: text(tls, 'client_identity_path'),
+    caBundlePath: readText(tls, 'ca_bundle_path'),
+    clientCertPath: readText(tls, 'client_cert_path'),
+    clientKeyPath: readText(tls, 'client_key_path'),
+    clientIdentityPath: readText(tls, 'client_identity_path'),
     pinnedSha256: pinned === null ? [] : (list(pinned) ?? [pinned]).map((pin) => display(pin)),
   }
 }

@@ -1,6 +1,6 @@
 // What the host says about requests whose script says nothing: the configuration file of tools has these figures.
 
-import { hostSlot } from '@bridle/vm/families'
+import { defineHostSlot } from '@bridle/vm/families'
 
 export interface RequestDefaults {
   /** Of HTTP; without them 30 s and 10. */
@@ -14,4 +14,4 @@ export interface RequestDefaults {
   readonly modelRetries?: { readonly [provider: string]: number }
 }
 
-export const REQUEST_DEFAULTS = hostSlot<RequestDefaults>('request_defaults', {})
+export const REQUEST_DEFAULTS = defineHostSlot<RequestDefaults>('request_defaults', {})

@@ -1,6 +1,16 @@
 // Responses as scripts make them: dicts with status, headers and body in two forms, text and bytes.
 
-import { HarnBytes, HarnDict, builtin, builtinTaking, decodeUtf8, display, isInt, stringifyJson, utf8 } from '@bridle/vm/families'
+import {
+  HarnBytes,
+  HarnDict,
+  builtin,
+  builtinTaking,
+  decodeUtf8,
+  display,
+  isInt,
+  stringifyJson,
+  toUtf8,
+} from '@bridle/vm/families'
 import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 
 type BodyKind = 'text' | 'json' | 'bytes'
@@ -11,23 +21,23 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json; charset=utf-8'],
 ])
 
-export function dictOf(value: Value | undefined): HarnDict {
+export function toDict(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
 /** A status that no response can have is an error of the server; what is no int says nothing. */
-function statusOf(value: Value | undefined): number {
+function readStatus(value: Value | undefined): number {
   if (value === undefined || !isInt(value)) return 200
   return value >= 100 && value <= 999 ? Number(value) : 500
 }
 
-function textOf(body: Value): string {
+function readBodyText(body: Value): string {
   return body instanceof HarnBytes ? decodeUtf8(body.data) : display(body)
 }
 
 function withContentType(headers: HarnDict, kind: string): HarnDict {
   const type = CONTENT_TYPES.get(kind)
-  return type === undefined || headerOf(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
+  return type === undefined || findHeader(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
 }
 
 function assemble(status: number, headers: HarnDict, body: string, raw: HarnBytes, kind: string): HarnDict {
@@ -41,34 +51,34 @@ function assemble(status: number, headers: HarnDict, body: string, raw: HarnByte
   })
 }
 
-export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
-  const text = kind === 'json' ? stringifyJson(body) : textOf(body)
+export function makeResponse(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
+  const text = kind === 'json' ? stringifyJson(body) : readBodyText(body)
   const isRaw = body instanceof HarnBytes && kind !== 'json'
-  return assemble(status, headers, text, isRaw ? body : new HarnBytes(utf8(text)), kind)
+  return assemble(status, headers, text, isRaw ? body : new HarnBytes(toUtf8(text)), kind)
 }
 
-export function textResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
-  return response(status, headers, text, 'text')
+export function makeTextResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
+  return makeResponse(status, headers, text, 'text')
 }
 
 /**
  * What a handler returned as a response: a dict with a status is one, nil is empty, everything else is text. Of the two forms of a
  * body the bytes count, so that a response that passes through hooks stays what it is.
  */
-export function responseFrom(value: Value): HarnDict {
-  if (value === null) return textResponse(204, 'nil')
+export function toResponse(value: Value): HarnDict {
+  if (value === null) return makeTextResponse(204, 'nil')
   // Bytes that are no text stay what they are.
-  if (value instanceof HarnBytes) return response(200, new HarnDict(), value, 'text')
-  if (!(value instanceof HarnDict) || !value.has('status')) return textResponse(200, textOf(value))
+  if (value instanceof HarnBytes) return makeResponse(200, new HarnDict(), value, 'text')
+  if (!(value instanceof HarnDict) || !value.has('status')) return makeTextResponse(200, readBodyText(value))
   const body = value.get('body') ?? null
   const given = value.get('raw_body') ?? null
-  const raw = given instanceof HarnBytes ? given : body instanceof HarnBytes ? body : new HarnBytes(utf8(display(body)))
+  const raw = given instanceof HarnBytes ? given : body instanceof HarnBytes ? body : new HarnBytes(toUtf8(display(body)))
   const kind = display(value.get('body_kind') ?? 'text')
-  return assemble(statusOf(value.get('status')), dictOf(value.get('headers')), decodeUtf8(raw.data), raw, kind)
+  return assemble(readStatus(value.get('status')), toDict(value.get('headers')), decodeUtf8(raw.data), raw, kind)
 }
 
 /** A header of any case; `source` is a headers dict, a request or a response. */
-export function headerOf(source: Value, name: string): Value {
+export function findHeader(source: Value, name: string): Value {
   if (!(source instanceof HarnDict)) return null
   const inner = source.get('headers')
   const headers = inner instanceof HarnDict ? inner : source
@@ -76,11 +86,11 @@ export function headerOf(source: Value, name: string): Value {
   return null
 }
 
-function shaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) => HarnDict {
+function makeShaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) => HarnDict {
   return (ctx, body = null, options = null) => {
-    const given = dictOf(options)
+    const given = toDict(options)
     const content = kind === 'bytes' && ctx.argc === 0 ? '' : body
-    return response(statusOf(given.get('status')), dictOf(given.get('headers')), content, kind)
+    return makeResponse(readStatus(given.get('status')), toDict(given.get('headers')), content, kind)
   }
 }
 
@@ -93,29 +103,29 @@ export const responseBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_response(status?: int, body?: any, headers?: dict) -> dict',
     { doc: 'A response with a text body.' },
-    (_ctx, status, body, headers) => response(statusOf(status), dictOf(headers), body ?? null, 'text'),
+    (_ctx, status, body, headers) => makeResponse(readStatus(status), toDict(headers), body ?? null, 'text'),
   ),
   builtin(
     'http_response_text(text: any, options?: dict) -> dict',
     { doc: 'A response with a text body.', shapes: { options: RESPONSE_OPTIONS } },
-    shaped('text'),
+    makeShaped('text'),
   ),
   builtin(
     'http_response_json(value: any, options?: dict) -> dict',
     { doc: 'A response with a value as JSON.', shapes: { options: RESPONSE_OPTIONS } },
-    shaped('json'),
+    makeShaped('json'),
   ),
   builtin(
     'http_response_bytes(bytes: bytes | string, options?: dict) -> dict',
     { doc: 'A response with bytes.', shapes: { options: RESPONSE_OPTIONS } },
-    shaped('bytes'),
+    makeShaped('bytes'),
   ),
   builtinTaking(
     'http_header(headers_or_message: dict, name: string) -> string | nil',
     { doc: 'A header by name, in any case, of headers, a request or a response.' },
     { fewer: '{f}: requires headers/request/response and name', text: { name: null } },
     (_ctx, source, name) => {
-      const value = headerOf(source, name)
+      const value = findHeader(source, name)
       return value === null ? null : display(value)
     },
   ),

@@ -10,23 +10,23 @@ import {
   builtinTaking,
   display,
   failWith,
-  here,
+  runHere,
   isInt,
   isTruthy,
-  scripts,
+  makeScripts,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Value } from '@bridle/vm/families'
-import { selfSigned } from '../crypto/certificate.js'
-import { dictOf } from './response.js'
-import { pathExists } from '../files/state-files.js'
-import { wallMs } from '../time/identity.js'
+import { makeSelfSigned } from '../crypto/certificate.js'
+import { toDict } from './response.js'
+import { hasPath } from '../files/state-files.js'
+import { readWallMs } from '../time/identity.js'
 
 const ONE_YEAR_SECONDS = 31_536_000
 
 /** Units of a certificate: a key, a signature and their texts. */
 const CERTIFICATE_UNITS = 5000
 
-function settings(
+function makeSettings(
   mode: string,
   terminates: boolean,
   scheme: string,
@@ -36,19 +36,19 @@ function settings(
   return HarnDict.of({ mode, terminate_tls: terminates, scheme, hsts, ...more })
 }
 
-function edge(given: Value): HarnDict {
-  const options = dictOf(given)
+function makeEdge(given: Value): HarnDict {
+  const options = toDict(given)
   const seconds = options.get('hsts_max_age_seconds') ?? null
-  const flag = (name: string): boolean => isTruthy(options.get(name) ?? false)
-  return settings('edge', false, 'https', options.has('hsts') ? flag('hsts') : true, {
+  const readFlag = (name: string): boolean => isTruthy(options.get(name) ?? false)
+  return makeSettings('edge', false, 'https', options.has('hsts') ? readFlag('hsts') : true, {
     hsts_max_age_seconds: isInt(seconds) ? seconds : ONE_YEAR_SECONDS,
-    hsts_include_subdomains: flag('hsts_include_subdomains'),
-    hsts_preload: flag('hsts_preload'),
+    hsts_include_subdomains: readFlag('hsts_include_subdomains'),
+    hsts_preload: readFlag('hsts_preload'),
   })
 }
 
-function securityHeaders(given: Value): HarnDict {
-  const config = dictOf(given)
+function makeSecurityHeaders(given: Value): HarnDict {
+  const config = toDict(given)
   const mode = config.get('mode')
   if ((mode !== 'edge' && mode !== 'pem') || !isTruthy(config.get('hsts') ?? false)) return new HarnDict()
   const parts = [
@@ -60,7 +60,7 @@ function securityHeaders(given: Value): HarnDict {
 }
 
 /** The hosts of a certificate, from a list or one name; a text says what is wrong with them. */
-function hostNames(hosts: Value): string[] | string {
+function readHostNames(hosts: Value): string[] | string {
   if (hosts === null) return ['localhost', '127.0.0.1']
   const isList = hosts instanceof HarnList
   const names = isList ? hosts.view().map((host) => display(host)) : [display(hosts)]
@@ -68,20 +68,20 @@ function hostNames(hosts: Value): string[] | string {
   return names.includes('') ? `host ${isList ? 'names' : 'name'} must be non-empty` : names
 }
 
-const machine = scripts('http_server.tls', {
+const machine = makeScripts('http_server.tls', {
   *pem(certificate, key) {
     const [certPath, keyPath] = [display(certificate ?? ''), display(key ?? '')]
-    if (!(yield* pathExists(certPath))) return failWith(`http_server_tls_pem: certificate not found: ${certPath}`)
-    if (!(yield* pathExists(keyPath))) return failWith(`http_server_tls_pem: private key not found: ${keyPath}`)
-    return settings('pem', true, 'https', true, { cert_path: certPath, key_path: keyPath })
+    if (!(yield* hasPath(certPath))) return failWith(`http_server_tls_pem: certificate not found: ${certPath}`)
+    if (!(yield* hasPath(keyPath))) return failWith(`http_server_tls_pem: private key not found: ${keyPath}`)
+    return makeSettings('pem', true, 'https', true, { cert_path: certPath, key_path: keyPath })
   },
   *self_signed(hosts) {
-    const names = hostNames(hosts ?? null)
+    const names = readHostNames(hosts ?? null)
     if (typeof names === 'string') return failWith(`http_server_tls_self_signed_dev: ${names}`)
     const random = yield* ask({ kind: 'random.bytes', args: { count: 48 } })
-    yield* here((ctx) => ctx.charge(CERTIFICATE_UNITS, 4096))
-    const made = selfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* wallMs())
-    return settings('self_signed_dev', true, 'https', false, {
+    yield* runHere((ctx) => ctx.charge(CERTIFICATE_UNITS, 4096))
+    const made = makeSelfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* readWallMs())
+    return makeSettings('self_signed_dev', true, 'https', false, {
       hosts: new HarnList(names),
       cert_pem: made.certificate,
       key_pem: made.key,
@@ -93,12 +93,12 @@ export const tlsFrame = machine.frame
 
 export const tlsBuiltins: readonly BuiltinDef[] = [
   builtin('http_server_tls_plain() -> dict', { doc: 'Settings of a server without TLS.' }, () =>
-    settings('plain', false, 'http', false),
+    makeSettings('plain', false, 'http', false),
   ),
   builtin(
     'http_server_tls_edge(options?: dict) -> dict',
     { doc: 'Settings of a server behind something that ends TLS. Options: hsts and its parts.' },
-    (_ctx, options) => edge(options ?? null),
+    (_ctx, options) => makeEdge(options ?? null),
   ),
   builtinTaking(
     'http_server_tls_pem(cert_path: string, key_path: string) -> dict',
@@ -116,7 +116,7 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
     { doc: 'Headers that follow from TLS settings.' },
     (ctx, config) =>
       config instanceof HarnDict
-        ? securityHeaders(config)
+        ? makeSecurityHeaders(config)
         : ctx.throw('http_server_security_headers: requires a TLS config dict'),
   ),
 ]

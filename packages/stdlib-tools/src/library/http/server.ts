@@ -11,16 +11,16 @@ import {
   display,
   failWith,
   family,
-  here,
+  runHere,
   isInt,
   isTruthy,
-  scripts,
-  utf8,
+  makeScripts,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { parseQuery, percentDecode } from '../codecs/percent.js'
-import { dictOf, responseBuiltins, responseFrom, textResponse } from './response.js'
-import { handleId, handleProblem, isHandle, nextHandle } from './state.js'
+import { parseQuery, decodePercent } from '../codecs/percent.js'
+import { toDict, responseBuiltins, toResponse, makeTextResponse } from './response.js'
+import { handleId, handleProblem, isHandle, makeHandleId } from './state.js'
 import { tlsBuiltins, tlsFrame } from './server-tls.js'
 
 interface Route {
@@ -52,25 +52,25 @@ function handleValue(id: string): HarnDict {
 }
 
 /** Null when it is negative. */
-function limitOf(options: HarnDict, fallback: number): number | null {
+function readLimit(options: HarnDict, fallback: number): number | null {
   const limit = options.get('max_body_bytes') ?? null
   if (!isInt(limit)) return fallback
   return limit >= 0 ? Number(limit) : null
 }
 
-function flagOf(options: HarnDict, name: string, fallback: boolean): boolean {
+function readFlag(options: HarnDict, name: string, fallback: boolean): boolean {
   return options.has(name) ? isTruthy(options.get(name)!) : fallback
 }
 
 function createServer(ctx: Context, given: Value): Result {
-  const options = dictOf(given)
-  const maxBodyBytes = limitOf(options, DEFAULT_BODY_LIMIT)
+  const options = toDict(given)
+  const maxBodyBytes = readLimit(options, DEFAULT_BODY_LIMIT)
   if (maxBodyBytes === null) return ctx.throw('http_server: max_body_bytes must be non-negative')
-  const id = nextHandle(ctx, 'http-server')
+  const id = makeHandleId(ctx, 'http-server')
   ctx.state(serverState).servers.set(id, {
     maxBodyBytes,
-    keepsRaw: flagOf(options, 'retain_raw_body', true),
-    ready: flagOf(options, 'ready', true),
+    keepsRaw: readFlag(options, 'retain_raw_body', true),
+    ready: readFlag(options, 'ready', true),
     shutDown: false,
     readiness: null,
     routes: [],
@@ -81,12 +81,12 @@ function createServer(ctx: Context, given: Value): Result {
   return handleValue(id)
 }
 
-function serverOf(ctx: Context, handle: Value): Server | undefined {
+function findServerByHandle(ctx: Context, handle: Value): Server | undefined {
   return ctx.state(serverState).servers.get(handleId(handle))
 }
 
 /** Slashes at either end make no segment. */
-function segmentsOf(path: string): string[] {
+function splitSegments(path: string): string[] {
   let start = 0
   let end = path.length
   while (path[start] === '/') start++
@@ -96,7 +96,7 @@ function segmentsOf(path: string): string[] {
 
 /** The server behind a handle, or the message that says why there is none. */
 function findServer(ctx: Context, name: string, handle: Value): Server | string {
-  return handleProblem(name, handle) ?? serverOf(ctx, handle) ?? `${name}: unknown server '${handleId(handle)}'`
+  return handleProblem(name, handle) ?? findServerByHandle(ctx, handle) ?? `${name}: unknown server '${handleId(handle)}'`
 }
 
 function addRoute(ctx: Context, handle: Value, method: Value, template: Value, handler: Value, given: Value): Result {
@@ -105,15 +105,15 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
   if (!path.startsWith('/')) return ctx.throw(`${name}: path template must start with '/'`)
   const server = findServer(ctx, name, handle)
   if (typeof server === 'string') return ctx.throw(server)
-  const options = dictOf(given)
-  const maxBodyBytes = limitOf(options, server.maxBodyBytes)
+  const options = toDict(given)
+  const maxBodyBytes = readLimit(options, server.maxBodyBytes)
   if (maxBodyBytes === null) return ctx.throw(`${name}: max_body_bytes must be non-negative`)
   server.routes.push({
     method: display(method).toUpperCase(),
-    segments: segmentsOf(path),
+    segments: splitSegments(path),
     handler,
     maxBodyBytes,
-    keepsRaw: flagOf(options, 'retain_raw_body', server.keepsRaw),
+    keepsRaw: readFlag(options, 'retain_raw_body', server.keepsRaw),
   })
   return handleValue(handleId(handle))
 }
@@ -129,7 +129,7 @@ const ONE_SERVER = { fewer: '{f}: requires server' } as const
 const NO_CLOSURE = '{f}: argument {n} must be a {type}, got {got}'
 
 /** A builtin that gives a server one more function. */
-function hook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
+function defineHook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
   const demands = {
     fewer: `{f}: requires server and ${what}`,
     fits: { server: isHandle },
@@ -160,41 +160,41 @@ interface Incoming {
   readonly client: Value
 }
 
-function firstOf(given: HarnDict, ...names: readonly string[]): Value {
+function findFirst(given: HarnDict, ...names: readonly string[]): Value {
   for (const name of names) if ((given.get(name) ?? null) !== null) return given.get(name)!
   return null
 }
 
 function readIncoming(value: Value): Incoming {
-  const given = dictOf(value)
-  const target = display(firstOf(given, 'path') ?? '/')
+  const given = toDict(value)
+  const target = display(findFirst(given, 'path') ?? '/')
   const mark = target.indexOf('?')
   const query = new HarnDict()
   if (mark >= 0) for (const [key, item] of parseQuery(target.slice(mark + 1))) query.set(key, item)
-  for (const [key, item] of dictOf(given.get('query')).entries()) query.set(key, item)
+  for (const [key, item] of toDict(given.get('query')).entries()) query.set(key, item)
   const headers = new HarnDict()
-  for (const [name, item] of dictOf(given.get('headers')).entries()) headers.set(name.toLowerCase(), display(item))
-  const body = firstOf(given, 'raw_body', 'body')
+  for (const [name, item] of toDict(given.get('headers')).entries()) headers.set(name.toLowerCase(), display(item))
+  const body = findFirst(given, 'raw_body', 'body')
   return {
-    method: display(firstOf(given, 'method') ?? 'GET').toUpperCase(),
+    method: display(findFirst(given, 'method') ?? 'GET').toUpperCase(),
     path: (mark < 0 ? target : target.slice(0, mark)) || '/',
     query,
     headers,
-    raw: body instanceof HarnBytes ? body.data : utf8(body === null ? '' : display(body)),
-    remote: firstOf(given, 'remote_addr', 'remote'),
-    client: firstOf(given, 'client_ip', 'remote_ip', 'ip'),
+    raw: body instanceof HarnBytes ? body.data : toUtf8(body === null ? '' : display(body)),
+    remote: findFirst(given, 'remote_addr', 'remote'),
+    client: findFirst(given, 'client_ip', 'remote_ip', 'ip'),
   }
 }
 
 /** Parameters of a path that fits a template, or null. */
 function matchPath(segments: readonly string[], path: string): HarnDict | null {
-  const parts = segmentsOf(path)
+  const parts = splitSegments(path)
   if (parts.length !== segments.length) return null
   const params = new HarnDict()
   for (const [at, segment] of segments.entries()) {
     const name = /^\{(\w+)\}$|^:(\w+)$/.exec(segment)
-    if (name !== null) params.set(name[1] ?? name[2]!, percentDecode(parts[at]!))
-    else if (segment !== percentDecode(parts[at]!)) return null
+    if (name !== null) params.set(name[1] ?? name[2]!, decodePercent(parts[at]!))
+    else if (segment !== decodePercent(parts[at]!)) return null
   }
   return params
 }
@@ -232,16 +232,16 @@ function choose(ctx: Context, server: Server, incoming: Incoming): Chosen | Harn
     const size = incoming.raw.length
     if (size > route.maxBodyBytes) {
       const headers = HarnDict.of({ connection: 'close', 'x-harn-body-limit': String(route.maxBodyBytes) })
-      return textResponse(413, `request body too large: ${size} > ${route.maxBodyBytes} bytes`, headers)
+      return makeTextResponse(413, `request body too large: ${size} > ${route.maxBodyBytes} bytes`, headers)
     }
     return { route, params, before: [...server.before], after: [...server.after] }
   }
-  return textResponse(404, `no route for ${incoming.method} ${incoming.path}`)
+  return makeTextResponse(404, `no route for ${incoming.method} ${incoming.path}`)
 }
 
 function* isReady(handle: Value): Script<boolean> {
-  const known = yield* here((ctx) => {
-    const server = serverOf(ctx, handle)
+  const known = yield* runHere((ctx) => {
+    const server = findServerByHandle(ctx, handle)
     return server === undefined ? null : { ready: server.ready && !server.shutDown, readiness: server.readiness }
   })
   if (known === null || !known.ready) return false
@@ -250,31 +250,31 @@ function* isReady(handle: Value): Script<boolean> {
 
 function* serve(handle: Value, given: Value): Script<HarnDict> {
   const id = handleId(handle)
-  const standing = yield* here((ctx) => {
-    const server = serverOf(ctx, handle)
+  const standing = yield* runHere((ctx) => {
+    const server = findServerByHandle(ctx, handle)
     return server === undefined ? 'unknown' : server.shutDown ? 'down' : 'up'
   })
   if (standing === 'unknown') return failWith(`http_server_request: unknown server handle '${id}'`)
-  if (standing === 'down') return textResponse(503, 'server is shut down')
-  if (!(yield* isReady(handleValue(id)))) return textResponse(503, 'server is not ready')
+  if (standing === 'down') return makeTextResponse(503, 'server is shut down')
+  if (!(yield* isReady(handleValue(id)))) return makeTextResponse(503, 'server is not ready')
   const incoming = readIncoming(given)
-  const chosen = yield* here((ctx) => choose(ctx, serverOf(ctx, handle)!, incoming))
+  const chosen = yield* runHere((ctx) => choose(ctx, findServerByHandle(ctx, handle)!, incoming))
   if (chosen instanceof HarnDict) return chosen
   let request: Value = requestValue(incoming, chosen.params, chosen.route.keepsRaw)
   for (const before of chosen.before) {
     const answer: Value = yield* callBack(before, request)
-    if (answer instanceof HarnDict && answer.has('status')) return responseFrom(answer)
+    if (answer instanceof HarnDict && answer.has('status')) return toResponse(answer)
     request = answer ?? request
   }
-  let response = responseFrom(yield* callBack(chosen.route.handler, request))
+  let response = toResponse(yield* callBack(chosen.route.handler, request))
   for (const after of chosen.after) {
     const answer = yield* callBack(after, response, request)
-    if (answer !== null) response = responseFrom(answer)
+    if (answer !== null) response = toResponse(answer)
   }
   return response
 }
 
-const machine = scripts('http_server.script', {
+const machine = makeScripts('http_server.script', {
   *serve(handle, request) {
     return yield* serve(handle!, request ?? null)
   },
@@ -282,8 +282,8 @@ const machine = scripts('http_server.script', {
     return yield* isReady(handle!)
   },
   *shutdown(handle) {
-    const hooks = yield* here((ctx) => {
-      const server = serverOf(ctx, handle!)
+    const hooks = yield* runHere((ctx) => {
+      const server = findServerByHandle(ctx, handle!)
       if (server === undefined || server.shutDown) return []
       server.shutDown = true
       return [...server.onShutdown]
@@ -293,7 +293,7 @@ const machine = scripts('http_server.script', {
   },
 })
 
-function asking(name: string): BuiltinDef {
+function defineAsking(name: string): BuiltinDef {
   return builtinTaking(
     `${name}(server: dict | string, request: dict) -> dict`,
     { doc: 'The response of a server to a request.', effects: ['callback'] },
@@ -324,15 +324,17 @@ export const httpServerFamily: BuiltinFamily = {
       { fewer: '{f}: requires server, method, path template, and handler', not: { handler: NO_CLOSURE } },
       addRoute,
     ),
-    hook(
+    defineHook(
       'http_server_before',
       'Runs before handlers: a dict with a status answers, another value replaces the request.',
       (server, fn) => server.before.push(fn),
     ),
-    hook('http_server_after', 'Runs after handlers with response and request: a value replaces the response.', (server, fn) =>
-      server.after.push(fn),
+    defineHook(
+      'http_server_after',
+      'Runs after handlers with response and request: a value replaces the response.',
+      (server, fn) => server.after.push(fn),
     ),
-    hook(
+    defineHook(
       'http_server_readiness',
       'Decides whether the server is ready.',
       (server, fn) => {
@@ -340,9 +342,9 @@ export const httpServerFamily: BuiltinFamily = {
       },
       'readiness closure',
     ),
-    hook('http_server_on_shutdown', 'Runs when the server is shut down.', (server, fn) => server.onShutdown.push(fn)),
-    asking('http_server_request'),
-    asking('http_server_test'),
+    defineHook('http_server_on_shutdown', 'Runs when the server is shut down.', (server, fn) => server.onShutdown.push(fn)),
+    defineAsking('http_server_request'),
+    defineAsking('http_server_test'),
     builtinTaking(
       'http_server_set_ready(server: dict | string, ready: bool) -> bool',
       { doc: 'Says whether the server is ready.', effects: [] },

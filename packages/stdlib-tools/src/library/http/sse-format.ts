@@ -3,19 +3,19 @@
 import { HarnDict, display, isInt } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 
-function lines(prefix: string, text: string): string[] {
+function prefixLines(prefix: string, text: string): string[] {
   return text.split(/\r\n|\r|\n/).map((line) => `${prefix} ${line}`)
 }
 
-export function commentText(comment: string): string {
-  return `${lines(':', comment).join('\n')}\n\n`
+export function formatComment(comment: string): string {
+  return `${prefixLines(':', comment).join('\n')}\n\n`
 }
 
 /** The frame of an event: a dict, or a value that is its data. Options fill in what the event leaves open. */
-export function eventText(event: Value, options: Value): string | { readonly problem: string } {
+export function formatEvent(event: Value, options: Value): string | { readonly problem: string } {
   const given = event instanceof HarnDict ? event : HarnDict.of({ data: event === null ? 'nil' : display(event) })
   const fields = options instanceof HarnDict ? options.merged(given) : given
-  const text = (...names: readonly string[]): string | null => {
+  const findText = (...names: readonly string[]): string | null => {
     for (const name of names) {
       const value = fields.get(name) ?? null
       if (value !== null) return display(value)
@@ -23,10 +23,10 @@ export function eventText(event: Value, options: Value): string | { readonly pro
     return null
   }
   const parts: string[] = []
-  const comment = text('comment') || null // an empty one is none
-  if (comment !== null) parts.push(...lines(':', comment))
-  const id = text('id')
-  const name = text('event', 'name')
+  const comment = findText('comment') || null // an empty one is none
+  if (comment !== null) parts.push(...prefixLines(':', comment))
+  const id = findText('id')
+  const name = findText('event', 'name')
   for (const [label, value] of [
     ['id', id],
     ['event', name],
@@ -43,7 +43,7 @@ export function eventText(event: Value, options: Value): string | { readonly pro
   // An event without data would be none to its reader.
   const without = comment === null && parts.length > 0 ? '' : null
   const data = fields.has('data') ? display(fields.get('data')!) : without
-  if (data !== null) parts.push(...lines('data:', data))
+  if (data !== null) parts.push(...prefixLines('data:', data))
   return `${parts.length === 0 ? ':' : parts.join('\n')}\n\n`
 }
 

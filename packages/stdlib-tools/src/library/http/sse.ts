@@ -11,23 +11,31 @@ import {
   display,
   failWith,
   family,
-  here,
+  runHere,
   markFromOutside,
-  millisOf,
-  scripts,
+  toMillis,
+  makeScripts,
   tryAsk,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Demands, Result, Script, Value } from '@bridle/vm/families'
-import { fieldOf, refusal } from '../files/ask.js'
-import { checkEgress, egressRefusal } from './egress.js'
-import { REDIRECTS, header, locationOf, redirected } from './exchange.js'
-import { dictOf } from './response.js'
-import { handleId, nextHandle, isPassedHandle } from './state.js'
+import { readAnswerField, findRefusal } from '../files/ask.js'
+import { checkEgress, makeEgressRefusal } from './egress.js'
+import { REDIRECTS, readHeader, findRedirect, planRedirect } from './exchange.js'
+import { toDict } from './response.js'
+import { handleId, makeHandleId, isPassedHandle } from './state.js'
 import { planRequest } from './options.js'
 import type { RequestPlan } from './options.js'
-import { EventReader, commentText, eventText, parseFrame } from './sse-format.js'
-import { addMock, clearTransports, limitAt, mockFor, mockMessages, recordCall, recordedCalls } from './transport-state.js'
+import { EventReader, formatComment, formatEvent, parseFrame } from './sse-format.js'
+import {
+  addMock,
+  clearTransports,
+  readLimit,
+  findMock,
+  listMockMessages,
+  recordCall,
+  listRecordedCalls,
+} from './transport-state.js'
 import { forgetSockets } from './websocket-state.js'
 
 interface Stream {
@@ -74,18 +82,18 @@ function connect(ctx: Context, method: Value, url: Value, given: Value): Result 
   const address = display(url ?? '')
   if (address === '') return ctx.throw('sse_connect: URL is required')
   // Refused connections take a number as well.
-  const id = nextHandle(ctx, 'sse')
+  const id = makeHandleId(ctx, 'sse')
   if (!/^https?:\/\//.test(address)) return ctx.throw(`sse_connect: URL must start with http:// or https://, got '${address}'`)
-  const options = dictOf(given)
-  const mock = mockFor(ctx, 'sse', address)
+  const options = toDict(given)
+  const mock = findMock(ctx, 'sse', address)
   const refused = mock === undefined ? checkEgress(ctx, 'sse_connect', address) : null
   if (refused !== null) return refused
   ctx.state(sseState).streams.set(id, {
     url: address,
     method: display(method),
     options,
-    maxEvents: limitAt(options, 'max_events', DEFAULT_EVENTS),
-    maxBytes: limitAt(options, 'max_message_bytes', DEFAULT_BYTES),
+    maxEvents: readLimit(options, 'max_events', DEFAULT_EVENTS),
+    maxBytes: readLimit(options, 'max_message_bytes', DEFAULT_BYTES),
     mocked: mock === undefined ? null : [...mock.messages],
     opened: false,
     ended: false,
@@ -97,7 +105,7 @@ function connect(ctx: Context, method: Value, url: Value, given: Value): Result 
 }
 
 /** A mock's event as scripts receive it. */
-function mockEvent(given: Value): HarnDict {
+function makeMockEvent(given: Value): HarnDict {
   if (!(given instanceof HarnDict)) return HarnDict.of({ type: 'event', event: 'message', data: given, id: null, retry_ms: null })
   const data = given.has('data') ? given.get('data')! : ''
   return HarnDict.of({
@@ -110,29 +118,29 @@ function mockEvent(given: Value): HarnDict {
 }
 
 /** Counts what is about to be given out against the limits of the stream. */
-function admitted(id: string, stream: Stream, event: HarnDict): HarnDict {
+function admitEvent(id: string, stream: Stream, event: HarnDict): HarnDict {
   stream.received++
   if (stream.received > stream.maxEvents) return failWith(`sse_receive: stream '${id}' exceeded max_events`)
   const data = event.get('data') ?? null
-  if (data !== null && utf8(display(data)).length > stream.maxBytes) {
+  if (data !== null && toUtf8(display(data)).length > stream.maxBytes) {
     return failWith(`sse_receive: message exceeded max_message_bytes (${stream.maxBytes})`)
   }
   return event
 }
 
-const OPEN = (): HarnDict => HarnDict.of({ type: 'open' })
-const TIMEOUT = (): HarnDict => HarnDict.of({ type: 'timeout' })
+const makeOpenEvent = (): HarnDict => HarnDict.of({ type: 'open' })
+const makeTimeoutEvent = (): HarnDict => HarnDict.of({ type: 'timeout' })
 
 /** Connects, along redirects; what answers must be a stream of events. */
 function* openNetwork(id: string, stream: Stream): Script<null> {
-  const defaults = yield* here((ctx) => ctx.machine.hostData(REQUEST_DEFAULTS).http ?? {})
+  const defaults = yield* runHere((ctx) => ctx.machine.hostData(REQUEST_DEFAULTS).http ?? {})
   let plan = planRequest(stream.method, stream.url, stream.options, defaults)
   for (let hops = 0; ; hops++) {
     if (typeof plan === 'string') return failWith(plan)
     const response = yield* openOnce(id, plan)
-    const location: URL | null = REDIRECTS.includes(response.status) ? locationOf(plan, response) : null
+    const location: URL | null = REDIRECTS.includes(response.status) ? findRedirect(plan, response) : null
     if (location === null || plan.redirects < 0) {
-      const type = header(response.headers, 'content-type') ?? ''
+      const type = readHeader(response.headers, 'content-type') ?? ''
       if (response.status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return null
       yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
       return failWith(
@@ -141,14 +149,14 @@ function* openNetwork(id: string, stream: Stream): Script<null> {
     }
     yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
     if (hops >= plan.redirects) return failWith('sse_receive: stream error: too many redirects')
-    plan = redirected(plan, response.status, location)
+    plan = planRedirect(plan, response.status, location)
   }
 }
 
 /** One exchange, whose body stays open under `id`. */
 function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: number; readonly headers: HarnDict }> {
   for (const url of [plan.url, plan.proxy?.url]) {
-    const blocked = yield* here((ctx) => (url === undefined ? null : egressRefusal(ctx, 'sse_connect', url)))
+    const blocked = yield* runHere((ctx) => (url === undefined ? null : makeEgressRefusal(ctx, 'sse_connect', url)))
     if (blocked !== null) return failWith(blocked)
   }
   const answer = yield* tryAsk({
@@ -172,38 +180,38 @@ function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: num
     },
   })
   if (answer instanceof Fault) throw answer
-  const refused = refusal(answer)
+  const refused = findRefusal(answer)
   if (refused !== null) return failWith(`sse_receive: stream error: ${refused.detail}`)
-  const headers = fieldOf(answer, 'headers')
-  return { status: Number(fieldOf(answer, 'status')), headers: headers instanceof HarnDict ? headers : new HarnDict() }
+  const headers = readAnswerField(answer, 'headers')
+  return { status: Number(readAnswerField(answer, 'status')), headers: headers instanceof HarnDict ? headers : new HarnDict() }
 }
 
 /** The next event of the network; null at its end, a timeout event when none was whole in time. */
-function* nextNetworkEvent(
+function* takeNextNetworkEvent(
   id: string,
   rest: string,
   timeoutMs: number,
   maxBytes: number,
 ): Script<{ readonly event: HarnDict | null; readonly rest: string }> {
   const reader = new EventReader(rest)
-  const due = (yield* here((ctx) => ctx.now)) + timeoutMs
+  const due = (yield* runHere((ctx) => ctx.now)) + timeoutMs
   for (;;) {
     const event = reader.next()
     if (event !== null) return { event, rest: reader.rest }
     if (reader.rest.length > maxBytes) return failWith(`sse_receive: message exceeded max_message_bytes (${maxBytes})`)
-    const left = Math.max(0, due - (yield* here((ctx) => ctx.now)))
+    const left = Math.max(0, due - (yield* runHere((ctx) => ctx.now)))
     const chunk = yield* tryAsk({ kind: 'net.stream', args: { op: 'http_read', id, maxBytes: READ_BYTES, timeoutMs: left } })
     if (chunk instanceof Fault) throw chunk
-    const broken = refusal(chunk)
+    const broken = findRefusal(chunk)
     if (broken !== null) return failWith(`sse_receive: stream error: ${broken.detail}`)
-    if (chunk instanceof HarnDict) return { event: TIMEOUT(), rest: reader.rest }
+    if (chunk instanceof HarnDict) return { event: makeTimeoutEvent(), rest: reader.rest }
     if (!(chunk instanceof HarnBytes)) return { event: null, rest: '' }
     reader.append(chunk.data)
   }
 }
 
 function* receive(id: string, timeoutMs: number): Script {
-  const stream = yield* here((ctx) => {
+  const stream = yield* runHere((ctx) => {
     const found = ctx.state(sseState).streams.get(id)
     if (found === undefined) return null
     const { opened, ended, rest, maxBytes } = found
@@ -212,39 +220,41 @@ function* receive(id: string, timeoutMs: number): Script {
   if (stream === null) return failWith(`sse_receive: unknown stream '${id}'`)
   if (stream.ended) return null
   if (stream.mocked) {
-    return yield* here((ctx): Value => {
+    return yield* runHere((ctx): Value => {
       const own = ctx.state(sseState).streams.get(id)!
       if (!own.opened) {
         own.opened = true
-        return admitted(id, own, OPEN())
+        return admitEvent(id, own, makeOpenEvent())
       }
       const next = own.mocked!.shift()
-      return next === undefined ? null : admitted(id, own, mockEvent(next))
+      return next === undefined ? null : admitEvent(id, own, makeMockEvent(next))
     })
   }
   if (!stream.opened) {
-    const full = yield* here((ctx) => ({ ...ctx.state(sseState).streams.get(id)! }))
+    const full = yield* runHere((ctx) => ({ ...ctx.state(sseState).streams.get(id)! }))
     yield* openNetwork(id, full)
   }
-  const found = stream.opened ? yield* nextNetworkEvent(id, stream.rest, timeoutMs, stream.maxBytes) : { event: OPEN(), rest: '' }
-  return yield* here((ctx): Value => {
+  const found = stream.opened
+    ? yield* takeNextNetworkEvent(id, stream.rest, timeoutMs, stream.maxBytes)
+    : { event: makeOpenEvent(), rest: '' }
+  return yield* runHere((ctx): Value => {
     const own = ctx.state(sseState).streams.get(id)
     if (own === undefined) return null
     own.opened = true
     own.rest = found.rest
     own.ended = found.event === null
     if (found.event?.get('type') === 'timeout') return found.event
-    return found.event === null ? null : admitted(id, own, found.event)
+    return found.event === null ? null : admitEvent(id, own, found.event)
   })
 }
 
-const machine = scripts('sse.script', {
+const machine = makeScripts('sse.script', {
   *receive(handle, timeout) {
-    return yield* receive(handleId(handle ?? null), millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)
+    return yield* receive(handleId(handle ?? null), toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)
   },
   *close(handle) {
     const id = handleId(handle ?? null)
-    const known = yield* here((ctx) => {
+    const known = yield* runHere((ctx) => {
       const { streams } = ctx.state(sseState)
       const stream = streams.get(id)
       streams.delete(id)
@@ -265,19 +275,19 @@ const SERVER_HEADERS = HarnDict.of({
 })
 
 /** The usual ones, but for those that are given in whatever case. */
-function serverHeaders(given: HarnDict): HarnDict {
+function makeServerHeaders(given: HarnDict): HarnDict {
   const names = new Set(given.keys().map((name) => name.toLowerCase()))
   return HarnDict.of(Object.fromEntries([...SERVER_HEADERS.entries()].filter(([name]) => !names.has(name)))).merged(given)
 }
 
 function openServer(ctx: Context, given: Value): Result {
-  const options = dictOf(given)
-  const id = nextHandle(ctx, 'sse-server')
+  const options = toDict(given)
+  const id = makeHandleId(ctx, 'sse-server')
   const server: ServerStream = {
-    status: Math.min(599, Math.max(100, limitAt(options, 'status', 200))),
-    headers: serverHeaders(dictOf(options.get('headers'))),
-    maxEventBytes: limitAt(options, 'max_event_bytes', DEFAULT_BYTES),
-    maxBuffered: limitAt(options, 'max_buffered_events', DEFAULT_EVENTS),
+    status: Math.min(599, Math.max(100, readLimit(options, 'status', 200))),
+    headers: makeServerHeaders(toDict(options.get('headers'))),
+    maxEventBytes: readLimit(options, 'max_event_bytes', DEFAULT_BYTES),
+    maxBuffered: readLimit(options, 'max_buffered_events', DEFAULT_EVENTS),
     buffer: [],
     sent: 0,
     flushed: 0,
@@ -301,7 +311,7 @@ function openServer(ctx: Context, given: Value): Result {
 
 function push(ctx: Context, server: ServerStream, text: string): Result {
   if (server.closed) return false
-  if (utf8(text).length > server.maxEventBytes)
+  if (toUtf8(text).length > server.maxEventBytes)
     return ctx.throw(`sse_server_send: event exceeded max_event_bytes (${server.maxEventBytes})`)
   if (server.buffer.length >= server.maxBuffered) {
     return ctx.throw(`sse_server_send: buffered events exceeded max_buffered_events (${server.maxBuffered})`)
@@ -319,7 +329,7 @@ function finish(server: ServerStream, how: Partial<Pick<ServerStream, 'disconnec
   return true
 }
 
-function status(id: string, server: ServerStream): HarnDict {
+function describeStatus(id: string, server: ServerStream): HarnDict {
   return HarnDict.of({
     id,
     status: server.status,
@@ -336,7 +346,7 @@ function status(id: string, server: ServerStream): HarnDict {
   })
 }
 
-function mockReceive(server: ServerStream): HarnDict {
+function receiveMocked(server: ServerStream): HarnDict {
   const text = server.buffer.shift()
   if (text !== undefined) return parseFrame(text).with('raw', text)
   return server.closed ? HarnDict.of({ type: 'close', server_closed: true }) : HarnDict.of({ type: 'timeout' })
@@ -362,8 +372,8 @@ function onServer(signature: string, doc: string, run: OnServer, more: Demands =
   })
 }
 
-function eventOrFault(ctx: Context, event: Value, options: Value): string | Result {
-  const made = eventText(event, options)
+function formatEventOrFail(ctx: Context, event: Value, options: Value): string | Result {
+  const made = formatEvent(event, options)
   return typeof made === 'string' ? made : ctx.throw(`sse_event: ${made.problem}`)
 }
 
@@ -376,7 +386,7 @@ export const sseFamily: BuiltinFamily = {
       { doc: 'Answers connections to matching URLs with these events.', effects: [] },
       { text: { url_pattern: '{f}: URL pattern is required' } },
       (ctx, pattern, events) => {
-        addMock(ctx, 'sse', { pattern, messages: mockMessages(events, 'events'), echo: false })
+        addMock(ctx, 'sse', { pattern, messages: listMockMessages(events, 'events'), echo: false })
         return null
       },
     ),
@@ -401,7 +411,7 @@ export const sseFamily: BuiltinFamily = {
       'sse_event(event: any, options?: dict) -> string',
       { doc: 'The text of an event as servers send it.' },
       { fewer: '{f}: requires event data or an event dict' },
-      eventOrFault,
+      formatEventOrFail,
     ),
     builtin(
       'sse_server_response(options?: dict) -> dict',
@@ -413,7 +423,7 @@ export const sseFamily: BuiltinFamily = {
       'Sends an event; false once the stream has ended.',
       (ctx, server, [event, options]) => {
         if (server.closed) return false
-        const text = eventOrFault(ctx, event ?? null, options ?? null)
+        const text = formatEventOrFail(ctx, event ?? null, options ?? null)
         return typeof text === 'string' ? push(ctx, server, text) : text
       },
       { fewer: '{f}: requires stream and event' },
@@ -421,7 +431,7 @@ export const sseFamily: BuiltinFamily = {
     onServer(
       'sse_server_heartbeat(stream: string | dict, comment?: string) -> bool',
       'Sends a comment, which keeps a connection alive.',
-      (ctx, server, [comment]) => push(ctx, server, commentText(display(comment ?? 'heartbeat'))),
+      (ctx, server, [comment]) => push(ctx, server, formatComment(display(comment ?? 'heartbeat'))),
     ),
     onServer(
       'sse_server_flush(stream: string | dict) -> bool',
@@ -447,7 +457,7 @@ export const sseFamily: BuiltinFamily = {
     ),
     markFromOutside(
       onServer('sse_server_status(stream: string | dict) -> dict', 'How the stream stands.', (_ctx, server, _args, id) =>
-        status(id, server),
+        describeStatus(id, server),
       ),
     ),
     onServer(
@@ -464,11 +474,11 @@ export const sseFamily: BuiltinFamily = {
       onServer(
         'sse_server_mock_receive(stream: string | dict) -> dict | nil',
         'The next thing a reader of the stream would see.',
-        (_ctx, server) => mockReceive(server),
+        (_ctx, server) => receiveMocked(server),
       ),
     ),
     builtin('transport_mock_calls() -> list', { doc: 'Mocked traffic of streams and sockets, in order.', effects: [] }, (ctx) =>
-      recordedCalls(ctx),
+      listRecordedCalls(ctx),
     ),
     builtin(
       'transport_mock_clear() -> nil',

@@ -56,7 +56,7 @@ export const httpState = family('http', (): HttpState => ({
 /** One sequence of numbers for all transport handles of a run: HTTP, server-sent events, WebSockets. */
 const handleState = family('transport_handles', () => ({ last: 0 }))
 
-export function nextHandle(ctx: Context, prefix: string): string {
+export function makeHandleId(ctx: Context, prefix: string): string {
   return `${prefix}-${++ctx.state(handleState).last}`
 }
 
@@ -110,17 +110,17 @@ export function setMock(state: HttpState, method: string, pattern: string, respo
   state.mocks.push(mock)
 }
 
-function mockFor(state: HttpState, method: string, url: string): HttpMock | undefined {
+function findMock(state: HttpState, method: string, url: string): HttpMock | undefined {
   return state.mocks.find((each) => (each.method === '*' || each.method === method) && matchesPattern(each.pattern, url))
 }
 
 export function isMocked(state: HttpState, method: string, url: string): boolean {
-  return mockFor(state, method, url) !== undefined
+  return findMock(state, method, url) !== undefined
 }
 
 /** The response of the first mock that fits, recorded as a call; null when none does. */
-export function mockedResponse(state: HttpState, call: HttpCall): Value {
-  const mock = mockFor(state, call.method, call.url)
+export function takeMockedResponse(state: HttpState, call: HttpCall): Value {
+  const mock = findMock(state, call.method, call.url)
   if (mock === undefined) return null
   state.calls.push(call)
   const response = mock.responses[Math.min(mock.next, mock.responses.length - 1)]!

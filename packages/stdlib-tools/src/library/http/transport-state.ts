@@ -5,7 +5,7 @@ import type { Context, Value } from '@bridle/vm/families'
 import { matchesPattern } from './state.js'
 
 /** A limit among the options; what is too small is the least there is. */
-export function limitAt(options: HarnDict, name: string, fallback: number, least = 1): number {
+export function readLimit(options: HarnDict, name: string, fallback: number, least = 1): number {
   const value = options.get(name) ?? null
   return isInt(value) ? Math.max(least, Number(value)) : fallback
 }
@@ -31,12 +31,12 @@ export function addMock(ctx: Context, transport: Transport, mock: TransportMock)
   ctx.state(transportState).mocks[transport].push(mock)
 }
 
-export function mockFor(ctx: Context, transport: Transport, url: string): TransportMock | undefined {
+export function findMock(ctx: Context, transport: Transport, url: string): TransportMock | undefined {
   return ctx.state(transportState).mocks[transport].find((mock) => matchesPattern(mock.pattern, url))
 }
 
 /** A list of messages, or a dict that has them under `key`; anything else is one message. */
-export function mockMessages(given: Value, key: string): readonly Value[] {
+export function listMockMessages(given: Value, key: string): readonly Value[] {
   const list = given instanceof HarnDict ? (given.get(key) ?? null) : given
   if (list instanceof HarnList) return [...list.view()]
   return list === null || list instanceof HarnDict ? [] : [list]
@@ -56,7 +56,7 @@ export function recordCall(ctx: Context, call: TransportCall): void {
   ctx.state(transportState).calls.push(HarnDict.of({ kind, handle, url, type, data }))
 }
 
-export function recordedCalls(ctx: Context): HarnList {
+export function listRecordedCalls(ctx: Context): HarnList {
   return new HarnList([...ctx.state(transportState).calls])
 }
 

@@ -54,7 +54,7 @@ export const socketState = family('websockets', () => ({
   nextPort: 49_152,
 }))
 
-export function inboxKey(id: string): string {
+export function makeInboxKey(id: string): string {
   return `websocket:${id}`
 }
 
@@ -64,7 +64,7 @@ export function acceptKey(id: string): string {
 
 export function forgetSockets(ctx: Context): void {
   const state = ctx.state(socketState)
-  for (const id of state.sockets.keys()) ctx.wake(inboxKey(id))
+  for (const id of state.sockets.keys()) ctx.wake(makeInboxKey(id))
   for (const id of state.servers.keys()) ctx.wake(acceptKey(id))
   state.sockets.clear()
   state.servers.clear()

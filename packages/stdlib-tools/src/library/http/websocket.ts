@@ -14,24 +14,24 @@ import {
   display,
   encodeBase64,
   failWith,
-  here,
+  runHere,
   isInt,
   isTruthy,
-  millisOf,
+  toMillis,
   parkUntil,
-  scripts,
+  makeScripts,
   tryAsk,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Effect, Result, Script, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { checkEgress } from './egress.js'
-import { secretHeaders, secretOf } from './options.js'
-import { dictOf } from './response.js'
-import { isHandle, isPassedHandle, handleId, nextHandle } from './state.js'
-import { refusal, textField } from '../files/ask.js'
-import { addMock, limitAt, mockFor, mockMessages, recordCall } from './transport-state.js'
-import { acceptKey, inboxKey, socketState } from './websocket-state.js'
+import { readSecretHeaders, readSecret } from './options.js'
+import { toDict } from './response.js'
+import { isHandle, isPassedHandle, handleId, makeHandleId } from './state.js'
+import { findRefusal, readTextField } from '../files/ask.js'
+import { addMock, readLimit, findMock, listMockMessages, recordCall } from './transport-state.js'
+import { acceptKey, makeInboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 
 const DEFAULT_MESSAGES = 10_000
@@ -39,20 +39,20 @@ const DEFAULT_BYTES = 1 << 20
 const DEFAULT_SEND_BUFFER = 64
 const DEFAULT_WAIT_MS = 30_000
 
-function bearerOf(options: HarnDict): string | null {
-  const token = dictOf(options.get('auth')).get('bearer') ?? null
-  return token === null || secretOf(token) !== null ? null : display(token)
+function readBearer(options: HarnDict): string | null {
+  const token = toDict(options.get('auth')).get('bearer') ?? null
+  return token === null || readSecret(token) !== null ? null : display(token)
 }
 
 // -------------------------------------------------------------------------------------------------------------- messages
 
 /** A message from data and its options `{type, base64, code, reason}`; a text is the problem. */
-function messageFrom(data: Value, options: HarnDict): Message | string {
+function makeMessage(data: Value, options: HarnDict): Message | string {
   const type = display(options.get('type') ?? (data instanceof HarnBytes ? 'binary' : 'text'))
   const code = options.get('code') ?? null
   const reason = options.get('reason') ?? null
   const facts = { ...(isInt(code) ? { code: Number(code) } : {}), ...(reason === null ? {} : { reason: display(reason) }) }
-  let bytes = data instanceof HarnBytes ? data.data : utf8(display(data))
+  let bytes = data instanceof HarnBytes ? data.data : toUtf8(display(data))
   if (isTruthy(options.get('base64') ?? false)) {
     const decoded = decodeBase64(display(data))
     if (typeof decoded === 'string') return `invalid base64: ${decoded}`
@@ -61,14 +61,14 @@ function messageFrom(data: Value, options: HarnDict): Message | string {
   return { type, data: type === 'text' ? decodeUtf8(bytes) : encodeBase64(bytes), bytes: bytes.length, ...facts }
 }
 
-function mockMessage(given: Value): Message {
-  const options = dictOf(given)
+function makeMockMessage(given: Value): Message {
+  const options = toDict(given)
   const data = given instanceof HarnDict ? (given.get('data') ?? '') : given
-  const made = messageFrom(data, options)
+  const made = makeMessage(data, options)
   return typeof made === 'string' ? { type: 'text', data: display(data), bytes: 0 } : made
 }
 
-function messageValue(message: Message): HarnDict {
+function encodeMessage(message: Message): HarnDict {
   if (message.type === 'close') {
     return HarnDict.of({
       type: 'close',
@@ -83,7 +83,7 @@ function messageValue(message: Message): HarnDict {
 
 // --------------------------------------------------------------------------------------------------------------- sockets
 
-function newSocket(url: string, more: Partial<Socket>): Socket {
+function makeSocket(url: string, more: Partial<Socket>): Socket {
   return {
     url,
     maxMessages: DEFAULT_MESSAGES,
@@ -105,25 +105,28 @@ function connect(ctx: Context, url: Value, given: Value): Result {
   const address = display(url ?? '')
   if (address === '') return ctx.throw('websocket_connect: URL is required')
   if (!/^wss?:\/\//.test(address)) return ctx.throw(`websocket_connect: URL must start with ws:// or wss://, got '${address}'`)
-  const options = dictOf(given)
-  const limits = limitsOf(options)
+  const options = toDict(given)
+  const limits = readLimits(options)
   const state = ctx.state(socketState)
-  const mock = mockFor(ctx, 'websocket', address)
+  const mock = findMock(ctx, 'websocket', address)
   if (mock !== undefined) {
-    const id = nextHandle(ctx, 'websocket')
-    state.sockets.set(id, newSocket(address, { ...limits, mocked: true, echo: mock.echo, inbox: mock.messages.map(mockMessage) }))
+    const id = makeHandleId(ctx, 'websocket')
+    state.sockets.set(
+      id,
+      makeSocket(address, { ...limits, mocked: true, echo: mock.echo, inbox: mock.messages.map(makeMockMessage) }),
+    )
     recordCall(ctx, { kind: 'websocket_connect', handle: id, url: address })
     return id
   }
   const refused = checkEgress(ctx, 'websocket_connect', address)
   if (refused !== null) return refused
-  const server = servedHere(state, address)
+  const server = findServed(state, address)
   return server === undefined || server.remote !== null
     ? machine.start(ctx, 'connect', address, options)
     : connectWithin(ctx, address, options, limits)
 }
 
-function servedHere(
+function findServed(
   { servers }: { readonly servers: ReadonlyMap<string, SocketServer> },
   address: string,
 ): SocketServer | undefined {
@@ -131,45 +134,45 @@ function servedHere(
   return [...servers.values()].find((each) => each.address === host)
 }
 
-function limitsOf(options: HarnDict): { readonly maxMessages: number; readonly maxBytes: number } {
+function readLimits(options: HarnDict): { readonly maxMessages: number; readonly maxBytes: number } {
   return {
-    maxMessages: limitAt(options, 'max_messages', DEFAULT_MESSAGES),
-    maxBytes: limitAt(options, 'max_message_bytes', DEFAULT_BYTES),
+    maxMessages: readLimit(options, 'max_messages', DEFAULT_MESSAGES),
+    maxBytes: readLimit(options, 'max_message_bytes', DEFAULT_BYTES),
   }
 }
 
 /** Connects over the network; the handle of the socket. */
 function* connectRemote(address: string, options: HarnDict): Script {
-  const limits = limitsOf(options)
-  const secrets = secretHeaders(options)
+  const limits = readLimits(options)
+  const secrets = readSecretHeaders(options)
   const wanted = options.get('timeout_ms') ?? options.get('timeout') ?? null
-  const most = yield* here((ctx) => ctx.machine.judge?.limit(ctx, 'http.stream', 'timeout_ms') ?? Infinity)
+  const most = yield* runHere((ctx) => ctx.machine.judge?.limit(ctx, 'http.stream', 'timeout_ms') ?? Infinity)
   const answer = yield* ask({
     kind: 'net.stream',
     args: {
       op: 'ws_connect',
       url: address,
-      headers: ownHeaders(options),
+      headers: readOwnHeaders(options),
       ...(secrets === null ? {} : { secrets }),
-      timeoutMs: millisOf(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
+      timeoutMs: toMillis(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
       maxBytes: limits.maxBytes,
     },
   })
-  const refused = refusal(answer)
+  const refused = findRefusal(answer)
   if (refused !== null) return failWith(`websocket_connect: failed: ${refused.detail}`)
-  return yield* here((ctx) => {
-    const id = nextHandle(ctx, 'websocket')
-    ctx.state(socketState).sockets.set(id, newSocket(address, { ...limits, remote: textField(answer, 'key') }))
+  return yield* runHere((ctx) => {
+    const id = makeHandleId(ctx, 'websocket')
+    ctx.state(socketState).sockets.set(id, makeSocket(address, { ...limits, remote: readTextField(answer, 'key') }))
     return id
   })
 }
 
-function ownHeaders(options: HarnDict): { readonly [name: string]: string } {
+function readOwnHeaders(options: HarnDict): { readonly [name: string]: string } {
   const headers: { [name: string]: string } = Object.create(null)
   // What the host lends by name goes to its own origin, and to no server of this run.
-  for (const [name, value] of dictOf(options.get('headers')).entries())
-    if (secretOf(value) === null) headers[name.toLowerCase()] = display(value)
-  const token = bearerOf(options)
+  for (const [name, value] of toDict(options.get('headers')).entries())
+    if (readSecret(value) === null) headers[name.toLowerCase()] = display(value)
+  const token = readBearer(options)
   if (token !== null) headers['authorization'] = `Bearer ${token}`
   return headers
 }
@@ -191,11 +194,11 @@ function connectWithin(
   const headers = requestHeaders(parsed, options)
   if (route.bearer !== null && headers.get('authorization') !== `Bearer ${route.bearer}`)
     return ctx.throw('websocket_connect: failed: HTTP error: 401 Unauthorized')
-  const id = nextHandle(ctx, 'websocket')
-  const accepted = nextHandle(ctx, 'websocket')
+  const id = makeHandleId(ctx, 'websocket')
+  const accepted = makeHandleId(ctx, 'websocket')
   const { maxMessages, maxBytes, sendBuffer } = route
-  state.sockets.set(id, newSocket(address, { ...limits, peer: accepted }))
-  state.sockets.set(accepted, newSocket(address, { maxMessages, maxBytes, sendBuffer, peer: id }))
+  state.sockets.set(id, makeSocket(address, { ...limits, peer: accepted }))
+  state.sockets.set(accepted, makeSocket(address, { maxMessages, maxBytes, sendBuffer, peer: id }))
   server.waiting.push({ id: accepted, path: parsed.pathname, peer: `127.0.0.1:${state.nextPort++}`, headers })
   ctx.wake(acceptKey(serverId))
   return id
@@ -207,9 +210,9 @@ function requestHeaders(url: URL, options: HarnDict): HarnDict {
     connection: 'Upgrade',
     upgrade: 'websocket',
     'sec-websocket-version': '13',
-    'sec-websocket-key': encodeBase64(utf8('in-process socket')),
+    'sec-websocket-key': encodeBase64(toUtf8('in-process socket')),
   })
-  for (const [name, value] of Object.entries(ownHeaders(options))) headers.set(name, value)
+  for (const [name, value] of Object.entries(readOwnHeaders(options))) headers.set(name, value)
   return headers
 }
 
@@ -218,7 +221,7 @@ function deliver(ctx: Context, id: string, message: Message): void {
   if (socket === undefined || socket.closed) return
   ctx.charge(1, 64 + message.data.length)
   socket.inbox.push(message)
-  ctx.wake(inboxKey(id))
+  ctx.wake(makeInboxKey(id))
 }
 
 function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
@@ -226,17 +229,17 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
   const socket = ctx.state(socketState).sockets.get(id)
   if (socket === undefined) return ctx.throw(`websocket_send: unknown socket '${id}'`)
   if (socket.closed) return false
-  const message = messageFrom(data, dictOf(given))
+  const message = makeMessage(data, toDict(given))
   if (typeof message === 'string') return ctx.throw(`websocket_send: ${message}`)
   if (message.bytes > socket.maxBytes) return ctx.throw(`websocket_send: message exceeded max_message_bytes (${socket.maxBytes})`)
   if (socket.mocked)
     recordCall(ctx, { kind: 'websocket_send', handle: id, url: socket.url, type: message.type, data: message.data })
-  else if (queued(ctx, socket) >= socket.sendBuffer) return ctx.throw('websocket_send: send buffer full')
+  else if (countQueued(ctx, socket) >= socket.sendBuffer) return ctx.throw('websocket_send: send buffer full')
   if (socket.remote !== null) return sendRemote(ctx, id, socket, message)
   if (message.type === 'close') {
     socket.closed = true
     socket.inbox.length = 0
-    ctx.wake(inboxKey(id))
+    ctx.wake(makeInboxKey(id))
   } else if (socket.echo) socket.inbox.push(message)
   if (socket.peer !== null) {
     deliver(ctx, socket.peer, message)
@@ -248,22 +251,22 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
 function sendRemote(ctx: Context, id: string, socket: Socket, message: Message): Result {
   if (message.type === 'close') {
     socket.closed = true
-    ctx.wake(inboxKey(id))
+    ctx.wake(makeInboxKey(id))
   }
   const { type, data, code = null, reason = null } = message
   return ctx.perform({
     kind: 'net.stream',
-    args: { op: 'ws_send', key: socket.remote, type, data: type === 'text' ? data : decodedBase64(data), code, reason },
+    args: { op: 'ws_send', key: socket.remote, type, data: type === 'text' ? data : decodeOrEncode(data), code, reason },
   })
 }
 
-function decodedBase64(text: string): Uint8Array {
+function decodeOrEncode(text: string): Uint8Array {
   const decoded = decodeBase64(text)
-  return typeof decoded === 'string' ? utf8(text) : decoded // messageFrom made it
+  return typeof decoded === 'string' ? toUtf8(text) : decoded // makeMessage made it
 }
 
 /** Messages that the other end has not taken yet. */
-function queued(ctx: Context, socket: Socket): number {
+function countQueued(ctx: Context, socket: Socket): number {
   return socket.peer === null ? 0 : (ctx.state(socketState).sockets.get(socket.peer)?.inbox.length ?? 0)
 }
 
@@ -281,16 +284,16 @@ function take(ctx: Context, id: string): Value | undefined {
   if (message === undefined) return socket.mocked ? HarnDict.of({ type: 'timeout' }) : undefined
   socket.received++
   if (message.type === 'close') socket.closed = true
-  if (message.bytes <= socket.maxBytes) return messageValue(message)
+  if (message.bytes <= socket.maxBytes) return encodeMessage(message)
   socket.closed = true
   return failWith(`websocket_receive: message exceeded max_message_bytes (${socket.maxBytes})`)
 }
 
 /** Waits for the next message of the network and lays it into the inbox; false when the time ran out. */
 function* fetchRemote(id: string, remote: string, timeoutMs: number): Script<boolean> {
-  const after = yield* here((ctx) => ctx.state(socketState).sockets.get(id)?.taken ?? 0)
+  const after = yield* runHere((ctx) => ctx.state(socketState).sockets.get(id)?.taken ?? 0)
   const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_receive', key: remote, after, timeoutMs } })
-  return yield* here((ctx) => {
+  return yield* runHere((ctx) => {
     const socket = ctx.state(socketState).sockets.get(id)
     if (answer instanceof HarnDict && answer.get('timeout') === true) return false
     if (socket === undefined) return true
@@ -298,7 +301,7 @@ function* fetchRemote(id: string, remote: string, timeoutMs: number): Script<boo
       socket.closed = true
       return true
     }
-    const message = remoteMessage(answer, socket)
+    const message = readRemoteMessage(answer, socket)
     ctx.charge(1, 64 + message.data.length)
     socket.taken = Number(answer.get('seq') ?? 0)
     socket.inbox.push(message)
@@ -306,15 +309,15 @@ function* fetchRemote(id: string, remote: string, timeoutMs: number): Script<boo
   })
 }
 
-function remoteMessage(answer: HarnDict, socket: Socket): Message {
-  const type = textField(answer, 'type')
+function readRemoteMessage(answer: HarnDict, socket: Socket): Message {
+  const type = readTextField(answer, 'type')
   if (type === 'oversize') return { type, data: '', bytes: socket.maxBytes + 1 }
   const data = answer.get('data') ?? null
   const code = answer.get('code') ?? null
-  const facts = isInt(code) ? { code: Number(code), reason: textField(answer, 'reason') } : {}
+  const facts = isInt(code) ? { code: Number(code), reason: readTextField(answer, 'reason') } : {}
   if (data instanceof HarnBytes) return { type, data: encodeBase64(data.data), bytes: data.data.length, ...facts }
   const text = data === null ? '' : display(data)
-  return { type, data: text, bytes: utf8(text).length, ...facts }
+  return { type, data: text, bytes: toUtf8(text).length, ...facts }
 }
 
 function close(ctx: Context, handle: Value): Result {
@@ -325,15 +328,15 @@ function close(ctx: Context, handle: Value): Result {
   if (socket.peer !== null && !socket.closed) deliver(ctx, socket.peer, { type: 'close', data: '', bytes: 0 })
   if (socket.mocked) recordCall(ctx, { kind: 'websocket_close', handle: id, url: socket.url })
   sockets.delete(id)
-  ctx.wake(inboxKey(id))
+  ctx.wake(makeInboxKey(id))
   return socket.remote === null ? true : ctx.perform({ kind: 'net.stream', args: { op: 'ws_close', key: socket.remote } })
 }
 
-function* until<T>(timeout: Value, key: string, look: (ctx: Context) => T | undefined): Script<T | null> {
-  const start = yield* here((ctx) => ctx.now)
-  const due = start + (millisOf(timeout) ?? DEFAULT_WAIT_MS)
+function* awaitUntil<T>(timeout: Value, key: string, look: (ctx: Context) => T | undefined): Script<T | null> {
+  const start = yield* runHere((ctx) => ctx.now)
+  const due = start + (toMillis(timeout) ?? DEFAULT_WAIT_MS)
   for (;;) {
-    const found = yield* here((ctx) => ({ value: look(ctx) }))
+    const found = yield* runHere((ctx) => ({ value: look(ctx) }))
     if (found.value !== undefined) return found.value
     if (yield* parkUntil(key, due)) return null
   }
@@ -348,20 +351,20 @@ function* createServer(bind: Value): Script {
   const host = (colon < 0 ? place : place.slice(0, colon)).replace(/^\[|\]$/g, '') || '127.0.0.1'
   const port = colon < 0 ? 0 : Number(place.slice(colon + 1))
   const answer = yield* tryAsk({ kind: 'net.stream', args: { op: 'ws_listen', host, port: Number.isInteger(port) ? port : 0 } })
-  if (answer instanceof Fault) return yield* here((ctx) => serveWithin(ctx, host, port))
-  const refused = refusal(answer)
+  if (answer instanceof Fault) return yield* runHere((ctx) => serveWithin(ctx, host, port))
+  const refused = findRefusal(answer)
   if (refused !== null) return failWith(`websocket_server: bind failed: ${refused.detail}`)
-  return yield* here((ctx) => {
-    const id = nextHandle(ctx, 'websocket-server')
-    const address = textField(answer, 'address')
-    ctx.state(socketState).servers.set(id, { address, remote: textField(answer, 'key'), routes: new Map(), waiting: [] })
+  return yield* runHere((ctx) => {
+    const id = makeHandleId(ctx, 'websocket-server')
+    const address = readTextField(answer, 'address')
+    ctx.state(socketState).servers.set(id, { address, remote: readTextField(answer, 'key'), routes: new Map(), waiting: [] })
     return HarnDict.of({ id, addr: address, url: `ws://${address}` })
   })
 }
 
 function serveWithin(ctx: Context, host: string, wanted: number): Value {
   const state = ctx.state(socketState)
-  const id = nextHandle(ctx, 'websocket-server')
+  const id = makeHandleId(ctx, 'websocket-server')
   const address = `${host}:${wanted > 0 ? wanted : state.nextPort++}`
   if ([...state.servers.values()].some((server) => server.address === address))
     return failWith('websocket_server: bind failed: Address already in use (os error 98)')
@@ -369,31 +372,31 @@ function serveWithin(ctx: Context, host: string, wanted: number): Value {
   return HarnDict.of({ id, addr: address, url: `ws://${address}` })
 }
 
-function serverOf(ctx: Context, handle: Value): SocketServer | undefined {
+function findServer(ctx: Context, handle: Value): SocketServer | undefined {
   return ctx.state(socketState).servers.get(handleId(handle))
 }
 
 function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
-  const server = serverOf(ctx, handle)
+  const server = findServer(ctx, handle)
   if (server === undefined) return ctx.throw(`websocket_route: unknown server '${handleId(handle)}'`)
-  const effect = addRoute(ctx, server, display(path), dictOf(given))
+  const effect = addRoute(ctx, server, display(path), toDict(given))
   return effect === null ? true : ctx.perform(effect)
 }
 
 /** Notes a route; what the host is to be told of it, when the server is the host's. */
 function addRoute(ctx: Context, server: SocketServer, path: string, options: HarnDict): Effect | null {
   ctx.charge(1, 128)
-  const bearer = bearerOf(options)
-  const maxBytes = limitAt(options, 'max_message_bytes', DEFAULT_BYTES)
+  const bearer = readBearer(options)
+  const maxBytes = readLimit(options, 'max_message_bytes', DEFAULT_BYTES)
   server.routes.set(path, {
     bearer,
-    maxMessages: limitAt(options, 'max_messages', DEFAULT_MESSAGES),
+    maxMessages: readLimit(options, 'max_messages', DEFAULT_MESSAGES),
     maxBytes,
     // None at all is a way to see what a full buffer does.
-    sendBuffer: limitAt(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER, 0),
+    sendBuffer: readLimit(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER, 0),
   })
   if (server.remote === null) return null
-  const idleMs = limitAt(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
+  const idleMs = readLimit(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
   return { kind: 'net.stream', args: { op: 'ws_route', key: server.remote, path, bearer, maxBytes, idleMs } }
 }
 
@@ -402,39 +405,39 @@ function* acceptRemote(serverId: string, remote: string, timeoutMs: number): Scr
   const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_accept', key: remote, timeoutMs } })
   if (!(answer instanceof HarnDict)) return failWith(`websocket_accept: unknown server '${serverId}'`)
   if (answer.get('timeout') === true) return null
-  return yield* here((ctx) => {
-    const route = ctx.state(socketState).servers.get(serverId)?.routes.get(textField(answer, 'path'))
-    const id = nextHandle(ctx, 'websocket')
+  return yield* runHere((ctx) => {
+    const route = ctx.state(socketState).servers.get(serverId)?.routes.get(readTextField(answer, 'path'))
+    const id = makeHandleId(ctx, 'websocket')
     const { maxMessages = DEFAULT_MESSAGES, maxBytes = DEFAULT_BYTES, sendBuffer = DEFAULT_SEND_BUFFER } = route ?? {}
     const limits = { maxMessages, maxBytes, sendBuffer }
-    const url = textField(answer, 'path')
-    ctx.state(socketState).sockets.set(id, newSocket(url, { ...limits, remote: textField(answer, 'key') }))
-    return HarnDict.of({ id, path: url, peer: textField(answer, 'peer'), headers: answer.get('headers') ?? new HarnDict() })
+    const url = readTextField(answer, 'path')
+    ctx.state(socketState).sockets.set(id, makeSocket(url, { ...limits, remote: readTextField(answer, 'key') }))
+    return HarnDict.of({ id, path: url, peer: readTextField(answer, 'peer'), headers: answer.get('headers') ?? new HarnDict() })
   })
 }
 
-const machine = scripts('websocket.script', {
+const machine = makeScripts('websocket.script', {
   *connect(address, options) {
-    return yield* connectRemote(display(address ?? ''), dictOf(options))
+    return yield* connectRemote(display(address ?? ''), toDict(options))
   },
   *server(bind, given) {
     const server = yield* createServer(bind ?? null)
-    const options = dictOf(given)
+    const options = toDict(given)
     const path = options.get('path') ?? null
     if (path === null) return server
-    const effect = yield* here((ctx) => addRoute(ctx, serverOf(ctx, server)!, display(path), options))
+    const effect = yield* runHere((ctx) => addRoute(ctx, findServer(ctx, server)!, display(path), options))
     if (effect !== null) yield* ask(effect)
     return server
   },
   *receive(handle, timeout) {
     const id = handleId(handle ?? null)
-    const remote = yield* here((ctx) => {
+    const remote = yield* runHere((ctx) => {
       const socket = ctx.state(socketState).sockets.get(id)
       return socket === undefined || socket.closed || socket.inbox.length > 0 ? null : socket.remote
     })
-    if (remote !== null && !(yield* fetchRemote(id, remote, millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)))
+    if (remote !== null && !(yield* fetchRemote(id, remote, toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)))
       return HarnDict.of({ type: 'timeout' })
-    const taken = yield* until(timeout ?? null, inboxKey(id), (ctx) => {
+    const taken = yield* awaitUntil(timeout ?? null, makeInboxKey(id), (ctx) => {
       const value = take(ctx, id)
       return value === undefined ? undefined : { value }
     })
@@ -442,11 +445,11 @@ const machine = scripts('websocket.script', {
   },
   *accept(handle, timeout) {
     const id = handleId(handle ?? null)
-    const remote = yield* here((ctx) => ctx.state(socketState).servers.get(id)?.remote ?? null)
+    const remote = yield* runHere((ctx) => ctx.state(socketState).servers.get(id)?.remote ?? null)
     if (remote !== null)
-      return (yield* acceptRemote(id, remote, millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)) ?? HarnDict.of({ type: 'timeout' })
-    const accepted = yield* until(timeout ?? null, acceptKey(id), (ctx) => {
-      const server = serverOf(ctx, handle ?? null)
+      return (yield* acceptRemote(id, remote, toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)) ?? HarnDict.of({ type: 'timeout' })
+    const accepted = yield* awaitUntil(timeout ?? null, acceptKey(id), (ctx) => {
+      const server = findServer(ctx, handle ?? null)
       return server === undefined ? failWith(`websocket_accept: unknown server '${id}'`) : server.waiting.shift()
     })
     if (accepted === null) return HarnDict.of({ type: 'timeout' })
@@ -474,7 +477,11 @@ export const websocketFamily: BuiltinFamily = {
       (ctx, pattern, given) => {
         if (display(pattern ?? '') === '') return ctx.throw('websocket_mock: URL pattern is required')
         const echo = given instanceof HarnDict && isTruthy(given.get('echo') ?? false)
-        addMock(ctx, 'websocket', { pattern: display(pattern ?? ''), messages: mockMessages(given ?? null, 'messages'), echo })
+        addMock(ctx, 'websocket', {
+          pattern: display(pattern ?? ''),
+          messages: listMockMessages(given ?? null, 'messages'),
+          echo,
+        })
         return null
       },
     ),

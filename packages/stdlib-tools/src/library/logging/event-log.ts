@@ -2,7 +2,7 @@
 // it through the global dict `event_log`; other families (people in the loop, waitpoints) append and read through the
 // functions here.
 
-import { primitive } from '../harn/primitive.js'
+import { definePrimitive } from '../harn/primitive.js'
 import { STAND_INS } from './stand-ins.js'
 import {
   END,
@@ -13,14 +13,14 @@ import {
   display,
   family,
   frame,
-  here,
+  runHere,
   isInt,
-  scripts,
+  makeScripts,
   typeName,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Script, Value } from '@bridle/vm/families'
-import { wallMs } from '../time/identity.js'
-import { jsonData } from '../files/state-files.js'
+import { readWallMs } from '../time/identity.js'
+import { toJsonData } from '../files/state-files.js'
 
 export interface LoggedEvent {
   readonly id: number
@@ -33,11 +33,11 @@ export interface LoggedEvent {
 const logState = family<{ readonly topics: Map<string, LoggedEvent[]> }>('event_log', () => ({ topics: new Map() }))
 
 /** Tasks that wait for an event of a topic park on this key. */
-export function topicKey(topic: string): string {
+export function makeTopicKey(topic: string): string {
   return `event_log:${topic}`
 }
 
-export function eventsOf(ctx: Context, topic: string): readonly LoggedEvent[] {
+export function listEvents(ctx: Context, topic: string): readonly LoggedEvent[] {
   return ctx.state(logState).topics.get(topic) ?? []
 }
 
@@ -64,11 +64,11 @@ export function appendEvent(
     headers: event.headers ?? new HarnDict(),
     occurredAtMs: event.atMs,
   })
-  ctx.wake(topicKey(topic))
+  ctx.wake(makeTopicKey(topic))
   return id
 }
 
-function eventValue(topic: string, event: LoggedEvent): HarnDict {
+function encodeEvent(topic: string, event: LoggedEvent): HarnDict {
   return HarnDict.of({
     id: event.id,
     cursor: event.id,
@@ -80,12 +80,12 @@ function eventValue(topic: string, event: LoggedEvent): HarnDict {
   })
 }
 
-const machine = scripts('event_log.script', {
+const machine = makeScripts('event_log.script', {
   *emit(topic, kind, payload, headers) {
-    const atMs = Math.floor(yield* wallMs())
+    const atMs = Math.floor(yield* readWallMs())
     return yield* append(topic as string, {
       kind: kind as string,
-      payload: jsonData(payload ?? null),
+      payload: toJsonData(payload ?? null),
       headers: headers as HarnDict,
       atMs,
     })
@@ -94,10 +94,10 @@ const machine = scripts('event_log.script', {
 
 /** appendEvent for scripted builtins. */
 export function* append(topic: string, event: Parameters<typeof appendEvent>[2]): Script<number> {
-  return yield* here((ctx) => appendEvent(ctx, topic, event))
+  return yield* runHere((ctx) => appendEvent(ctx, topic, event))
 }
 
-function textHeaders(headers: Value): HarnDict {
+function copyAsTexts(headers: Value): HarnDict {
   const copy = new HarnDict()
   if (headers instanceof HarnDict) for (const [name, value] of headers.entries()) copy.set(name, display(value))
   return copy
@@ -109,7 +109,7 @@ function emit(name: string): (ctx: Context, ...args: Value[]) => Result {
     if (ctx.argc < 2 || kind === null) return ctx.type(`${name}: missing kind`)
     if (isOfPeople(topic) && ctx.machine.hostData(STAND_INS) === 'none')
       return ctx.throw(`${name}: the topic "${topic}" is for the answers of people; a script cannot answer for them here`)
-    return machine.start(ctx, 'emit', topic, display(kind), payload, textHeaders(headers))
+    return machine.start(ctx, 'emit', topic, display(kind), payload, copyAsTexts(headers))
   }
 }
 
@@ -133,10 +133,10 @@ const nextFrame = frame<NextState>({
   runBoundary: false,
   step: (ctx, state) => {
     // Ids count from 1 without gaps, so the event behind cursor n is at index n.
-    const event = eventsOf(ctx, state.topic)[Number(state.cursor.value)]
-    if (event === undefined) return ctx.park(topicKey(state.topic), null)
+    const event = listEvents(ctx, state.topic)[Number(state.cursor.value)]
+    if (event === undefined) return ctx.park(makeTopicKey(state.topic), null)
     state.cursor.value = event.id
-    return eventValue(state.topic, event)
+    return encodeEvent(state.topic, event)
   },
 })
 
@@ -146,7 +146,7 @@ export const eventLogFamily: BuiltinFamily = {
   name: 'event_log',
   frames: [machine.frame, nextFrame],
   primitives: [
-    primitive(
+    definePrimitive(
       '__append_event(topic: string, kind: string, payload: any, at_ms: int) -> int',
       'Appends an event and wakes who waits for the topic.',
       (ctx, topic, kind, payload, atMs) =>
@@ -169,7 +169,7 @@ export const eventLogFamily: BuiltinFamily = {
       { doc: 'The id of the last event of a topic.', effects: [] },
       (ctx, topic) => {
         if (typeof topic !== 'string') return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
-        return eventsOf(ctx, topic).length || null
+        return listEvents(ctx, topic).length || null
       },
     ),
     builtin(

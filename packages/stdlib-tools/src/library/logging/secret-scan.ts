@@ -9,14 +9,14 @@ import {
   callBack,
   compareText,
   display,
-  here,
-  inPieces,
-  inSteps,
-  scripts,
+  runHere,
+  definePieces,
+  makeStepWork,
+  makeScripts,
 } from '@bridle/vm/families'
 import { append } from './event-log.js'
-import { isoNow } from '../time/dates.js'
-import { wallMs } from '../time/identity.js'
+import { formatIsoNow } from '../time/dates.js'
+import { readWallMs } from '../time/identity.js'
 import type { BuiltinFamily, Context, Result, Steps } from '@bridle/vm/families'
 
 const TOPIC = 'audit.secret_scan'
@@ -35,11 +35,12 @@ interface TokenForm extends Detector {
   readonly most: number
 }
 
-const between = (code: number, first: string, last: string): boolean => code >= first.charCodeAt(0) && code <= last.charCodeAt(0)
-const isDigit = (code: number): boolean => between(code, '0', '9')
-const isUpper = (code: number): boolean => between(code, 'A', 'Z')
+const isBetween = (code: number, first: string, last: string): boolean =>
+  code >= first.charCodeAt(0) && code <= last.charCodeAt(0)
+const isDigit = (code: number): boolean => isBetween(code, '0', '9')
+const isUpper = (code: number): boolean => isBetween(code, 'A', 'Z')
 const isUpperOrDigit = (code: number): boolean => isUpper(code) || isDigit(code)
-const isAlphanumeric = (code: number): boolean => isUpperOrDigit(code) || between(code, 'a', 'z')
+const isAlphanumeric = (code: number): boolean => isUpperOrDigit(code) || isBetween(code, 'a', 'z')
 const isWord = (code: number): boolean => isAlphanumeric(code) || code === UNDERSCORE
 const isWordOrDash = (code: number): boolean => isWord(code) || code === DASH
 const isAlphanumericOrDash = (code: number): boolean => isAlphanumeric(code) || code === DASH
@@ -138,15 +139,15 @@ function* scanSteps(text: string): Steps {
     const code = text.charCodeAt(at)
     if (starts.has(code)) {
       for (const form of TOKENS) {
-        const end = at < (ends.get(form.name) ?? 0) ? -1 : tokenEnd(text, at, form)
+        const end = at < (ends.get(form.name) ?? 0) ? -1 : findTokenEnd(text, at, form)
         if (end >= 0) add(form, at, text.slice(at, end))
       }
     } else if (code === DASH && column === 1 && text.startsWith(KEY_BEGIN, at)) {
-      const end = keyLineEnd(text, at)
+      const end = findKeyLineEnd(text, at)
       if (end >= 0) add(PRIVATE_KEY, at, text.slice(at, end))
     } else if (code === COLON || code === EQUALS) {
-      const start = credentialValue(text, at)
-      const end = start < 0 ? -1 : valueEnd(text, start)
+      const start = findCredentialValue(text, at)
+      const end = start < 0 ? -1 : findValueEnd(text, start)
       // What lies between is ASCII: a column and a byte for each.
       if (end >= 0) add(ASSIGNMENT, start, text.slice(start, end), start - at)
     }
@@ -159,13 +160,13 @@ function* scanSteps(text: string): Steps {
     // The second half of a pair was counted with the first.
     const isSecondHalf = code >= 0xdc00 && code < 0xe000
     column += isSecondHalf ? 0 : 1
-    byteOffset += isSecondHalf ? 0 : utf8Length(code)
+    byteOffset += isSecondHalf ? 0 : countUtf8(code)
   }
   yield { units: UNITS_A_MATCH * matches.length, heap: HEAP_A_MATCH * (matches.length - told) }
-  return (ctx) => findingsOf(ctx, matches)
+  return (ctx) => listFindings(ctx, matches)
 }
 
-function utf8Length(code: number): number {
+function countUtf8(code: number): number {
   if (code < 0x80) return 1
   if (code < 0x800) return 2
   return code >= 0xd800 && code < 0xdc00 ? 4 : 3
@@ -178,7 +179,7 @@ function isBoundary(text: string, at: number): boolean {
 }
 
 /** The end of a credential that begins at `at`; -1 when none does. */
-function tokenEnd(text: string, at: number, { prefixes, alphabet, least, most }: TokenForm): number {
+function findTokenEnd(text: string, at: number, { prefixes, alphabet, least, most }: TokenForm): number {
   const prefix = prefixes.find((each) => text.startsWith(each, at))
   if (prefix === undefined || !isBoundary(text, at)) return -1
   const from = at + prefix.length
@@ -189,7 +190,7 @@ function tokenEnd(text: string, at: number, { prefixes, alphabet, least, most }:
 }
 
 /** The end of the line that begins at `at` when it opens a private key; -1 when not. */
-function keyLineEnd(text: string, at: number): number {
+function findKeyLineEnd(text: string, at: number): number {
   let end = at + KEY_BEGIN.length
   while (end < text.length && (isUpperOrDigit(text.charCodeAt(end)) || text[end] === ' ')) end += 1
   const words = 'PRIVATE KEY'
@@ -199,7 +200,7 @@ function keyLineEnd(text: string, at: number): number {
 }
 
 /** Where the quoted value begins that stands behind the `:` or `=` at `at`, when the name in front is one of a credential; else -1. */
-function credentialValue(text: string, at: number): number {
+function findCredentialValue(text: string, at: number): number {
   let quote = at + 1
   while (text[quote] === ' ' || text[quote] === '\t') quote += 1
   if (quote - at > MOST_BETWEEN || (text[quote] !== '"' && text[quote] !== "'")) return -1
@@ -211,15 +212,15 @@ function credentialValue(text: string, at: number): number {
 }
 
 /** The end of a value that looks random, where a quote closes it; -1 when it does not. */
-function valueEnd(text: string, start: number): number {
+function findValueEnd(text: string, start: number): number {
   let end = start
   while (end < text.length && (isWordOrDash(text.charCodeAt(end)) || '+/=.'.includes(text[end]!))) end += 1
   if (end - start < LEAST_VALUE || (text[end] !== '"' && text[end] !== "'")) return -1
-  return entropy(text.slice(start, end)) >= LEAST_ENTROPY ? end : -1
+  return measureEntropy(text.slice(start, end)) >= LEAST_ENTROPY ? end : -1
 }
 
 /** Bits a character, by how often each occurs (Shannon). */
-function entropy(text: string): number {
+function measureEntropy(text: string): number {
   const counts = new Map<string, number>()
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
   let bits = 0
@@ -232,9 +233,9 @@ function redact({ detector, text }: Match): string {
   return text.length <= 8 ? '*'.repeat(text.length) : `${text.slice(0, 4)}…${text.slice(-4)}`
 }
 
-function findingsOf(ctx: Context, matches: readonly Match[]): Result {
-  const taken = new Set(matches.filter(({ detector }) => detector !== ASSIGNMENT).map(spanOf))
-  const kept = matches.filter((match) => match.detector !== ASSIGNMENT || !taken.has(spanOf(match)))
+function listFindings(ctx: Context, matches: readonly Match[]): Result {
+  const taken = new Set(matches.filter(({ detector }) => detector !== ASSIGNMENT).map(makeSpanKey))
+  const kept = matches.filter((match) => match.detector !== ASSIGNMENT || !taken.has(makeSpanKey(match)))
   const ordered = kept.toSorted(
     (x, y) => x.start - y.start || x.text.length - y.text.length || compareText(x.detector.name, y.detector.name),
   )
@@ -257,27 +258,27 @@ function findingsOf(ctx: Context, matches: readonly Match[]): Result {
   )
 }
 
-function spanOf({ start, text }: Match): string {
+function makeSpanKey({ start, text }: Match): string {
   return `${start} ${text.length}`
 }
 
-const scanning = inPieces('secrets.scan', ([text]) => inSteps(scanSteps(text as string)))
+const scanning = definePieces('secrets.scan', ([text]) => makeStepWork(scanSteps(text as string)))
 
-const machine = scripts('secrets.script', {
+const machine = makeScripts('secrets.script', {
   *scan(text) {
     const content = text as string
     const findings = (yield* callBack(new HarnBuiltin('__secret_findings'), content)) as HarnList
-    const atMs = yield* wallMs()
+    const atMs = yield* readWallMs()
     const count = findings.items.length
     yield* append(TOPIC, {
       kind: count === 0 ? 'scan_clean' : 'scan_detected',
       payload: HarnDict.of({
         caller: 'stdlib.secret_scan',
-        content_len: yield* here(() => new TextEncoder().encode(content).length),
+        content_len: yield* runHere(() => new TextEncoder().encode(content).length),
         finding_count: count,
         clean: count === 0,
         findings,
-        observed_at: isoNow(atMs),
+        observed_at: formatIsoNow(atMs),
       }),
       atMs: Math.floor(atMs),
     })

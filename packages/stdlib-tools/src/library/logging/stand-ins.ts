@@ -1,6 +1,6 @@
 // Who may answer in place of people.
 
-import { hostSlot } from '@bridle/vm/families'
+import { defineHostSlot } from '@bridle/vm/families'
 
 /**
  * What may answer a script's questions to people, beside the people that the host has. `none`: nothing, so that no script approves
@@ -10,4 +10,4 @@ import { hostSlot } from '@bridle/vm/families'
 export type StandIns = 'none' | 'mocks' | 'script'
 
 /** Given again with a restore and a replay. */
-export const STAND_INS = hostSlot<StandIns>('stand_ins', 'none')
+export const STAND_INS = defineHostSlot<StandIns>('stand_ins', 'none')

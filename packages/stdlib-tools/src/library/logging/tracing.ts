@@ -1,17 +1,27 @@
 // Spans that scripts open (trace_start, trace_end), spans that the machine records while tracing is on, and the usage totals
 // of model calls. Both live in the machine; nothing here reads a clock by itself.
 
-import { HarnDict, HarnList, builtin, display, family, fromPlain, isTruthy, sortedJson, tracingState } from '@bridle/vm/families'
+import {
+  HarnDict,
+  HarnList,
+  builtin,
+  display,
+  family,
+  fromPlain,
+  isTruthy,
+  stringifySorted,
+  tracingState,
+} from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value, VmSpan } from '@bridle/vm/families'
-import { asker } from '../files/ask.js'
+import { makeAsker } from '../files/ask.js'
 import { logLine } from './logging.js'
 import { traceStack } from './context.js'
-import { WALL_CLOCK, clockMs } from '../time/time.js'
+import { WALL_CLOCK, toClockMs } from '../time/time.js'
 
 /** Totals of the model calls of this run; the family that makes such calls adds to them. */
 export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_tokens: 0, total_duration_ms: 0, call_count: 0 }))
 
-function spanValue(span: VmSpan): HarnDict {
+function encodeSpan(span: VmSpan): HarnDict {
   const fields: Record<string, Value> = {
     span_id: span.id,
     parent_id: span.parent,
@@ -24,7 +34,7 @@ function spanValue(span: VmSpan): HarnDict {
   return HarnDict.of(fields)
 }
 
-function summary(spans: readonly VmSpan[]): string {
+function renderSummary(spans: readonly VmSpan[]): string {
   if (spans.length === 0) return 'No spans recorded.'
   const known = new Set(spans.map((span) => span.id))
   const children = new Map<number | null, VmSpan[]>()
@@ -43,7 +53,7 @@ function summary(spans: readonly VmSpan[]): string {
     const { span, depth } = pending.pop()!
     const facts = Object.keys(span.metadata)
       .sort()
-      .map((key) => `${key}=${sortedJson(fromPlain(span.metadata[key]!))}`)
+      .map((key) => `${key}=${stringifySorted(fromPlain(span.metadata[key]!))}`)
     lines.push(
       `${'  '.repeat(depth)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`,
     )
@@ -54,23 +64,23 @@ function summary(spans: readonly VmSpan[]): string {
 
 // --------------------------------------------------------------------------------------------------------- script spans
 
-const notASpan = (ctx: Context): Result => ctx.throw('trace_end: argument must be a span dict from trace_start')
+const failNotASpan = (ctx: Context): Result => ctx.throw('trace_end: argument must be a span dict from trace_start')
 
-const traces = asker('tracing.ask', {
+const traces = makeAsker('tracing.ask', {
   start: (ctx, answer, [name]) => {
     const state = ctx.state(traceStack)
-    const id = (): string => ctx.machine.hashHex(new TextEncoder().encode(`${ctx.now}/${state.nextId++}`)).slice(0, 8)
-    const traceId = state.stack.at(-1)?.traceId ?? id()
-    const spanId = id()
+    const makeId = (): string => ctx.machine.hashHex(new TextEncoder().encode(`${ctx.now}/${state.nextId++}`)).slice(0, 8)
+    const traceId = state.stack.at(-1)?.traceId ?? makeId()
+    const spanId = makeId()
     state.stack.push({ traceId, spanId })
-    return HarnDict.of({ trace_id: traceId, span_id: spanId, name: name!, start_ms: Math.floor(clockMs(answer)) })
+    return HarnDict.of({ trace_id: traceId, span_id: spanId, name: name!, start_ms: Math.floor(toClockMs(answer)) })
   },
   end: (ctx, answer, [span]) => {
     const fields = span as HarnDict
     const { stack } = ctx.state(traceStack)
     if (stack.at(-1)?.spanId === fields.get('span_id')) stack.pop()
     const started = fields.get('start_ms')
-    const duration = started === undefined ? 0 : Math.max(0, Math.floor(clockMs(answer)) - clockMs(started))
+    const duration = started === undefined ? 0 : Math.max(0, Math.floor(toClockMs(answer)) - toClockMs(started))
     logLine(
       ctx,
       'info',
@@ -98,7 +108,7 @@ export const tracingFamily: BuiltinFamily = {
     builtin(
       'trace_end(span: dict) -> nil',
       { doc: 'Ends a span and logs how long it took.', effects: ['clock.now'] },
-      (ctx, span) => (span instanceof HarnDict ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
+      (ctx, span) => (span instanceof HarnDict ? traces.ask(ctx, WALL_CLOCK, 'end', span) : failNotASpan(ctx)),
     ),
     builtin(
       'trace_id() -> string | nil',
@@ -123,10 +133,10 @@ export const tracingFamily: BuiltinFamily = {
     builtin(
       'trace_spans() -> list',
       { doc: 'The spans that the machine has completed.', effects: [] },
-      (ctx) => new HarnList(ctx.state(tracingState).completed.map(spanValue)),
+      (ctx) => new HarnList(ctx.state(tracingState).completed.map(encodeSpan)),
     ),
     builtin('trace_summary() -> string', { doc: 'The completed spans as an indented tree.', effects: [] }, (ctx) =>
-      summary(ctx.state(tracingState).completed),
+      renderSummary(ctx.state(tracingState).completed),
     ),
     builtin('llm_usage() -> dict', { doc: 'Totals of the model calls of this run.', effects: [] }, (ctx) => {
       const usage = ctx.state(usageState)

@@ -3,12 +3,12 @@
 
 import { HarnDict, builtin, display, isInt } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
-import { Again, asker, fieldOf, refusal } from '../files/ask.js'
+import { Again, makeAsker, readAnswerField, findRefusal } from '../files/ask.js'
 import type { Finisher } from '../files/ask.js'
 import { normalizePath } from '../files/lexical-path.js'
 import type { EffectArgs } from '@bridle/vm/families'
 
-function info(args: EffectArgs['process.info']): Effect {
+function askInfo(args: EffectArgs['process.info']): Effect {
   return { kind: 'process.info', args }
 }
 
@@ -17,17 +17,22 @@ function findManifest(from: string): Effect {
 }
 
 /** Relative places are under the base directory of the project. */
-function placed(base: string, override: Value, fallback: string): string {
+function placeBelow(base: string, override: Value, fallback: string): string {
   const path = override === null || display(override) === '' ? fallback : display(override)
   return path.startsWith('/') ? path : normalizePath(`${base}/${path}`)
 }
 
 const finishers: Readonly<Record<string, Finisher>> = {
   ran: (ctx, answer, [failure]) => {
-    const refused = refusal(answer)
+    const refused = findRefusal(answer)
     if (refused !== null) return ctx.throw(`${display(failure!)}: ${refused.detail}`)
-    const status = fieldOf(answer, 'status')
-    return HarnDict.of({ stdout: fieldOf(answer, 'stdout'), stderr: fieldOf(answer, 'stderr'), status, success: status === 0 })
+    const status = readAnswerField(answer, 'status')
+    return HarnDict.of({
+      stdout: readAnswerField(answer, 'stdout'),
+      stderr: readAnswerField(answer, 'stderr'),
+      status,
+      success: status === 0,
+    })
   },
   or_default: (_ctx, answer, [fallback]) => answer ?? fallback!,
   as_is: (_ctx, answer) => answer,
@@ -37,24 +42,24 @@ const finishers: Readonly<Record<string, Finisher>> = {
   // runtime_paths: cwd → project → three overrides, each laid aside in turn.
   paths_project: (_ctx, answer, [assets]) => new Again(findManifest(display(answer)), 'paths_state', [answer, assets!]),
   paths_state: (_ctx, answer, [root, assets]) =>
-    new Again({ ...info({ op: 'env', name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
+    new Again({ ...askInfo({ op: 'env', name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
   paths_run: (_ctx, answer, input) =>
-    new Again({ ...info({ op: 'env', name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
+    new Again({ ...askInfo({ op: 'env', name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
   paths_worktree: (_ctx, answer, input) =>
-    new Again({ ...info({ op: 'env', name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
+    new Again({ ...askInfo({ op: 'env', name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
   paths_done: (_ctx, answer, [root, assets, base, state, run]) => {
     const project = display(base!)
     return HarnDict.of({
       execution_root: root!,
       asset_root: assets!,
-      state_root: placed(project, state!, '.harn'),
-      run_root: placed(project, run!, '.harn-runs'),
-      worktree_root: placed(project, answer, '.harn/worktrees'),
+      state_root: placeBelow(project, state!, '.harn'),
+      run_root: placeBelow(project, run!, '.harn-runs'),
+      worktree_root: placeBelow(project, answer, '.harn/worktrees'),
     })
   },
 }
 
-const processes = asker('process.ask', finishers)
+const processes = makeAsker('process.ask', finishers)
 
 interface Command {
   readonly program: string | null
@@ -80,22 +85,22 @@ export function isSecretVariable(name: string): boolean {
 }
 
 /** A variable for the tools `env.*`: one that looks like a secret is not there. */
-function visible(signature: string, doc: string, then: string): BuiltinDef {
+function defineVisible(signature: string, doc: string, then: string): BuiltinDef {
   return builtin(signature, { doc, effects: ['process.info'] }, (ctx, given) => {
     const variable = display(given ?? '')
     if (isSecretVariable(variable)) return then === 'is_set' ? false : null
-    return processes.ask(ctx, info({ op: 'env', name: variable }), then)
+    return processes.ask(ctx, askInfo({ op: 'env', name: variable }), then)
   })
 }
 
 /** A fact of the process as it is. */
-function fact(
+function defineFact(
   name: string,
   op: Exclude<EffectArgs['process.info']['op'], 'env' | 'env_set' | 'skill'>,
   type: string,
   doc: string,
 ): BuiltinDef {
-  return builtin(`${name}() -> ${type}`, { doc, effects: ['process.info'] }, (ctx) => ctx.perform(info({ op })))
+  return builtin(`${name}() -> ${type}`, { doc, effects: ['process.info'] }, (ctx) => ctx.perform(askInfo({ op })))
 }
 
 function exitCode(code: Value): number {
@@ -107,12 +112,13 @@ export const processFamily: BuiltinFamily = {
   frames: [processes.frame],
   builtins: [
     builtin('env(name: string) -> string | nil', { doc: 'An environment variable.', effects: ['process.info'] }, (ctx, name) =>
-      ctx.perform(info({ op: 'env', name: display(name ?? '') })),
+      ctx.perform(askInfo({ op: 'env', name: display(name ?? '') })),
     ),
     builtin(
       'env_or(name: string, default: any) -> any',
       { doc: 'An environment variable, or a default.', effects: ['process.info'] },
-      (ctx, name, fallback) => processes.ask(ctx, info({ op: 'env', name: display(name ?? '') }), 'or_default', fallback ?? null),
+      (ctx, name, fallback) =>
+        processes.ask(ctx, askInfo({ op: 'env', name: display(name ?? '') }), 'or_default', fallback ?? null),
     ),
     builtin(
       'exec(cmd: string, ...args: string) -> dict',
@@ -157,10 +163,10 @@ export const processFamily: BuiltinFamily = {
     builtin('exit(code?: int) -> nil', { doc: 'Ends the process at once.', effects: ['process.set'] }, (ctx, code) =>
       ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } }),
     ),
-    visible('__env_get(name: string) -> string | nil', 'An environment variable that is no secret.', 'as_is'),
-    visible('__env_has(name: string) -> bool', 'Whether an environment variable that is no secret is set.', 'is_set'),
-    fact('__env_list', 'env_all', 'dict', 'The environment variables that are no secrets.'),
-    fact('__env_args', 'args', 'list', 'The arguments of the script.'),
+    defineVisible('__env_get(name: string) -> string | nil', 'An environment variable that is no secret.', 'as_is'),
+    defineVisible('__env_has(name: string) -> bool', 'Whether an environment variable that is no secret is set.', 'is_set'),
+    defineFact('__env_list', 'env_all', 'dict', 'The environment variables that are no secrets.'),
+    defineFact('__env_args', 'args', 'list', 'The arguments of the script.'),
     builtin(
       '__env_set(name: string, value: string) -> bool',
       { doc: 'Sets an environment variable of the run and of the programs that it starts.', effects: ['process.set'] },
@@ -174,14 +180,14 @@ export const processFamily: BuiltinFamily = {
         )
       },
     ),
-    fact('username', 'username', 'string', 'Name of the user.'),
-    fact('hostname', 'hostname', 'string', 'Name of the machine.'),
-    fact('platform', 'platform', 'string', '`darwin`, `linux` or `windows`.'),
-    fact('arch', 'arch', 'string', 'Processor architecture, such as `x86_64`.'),
-    fact('home_dir', 'home', 'string', 'Home directory of the user.'),
-    fact('pid', 'pid', 'int', 'Number of this process.'),
-    fact('cwd', 'cwd', 'string', 'The execution root.'),
-    fact('execution_root', 'cwd', 'string', 'The directory that relative file paths start from.'),
+    defineFact('username', 'username', 'string', 'Name of the user.'),
+    defineFact('hostname', 'hostname', 'string', 'Name of the machine.'),
+    defineFact('platform', 'platform', 'string', '`darwin`, `linux` or `windows`.'),
+    defineFact('arch', 'arch', 'string', 'Processor architecture, such as `x86_64`.'),
+    defineFact('home_dir', 'home', 'string', 'Home directory of the user.'),
+    defineFact('pid', 'pid', 'int', 'Number of this process.'),
+    defineFact('cwd', 'cwd', 'string', 'The execution root.'),
+    defineFact('execution_root', 'cwd', 'string', 'The directory that relative file paths start from.'),
     builtin(
       'source_dir() -> string',
       { doc: 'Directory of the source file that runs.', effects: [] },
@@ -195,12 +201,12 @@ export const processFamily: BuiltinFamily = {
     builtin(
       'project_root() -> string | nil as string',
       { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] },
-      (ctx) => processes.ask(ctx, info({ op: 'cwd' }), 'project_from'),
+      (ctx) => processes.ask(ctx, askInfo({ op: 'cwd' }), 'project_from'),
     ),
     builtin(
       'runtime_paths() -> dict',
       { doc: 'The directories that the runtime uses.', effects: ['process.info', 'fs.query'] },
-      (ctx) => processes.ask(ctx, info({ op: 'cwd' }), 'paths_project', ctx.source.directory),
+      (ctx) => processes.ask(ctx, askInfo({ op: 'cwd' }), 'paths_project', ctx.source.directory),
     ),
   ],
 }

@@ -3,19 +3,19 @@ import type { TracingState, Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { loggingFamily } from '../logging/logging.js'
 import { terminalFamily } from './terminal.js'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { tracingFamily } from '../logging/tracing.js'
 
 function setUp() {
-  const machine = fakeMachine(terminalFamily, loggingFamily, tracingFamily)
+  const machine = makeFakeMachine(terminalFamily, loggingFamily, tracingFamily)
   machine.perform = (effect) => ({ ok: true, value: effect.kind === 'clock.now' ? 5000 : null })
   const call = (name: string, ...args: Value[]): string => display(callBuiltin(machine, name, ...args))
-  const printed = (name: string, ...args: Value[]): string => {
+  const runPrinted = (name: string, ...args: Value[]): string => {
     machine.output = ''
     call(name, ...args)
     return machine.output
   }
-  return { machine, call, printed, fault: (name: string, ...args: Value[]) => faultText(() => call(name, ...args)) }
+  return { machine, call, printed: runPrinted, fault: (name: string, ...args: Value[]) => faultText(() => call(name, ...args)) }
 }
 
 test('mocked input', () => {

@@ -2,9 +2,9 @@
 // lines. Mocks of stdin and of the tty question live in the machine and answer first.
 
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../logging/reports.js'
-import { HarnDict, builtin, display, family, frame, isInt, textArgument, trimEnd } from '@bridle/vm/families'
+import { HarnDict, builtin, display, family, frame, isInt, readTextArgument, trimEnd } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Int, Result, Value } from '@bridle/vm/families'
-import { asker } from '../files/ask.js'
+import { makeAsker } from '../files/ask.js'
 
 type Stream = 'stdin' | 'stdout' | 'stderr'
 
@@ -29,7 +29,7 @@ const terminalState = family('terminal', (): TerminalState => ({
 
 // ------------------------------------------------------------------------------------------------------- input, output
 
-const terminal = asker('terminal.ask', {
+const terminal = makeAsker('terminal.ask', {
   line: (_ctx, answer) => (typeof answer === 'string' ? trimEnd(answer) : ''),
 })
 
@@ -41,7 +41,7 @@ function toStderr(ctx: Context, text: string): Result {
 }
 
 /** The next line of the mocked input without its end; nil at the end. */
-function mockedLine(stdin: { readonly text: string; at: number }): Value {
+function takeMockedLine(stdin: { readonly text: string; at: number }): Value {
   if (stdin.at >= stdin.text.length) return null
   const end = stdin.text.indexOf('\n', stdin.at)
   const line = stdin.text.slice(stdin.at, end < 0 ? stdin.text.length : end)
@@ -96,11 +96,11 @@ const inputAndOutput: readonly BuiltinDef[] = [
     { doc: 'The next line of standard input, nil at the end.', effects: ['terminal.read'] },
     (ctx) => {
       const { stdin } = ctx.state(terminalState)
-      return stdin === null ? ctx.perform({ kind: 'terminal.read', args: { op: 'line' } }) : mockedLine(stdin)
+      return stdin === null ? ctx.perform({ kind: 'terminal.read', args: { op: 'line' } }) : takeMockedLine(stdin)
     },
   ),
   builtin('mock_stdin(text: string) -> nil', { doc: 'Replaces standard input by a text.', effects: [] }, (ctx, text) => {
-    ctx.state(terminalState).stdin = { text: textArgument(ctx, 0, text), at: 0 }
+    ctx.state(terminalState).stdin = { text: readTextArgument(ctx, 0, text), at: 0 }
     return null
   }),
   builtin('unmock_stdin() -> nil', { doc: 'Goes back to the real standard input.', effects: [] }, (ctx) => {
@@ -122,7 +122,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
     'mock_tty(stream: string, is_tty: bool) -> nil',
     { doc: 'Says what a stream is taken for.', effects: [] },
     (ctx, stream, flag) => {
-      const name = textArgument(ctx, 0, stream)
+      const name = readTextArgument(ctx, 0, stream)
       if (!STREAMS.includes(name))
         return ctx.throw(`mock_tty: invalid stream '${name}'. Expected 'stdin', 'stdout', or 'stderr'.`)
       const state = ctx.state(terminalState)
@@ -144,7 +144,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
 const COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 
 /** SGR code of a colour; null for an unknown name. */
-function colorCode(name: string): number | null {
+function findColorCode(name: string): number | null {
   if (name === 'gray' || name === 'grey') return 90
   const bright = name.startsWith('bright_')
   const index = COLORS.findIndex((color) => color === (bright ? name.slice(7) : name))
@@ -158,7 +158,7 @@ interface ColorState {
   stage: 'start' | 'force' | 'no_color' | 'tty'
 }
 
-function painted(text: string, code: number, on: boolean): string {
+function paintText(text: string, code: number, on: boolean): string {
   return on ? `\u001b[${code}m${text}\u001b[0m` : text
 }
 
@@ -169,7 +169,7 @@ const colorFrame = frame<ColorState>({
     const shared = ctx.state(terminalState)
     const settle = (on: boolean): Result => {
       shared.autoColor = on
-      return painted(state.text, state.code, on)
+      return paintText(state.text, state.code, on)
     }
     switch (state.stage) {
       case 'start':
@@ -198,8 +198,8 @@ const colorFrame = frame<ColorState>({
 function paint(ctx: Context, text: string, code: number | null): Result {
   if (code === null) return text
   const { colorMode, autoColor } = ctx.state(terminalState)
-  if (colorMode !== 'auto') return painted(text, code, colorMode === 'always')
-  if (autoColor !== null) return painted(text, code, autoColor)
+  if (colorMode !== 'auto') return paintText(text, code, colorMode === 'always')
+  if (autoColor !== null) return paintText(text, code, autoColor)
   return ctx.frame('terminal.color', { text, code, stage: 'start' } satisfies ColorState)
 }
 
@@ -209,20 +209,20 @@ const colors: readonly BuiltinDef[] = [
   builtin(
     'color(text: any, name: string) -> string',
     { doc: 'The text in a colour when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text, name) => paint(ctx, textArgument(ctx, 0, text), colorCode(textArgument(ctx, 1, name))),
+    (ctx, text, name) => paint(ctx, readTextArgument(ctx, 0, text), findColorCode(readTextArgument(ctx, 1, name))),
   ),
   builtin(
     'bold(text: any) -> string',
     { doc: 'The text in bold when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text) => paint(ctx, textArgument(ctx, 0, text), 1),
+    (ctx, text) => paint(ctx, readTextArgument(ctx, 0, text), 1),
   ),
   builtin(
     'dim(text: any) -> string',
     { doc: 'The text dimmed when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text) => paint(ctx, textArgument(ctx, 0, text), 2),
+    (ctx, text) => paint(ctx, readTextArgument(ctx, 0, text), 2),
   ),
   builtin('set_color_mode(mode: string) -> nil', { doc: '`auto`, `always` or `never`.', effects: [] }, (ctx, mode) => {
-    const name = textArgument(ctx, 0, mode)
+    const name = readTextArgument(ctx, 0, mode)
     if (name !== 'auto' && name !== 'always' && name !== 'never')
       return ctx.throw(`set_color_mode: invalid mode '${name}'. Expected 'auto', 'always', or 'never'.`)
     const state = ctx.state(terminalState)
@@ -236,35 +236,35 @@ const colors: readonly BuiltinDef[] = [
 
 const SPINNER = ['|', '/', '-', '\\'] as const
 
-function intField(options: HarnDict, key: string, fallback: number): Int {
+function readIntField(options: HarnDict, key: string, fallback: number): Int {
   const value = options.get(key)
   return value !== undefined && isInt(value) ? value : fallback
 }
 
-function progressLine(phase: string, message: string, third: Value, total: Value): string {
+function formatProgress(phase: string, message: string, third: Value, total: Value): string {
   const plain = `[${phase}] ${message}`
   if (isInt(third)) return isInt(total) ? `${plain} (${third}/${total})` : `${plain} (${third}%)`
   if (!(third instanceof HarnDict)) return plain
   const mode = display(third.get('mode') ?? '')
   if (mode === 'spinner') {
-    const step = Number(BigInt(intField(third, 'step', Number(intField(third, 'current', 0)))) % 4n)
+    const step = Number(BigInt(readIntField(third, 'step', Number(readIntField(third, 'current', 0)))) % 4n)
     return `[${phase}] ${SPINNER[(step + 4) % 4]!} ${message}`
   }
   if (mode !== 'bar') return plain
-  const current = intField(third, 'current', 0)
-  const all = intField(third, 'total', 0)
-  const width = Math.min(40, Math.max(3, Number(intField(third, 'width', 10))))
+  const current = readIntField(third, 'current', 0)
+  const all = readIntField(third, 'total', 0)
+  const width = Math.min(40, Math.max(3, Number(readIntField(third, 'width', 10))))
   const share = all > 0 ? Number(current) / Number(all) : 0
   const filled = Math.min(width, Math.max(0, Math.round(share * width)))
   return `[${phase}] [${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${message} (${current}/${all})`
 }
 
 /** The figures of a progress line, for who watches: `n` of `total`, or the place in the bar. */
-function progressCount(third: Value, total: Value): { readonly current: number | null; readonly total: number | null } {
-  const number = (value: Value | undefined): number | null => (value !== undefined && isInt(value) ? Number(value) : null)
+function readProgressCount(third: Value, total: Value): { readonly current: number | null; readonly total: number | null } {
+  const readNumber = (value: Value | undefined): number | null => (value !== undefined && isInt(value) ? Number(value) : null)
   if (third instanceof HarnDict)
-    return { current: number(third.get('current')) ?? number(third.get('step')), total: number(third.get('total')) }
-  return { current: number(third), total: number(third) === null ? null : number(total) }
+    return { current: readNumber(third.get('current')) ?? readNumber(third.get('step')), total: readNumber(third.get('total')) }
+  return { current: readNumber(third), total: readNumber(third) === null ? null : readNumber(total) }
 }
 
 export const terminalFamily: BuiltinFamily = {
@@ -277,15 +277,15 @@ export const terminalFamily: BuiltinFamily = {
       'progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil',
       { doc: 'Prints a progress line.', effects: [], borrows: true },
       (ctx, phase, message, third, total) => {
-        const [area, text] = [textArgument(ctx, 0, phase), textArgument(ctx, 1, message)]
-        if (ctx.machine.hostData(PRINTS_REPORTS)) ctx.write(`${progressLine(area, text, third ?? null, total ?? null)}\n`)
+        const [area, text] = [readTextArgument(ctx, 0, phase), readTextArgument(ctx, 1, message)]
+        if (ctx.machine.hostData(PRINTS_REPORTS)) ctx.write(`${formatProgress(area, text, third ?? null, total ?? null)}\n`)
         const reported = ctx.machine.hostData(REPORT_LISTENER)
         reported?.({
           kind: 'progress',
           taskId: ctx.machine.task().taskId,
           phase: area,
           message: text,
-          ...progressCount(third ?? null, total ?? null),
+          ...readProgressCount(third ?? null, total ?? null),
         })
         return null
       },

@@ -1,12 +1,12 @@
 // `project_fingerprint`: what kind of project lies in a directory, from file names and a few manifests.
 // Evidence is collected while walking; the conclusions at the end follow one order of preference per list.
 
-import { HarnDict, HarnList, ask, display, failWith, here, lookup, parseJson, sortTexts } from '@bridle/vm/families'
+import { HarnDict, HarnList, ask, display, failWith, runHere, lookup, parseJson, sortTexts } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
-import { baseName, isAbsolutePath, normalizePath, parentPath } from '../files/lexical-path.js'
-import { fieldOf, textField } from '../files/ask.js'
+import { getBaseName, isAbsolutePath, normalizePath, getParentPath } from '../files/lexical-path.js'
+import { readAnswerField, readTextField } from '../files/ask.js'
 import { parseTomlText } from '../formats/toml.js'
-import { fileFacts, pathExists, readText } from '../files/state-files.js'
+import { readFileFacts, hasPath, readText } from '../files/state-files.js'
 
 export const VENDOR = new Set([
   '.git',
@@ -119,7 +119,7 @@ class Evidence {
     this.found[kind].add(name)
   }
 
-  runner(name: string): void {
+  addRunner(name: string): void {
     this.add('runners', name)
     this.hasTests = true
   }
@@ -128,7 +128,7 @@ class Evidence {
     return names.some((name) => this.found[kind].has(name))
   }
 
-  ranked(kind: Kind): string[] {
+  rankFound(kind: Kind): string[] {
     return RANKS[kind].filter((name) => this.found[kind].has(name))
   }
 }
@@ -140,16 +140,16 @@ export interface Entry {
 }
 
 /** The entries of one directory by name; nothing when it cannot be read. */
-export function* entriesOf(path: string): Script<readonly Entry[]> {
+export function* readEntries(path: string): Script<readonly Entry[]> {
   const answer = yield* ask({ kind: 'fs.query', args: { op: 'walk', path, maxDepth: 1, followSymlinks: false } })
-  const entries = fieldOf(answer, 'entries')
+  const entries = readAnswerField(answer, 'entries')
   if (!(entries instanceof HarnList)) return []
-  yield* here((ctx) => ctx.charge(entries.length))
+  yield* runHere((ctx) => ctx.charge(entries.length))
   const found = new Map<string, Entry>()
   for (const entry of entries.view()) {
-    if (fieldOf(entry, 'depth') !== 1) continue
-    const full = textField(entry, 'path')
-    found.set(baseName(full), { path: full, name: baseName(full), isDir: fieldOf(entry, 'isDir') === true })
+    if (readAnswerField(entry, 'depth') !== 1) continue
+    const full = readTextField(entry, 'path')
+    found.set(getBaseName(full), { path: full, name: getBaseName(full), isDir: readAnswerField(entry, 'isDir') === true })
   }
   return sortTexts([...found.keys()]).map((name) => found.get(name)!)
 }
@@ -157,22 +157,22 @@ export function* entriesOf(path: string): Script<readonly Entry[]> {
 /** The directory that a path argument means: relative ones start at the running source; a file means its directory. */
 export function* projectDirectory(path: Value, caller: string): Script<string> {
   const given = path === null ? '.' : display(path)
-  const base = yield* here((ctx) => ctx.source.directory)
+  const base = yield* runHere((ctx) => ctx.source.directory)
   const absolute = normalizePath(isAbsolutePath(given) ? given : `${base}/${given}`)
-  const facts = yield* fileFacts(absolute)
+  const facts = yield* readFileFacts(absolute)
   if (facts === null) return failWith(`${caller}: path does not exist: ${absolute}`)
-  return facts.isDir ? absolute : parentPath(absolute)
+  return facts.isDir ? absolute : getParentPath(absolute)
 }
 
 /** `git` or `hg` of the directory or any above it. */
-export function* vcsOf(root: string): Script<string | null> {
-  for (let folder = root; ; folder = parentPath(folder)) {
-    for (const name of ['git', 'hg']) if (yield* pathExists(`${folder === '/' ? '' : folder}/.${name}`)) return name
-    if (folder === '/' || folder === '' || folder === parentPath(folder)) return null
+export function* findVcs(root: string): Script<string | null> {
+  for (let folder = root; ; folder = getParentPath(folder)) {
+    for (const name of ['git', 'hg']) if (yield* hasPath(`${folder === '/' ? '' : folder}/.${name}`)) return name
+    if (folder === '/' || folder === '' || folder === getParentPath(folder)) return null
   }
 }
 
-function dictAt(value: Value | undefined, ...path: readonly string[]): HarnDict {
+function findDict(value: Value | undefined, ...path: readonly string[]): HarnDict {
   let at = value
   for (const name of path) at = at instanceof HarnDict ? at.get(name) : undefined
   return at instanceof HarnDict ? at : new HarnDict()
@@ -185,7 +185,7 @@ function readManifest(evidence: Evidence, text: string): void {
   evidence.node = true
   const dependencies = new Set<string>()
   for (const table of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']) {
-    for (const name of dictAt(manifest, table).keys()) dependencies.add(name)
+    for (const name of findDict(manifest, table).keys()) dependencies.add(name)
   }
   if (dependencies.has('next')) {
     evidence.nextDependency = true
@@ -200,15 +200,15 @@ function readManifest(evidence: Evidence, text: string): void {
     evidence.vite = true
     evidence.add('builds', 'vite')
   }
-  for (const runner of ['vitest', 'jest', 'mocha']) if (dependencies.has(runner)) evidence.runner(runner)
+  for (const runner of ['vitest', 'jest', 'mocha']) if (dependencies.has(runner)) evidence.addRunner(runner)
   const manager = manifest.get('packageManager')
   if (typeof manager === 'string') {
     for (const name of ['pnpm', 'yarn', 'npm']) if (manager.startsWith(`${name}@`)) evidence.add('managers', name)
   }
-  const commands = [...dictAt(manifest, 'scripts').values()].filter((command) => typeof command === 'string')
+  const commands = [...findDict(manifest, 'scripts').values()].filter((command) => typeof command === 'string')
   for (const [text, kind, name] of SCRIPT_HINTS) {
     if (!commands.some((command) => command.includes(text))) continue
-    if (kind === 'runners') evidence.runner(name)
+    if (kind === 'runners') evidence.addRunner(name)
     else evidence.add(kind, name)
     if (name === 'vite') evidence.vite = true
   }
@@ -217,7 +217,7 @@ function readManifest(evidence: Evidence, text: string): void {
 function searchPython(evidence: Evidence, text: string): void {
   const lower = text.toLowerCase()
   for (const framework of ['fastapi', 'django']) if (lower.includes(framework)) evidence.add('frameworks', framework)
-  for (const runner of ['pytest', 'unittest']) if (lower.includes(runner)) evidence.runner(runner)
+  for (const runner of ['pytest', 'unittest']) if (lower.includes(runner)) evidence.addRunner(runner)
 }
 
 function readCargo(evidence: Evidence, text: string): void {
@@ -225,12 +225,12 @@ function readCargo(evidence: Evidence, text: string): void {
   evidence.add('managers', 'cargo')
   evidence.add('builds', 'cargo')
   evidence.add('runners', 'cargo-test')
-  const manifest = tomlOrNothing(text)
+  const manifest = parseTomlOrNil(text)
   const tables = [['dependencies'], ['dev-dependencies'], ['build-dependencies'], ['workspace', 'dependencies']]
-  if (tables.some((path) => dictAt(manifest, ...path).has('axum'))) evidence.add('frameworks', 'axum')
+  if (tables.some((path) => findDict(manifest, ...path).has('axum'))) evidence.add('frameworks', 'axum')
 }
 
-export function tomlOrNothing(text: string): Value {
+export function parseTomlOrNil(text: string): Value {
   try {
     return parseTomlText(text)
   } catch {
@@ -260,7 +260,7 @@ function readGemfile(evidence: Evidence, text: string): void {
     ['minitest', 'runners'],
   ] as const) {
     if (!gems.some((gem) => gem.startsWith(name))) continue
-    if (kind === 'runners') evidence.runner(name)
+    if (kind === 'runners') evidence.addRunner(name)
     else evidence.add(kind, name)
   }
 }
@@ -313,10 +313,10 @@ function noteFile(evidence: Evidence, name: string, relative: string): void {
     evidence.vite = true
     evidence.add('builds', 'vite')
   }
-  if (name.startsWith('vitest.config.')) evidence.runner('vitest')
-  if (name.startsWith('jest.config.')) evidence.runner('jest')
-  if (name.startsWith('.mocharc')) evidence.runner('mocha')
-  if (name === 'pytest.ini' || name === 'tox.ini' || name === 'conftest.py') evidence.runner('pytest')
+  if (name.startsWith('vitest.config.')) evidence.addRunner('vitest')
+  if (name.startsWith('jest.config.')) evidence.addRunner('jest')
+  if (name.startsWith('.mocharc')) evidence.addRunner('mocha')
+  if (name === 'pytest.ini' || name === 'tox.ini' || name === 'conftest.py') evidence.addRunner('pytest')
   if (name === 'nextest.toml') evidence.add('runners', 'nextest')
   const extension = name.includes('.') ? name.slice(name.lastIndexOf('.') + 1) : ''
   const language = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined
@@ -337,7 +337,7 @@ function noteFolder(evidence: Evidence, name: string, relative: string): void {
 }
 
 function* walk(evidence: Evidence, folder: string, prefix: string, depth: number): Script<null> {
-  const entries = yield* entriesOf(folder)
+  const entries = yield* readEntries(folder)
   for (const entry of entries) {
     const relative = prefix + entry.name
     if (entry.isDir) {
@@ -383,28 +383,28 @@ function conclude(evidence: Evidence): void {
   if (evidence.vite && evidence.hasTests && evidence.found.runners.size === 0) evidence.add('runners', 'vitest')
   const python = evidence.has('languages', 'python')
   if ((evidence.node || python) && evidence.found.builds.size === 0) {
-    const manager = evidence.ranked('managers')[0]
+    const manager = evidence.rankFound('managers')[0]
     if (manager !== undefined) evidence.add('builds', manager)
   }
 }
 
-export function* fingerprintOf(path: Value): Script {
+export function* scanFingerprint(path: Value): Script {
   const root = yield* projectDirectory(path, 'project.scan')
   const evidence = new Evidence()
   yield* walk(evidence, root, '', 0)
   conclude(evidence)
-  const languages = evidence.ranked('languages')
-  const ci = evidence.ranked('ci')
-  const first = (kind: Kind): string | null => evidence.ranked(kind)[0] ?? null
+  const languages = evidence.rankFound('languages')
+  const ci = evidence.rankFound('ci')
+  const findFirst = (kind: Kind): string | null => evidence.rankFound(kind)[0] ?? null
   return HarnDict.of({
     primary_language: languages.length === 0 ? 'unknown' : languages.length === 1 ? languages[0]! : 'mixed',
     languages: new HarnList(languages),
-    frameworks: new HarnList(evidence.ranked('frameworks')),
-    package_manager: first('managers'),
-    package_managers: new HarnList(evidence.ranked('managers')),
-    test_runner: first('runners'),
-    build_tool: first('builds'),
-    vcs: yield* vcsOf(root),
+    frameworks: new HarnList(evidence.rankFound('frameworks')),
+    package_manager: findFirst('managers'),
+    package_managers: new HarnList(evidence.rankFound('managers')),
+    test_runner: findFirst('runners'),
+    build_tool: findFirst('builds'),
+    vcs: yield* findVcs(root),
     ci: new HarnList(ci),
     has_tests: evidence.hasTests,
     has_ci: ci.length > 0,

@@ -1,36 +1,36 @@
 // Builtins for looking at projects; the functions that scripts import are in std/project.
 
-import { HarnDict, HarnList, builtin, bytesToHex, scripts, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, bytesToHex, makeScripts, toUtf8 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Script } from '@bridle/vm/families'
 import { sha256 } from '../crypto/hashes.js'
-import { fingerprintOf } from './fingerprint.js'
-import { catalogValue, scanDirectory, scanOptions, scanRoot, scanTree, shownDirectory, visitTree } from './scan.js'
-import { fileFacts } from '../files/state-files.js'
+import { scanFingerprint } from './fingerprint.js'
+import { encodeCatalog, scanDirectory, scanOptions, scanRoot, scanTree, formatDirectory, visitTree } from './scan.js'
+import { readFileFacts } from '../files/state-files.js'
 import type { Visit } from './scan.js'
 
 const DEFAULT_DEPTH = 3
 
-function hexDigest(text: string): string {
-  return bytesToHex(sha256(utf8(text)))
+function digestToHex(text: string): string {
+  return bytesToHex(sha256(toUtf8(text)))
 }
 
 /** Hashes over a directory's own visible entries: names and kinds, and names, sizes and times of files. */
-function* hashesOf(visit: Visit): Script<{ readonly structure: string; readonly content: string }> {
+function* computeHashes(visit: Visit): Script<{ readonly structure: string; readonly content: string }> {
   const structure: string[] = []
   const content: string[] = []
   for (const entry of visit.entries) {
     if (entry.name.startsWith('.')) continue
     structure.push(`${entry.name}:${entry.isDir ? 'dir' : 'file'}`)
     if (entry.isDir) continue
-    const facts = yield* fileFacts(entry.path)
+    const facts = yield* readFileFacts(entry.path)
     if (facts !== null) content.push(`${entry.name}:${facts.size}:${facts.modified}`)
   }
-  return { structure: hexDigest(structure.join('|')), content: hexDigest(content.join('|')) }
+  return { structure: digestToHex(structure.join('|')), content: digestToHex(content.join('|')) }
 }
 
-const machine = scripts('project.script', {
+const machine = makeScripts('project.script', {
   *fingerprint(path) {
-    return yield* fingerprintOf(path ?? null)
+    return yield* scanFingerprint(path ?? null)
   },
   *scan(path, options) {
     return yield* scanDirectory(yield* scanRoot(path ?? null), scanOptions(options ?? null, DEFAULT_DEPTH))
@@ -42,11 +42,11 @@ const machine = scripts('project.script', {
     const rows: HarnDict[] = []
     const visits = yield* visitTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, null))
     for (const visit of visits) {
-      const hashes = yield* hashesOf(visit)
+      const hashes = yield* computeHashes(visit)
       rows.push(
         HarnDict.of({
           path: visit.key,
-          dir: shownDirectory(path ?? null, visit.key),
+          dir: formatDirectory(path ?? null, visit.key),
           structure_hash: hashes.structure,
           content_hash: hashes.content,
         }),
@@ -71,7 +71,7 @@ export const projectFamily: BuiltinFamily = {
       'Languages, tools and tests of the project in a directory.',
       'fingerprint',
     ),
-    builtin('project_catalog_native() -> list', { doc: 'The kinds of projects that scans know.' }, () => catalogValue()),
+    builtin('project_catalog_native() -> list', { doc: 'The kinds of projects that scans know.' }, () => encodeCatalog()),
     define('project_scan_native(path?: string, options?: dict) -> dict', 'What kind of project lies in one directory.', 'scan'),
     define(
       'project_scan_tree_native(path?: string, options?: dict) -> dict',

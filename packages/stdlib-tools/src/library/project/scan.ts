@@ -1,12 +1,12 @@
 // Scans of directories for `std/project`: which catalogue entries a directory fits, how surely, and on
 // request what its manifests declare. A directory's own files decide; sources below it only strengthen the evidence.
 
-import { HarnDict, HarnFloat, HarnList, display, here, isInt, isTruthy, parseJson, sortTexts } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, display, runHere, isInt, isTruthy, parseJson, sortTexts } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
 import { ignoreRules } from './ignore.js'
-import { entriesOf, projectDirectory, tomlOrNothing, vcsOf } from './fingerprint.js'
+import { readEntries, projectDirectory, parseTomlOrNil, findVcs } from './fingerprint.js'
 import type { Entry } from './fingerprint.js'
-import { normalizePath, relativePath } from '../files/lexical-path.js'
+import { normalizePath, makeRelativePath } from '../files/lexical-path.js'
 import { readText } from '../files/state-files.js'
 
 interface CatalogEntry {
@@ -123,7 +123,7 @@ const VENDOR = new Set(['.git', '.hg', '.svn', '.venv', '__pycache__', 'build', 
 const ROOT_MARKS = new Set([...CATALOG.flatMap((entry) => [...entry.anchors, ...entry.lockfiles]), '.git', 'harn.toml'])
 const SURE = 0.5
 
-export function catalogValue(): HarnList {
+export function encodeCatalog(): HarnList {
   return new HarnList(
     CATALOG.map((entry) =>
       HarnDict.of({
@@ -154,13 +154,13 @@ export function scanOptions(given: Value, defaultDepth: number | null): ScanOpti
   const options = given instanceof HarnDict ? given : new HarnDict()
   const tiers = options.get('tiers') ?? null
   const depth = options.get('depth') ?? null
-  const flag = (name: string, fallback: boolean): boolean => (options.has(name) ? isTruthy(options.get(name)!) : fallback)
+  const readFlag = (name: string, fallback: boolean): boolean => (options.has(name) ? isTruthy(options.get(name)!) : fallback)
   return {
     config: tiers instanceof HarnList && tiers.view().includes('config'),
     depth: isInt(depth) ? Math.max(0, Number(depth)) : defaultDepth,
-    hidden: flag('include_hidden', false),
-    vendor: flag('include_vendor', false),
-    gitignore: flag('respect_gitignore', true),
+    hidden: readFlag('include_hidden', false),
+    vendor: readFlag('include_vendor', false),
+    gitignore: readFlag('respect_gitignore', true),
   }
 }
 
@@ -173,16 +173,16 @@ function isVisited(entry: Entry, options: ScanOptions): boolean {
 }
 
 /** Relative paths of the files below a directory, without nested projects. */
-function* sourcesBelow(folder: string, entries: readonly Entry[], options: ScanOptions): Script<string[]> {
+function* listSources(folder: string, entries: readonly Entry[], options: ScanOptions): Script<string[]> {
   const files: string[] = []
   const pending: { readonly entries: readonly Entry[]; readonly depth: number }[] = [{ entries, depth: 0 }]
   const limit = (options.depth ?? 3) + 2
   while (pending.length > 0) {
     const level = pending.pop()!
     for (const entry of level.entries) {
-      if (!entry.isDir) files.push(relativePath(entry.path, folder) ?? entry.name)
+      if (!entry.isDir) files.push(makeRelativePath(entry.path, folder) ?? entry.name)
       else if (level.depth < limit && isVisited(entry, options)) {
-        const below = yield* entriesOf(entry.path)
+        const below = yield* readEntries(entry.path)
         if (!below.some((each) => ROOT_MARKS.has(each.name))) pending.push({ entries: below, depth: level.depth + 1 })
       }
     }
@@ -195,7 +195,7 @@ interface Fit {
   readonly score: number
 }
 
-function fit(entry: CatalogEntry, names: ReadonlySet<string>, sources: readonly string[]): Fit | null {
+function measureFit(entry: CatalogEntry, names: ReadonlySet<string>, sources: readonly string[]): Fit | null {
   const anchored = entry.anchors.some((name) => names.has(name))
   const locked = entry.lockfiles.some((name) => names.has(name))
   if (!anchored && !locked) return null
@@ -207,31 +207,31 @@ function fit(entry: CatalogEntry, names: ReadonlySet<string>, sources: readonly 
 
 /** The scan record of one directory. */
 export function* scanDirectory(folder: string, options: ScanOptions): Script<HarnDict> {
-  const entries = yield* entriesOf(folder)
+  const entries = yield* readEntries(folder)
   const names = new Set(entries.map((entry) => entry.name))
-  const sources = yield* sourcesBelow(folder, entries, options)
-  const fits = CATALOG.map((entry) => fit(entry, names, sources)).filter((each) => each !== null)
+  const sources = yield* listSources(folder, entries, options)
+  const fits = CATALOG.map((entry) => measureFit(entry, names, sources)).filter((each) => each !== null)
   const scores = new Map<string, number>()
   for (const { entry, score } of fits) {
     for (const label of [...entry.languages, ...entry.frameworks]) scores.set(label, Math.max(scores.get(label) ?? 0, score))
   }
   const sure = fits.filter((each) => each.score >= SURE)
-  const ranked = (pick: (entry: CatalogEntry) => readonly string[]): HarnList => {
+  const rankLabels = (pick: (entry: CatalogEntry) => readonly string[]): HarnList => {
     const labels = sortTexts([...new Set(CATALOG.flatMap(pick))]).filter((label) => (scores.get(label) ?? 0) >= SURE)
     return new HarnList(labels.sort((a, b) => scores.get(b)! - scores.get(a)!))
   }
-  const present = (pick: (entry: CatalogEntry) => readonly string[]): HarnList =>
+  const listPresent = (pick: (entry: CatalogEntry) => readonly string[]): HarnList =>
     new HarnList(sortTexts([...new Set(CATALOG.flatMap(pick))]).filter((name) => names.has(name)))
   const commands = sure.flatMap(({ entry }) => [...(entry.build === null ? [] : [entry.build]), entry.test])
   const config = options.config ? yield* readConfig(folder, names) : NO_CONFIG
   return HarnDict.of({
     path: folder,
-    languages: ranked((entry) => entry.languages),
-    frameworks: ranked((entry) => entry.frameworks),
+    languages: rankLabels((entry) => entry.languages),
+    frameworks: rankLabels((entry) => entry.frameworks),
     build_systems: new HarnList(sortTexts([...new Set(sure.flatMap(({ entry }) => entry.builds))])),
-    vcs: yield* vcsOf(folder),
-    lockfiles: present((entry) => entry.lockfiles),
-    anchors: present((entry) => entry.anchors),
+    vcs: yield* findVcs(folder),
+    lockfiles: listPresent((entry) => entry.lockfiles),
+    anchors: listPresent((entry) => entry.anchors),
     confidence: HarnDict.of(Object.fromEntries([...scores].map(([label, score]) => [label, new HarnFloat(score)]))),
     package_name: config.packageName,
     build_commands: new HarnList([...new Set([...commands, ...config.commands])]),
@@ -255,7 +255,7 @@ interface Config {
 
 const NO_CONFIG: Config = { packageName: null, commands: [], scripts: new HarnDict(), fences: [], docker: [], targets: [] }
 
-function textAt(value: Value, ...path: readonly string[]): string | null {
+function findText(value: Value, ...path: readonly string[]): string | null {
   let at: Value = value
   for (const name of path) at = at instanceof HarnDict ? (at.get(name) ?? null) : null
   return typeof at === 'string' && at !== '' ? at : null
@@ -267,23 +267,23 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
   for (const name of ['pyproject.toml', 'package.json', 'go.mod', 'Cargo.toml', 'Dockerfile', 'Makefile', readme]) {
     if (names.has(name)) texts.set(name, (yield* readText(`${folder}/${name}`)) ?? '')
   }
-  yield* here((ctx) => ctx.charge([...texts.values()].reduce((sum, text) => sum + (text.length >> 6), 0)))
-  const text = (name: string): string => texts.get(name) ?? ''
-  const manifest = parseJson(text('package.json'))
+  yield* runHere((ctx) => ctx.charge([...texts.values()].reduce((sum, text) => sum + (text.length >> 6), 0)))
+  const getText = (name: string): string => texts.get(name) ?? ''
+  const manifest = parseJson(getText('package.json'))
   const node = manifest.ok ? manifest.value : null
-  const python = tomlOrNothing(text('pyproject.toml'))
-  const goModule = /^module\s+(\S+)/m.exec(text('go.mod'))?.[1]?.split('/').at(-1) ?? null
+  const python = parseTomlOrNil(getText('pyproject.toml'))
+  const goModule = /^module\s+(\S+)/m.exec(getText('go.mod'))?.[1]?.split('/').at(-1) ?? null
   const packageName =
-    textAt(python, 'project', 'name') ??
-    textAt(python, 'tool', 'poetry', 'name') ??
-    textAt(node, 'name') ??
+    findText(python, 'project', 'name') ??
+    findText(python, 'tool', 'poetry', 'name') ??
+    findText(node, 'name') ??
     goModule ??
-    textAt(tomlOrNothing(text('Cargo.toml')), 'package', 'name')
+    findText(parseTomlOrNil(getText('Cargo.toml')), 'package', 'name')
   const declared = node instanceof HarnDict ? node.get('scripts') : null
   const scripts = new HarnDict()
   if (declared instanceof HarnDict)
     for (const [name, command] of declared.entries()) if (typeof command === 'string') scripts.set(name, command)
-  const targets = [...text('Makefile').matchAll(/^([A-Za-z0-9_][\w.-]*)\s*:(?!=)/gm)].map((match) => match[1]!)
+  const targets = [...getText('Makefile').matchAll(/^([A-Za-z0-9_][\w.-]*)\s*:(?!=)/gm)].map((match) => match[1]!)
   return {
     packageName,
     commands: [
@@ -293,8 +293,8 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
       ...['build', 'test'].filter((name) => targets.includes(name)).map((name) => `make ${name}`),
     ],
     scripts,
-    fences: openingFences(text(readme)),
-    docker: text('Dockerfile')
+    fences: listFences(getText(readme)),
+    docker: getText('Dockerfile')
       .split('\n')
       .flatMap((line) => /^(?:RUN|CMD|ENTRYPOINT)\s+(\S.*)$/i.exec(line.trim())?.[1] ?? []),
     targets: [...new Set(targets)],
@@ -302,7 +302,7 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
 }
 
 /** Languages of fenced blocks, where they name one. */
-function openingFences(text: string): string[] {
+function listFences(text: string): string[] {
   const languages: string[] = []
   let open = false
   for (const line of text.split('\n')) {
@@ -329,7 +329,7 @@ export function* visitTree(root: string, options: ScanOptions): Script<Visit[]> 
   const ignore = options.gitignore ? ignoreRules((yield* readText(`${root}/.gitignore`)) ?? '') : (): boolean => false
   const visits: Visit[] = []
   const visit = function* (folder: string, key: string, depth: number): Script<null> {
-    const entries = yield* entriesOf(folder)
+    const entries = yield* readEntries(folder)
     visits.push({ folder, key, entries })
     if (options.depth !== null && depth >= options.depth) return null
     for (const entry of entries) {
@@ -356,7 +356,7 @@ export function* scanRoot(path: Value): Script<string> {
 }
 
 /** What a script calls a directory of a tree: its path as it was given, and what lies below. */
-export function shownDirectory(given: Value, key: string): string {
+export function formatDirectory(given: Value, key: string): string {
   const start = given === null ? '.' : display(given)
   const joined = normalizePath(key === '.' ? start : `${start}/${key}`)
   return joined === '' ? '.' : joined

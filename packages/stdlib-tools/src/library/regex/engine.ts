@@ -114,7 +114,7 @@ export function parseReplacement(replacement: string, regex: Regex): Replacement
 }
 
 /** What a replacement without groups makes of every match; null for one with groups. */
-export function sameText(replacement: Replacement): string | null {
+export function findSameText(replacement: Replacement): string | null {
   if (replacement.length === 0) return ''
   const [only] = replacement
   return replacement.length === 1 && typeof only === 'string' ? only : null
@@ -123,6 +123,6 @@ export function sameText(replacement: Replacement): string | null {
 /** What a replacement makes of the match that a search stands at. */
 export function expandReplacement(replacement: Replacement, search: Search): string {
   let out = ''
-  for (const part of replacement) out += typeof part === 'string' ? part : (search.group(part) ?? '')
+  for (const part of replacement) out += typeof part === 'string' ? part : (search.readGroup(part) ?? '')
   return out
 }

@@ -1,10 +1,10 @@
 import { display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { regexFamily } from './regex.js'
 
-const call = (name: string, ...args: Value[]): string => display(callBuiltin(fakeMachine(regexFamily), name, ...args))
+const call = (name: string, ...args: Value[]): string => display(callBuiltin(makeFakeMachine(regexFamily), name, ...args))
 
 test('matches are full matches, nil when there is none', () => {
   expect(call('regex_match', '\\d+', 'a1 b22')).toBe('[1, 22]')

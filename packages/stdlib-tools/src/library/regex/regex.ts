@@ -5,14 +5,14 @@ import {
   HarnDict,
   HarnList,
   MAX_TEXT,
-  blankSlots,
+  makeBlankSlots,
   builtinTaking,
   display,
   family,
-  inPieces,
-  ownPart,
-  shapeOfLiteral,
-  textArg,
+  definePieces,
+  detachPart,
+  makeLiteralShape,
+  readTextArg,
 } from '@bridle/vm/families'
 import type { Budget, BuiltinFamily, Context, Cost, Pieces, Result, Value, Work } from '@bridle/vm/families'
 import {
@@ -22,7 +22,7 @@ import {
   compileRegex,
   expandReplacement,
   parseReplacement,
-  sameText,
+  findSameText,
   searchRegex,
 } from './engine.js'
 import type { Replacement } from './engine.js'
@@ -40,7 +40,7 @@ const A_REPLACEMENT: Cost = { units: 10, heap: 16 }
 const A_RECORD: Cost = { units: 30, heap: 256 }
 
 /** The compiled pattern, paid for; or the fault that a bad pattern or flag raises. */
-function patternOf(ctx: Context, pattern: string, letters: string): Regex | Control {
+function compilePattern(ctx: Context, pattern: string, letters: string): Regex | Control {
   if (letters !== '') {
     for (const letter of letters) {
       if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
@@ -119,14 +119,16 @@ abstract class Gathering implements Work {
 /** Begins a gathering over a text; `more` is what else the builtin was given. */
 type Begin = (regex: Regex, text: string, more: string) => Gathering
 
-function gathering(kind: string, begin: Begin): Pieces {
-  return inPieces(kind, (args) => begin(compileRegex(args[0] as string, args[1] as string), args[2] as string, args[3] as string))
+function defineGathering(kind: string, begin: Begin): Pieces {
+  return definePieces(kind, (args) =>
+    begin(compileRegex(args[0] as string, args[1] as string), args[2] as string, args[3] as string),
+  )
 }
 
 /** Runs a gathering for the arguments of a builtin, or answers with the fault that a bad pattern or flag raises. */
 function gather(ctx: Context, pieces: Pieces, pattern: Value, letters: string, input: Value, more: string): Result {
   const source = display(pattern)
-  const regex = patternOf(ctx, source, letters)
+  const regex = compilePattern(ctx, source, letters)
   if (regex instanceof Control) return regex
   const text = display(input)
   ctx.charge(text.length >> SEARCHED_BITS)
@@ -143,7 +145,7 @@ class Matching extends Gathering {
 
   protected take(): number {
     const { start, end } = this.search
-    const match = ownPart(this.text.slice(start, end), this.text.length)
+    const match = detachPart(this.text.slice(start, end), this.text.length)
     if (this.found === null) this.found = [match]
     else this.found.push(match)
     return 0
@@ -164,7 +166,7 @@ class Replacing extends Gathering {
 
   constructor(regex: Regex, text: string, replacement: string) {
     const template = parseReplacement(replacement, regex)
-    const same = sameText(template)
+    const same = findSameText(template)
     super(searchRegex(regex, text, same === null), A_REPLACEMENT)
     this.template = template
     this.same = same
@@ -195,9 +197,9 @@ class Capturing extends Gathering {
   protected take(): number {
     const { search, text } = this
     const { groupNames } = search.regex
-    const groups: Value[] = blankSlots(groupNames.length)
-    for (let at = 0; at < groups.length; at++) groups[at] = search.group(at + 1)
-    const record = recordOf(ownPart(text.slice(search.start, search.end), text.length), new HarnList(groups))
+    const groups: Value[] = makeBlankSlots(groupNames.length)
+    for (let at = 0; at < groups.length; at++) groups[at] = search.readGroup(at + 1)
+    const record = makeRecord(detachPart(text.slice(search.start, search.end), text.length), new HarnList(groups))
     for (let at = 0; at < groups.length; at++) {
       const name = groupNames[at]!
       const value = groups[at]!
@@ -212,11 +214,11 @@ class Capturing extends Gathering {
   }
 }
 
-const RECORD = shapeOfLiteral(['match', 'groups'])!
+const RECORD = makeLiteralShape(['match', 'groups'])!
 
 /** One record of many: with no more room than it takes. */
-function recordOf(match: Value, groups: Value): HarnDict {
-  const slots = blankSlots(2)
+function makeRecord(match: Value, groups: Value): HarnDict {
+  const slots = makeBlankSlots(2)
   slots[0] = match
   slots[1] = groups
   return new HarnDict(null, RECORD, slots)
@@ -232,32 +234,32 @@ class Splitting extends Gathering {
   }
 
   protected take(): number {
-    this.pieces.push(ownPart(this.text.slice(this.from, this.search.start), this.text.length))
+    this.pieces.push(detachPart(this.text.slice(this.from, this.search.start), this.text.length))
     this.from = this.search.end
     return 0
   }
 
   protected finish(): Result {
-    this.pieces.push(ownPart(this.text.slice(this.from), this.text.length))
+    this.pieces.push(detachPart(this.text.slice(this.from), this.text.length))
     return new HarnList(this.pieces)
   }
 }
 
-const matching = gathering('regex.match', (regex, text) => new Matching(regex, text))
-const replacing = gathering('regex.replace', (regex, text, replacement) => new Replacing(regex, text, replacement))
-const capturing = gathering('regex.captures', (regex, text) => new Capturing(regex, text))
-const splitting = gathering('regex.split', (regex, text) => new Splitting(regex, text))
+const matching = defineGathering('regex.match', (regex, text) => new Matching(regex, text))
+const replacing = defineGathering('regex.replace', (regex, text, replacement) => new Replacing(regex, text, replacement))
+const capturing = defineGathering('regex.captures', (regex, text) => new Capturing(regex, text))
+const splitting = defineGathering('regex.split', (regex, text) => new Splitting(regex, text))
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result =>
-  gather(ctx, matching, pattern, textArg(ctx, 2, flags), input, '')
+  gather(ctx, matching, pattern, readTextArg(ctx, 2, flags), input, '')
 
 const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result =>
   gather(ctx, replacing, pattern, '', input, display(replacement))
 
-const captures = (ctx: Context, pattern: Value, input: Value): Result => gather(ctx, capturing, pattern, '', input, '')
+const captureGroups = (ctx: Context, pattern: Value, input: Value): Result => gather(ctx, capturing, pattern, '', input, '')
 
 const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result =>
-  gather(ctx, splitting, pattern, textArg(ctx, 2, flags), input, '')
+  gather(ctx, splitting, pattern, readTextArg(ctx, 2, flags), input, '')
 
 const NIL_OF_FEWER = { fewerGive: () => null } as const
 
@@ -287,7 +289,7 @@ export const regexFamily: BuiltinFamily = {
       'regex_captures(pattern: string, text: string) -> list',
       { doc: 'One dict for each match: `match`, `groups` and the named groups.', borrows: true },
       { fewerGive: () => new HarnList([]) },
-      captures,
+      captureGroups,
     ),
     builtinTaking(
       'regex_split(text: string, pattern: string, flags?: string) -> list',

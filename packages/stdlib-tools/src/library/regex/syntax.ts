@@ -100,10 +100,10 @@ class Translator {
     const count = Math.max(1, [...this.text.slice(position, end)].length)
     const places = [position, also].map((at) => [...this.text.slice(0, at)].length)
     const marks = new Set(places.flatMap((place) => Array.from({ length: count }, (_unused, index) => place + index)))
-    throw new RegexSyntaxError(`regex parse error:\n${marked(this.text, marks)}\nerror: ${reason}`)
+    throw new RegexSyntaxError(`regex parse error:\n${markPlaces(this.text, marks)}\nerror: ${reason}`)
   }
 
-  private tooLarge(): never {
+  private failTooLarge(): never {
     throw new RegexSyntaxError('Compiled regex exceeds size limit of 10485760 bytes.')
   }
 
@@ -136,7 +136,7 @@ class Translator {
       case ')':
         return this.closeGroup(start)
       case '[':
-        return this.put(this.charClass(start))
+        return this.put(this.readClass(start))
       case '\\':
         return this.escape(start)
       case '*':
@@ -154,7 +154,7 @@ class Translator {
       case '.':
         return this.put(char)
       default:
-        this.put(literal(char.codePointAt(0)!))
+        this.put(escapeLiteral(char.codePointAt(0)!))
     }
   }
 
@@ -176,7 +176,7 @@ class Translator {
       const name = named[1]!
       if (name === '') this.fail('empty capture group name', this.at + named[0].length - 1)
       if (!/^[\p{L}_][\p{L}\p{N}_.[\]]*$/u.test(name))
-        this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length + badNameAt(name))
+        this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length + findBadName(name))
       const nameAt = this.at + named[0].length - 1 - name.length
       const before = this.nameStarts.get(name)
       if (before !== undefined) this.fail('duplicate capture group name', nameAt, nameAt + name.length, before)
@@ -187,11 +187,11 @@ class Translator {
       return
     }
     if (/^P?</.test(rest)) this.fail('unclosed capture group name')
-    this.groupFlags(start)
+    this.readGroupFlags(start)
   }
 
   /** `(?flags)` or `(?flags:`; the flags that the engine does not know are kept here. */
-  private groupFlags(start: number): void {
+  private readGroupFlags(start: number): void {
     const match = /^([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])/.exec(this.text.slice(this.at))
     if (match === null) {
       if (this.at >= this.text.length) this.fail('unclosed group', start)
@@ -255,7 +255,7 @@ class Translator {
     this.at += whole.length
     const least = Number(low)
     const most = comma === '' ? least : high === '' ? null : Number(high)
-    const inner = this.atomCount()
+    const inner = this.computeAtomCount()
     if (Math.max(least, most ?? 0) * inner <= MAX_COUNT) {
       this.repeat(comma === '' ? `{${low}}` : `{${low},${high}}`, start)
       this.counts.at(-1)!.count = Math.max(1, least, most ?? 0) * inner
@@ -265,7 +265,7 @@ class Translator {
   }
 
   /** The largest product of counts inside the atom; forgets the counts of its parts. */
-  private atomCount(): number {
+  private computeAtomCount(): number {
     let largest = 1
     while (this.counts.length > 0 && this.counts.at(-1)!.from >= this.atom) largest = Math.max(largest, this.counts.pop()!.count)
     this.counts.push({ from: this.atom, count: largest })
@@ -281,7 +281,7 @@ class Translator {
     const atom = `(?:${this.out.slice(this.atom)})`
     const step = Math.max(1, Math.floor(MAX_COUNT / inner))
     const length = (Math.max(least, most ?? 0) / step) * atom.length
-    if (length > MAX_PIECES || Math.max(least, most ?? 0) * inner > MAX_COPIES || /\((?!\?)/.test(atom)) this.tooLarge()
+    if (length > MAX_PIECES || Math.max(least, most ?? 0) * inner > MAX_COPIES || /\((?!\?)/.test(atom)) this.failTooLarge()
     let lazy = ''
     if (this.text[this.at] === '?') {
       this.at++
@@ -290,7 +290,7 @@ class Translator {
     let out = ''
     for (let left = least; left > 0; left -= step) out += `${atom}{${Math.min(left, step)}}`
     if (most === null) out += `${atom}*${lazy}`
-    else if (isOneCharacter) out += upTo(atom, most - least, step, lazy)
+    else if (isOneCharacter) out += repeatUpTo(atom, most - least, step, lazy)
     else for (let left = most - least; left > 0; left -= step) out += `${atom}{0,${Math.min(left, step)}}${lazy}`
     this.out = `${this.out.slice(0, this.atom)}(?:${out})`
     this.counts.at(-1)!.count = step * inner
@@ -308,28 +308,28 @@ class Translator {
     }
     if (char === 'A' || char === 'z') return this.put(`\\${char}`)
     const lower = char.toLowerCase()
-    if (lower in PERL_CLASSES) return this.put(this.perl(char))
-    if (lower === 'p') return this.put(this.property(char === 'P'))
-    this.put(literal(this.escapedCodePoint(char, start)))
+    if (lower in PERL_CLASSES) return this.put(this.expandPerl(char))
+    if (lower === 'p') return this.put(this.readProperty(char === 'P'))
+    this.put(escapeLiteral(this.readEscapedCodePoint(char, start)))
   }
 
-  private perl(char: string): string {
+  private expandPerl(char: string): string {
     const row = PERL_CLASSES[char.toLowerCase()]!
     return `[${char === char.toLowerCase() ? '' : '^'}${this.flags.unicode ? row.unicode : row.ascii}]`
   }
 
   /** The character of an escape that stands for one; `char` is what follows the backslash. */
-  private escapedCodePoint(char: string, start: number): number {
+  private readEscapedCodePoint(char: string, start: number): number {
     const control = CONTROL_ESCAPES[char]
     if (control !== undefined) return control
     const digits = { x: 2, u: 4, U: 8 }[char]
-    if (digits !== undefined) return this.hex(digits)
+    if (digits !== undefined) return this.readHex(digits)
     if (/^[0-9]$/.test(char)) this.fail('backreferences are not supported', start, this.at)
     if (/^[A-Za-z<>]$/.test(char) || char > '\x7f') this.fail('unrecognized escape sequence', start, this.at)
     return char.codePointAt(0)!
   }
 
-  private hex(digits: number): number {
+  private readHex(digits: number): number {
     const braced = this.text[this.at] === '{'
     const from = braced ? this.at + 1 : this.at
     const size = /^[0-9A-Fa-f]*/.exec(this.text.slice(from, braced ? undefined : from + digits))![0].length
@@ -346,14 +346,14 @@ class Translator {
   }
 
   /** `\pL`, `\p{Name}`, `\p{key=value}`: as the engine writes it, or as ranges when it does not know the name. */
-  private property(negated: boolean): string {
-    const { name, negative, start } = this.propertyName(negated)
+  private readProperty(negated: boolean): string {
+    const { name, negative, start } = this.readPropertyName(negated)
     if (SHORT_CATEGORY.test(name)) return `\\${negative ? 'P' : 'p'}{${name}}`
-    const set = this.propertySet(name, start)
-    return `[${showRanges(negative ? complement(set) : set)}]`
+    const set = this.findPropertySet(name, start)
+    return `[${showRanges(negative ? complementRanges(set) : set)}]`
   }
 
-  private propertyName(negated: boolean): { name: string; negative: boolean; start: number } {
+  private readPropertyName(negated: boolean): { name: string; negative: boolean; start: number } {
     const start = this.at - 2
     const match = /^(?:\{([^}]*)\}|([^{]))/u.exec(this.text.slice(this.at))
     if (match === null) this.fail('incomplete escape sequence, reached end of pattern prematurely', this.text.length)
@@ -361,8 +361,8 @@ class Translator {
     return { name: (match[1] ?? match[2])!.trim(), negative: negated, start }
   }
 
-  private propertySet(name: string, start: number): readonly Range[] {
-    const set = propertyRanges(name)
+  private findPropertySet(name: string, start: number): readonly Range[] {
+    const set = listPropertyRanges(name)
     if (set !== null) return set
     const hasKey = /^(?:gc|general_category|sc|script|scx|script_extensions)\s*[=:]/i.test(name)
     this.fail(`Unicode property ${hasKey ? 'value ' : ''}not found`, start, this.at)
@@ -371,17 +371,17 @@ class Translator {
   // ----------------------------------------------------------------------------------------------------------- classes
 
   /** A class up to its closing bracket. Plain ones stay text; nesting and set operations are worked out to ranges. */
-  private charClass(start: number): string {
+  private readClass(start: number): string {
     const saved = this.at
-    const simple = this.simpleClass()
+    const simple = this.readSimpleClass()
     if (simple !== null) return simple
     this.at = saved
-    const set = this.classSet(start, 0)
+    const set = this.readClassSet(start, 0)
     // Nothing, in a form that the engine accepts: not (anything).
     return set.length === 0 ? '[^\\x{0}-\\x{10ffff}]' : `[${showRanges(set)}]`
   }
 
-  private simpleClass(): string | null {
+  private readSimpleClass(): string | null {
     const negated = this.text[this.at] === '^'
     if (negated) this.at++
     let body = ''
@@ -399,14 +399,14 @@ class Translator {
       } else if (char === '[' || /^(?:&&|--|~~)/.test(rest)) return null
       else if (this.flags.extended && /^[\s#]$/.test(char)) return null
       else {
-        const item = this.classItem()
+        const item = this.readClassItem()
         if (typeof item === 'string') body += item
         else if (this.text[this.at] === '-' && this.text[this.at + 1] !== ']' && this.text[this.at + 1] !== '-') {
           this.at++
-          const to = this.at >= this.text.length ? null : this.classItem()
+          const to = this.at >= this.text.length ? null : this.readClassItem()
           if (typeof to !== 'number' || to < item) return null
-          body += `${literal(item)}-${literal(to)}`
-        } else body += literal(item)
+          body += `${escapeLiteral(item)}-${escapeLiteral(to)}`
+        } else body += escapeLiteral(item)
       }
       first = false
     }
@@ -415,7 +415,7 @@ class Translator {
   }
 
   /** One member: a code point, or the engine's text of a class. */
-  private classItem(): number | string {
+  private readClassItem(): number | string {
     const start = this.at
     const char = this.next()
     if (char !== '\\') return char.codePointAt(0)!
@@ -425,22 +425,22 @@ class Translator {
     const row = PERL_CLASSES[lower]
     if (row !== undefined) {
       const body = this.flags.unicode ? row.unicode : row.ascii
-      return escaped === lower ? body : showRanges(complement(this.perlSet(lower)))
+      return escaped === lower ? body : showRanges(complementRanges(this.findPerlSet(lower)))
     }
     if (lower === 'p') {
-      const text = this.property(escaped === 'P')
+      const text = this.readProperty(escaped === 'P')
       return text.startsWith('[') ? text.slice(1, -1) : text
     }
-    return this.escapedCodePoint(escaped, start)
+    return this.readEscapedCodePoint(escaped, start)
   }
 
-  private perlSet(letter: string): readonly Range[] {
-    if (this.flags.unicode) return rangesOf(PERL_MEMBERS[letter]!)
-    return rangesOf({ w: /[0-9A-Za-z_]/, d: /[0-9]/, s: /[\t-\r ]/ }[letter]!)
+  private findPerlSet(letter: string): readonly Range[] {
+    if (this.flags.unicode) return listRanges(PERL_MEMBERS[letter]!)
+    return listRanges({ w: /[0-9A-Za-z_]/, d: /[0-9]/, s: /[\t-\r ]/ }[letter]!)
   }
 
   /** Set semantics: union binds tighter than the operators, which group to the left. */
-  private classSet(start: number, depth: number): readonly Range[] {
+  private readClassSet(start: number, depth: number): readonly Range[] {
     if (depth > 100) this.fail('exceed the maximum number of nested parentheses/brackets', start)
     const negated = this.text[this.at] === '^'
     if (negated) this.at++
@@ -466,51 +466,51 @@ class Translator {
         fold()
         operator = pair
         this.at += 2
-      } else if (char === '[') union.push(...this.nestedSet(depth))
-      else union.push(...this.memberSet(start))
+      } else if (char === '[') union.push(...this.readNestedSet(depth))
+      else union.push(...this.readMemberSet(start))
       first = false
     }
     this.at++
     fold()
-    return negated ? complement(result!) : result!
+    return negated ? complementRanges(result!) : result!
   }
 
-  private nestedSet(depth: number): readonly Range[] {
+  private readNestedSet(depth: number): readonly Range[] {
     const posix = /^\[:(\^?)(\w+):\]/.exec(this.text.slice(this.at))
     // An unknown name makes it a class of these characters.
     if (posix !== null && Object.hasOwn(POSIX, posix[2]!)) {
       const members = POSIX[posix[2]!]!
       this.at += posix[0].length
-      const set = rangesOf(members)
-      return posix[1] === '^' ? complement(set) : set
+      const set = listRanges(members)
+      return posix[1] === '^' ? complementRanges(set) : set
     }
     const start = this.at++
-    return this.classSet(start, depth + 1)
+    return this.readClassSet(start, depth + 1)
   }
 
-  private memberSet(classStart: number): readonly Range[] {
+  private readMemberSet(classStart: number): readonly Range[] {
     const start = this.at
     if (this.text[this.at] === '\\') {
       const letter = this.text[this.at + 1] ?? ''
       const lower = letter.toLowerCase()
       if (lower !== '' && 'wds'.includes(lower)) {
         this.at += 2
-        const set = this.perlSet(lower)
-        return letter === lower ? set : complement(set)
+        const set = this.findPerlSet(lower)
+        return letter === lower ? set : complementRanges(set)
       }
       if (lower === 'p') {
         this.at += 2
-        const { name, negative, start: from } = this.propertyName(letter === 'P')
-        const set = this.propertySet(name, from)
-        return negative ? complement(set) : set
+        const { name, negative, start: from } = this.readPropertyName(letter === 'P')
+        const set = this.findPropertySet(name, from)
+        return negative ? complementRanges(set) : set
       }
     }
-    const from = this.classItem() as number
+    const from = this.readClassItem() as number
     if (this.text[this.at] !== '-' || this.text[this.at + 1] === ']' || this.text[this.at + 1] === '-') return [[from, from]]
     this.at++
     if (this.at >= this.text.length) this.fail('unclosed character class', classStart)
     const second = this.at
-    const to = this.classItem()
+    const to = this.readClassItem()
     if (typeof to !== 'number') this.fail('invalid range boundary, must be a literal', second, this.at)
     if (to < from) this.fail('invalid character class range, the start must be <= the end', start, this.at)
     return [[from, to]]
@@ -521,33 +521,33 @@ class Translator {
  * Up to `most` of an atom that is one character. As `a{0,1000}a{0,1000}` it could be told apart in a thousand ways, and a machine would
  * go all of them; so either a thousand are there and then more, or fewer.
  */
-function upTo(atom: string, most: number, step: number, lazy: string): string {
+function repeatUpTo(atom: string, most: number, step: number, lazy: string): string {
   if (most <= step) return `${atom}{0,${most}}${lazy}`
-  const many = `${atom}{${step}}${upTo(atom, most - step, step, lazy)}`
+  const many = `${atom}{${step}}${repeatUpTo(atom, most - step, step, lazy)}`
   const few = `${atom}{0,${step - 1}}${lazy}`
   return lazy === '' ? `(?:${many}|${few})` : `(?:${few}|${many})`
 }
 
 /** Where a group name has its first character that may not be there. */
-function badNameAt(name: string): number {
+function findBadName(name: string): number {
   if (!/^[\p{L}_]/u.test(name)) return 0
   return name.search(/[^\p{L}\p{N}_.[\]]/u)
 }
 
 /** The pattern with carets under the characters of `marks`; several lines are numbered and framed. */
-function marked(pattern: string, marks: ReadonlySet<number>): string {
-  const carets = (from: number, size: number): string =>
+function markPlaces(pattern: string, marks: ReadonlySet<number>): string {
+  const drawCarets = (from: number, size: number): string =>
     Array.from({ length: size + 1 }, (_unused, index) => (marks.has(from + index) ? '^' : ' '))
       .join('')
       .trimEnd()
-  if (!pattern.includes('\n')) return `    ${pattern}\n    ${carets(0, [...pattern].length)}`
+  if (!pattern.includes('\n')) return `    ${pattern}\n    ${drawCarets(0, [...pattern].length)}`
   const frame = '~'.repeat(79)
   const lines = pattern.split('\n')
   const width = String(lines.length).length
   let from = 0
   const shown = lines.flatMap((line, index) => {
     const size = [...line].length
-    const below = carets(from, size)
+    const below = drawCarets(from, size)
     from += size + 1
     const text = `${String(index + 1).padStart(width)}: ${line}`
     return below === '' ? [text] : [text, ' '.repeat(width + 2) + below]
@@ -555,13 +555,15 @@ function marked(pattern: string, marks: ReadonlySet<number>): string {
   return [frame, ...shown, frame].join('\n')
 }
 
-function literal(codePoint: number): string {
+function escapeLiteral(codePoint: number): string {
   const char = String.fromCodePoint(codePoint)
   return /^[\p{L}\p{N}_ ]$/u.test(char) ? char : `\\x{${codePoint.toString(16)}}`
 }
 
 function showRanges(set: readonly Range[]): string {
-  return set.map(([from, to]) => (from === to ? literal(from) : `\\x{${from.toString(16)}}-\\x{${to.toString(16)}}`)).join('')
+  return set
+    .map(([from, to]) => (from === to ? escapeLiteral(from) : `\\x{${from.toString(16)}}-\\x{${to.toString(16)}}`))
+    .join('')
 }
 
 const rangeCache = new Map<string, readonly Range[]>()
@@ -574,7 +576,7 @@ const PLANES: readonly Range[] = [
 ]
 
 /** All code points that `member` matches. Scans the whole of Unicode once a class, a plane at a time, then remembers. */
-function rangesOf(member: RegExp): readonly Range[] {
+function listRanges(member: RegExp): readonly Range[] {
   const known = rangeCache.get(member.source)
   if (known !== undefined) return known
   const ranges: Range[] = []
@@ -595,7 +597,7 @@ function rangesOf(member: RegExp): readonly Range[] {
 }
 
 /** Names match loosely, as `Script=Greek`, `greek`, `general_category:Letter` do; null for an unknown one. */
-function propertyRanges(name: string): readonly Range[] | null {
+function listPropertyRanges(name: string): readonly Range[] | null {
   const [, first, second] = /^([\w ]+)(?:(?:=|:|!=)([\w ]+))?$/.exec(name) ?? []
   if (first === undefined) return null
   const key = second === undefined ? undefined : first.trim().toLowerCase().replaceAll(' ', '_')
@@ -605,7 +607,7 @@ function propertyRanges(name: string): readonly Range[] | null {
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
     .join('_')
   if (key === undefined && /^(?:any|assigned)$/i.test(value))
-    return value.toLowerCase() === 'any' ? [[0, MAX_CODE_POINT]] : rangesOf(/\P{Cn}/u)
+    return value.toLowerCase() === 'any' ? [[0, MAX_CODE_POINT]] : listRanges(/\P{Cn}/u)
   const forms: string[] = []
   for (const text of new Set([value, spelled, value.toUpperCase(), value.toLowerCase()])) {
     if (key === undefined || key === 'gc' || key === 'general_category') forms.push(`General_Category=${text}`)
@@ -616,7 +618,7 @@ function propertyRanges(name: string): readonly Range[] | null {
   for (const form of forms) {
     try {
       // oxlint-disable-next-line bridle/linear-patterns -- one class, whose name is word characters
-      return rangesOf(new RegExp(`\\p{${form}}`, 'u'))
+      return listRanges(new RegExp(`\\p{${form}}`, 'u'))
     } catch {
       // Not a property of this kind; the next form may be.
     }
@@ -635,7 +637,7 @@ function normalise(ranges: readonly Range[]): readonly Range[] {
   return out
 }
 
-function complement(set: readonly Range[]): readonly Range[] {
+function complementRanges(set: readonly Range[]): readonly Range[] {
   const out: Range[] = []
   let from = 0
   for (const [low, high] of set) {
@@ -647,11 +649,11 @@ function complement(set: readonly Range[]): readonly Range[] {
 }
 
 function intersect(left: readonly Range[], right: readonly Range[]): readonly Range[] {
-  return complement(normalise([...complement(left), ...complement(right)]))
+  return complementRanges(normalise([...complementRanges(left), ...complementRanges(right)]))
 }
 
 function combine(operator: string, left: readonly Range[], right: readonly Range[]): readonly Range[] {
   if (operator === '&&') return intersect(left, right)
-  const onlyLeft = intersect(left, complement(right))
-  return operator === '--' ? onlyLeft : normalise([...onlyLeft, ...intersect(right, complement(left))])
+  const onlyLeft = intersect(left, complementRanges(right))
+  return operator === '--' ? onlyLeft : normalise([...onlyLeft, ...intersect(right, complementRanges(left))])
 }

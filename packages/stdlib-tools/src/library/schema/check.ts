@@ -9,8 +9,8 @@ import {
   HarnStruct,
   Keyed,
   PIECE,
-  atOnce,
-  codePointLength,
+  runAtOnce,
+  countCodePoints,
   display,
   equals,
   isInt,
@@ -42,16 +42,16 @@ const UNITS_A_KEY = 2
 const AT_ONCE = 1024
 
 /** Checks `value` against a canonical schema, in steps. */
-export function* schemaChecking(value: Value, schema: HarnDict, applyDefaults: boolean): Generator<Cost, Checked, void> {
+export function* checkInSteps(value: Value, schema: HarnDict, applyDefaults: boolean): Generator<Cost, Checked, void> {
   const checker = new Checker(schema, applyDefaults)
-  const result = yield* checker.node(value, schema, '', 0)
-  yield checker.spent()
+  const result = yield* checker.checkNode(value, schema, '', 0)
+  yield checker.takeSpent()
   return { value: result, errors: checker.errors }
 }
 
 /** The same at once, for values that fit into one operation. */
 export function checkSchema(value: Value, schema: HarnDict, applyDefaults: boolean): Checked {
-  return atOnce(schemaChecking(value, schema, applyDefaults))
+  return runAtOnce(checkInSteps(value, schema, applyDefaults))
 }
 
 type Checking<T> = Generator<Cost, T, void>
@@ -78,14 +78,14 @@ class Checker {
     this.errors.push(error)
   }
 
-  spent(): Cost {
+  takeSpent(): Cost {
     const { units, heap } = this
     this.units = this.heap = 0
     return { units, heap }
   }
 
   /** How a value is shown in an error: the same one may be in very many. */
-  private shown(value: Value): string {
+  private formatValue(value: Value): string {
     if (typeof value !== 'object' || value === null) return display(value)
     let text = this.texts.get(value)
     if (text === undefined) {
@@ -95,17 +95,17 @@ class Checker {
     return text
   }
 
-  *node(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
+  *checkNode(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
     if (depth > MAX_DEPTH || ++this.work > MAX_WORK) {
       this.report(path, 'schema is nested too deeply')
       return value
     }
     this.units += UNITS_A_NODE
-    if (this.units >= AT_ONCE) yield this.spent()
+    if (this.units >= AT_ONCE) yield this.takeSpent()
     const reference = schema.get('$ref')
     if (reference !== undefined) {
       const target = this.resolve(display(reference))
-      if (target !== null) return yield* this.node(value, target, path, depth + 1)
+      if (target !== null) return yield* this.checkNode(value, target, path, depth + 1)
       this.report(path, `unresolved schema reference '${display(reference)}'`)
       return value
     }
@@ -113,37 +113,37 @@ class Checker {
     if (schema.has('const')) {
       const constant = schema.get('const')!
       if (!equals(constant, value)) {
-        this.report(path, `expected constant ${this.shown(constant)}, got ${this.shown(value)}`)
+        this.report(path, `expected constant ${this.formatValue(constant)}, got ${this.formatValue(value)}`)
         return value
       }
     }
-    const branched = schema.has('all_of') || schema.has('union') ? yield* this.branches(value, schema, path, depth) : value
+    const branched = schema.has('all_of') || schema.has('union') ? yield* this.checkBranches(value, schema, path, depth) : value
     const type = schema.get('type')
     if (type !== undefined && !hasType(branched, display(type))) {
-      this.report(path, `expected type '${display(type)}', got '${schemaTypeName(branched)}'`)
+      this.report(path, `expected type '${display(type)}', got '${nameType(branched)}'`)
       return branched
     }
-    const inner = isContainer(branched) ? yield* this.content(branched, schema, path, depth) : branched
-    this.scalarRules(inner, schema, path)
+    const inner = isContainer(branched) ? yield* this.checkContent(branched, schema, path, depth) : branched
+    this.checkScalar(inner, schema, path)
     const pattern = typeof inner === 'string' ? schema.get('pattern') : undefined
-    if (typeof pattern === 'string') yield* this.patternRule(inner as string, pattern, path)
+    if (typeof pattern === 'string') yield* this.checkPattern(inner as string, pattern, path)
     const choices = schema.get('enum')
     if (choices instanceof HarnList && !(yield* this.isAmong(choices, inner)))
-      this.report(path, `value must be one of ${this.shown(choices)}`)
+      this.report(path, `value must be one of ${this.formatValue(choices)}`)
     return inner
   }
 
   /** Checks a value inside another one. Most are scalars under schemas that say little, and take no generator. */
-  private inside(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> | Value {
+  private checkInside(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> | Value {
     if (isContainer(value) || !this.isScalar(schema) || depth > MAX_DEPTH || this.work >= MAX_WORK || this.units >= AT_ONCE)
-      return this.node(value, schema, path, depth)
+      return this.checkNode(value, schema, path, depth)
     this.work++
     this.units += UNITS_A_NODE
     if (value === null && schema.get('nullable') === true) return value
     const type = schema.get('type')
     if (type !== undefined && !hasType(value, display(type)))
-      this.report(path, `expected type '${display(type)}', got '${schemaTypeName(value)}'`)
-    else this.scalarRules(value, schema, path)
+      this.report(path, `expected type '${display(type)}', got '${nameType(value)}'`)
+    else this.checkScalar(value, schema, path)
     return value
   }
 
@@ -160,23 +160,23 @@ class Checker {
   private *isAmong(choices: HarnList, value: Value): Checking<boolean> {
     for (const choice of choices.view()) {
       this.units += 1
-      if (this.units >= AT_ONCE) yield this.spent()
+      if (this.units >= AT_ONCE) yield this.takeSpent()
       if (equals(choice, value)) return true
     }
     return false
   }
 
-  private *branches(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
+  private *checkBranches(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
     let current = value
     const all = schema.get('all_of')
     if (all instanceof HarnList)
-      for (const branch of all.view()) current = yield* this.node(current, branch as HarnDict, path, depth + 1)
+      for (const branch of all.view()) current = yield* this.checkNode(current, branch as HarnDict, path, depth + 1)
     const union = schema.get('union')
     if (!(union instanceof HarnList)) return current
     const before = this.errors
     for (const branch of union.view()) {
       this.errors = []
-      const result = yield* this.node(current, branch as HarnDict, path, depth + 1)
+      const result = yield* this.checkNode(current, branch as HarnDict, path, depth + 1)
       const failed = this.errors.length > 0
       this.errors = before
       if (!failed) return result
@@ -185,31 +185,31 @@ class Checker {
     return current
   }
 
-  private *content(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
-    if (value instanceof Keyed) return yield* this.object(value, schema, path, depth)
+  private *checkContent(value: Value, schema: HarnDict, path: string, depth: number): Checking<Value> {
+    if (value instanceof Keyed) return yield* this.checkObject(value, schema, path, depth)
     if (value instanceof HarnList) {
-      const items = yield* this.items(value.view(), schema, path, depth)
+      const items = yield* this.checkItems(value.view(), schema, path, depth)
       return items === null ? value : new HarnList(items)
     }
     if (value instanceof HarnSet) {
-      const items = yield* this.items(value.values(), schema, path, depth)
+      const items = yield* this.checkItems(value.values(), schema, path, depth)
       return items === null ? value : new HarnSet(items)
     }
     return value
   }
 
-  private *object(value: HarnDict | HarnStruct, schema: HarnDict, path: string, depth: number): Checking<Value> {
+  private *checkObject(value: HarnDict | HarnStruct, schema: HarnDict, path: string, depth: number): Checking<Value> {
     const properties = schema.get('properties')
     const known = properties instanceof HarnDict ? properties : new HarnDict()
     work(value.size >> 3)
     const out = HarnDict.from(value)
     this.heap += 64 + 32 * value.size
-    const at = (key: string): string => (path === '' ? key : `${path}.${key}`)
+    const joinPath = (key: string): string => (path === '' ? key : `${path}.${key}`)
     const defaults = new Map<string, Value>()
     if (this.applyDefaults) {
       for (const key of known.keys()) {
         this.units += UNITS_A_KEY
-        if (this.units >= AT_ONCE) yield this.spent()
+        if (this.units >= AT_ONCE) yield this.takeSpent()
         const child = known.get(key)
         if (!value.has(key) && child instanceof HarnDict && child.has('default')) defaults.set(key, child.get('default')!)
       }
@@ -218,29 +218,29 @@ class Checker {
     if (required instanceof HarnList) {
       for (const name of required.view()) {
         this.units += UNITS_A_KEY
-        if (this.units >= AT_ONCE) yield this.spent()
+        if (this.units >= AT_ONCE) yield this.takeSpent()
         const key = display(name)
         if (!out.has(key) && !defaults.has(key)) this.report(path, `missing required key '${key}'`)
       }
     }
     for (const key of known.keys()) {
       this.units += UNITS_A_KEY
-      if (this.units >= AT_ONCE) yield this.spent()
+      if (this.units >= AT_ONCE) yield this.takeSpent()
       const given = out.has(key) ? out.get(key) : defaults.get(key)
       if (given === undefined) continue
       const before = this.errors.length
-      const checked = this.inside(given, known.get(key) as HarnDict, at(key), depth + 1)
+      const checked = this.checkInside(given, known.get(key) as HarnDict, joinPath(key), depth + 1)
       const result = isChecking(checked) ? yield* checked : checked
       if (this.errors.length === before) out.set(key, result)
     }
     const additional = schema.get('additional_properties')
     for (const key of value.keys()) {
       this.units += UNITS_A_KEY
-      if (this.units >= AT_ONCE) yield this.spent()
+      if (this.units >= AT_ONCE) yield this.takeSpent()
       if (known.has(key)) continue
       if (additional === false) this.report(path, `unexpected key '${key}'`)
       else if (additional instanceof HarnDict) {
-        const checked = this.inside(out.get(key)!, additional, at(key), depth + 1)
+        const checked = this.checkInside(out.get(key)!, additional, joinPath(key), depth + 1)
         out.set(key, isChecking(checked) ? yield* checked : checked)
       }
     }
@@ -248,9 +248,9 @@ class Checker {
   }
 
   /** The checked items; null when there is no rule for them. */
-  private *items(items: readonly Value[], schema: HarnDict, path: string, depth: number): Checking<Value[] | null> {
-    const least = limit(schema, 'min_items')
-    const most = limit(schema, 'max_items')
+  private *checkItems(items: readonly Value[], schema: HarnDict, path: string, depth: number): Checking<Value[] | null> {
+    const least = readLimit(schema, 'min_items')
+    const most = readLimit(schema, 'max_items')
     if (least !== null && items.length < least) this.report(path, `expected at least ${least} items, got ${items.length}`)
     if (most !== null && items.length > most) this.report(path, `expected at most ${most} items, got ${items.length}`)
     const each = schema.get('items')
@@ -259,7 +259,7 @@ class Checker {
     const good: Value[] = []
     for (const [index, item] of items.entries()) {
       const before = this.errors.length
-      const checked = this.inside(item, each, `${path}[${index}]`, depth + 1)
+      const checked = this.checkInside(item, each, `${path}[${index}]`, depth + 1)
       const result = isChecking(checked) ? yield* checked : checked
       this.heap += 16
       if (this.errors.length === before) good.push(result)
@@ -267,26 +267,26 @@ class Checker {
     return good
   }
 
-  private scalarRules(value: Value, schema: HarnDict, path: string): void {
-    if (typeof value === 'string') this.textRules(value, schema, path)
+  private checkScalar(value: Value, schema: HarnDict, path: string): void {
+    if (typeof value === 'string') this.checkText(value, schema, path)
     else if (isInt(value) || value instanceof HarnFloat) {
       const number = value instanceof HarnFloat ? value.v : value
-      const min = bound(schema.get('min'))
-      const max = bound(schema.get('max'))
+      const min = readBound(schema.get('min'))
+      const max = readBound(schema.get('max'))
       if (min !== null && number < min) this.report(path, `expected value >= ${min}, got ${number}`)
       if (max !== null && number > max) this.report(path, `expected value <= ${max}, got ${number}`)
     }
   }
 
-  private textRules(text: string, schema: HarnDict, path: string): void {
-    const least = limit(schema, 'min_length')
-    const most = limit(schema, 'max_length')
-    const length = least === null && most === null ? 0 : codePointLength(text)
+  private checkText(text: string, schema: HarnDict, path: string): void {
+    const least = readLimit(schema, 'min_length')
+    const most = readLimit(schema, 'max_length')
+    const length = least === null && most === null ? 0 : countCodePoints(text)
     if (least !== null && length < least) this.report(path, `expected length >= ${least}, got ${length}`)
     if (most !== null && length > most) this.report(path, `expected length <= ${most}, got ${length}`)
   }
 
-  private *patternRule(text: string, source: string, path: string): Checking<void> {
+  private *checkPattern(text: string, source: string, path: string): Checking<void> {
     try {
       if (!(yield* this.matches(source, text))) this.report(path, `value does not match pattern '${source}'`)
     } catch (error) {
@@ -310,7 +310,7 @@ class Checker {
       search.allowed = PIECE >> 2
       const found = search.advance()
       yield* spread(search.spent, 0)
-      if (this.units >= AT_ONCE) yield this.spent()
+      if (this.units >= AT_ONCE) yield this.takeSpent()
       if (found === PAUSED) continue
       search.finish()
       return found === FOUND
@@ -342,20 +342,20 @@ function isChecking(checked: Checking<Value> | Value): checked is Checking<Value
 }
 
 /** A struct counts as a dict. */
-function schemaTypeName(value: Value): string {
+function nameType(value: Value): string {
   return value instanceof HarnStruct ? 'dict' : typeName(value)
 }
 
 function hasType(value: Value, type: string): boolean {
-  return type === 'any' || schemaTypeName(value) === type
+  return type === 'any' || nameType(value) === type
 }
 
 /** A count given as int or integral float. */
-function limit(schema: HarnDict, key: string): number | null {
+function readLimit(schema: HarnDict, key: string): number | null {
   const value = schema.get(key)
   return value !== undefined && isInt(value) ? Number(value) : null
 }
 
-function bound(value: Value | undefined): number | bigint | null {
+function readBound(value: Value | undefined): number | bigint | null {
   return value instanceof HarnFloat ? value.v : value !== undefined && isInt(value) ? value : null
 }

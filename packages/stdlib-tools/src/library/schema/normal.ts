@@ -63,27 +63,27 @@ const A_SCHEMA: Cost = { units: 40, heap: 200 }
 type Changing = Generator<Cost, HarnDict, void>
 
 /** The canonical form, in steps; throws SchemaError. */
-export function* canonicalSchema(schema: Value, depth = 0, budget: Budget = { left: MAX_SCHEMAS }): Changing {
+export function* canonicalizeSchema(schema: Value, depth = 0, budget: Budget = { left: MAX_SCHEMAS }): Changing {
   if (!(schema instanceof HarnDict)) throw new SchemaError('schema must be a dict')
   if (depth > MAX_DEPTH) throw new SchemaError('schema is nested too deeply')
   if (--budget.left < 0) throw new SchemaError('schema is too large')
   yield A_SCHEMA
-  const inner = (each: Value): Changing => canonicalSchema(each, depth + 1, budget)
+  const canonicalizeInner = (each: Value): Changing => canonicalizeSchema(each, depth + 1, budget)
   const out = new HarnDict()
   for (const key of KEPT) if (schema.has(key)) out.set(key, schema.get(key)!)
   for (const [key, spellings] of SPELLINGS) {
     const found = spellings.find((spelling) => schema.has(spelling))
-    if (found !== undefined) yield* setCanonical(out, key, schema.get(found)!, inner)
+    if (found !== undefined) yield* setCanonical(out, key, schema.get(found)!, canonicalizeInner)
   }
   const properties = schema.get('properties')
-  if (properties instanceof HarnDict) out.set('properties', yield* mapSchemas(properties, inner))
-  if (schema.has('required')) out.set('required', requiredList(schema.get('required')!))
-  if (schema.has('items')) out.set('items', yield* inner(schema.get('items')!))
+  if (properties instanceof HarnDict) out.set('properties', yield* mapSchemas(properties, canonicalizeInner))
+  if (schema.has('required')) out.set('required', normalizeRequired(schema.get('required')!))
+  if (schema.has('items')) out.set('items', yield* canonicalizeInner(schema.get('items')!))
   if (schema.get('nullable') === true) out.set('nullable', true)
   const definitions = schema.get('definitions')
-  if (definitions instanceof HarnDict) out.set('definitions', yield* mapSchemas(definitions, inner))
+  if (definitions instanceof HarnDict) out.set('definitions', yield* mapSchemas(definitions, canonicalizeInner))
   const components = schema.get('components')
-  if (components instanceof HarnDict) out.set('components', yield* canonicalComponents(components, inner))
+  if (components instanceof HarnDict) out.set('components', yield* canonicalizeComponents(components, canonicalizeInner))
   setType(out, schema.get('type') ?? null, schema.get('uniqueItems') === true)
   return out
 }
@@ -102,21 +102,21 @@ function* setCanonical(out: HarnDict, key: string, value: Value, inner: Inner): 
 
 function setType(out: HarnDict, type: Value, unique: boolean): void {
   if (type instanceof HarnList) {
-    out.set('union', new HarnList(type.view().map((name) => HarnDict.of({ type: typeWord(display(name)) }))))
+    out.set('union', new HarnList(type.view().map((name) => HarnDict.of({ type: normalizeTypeName(display(name)) }))))
   } else if (typeof type === 'string') {
-    const word = typeWord(type)
+    const word = normalizeTypeName(type)
     const isSet = word === 'list' && unique
     out.set('type', isSet ? 'set' : word)
     if (isSet) out.set('x-harn-type', 'set')
   }
 }
 
-function typeWord(name: string): string {
+function normalizeTypeName(name: string): string {
   return Object.hasOwn(TYPE_NAMES, name) ? TYPE_NAMES[name]! : name
 }
 
 /** Anything but a list of names counts as "nothing is required". */
-function requiredList(value: Value): HarnList {
+function normalizeRequired(value: Value): HarnList {
   return value instanceof HarnList ? new HarnList(value.view().map((key) => display(key))) : new HarnList([])
 }
 
@@ -134,7 +134,7 @@ function* mapItems(items: HarnList, change: Change): Generator<Cost, HarnList, v
   return new HarnList(out)
 }
 
-function* canonicalComponents(components: HarnDict, inner: Inner): Changing {
+function* canonicalizeComponents(components: HarnDict, inner: Inner): Changing {
   const schemas = components.get('schemas')
   return schemas instanceof HarnDict ? components.with('schemas', yield* mapSchemas(schemas, inner)) : components
 }
@@ -145,27 +145,27 @@ function* canonicalComponents(components: HarnDict, inner: Inner): Changing {
 function* mapChildren(schema: HarnDict, change: (schema: HarnDict) => Changing): Changing {
   yield A_SCHEMA
   const out = schema.copy()
-  function* each(value: Value): Generator<Cost, Value, void> {
+  function* changeEach(value: Value): Generator<Cost, Value, void> {
     return value instanceof HarnDict ? yield* change(value) : value
   }
   for (const key of ['properties', 'definitions']) {
     const schemas = out.get(key)
-    if (schemas instanceof HarnDict) out.set(key, yield* mapSchemas(schemas, each))
+    if (schemas instanceof HarnDict) out.set(key, yield* mapSchemas(schemas, changeEach))
   }
-  for (const key of ['items', 'additional_properties']) if (out.has(key)) out.set(key, yield* each(out.get(key)!))
+  for (const key of ['items', 'additional_properties']) if (out.has(key)) out.set(key, yield* changeEach(out.get(key)!))
   for (const key of ['union', 'all_of']) {
     const branches = out.get(key)
-    if (branches instanceof HarnList) out.set(key, yield* mapItems(branches, each))
+    if (branches instanceof HarnList) out.set(key, yield* mapItems(branches, changeEach))
   }
   const components = out.get('components')
   const schemas = components instanceof HarnDict ? components.get('schemas') : undefined
   if (schemas instanceof HarnDict)
-    out.set('components', (components as HarnDict).with('schemas', yield* mapSchemas(schemas, each)))
+    out.set('components', (components as HarnDict).with('schemas', yield* mapSchemas(schemas, changeEach)))
   return out
 }
 
-export function* partialSchema(schema: HarnDict): Changing {
-  const out = yield* mapChildren(schema, partialSchema)
+export function* makePartialSchema(schema: HarnDict): Changing {
+  const out = yield* mapChildren(schema, makePartialSchema)
   out.delete('required')
   return out
 }

@@ -2,15 +2,15 @@ import { display, parseJson } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { schemaFamily } from './schema.js'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 
-const machine = fakeMachine(schemaFamily)
-const json = (text: string): Value => {
+const machine = makeFakeMachine(schemaFamily)
+const readJson = (text: string): Value => {
   const parsed = parseJson(text)
   if (!parsed.ok) throw new Error(parsed.message)
   return parsed.value
 }
-const call = (name: string, ...args: string[]): string => display(callBuiltin(machine, name, ...args.map(json)))
+const call = (name: string, ...args: string[]): string => display(callBuiltin(machine, name, ...args.map(readJson)))
 const fault = (name: string, ...args: string[]): string => faultText(() => call(name, ...args))
 
 test('errors come in order with their places', () => {
@@ -66,7 +66,7 @@ test('defaults', () => {
   const schema = '{"properties":{"a":{"type":"int","default":7},"o":{"properties":{"b":{"default":true}}}},"required":["a"]}'
   expect(call('schema_parse', '{"o":{}}', schema)).toBe('Result.Ok({a: 7, o: {b: true}})')
   expect(call('schema_is', '{"o":{}}', schema)).toBe('false')
-  expect(display(callBuiltin(machine, 'schema_expect', json('{}'), json(schema), true))).toBe('{a: 7}')
+  expect(display(callBuiltin(machine, 'schema_expect', readJson('{}'), readJson(schema), true))).toBe('{a: 7}')
 })
 
 test('transformations', () => {

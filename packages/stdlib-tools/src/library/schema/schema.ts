@@ -1,11 +1,11 @@
 // Schema builtins and json_validate. Where a script writes the name of a type alias as the schema, the
 // compiler has put the alias's schema dict there. Values and schemas are data of any size, so that all of it is done in pieces.
 
-import { HarnDict, HarnList, builtinTaking, display, err, inPieces, inSteps, isTruthy, ok } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtinTaking, display, err, definePieces, makeStepWork, isTruthy, ok } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Control, Cost, Result, Steps, Value } from '@bridle/vm/families'
-import { schemaChecking } from './check.js'
+import { checkInSteps } from './check.js'
 import type { Checked } from './check.js'
-import { SchemaError, canonicalSchema, filterProperties, partialSchema, toJsonSchema } from './normal.js'
+import { SchemaError, canonicalizeSchema, filterProperties, makePartialSchema, toJsonSchema } from './normal.js'
 
 /** Errors of a check; `value` is undefined when the schema itself is bad. */
 type Outcome = Checked | { readonly value: undefined; readonly errors: readonly string[] }
@@ -17,7 +17,7 @@ function asResult(outcome: Outcome): Value {
   return err(HarnDict.of(fields))
 }
 
-const isOfType = (ctx: Context, outcome: Outcome): Result =>
+const checkType = (ctx: Context, outcome: Outcome): Result =>
   outcome.value === undefined ? ctx.throw(outcome.errors[0]!) : outcome.errors.length === 0
 
 function expectOrThrow(ctx: Context, outcome: Outcome, value: Value): Result {
@@ -45,9 +45,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
   schema_is: {
     signature: '(data: any, schema: Schema<T>) -> bool',
     doc: 'Whether a value satisfies a schema.',
-    finish: isOfType,
+    finish: checkType,
   },
-  is_type: { signature: '(data: any, schema: dict) -> bool', doc: 'Whether a value satisfies a schema.', finish: isOfType },
+  is_type: { signature: '(data: any, schema: dict) -> bool', doc: 'Whether a value satisfies a schema.', finish: checkType },
   schema_expect: {
     signature: '<T>(data: unknown, schema: Schema<T>, apply_defaults?: bool) -> T',
     doc: 'The value, or an error that lists what is wrong with it.',
@@ -67,7 +67,7 @@ function appliesDefaults(name: string, third: Value): boolean {
 function* checkSteps(name: string, value: Value, schema: Value, applyDefaults: boolean): Steps {
   let outcome: Outcome
   try {
-    outcome = yield* schemaChecking(value, yield* canonicalSchema(schema), applyDefaults)
+    outcome = yield* checkInSteps(value, yield* canonicalizeSchema(schema), applyDefaults)
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     outcome = { value: undefined, errors: [error.message] }
@@ -75,12 +75,12 @@ function* checkSteps(name: string, value: Value, schema: Value, applyDefaults: b
   return (ctx) => CHECKS[name]!.finish(ctx, outcome, value, applyDefaults)
 }
 
-const checking = inPieces('schema.check', ([name, value, schema, applyDefaults]) =>
-  inSteps(checkSteps(name as string, value!, schema!, applyDefaults as boolean)),
+const checking = definePieces('schema.check', ([name, value, schema, applyDefaults]) =>
+  makeStepWork(checkSteps(name as string, value!, schema!, applyDefaults as boolean)),
 )
 
 /** Value and schema; fewer arguments are an error. */
-function checkingBuiltin(name: string, { signature, doc }: Check): BuiltinDef {
+function defineChecking(name: string, { signature, doc }: Check): BuiltinDef {
   return builtinTaking(
     `${name}${signature}`,
     { doc, pays: true },
@@ -103,18 +103,18 @@ interface Change {
 }
 
 // oxlint-disable-next-line require-yield -- nothing to be done
-function* unchanged(schema: HarnDict): Generator<Cost, HarnDict, void> {
+function* keepSchema(schema: HarnDict): Generator<Cost, HarnDict, void> {
   return schema
 }
 
-function* extended(schema: HarnDict, more: Value): Generator<Cost, HarnDict, void> {
-  return schema.merged(yield* canonicalSchema(more))
+function* extendSchema(schema: HarnDict, more: Value): Generator<Cost, HarnDict, void> {
+  return schema.merged(yield* canonicalizeSchema(more))
 }
 
 const A_NAME: Cost = { units: 2, heap: 16 }
 
 /** schema_pick keeps the named properties, schema_omit the others. */
-function filtering(name: string, doc: string, wanted: boolean): Change {
+function makeFiltering(name: string, doc: string, wanted: boolean): Change {
   return {
     signature: '(schema: dict, keys: list) -> dict',
     doc,
@@ -145,31 +145,31 @@ const CHANGES: Readonly<Record<string, Change>> = {
   schema_from_json_schema: {
     signature: '(schema: dict) -> dict',
     doc: 'The canonical form of a JSON Schema.',
-    change: unchanged,
+    change: keepSchema,
   },
   schema_from_openapi_schema: {
     signature: '(schema: dict) -> dict',
     doc: 'The canonical form of an OpenAPI schema.',
-    change: unchanged,
+    change: keepSchema,
   },
   schema_extend: {
     signature: '(base: dict, overrides: dict) -> dict',
     doc: 'Two schemas merged; keys of the second win.',
     arguments: 2,
-    change: extended,
+    change: extendSchema,
   },
   schema_partial: {
     signature: '(schema: dict) -> dict',
     doc: 'The schema with nothing required, at any depth.',
-    change: partialSchema,
+    change: makePartialSchema,
   },
-  schema_pick: filtering('schema_pick', 'The schema with the named properties only.', true),
-  schema_omit: filtering('schema_omit', 'The schema without the named properties.', false),
+  schema_pick: makeFiltering('schema_pick', 'The schema with the named properties only.', true),
+  schema_omit: makeFiltering('schema_omit', 'The schema without the named properties.', false),
 }
 
 function* changeSteps(name: string, schema: Value, second: Value): Steps {
   try {
-    const changed = yield* CHANGES[name]!.change(yield* canonicalSchema(schema), second)
+    const changed = yield* CHANGES[name]!.change(yield* canonicalizeSchema(schema), second)
     return () => changed
   } catch (error) {
     if (error instanceof SchemaError) return (ctx) => ctx.throw(error.message)
@@ -177,9 +177,11 @@ function* changeSteps(name: string, schema: Value, second: Value): Steps {
   }
 }
 
-const changing = inPieces('schema.change', ([name, schema, second]) => inSteps(changeSteps(name as string, schema!, second!)))
+const changing = definePieces('schema.change', ([name, schema, second]) =>
+  makeStepWork(changeSteps(name as string, schema!, second!)),
+)
 
-function changingBuiltin(name: string, { signature, doc, arguments: wanted = 1, refuse }: Change): BuiltinDef {
+function defineChanging(name: string, { signature, doc, arguments: wanted = 1, refuse }: Change): BuiltinDef {
   const demands = { fewer: `{f} requires ${wanted} arguments`, least: wanted }
   return builtinTaking(`${name}${signature}`, { doc, pays: true }, demands, (ctx, schema, second) => {
     return refuse?.(ctx, second ?? null) ?? changing.run(ctx, name, schema!, second ?? null)
@@ -189,14 +191,14 @@ function changingBuiltin(name: string, { signature, doc, arguments: wanted = 1, 
 export const schemaFamily: BuiltinFamily = {
   name: 'schema',
   builtins: [
-    ...Object.entries(CHECKS).map(([name, check]) => checkingBuiltin(name, check)),
+    ...Object.entries(CHECKS).map(([name, check]) => defineChecking(name, check)),
     builtinTaking(
       'schema_of(T: dict) -> dict',
       { doc: 'The schema of a type alias.' },
       { fewer: '{f} requires 1 arguments', not: { T: '{f}: expected a type alias or schema {type}, got {got}' } },
       (_ctx, schema) => schema,
     ),
-    ...Object.entries(CHANGES).map(([name, change]) => changingBuiltin(name, change)),
+    ...Object.entries(CHANGES).map(([name, change]) => defineChanging(name, change)),
   ],
   frames: [checking.frame, changing.frame],
 }

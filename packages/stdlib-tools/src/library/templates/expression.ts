@@ -65,7 +65,7 @@ interface Token {
 }
 
 /** A token as messages show it. */
-function shown({ kind, value }: Token): string {
+function formatToken({ kind, value }: Token): string {
   if (kind === 'Ident' || kind === 'Str') return `${kind}(${JSON.stringify(value)})`
   if (kind === 'Int' || kind === 'Float') return `${kind}(${display(value)})`
   return kind
@@ -86,15 +86,15 @@ function tokenize(text: string): Token[] {
     }
     work(UNITS_A_TOKEN)
     if (char === '"' || char === "'") {
-      const end = stringEnd(text, at)
-      tokens.push({ kind: 'Str', value: unescaped(text.slice(at + 1, end)) })
+      const end = findStringEnd(text, at)
+      tokens.push({ kind: 'Str', value: unescapeText(text.slice(at + 1, end)) })
       at = end + 1
       continue
     }
     const rest = text.slice(at, at + 256)
     const number = /^-?[0-9]+(?:\.[0-9][0-9.]*)?/.exec(rest)
     if (number !== null) {
-      tokens.push(numberToken(number[0]))
+      tokens.push(readNumberToken(number[0]))
       at += number[0].length
       continue
     }
@@ -105,20 +105,20 @@ function tokenize(text: string): Token[] {
       continue
     }
     const mark = MARKS.find(([sign]) => rest.startsWith(sign))
-    if (mark === undefined) throw new ExpressionError(strayCharacter(String.fromCodePoint(text.codePointAt(at)!)))
+    if (mark === undefined) throw new ExpressionError(describeStrayCharacter(String.fromCodePoint(text.codePointAt(at)!)))
     tokens.push({ kind: mark[1], value: null })
     at += mark[0].length
   }
   return tokens
 }
 
-function strayCharacter(char: string): string {
+function describeStrayCharacter(char: string): string {
   if (char === '=') return 'unexpected `=` (use `==`)'
   return char === '&' ? 'unexpected `&`' : `unexpected character \`${char}\` in expression`
 }
 
 /** Position of the quote that ends the text begun at `start`. */
-function stringEnd(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++
     else if (text[at] === text[start]) return at
@@ -126,11 +126,11 @@ function stringEnd(text: string, start: number): number {
   throw new ExpressionError('unterminated string literal')
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\([\s\S]?)/g, (_whole, char: string) => ESCAPES[char] ?? char)
 }
 
-function numberToken(text: string): Token {
+function readNumberToken(text: string): Token {
   if (text.includes('.')) {
     if (!/^-?[0-9]+\.[0-9]+$/.test(text)) throw new ExpressionError(`invalid number \`${text}\``)
     return { kind: 'Float', value: new HarnFloat(Number(text)) }
@@ -143,7 +143,7 @@ function numberToken(text: string): Token {
 /** Reads the whole of a text as one expression with its filters. */
 export function readExpression(text: string): Expression {
   const reader = new ExpressionReader(tokenize(text))
-  const result = reader.expression()
+  const result = reader.readExpression()
   reader.end()
   return result
 }
@@ -157,7 +157,7 @@ export function readInclude(text: string): { path: Expression; bindings: readonl
   if (!braces.startsWith('{') || !braces.endsWith('}') || braces.length < 2)
     throw new ExpressionError('expected `{ ... }` after `with`')
   const reader = new ExpressionReader(tokenize(braces.slice(1, -1)))
-  return { path, bindings: reader.bindings() }
+  return { path, bindings: reader.readBindings() }
 }
 
 /** Where the first ` with ` outside quotes begins that something follows. */
@@ -191,44 +191,44 @@ class ExpressionReader {
   /** Nothing may follow. */
   end(): void {
     const token = this.tokens[this.at]
-    if (token !== undefined) throw new ExpressionError(`unexpected token \`${shown(token)}\` in expression`)
+    if (token !== undefined) throw new ExpressionError(`unexpected token \`${formatToken(token)}\` in expression`)
   }
 
   /** An expression with its filters. */
-  expression(): Expression {
-    return this.filtered(false)
+  readExpression(): Expression {
+    return this.readFiltered(false)
   }
 
-  bindings(): readonly (readonly [string, Expression])[] {
+  readBindings(): readonly (readonly [string, Expression])[] {
     const bindings: (readonly [string, Expression])[] = []
     while (this.at < this.tokens.length) {
       const name = this.tokens[this.at++]!
       if (!this.take('Colon')) throw new ExpressionError('expected `key: value` in include bindings')
       if (name.kind !== 'Ident') throw new ExpressionError('invalid include binding key')
-      bindings.push([String(name.value), this.filtered(true)])
+      bindings.push([String(name.value), this.readFiltered(true)])
       if (!this.take('Comma')) this.end()
     }
     return bindings
   }
 
-  private kind(ahead = 0): string {
+  private readKind(ahead = 0): string {
     return this.tokens[this.at + ahead]?.kind ?? ''
   }
 
   private take(kind: string): boolean {
-    if (this.kind() !== kind) return false
+    if (this.readKind() !== kind) return false
     this.at++
     return true
   }
 
-  private filtered(inBindings: boolean): Expression {
-    let input = this.or()
+  private readFiltered(inBindings: boolean): Expression {
+    let input = this.readOr()
     while (this.take('Pipe')) {
-      const name = this.identifier('expected filter name after `|`')
+      const name = this.readIdentifier('expected filter name after `|`')
       const args: Expression[] = []
       if (this.take('Colon')) {
-        do args.push(this.or())
-        while (!(inBindings && this.bindingFollows()) && this.take('Comma'))
+        do args.push(this.readOr())
+        while (!(inBindings && this.isBindingNext()) && this.take('Comma'))
       }
       this.countOperator()
       input = { kind: 'filter', input, name, args }
@@ -237,47 +237,49 @@ class ExpressionReader {
   }
 
   /** In bindings a comma may end a filter's arguments: it does when nothing or a name and a colon come next. */
-  private bindingFollows(): boolean {
-    return this.kind() === 'Comma' && (this.kind(1) === '' || (this.kind(1) === 'Ident' && this.kind(2) === 'Colon'))
+  private isBindingNext(): boolean {
+    return (
+      this.readKind() === 'Comma' && (this.readKind(1) === '' || (this.readKind(1) === 'Ident' && this.readKind(2) === 'Colon'))
+    )
   }
 
-  private identifier(problem: string): string {
+  private readIdentifier(problem: string): string {
     const token = this.tokens[this.at]
     if (token?.kind !== 'Ident') throw new ExpressionError(problem)
     this.at++
     return String(token.value)
   }
 
-  private or(): Expression {
-    let left = this.and()
+  private readOr(): Expression {
+    let left = this.readAnd()
     while (this.take('OrKw')) {
       this.countOperator()
-      left = { kind: 'or', left, right: this.and() }
+      left = { kind: 'or', left, right: this.readAnd() }
     }
     return left
   }
 
-  private and(): Expression {
-    let left = this.not()
+  private readAnd(): Expression {
+    let left = this.readNot()
     while (this.take('AndKw')) {
       this.countOperator()
-      left = { kind: 'and', left, right: this.not() }
+      left = { kind: 'and', left, right: this.readNot() }
     }
     return left
   }
 
-  private not(): Expression {
+  private readNot(): Expression {
     if (this.take('NotKw') || this.take('Bang')) {
       this.enter()
-      const operand = this.not()
+      const operand = this.readNot()
       this.depth--
       return { kind: 'not', operand }
     }
-    const left = this.primary()
-    const operator = OPERATORS.get(this.kind())
+    const left = this.readPrimary()
+    const operator = OPERATORS.get(this.readKind())
     if (operator === undefined) return left
     this.at++
-    return { kind: 'compare', operator, left, right: this.primary() }
+    return { kind: 'compare', operator, left, right: this.readPrimary() }
   }
 
   private countOperator(): void {
@@ -288,7 +290,7 @@ class ExpressionReader {
     if (++this.depth > MAX_DEPTH) throw new ExpressionError('expression is nested too deeply')
   }
 
-  private primary(): Expression {
+  private readPrimary(): Expression {
     const token = this.tokens[this.at]
     if (token === undefined) throw new ExpressionError('expected expression')
     this.at++
@@ -303,29 +305,29 @@ class ExpressionReader {
       case 'Nil':
         return { kind: 'literal', value: null }
       case 'Ident':
-        return { kind: 'path', root: String(token.value), steps: this.steps() }
+        return { kind: 'path', root: String(token.value), steps: this.readSteps() }
       case 'LParen': {
         this.enter()
-        const inner = this.or()
+        const inner = this.readOr()
         if (!this.take('RParen')) throw new ExpressionError('expected `)`')
         this.depth--
         return inner
       }
       default:
-        throw new ExpressionError(`unexpected token \`${shown(token)}\``)
+        throw new ExpressionError(`unexpected token \`${formatToken(token)}\``)
     }
   }
 
-  private steps(): (string | number)[] {
+  private readSteps(): (string | number)[] {
     const steps: (string | number)[] = []
     for (;;) {
-      if (this.take('Dot')) steps.push(this.identifier('expected identifier after `.`'))
-      else if (this.take('LBracket')) steps.push(this.subscript())
+      if (this.take('Dot')) steps.push(this.readIdentifier('expected identifier after `.`'))
+      else if (this.take('LBracket')) steps.push(this.readSubscript())
       else return steps
     }
   }
 
-  private subscript(): string | number {
+  private readSubscript(): string | number {
     const token = this.tokens[this.at]
     if (token?.kind !== 'Str' && token?.kind !== 'Int') throw new ExpressionError('expected integer or string inside `[...]`')
     this.at++

@@ -7,7 +7,7 @@ import {
   HarnList,
   HarnRange,
   HarnSet,
-  codePointLength,
+  countCodePoints,
   display,
   isInt,
   splitText,
@@ -20,7 +20,7 @@ import type { Value } from '@bridle/vm/families'
 export class FilterError extends Error {}
 
 /** nil, false, zero, blank text, empty list or dict are false; everything else, an empty set too, is true. */
-export function templateTruth(value: Value): boolean {
+export function isTemplateTrue(value: Value): boolean {
   if (value === null || value === false || value === 0) return false
   if (typeof value === 'string') return value.trim() !== ''
   if (value instanceof HarnFloat) return value.v !== 0
@@ -28,7 +28,7 @@ export function templateTruth(value: Value): boolean {
   return !(value instanceof HarnDict) || value.size > 0
 }
 
-export function templateText(value: Value): string {
+export function toTemplateText(value: Value): string {
   return value === null ? '' : display(value)
 }
 
@@ -38,49 +38,49 @@ interface Filter {
   readonly run: (value: Value, args: readonly Value[]) => Value
 }
 
-const onText = (change: (text: string) => string): Filter => ({ args: [0, 0], run: (value) => change(templateText(value)) })
+const onText = (change: (text: string) => string): Filter => ({ args: [0, 0], run: (value) => change(toTemplateText(value)) })
 
 function capitalize(word: string): string {
   const [first = '', ...rest] = word
   return first.toUpperCase() + rest.join('').toLowerCase()
 }
 
-function itemsOf(value: Value): readonly Value[] | null {
+function listItems(value: Value): readonly Value[] | null {
   if (value instanceof HarnList) return value.view()
   return value instanceof HarnSet ? value.values() : null
 }
 
-function endOf(value: Value, index: 0 | -1): Value {
-  const items = itemsOf(value) ?? (typeof value === 'string' ? Array.from(value) : [])
+function takeEnd(value: Value, index: 0 | -1): Value {
+  const items = listItems(value) ?? (typeof value === 'string' ? Array.from(value) : [])
   return items.at(index) ?? null
 }
 
-function lengthOf(value: Value): Value {
+function measureLength(value: Value): Value {
   if (value === null) return 0
-  if (typeof value === 'string') return codePointLength(value)
+  if (typeof value === 'string') return countCodePoints(value)
   if (value instanceof HarnList || value instanceof HarnRange) return value.length
   if (value instanceof HarnSet || value instanceof HarnDict) return value.size
   throw new FilterError(`\`length\` not defined for ${typeName(value)}`)
 }
 
-function reversed(value: Value): Value {
+function reverseValue(value: Value): Value {
   if (typeof value === 'string') return Array.from(value).reverse().join('')
   return value instanceof HarnList ? new HarnList(value.copyItems().reverse()) : value
 }
 
-function joined(value: Value, separator: Value): Value {
+function joinItems(value: Value, separator: Value): Value {
   if (typeof value === 'string') return value
-  const items = itemsOf(value)
+  const items = listItems(value)
   if (items === null) throw new FilterError(`\`join\` requires a list (got ${typeName(value)})`)
-  return items.map(templateText).join(templateText(separator))
+  return items.map(toTemplateText).join(toTemplateText(separator))
 }
 
-function indented(value: Value, [width, first]: readonly Value[]): Value {
+function indentText(value: Value, [width, first]: readonly Value[]): Value {
   if (!isInt(width!)) throw new FilterError('`indent` requires an integer width')
   const columns = Math.min(Math.max(0, Number(width)), 10_000)
   const pad = ' '.repeat(columns)
-  const withFirst = templateTruth(first ?? null)
-  return templateText(value)
+  const withFirst = isTemplateTrue(first ?? null)
+  return toTemplateText(value)
     .split('\n')
     .map((line, at) => (line === '' || (at === 0 && !withFirst) ? line : pad + line))
     .join('\n')
@@ -93,22 +93,22 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   capitalize: onText(capitalize),
   title: onText((text) => text.replace(/\S+/g, capitalize)),
   escape_md: onText((text) => text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&')),
-  lines: { args: [0, 0], run: (value) => new HarnList(templateText(value).split('\n')) },
-  length: { args: [0, 0], run: lengthOf },
-  first: { args: [0, 0], run: (value) => endOf(value, 0) },
-  last: { args: [0, 0], run: (value) => endOf(value, -1) },
-  reverse: { args: [0, 0], run: reversed },
-  join: { args: [1, 1], run: (value, [separator]) => joined(value, separator!) },
-  default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
+  lines: { args: [0, 0], run: (value) => new HarnList(toTemplateText(value).split('\n')) },
+  length: { args: [0, 0], run: measureLength },
+  first: { args: [0, 0], run: (value) => takeEnd(value, 0) },
+  last: { args: [0, 0], run: (value) => takeEnd(value, -1) },
+  reverse: { args: [0, 0], run: reverseValue },
+  join: { args: [1, 1], run: (value, [separator]) => joinItems(value, separator!) },
+  default: { args: [1, 1], run: (value, [fallback]) => (isTemplateTrue(value) ? value : fallback!) },
   json: {
     args: [0, 1],
     run: (value, [pretty]) =>
-      stringifyJson(value, { interchange: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+      stringifyJson(value, { interchange: true, displays: true, indent: isTemplateTrue(pretty ?? null) ? 2 : 0 }),
   },
-  indent: { args: [1, 2], run: indented },
+  indent: { args: [1, 2], run: indentText },
   replace: {
     args: [2, 2],
-    run: (value, [from, to]) => splitText(templateText(value), templateText(from!)).join(templateText(to!)),
+    run: (value, [from, to]) => splitText(toTemplateText(value), toTemplateText(from!)).join(toTemplateText(to!)),
   },
 }
 

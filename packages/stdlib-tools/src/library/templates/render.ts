@@ -17,7 +17,7 @@ import {
   visit,
 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { FilterError, applyFilter, templateText, templateTruth } from './filters.js'
+import { FilterError, applyFilter, toTemplateText, isTemplateTrue } from './filters.js'
 import { TemplateError, parseTemplate } from './syntax.js'
 import type { Node, Place } from './syntax.js'
 import type { Expression } from './expression.js'
@@ -82,8 +82,8 @@ export function renderTemplate(
   withSpans: boolean,
 ): Rendering {
   const renderer = new Renderer(loader, withSpans)
-  renderer.file(text, origin, new Map(bindings), [])
-  return { text: renderer.text(), spans: renderer.spans }
+  renderer.renderFile(text, origin, new Map(bindings), [])
+  return { text: renderer.joinWritten(), spans: renderer.spans }
 }
 
 type Scope = Map<string, Value>
@@ -109,9 +109,9 @@ class Renderer {
   }
 
   /** Renders one file; `parents` are the files that led here, outermost first. */
-  file(text: string, origin: Origin, scope: Scope, parents: readonly string[]): void {
+  renderFile(text: string, origin: Origin, scope: Scope, parents: readonly string[]): void {
     try {
-      this.nodes(parseTemplate(text), scope, origin, parents)
+      this.renderNodes(parseTemplate(text), scope, origin, parents)
     } catch (error) {
       const place = error instanceof TemplateError ? error.place : null
       if (place === null) throw error
@@ -121,13 +121,13 @@ class Renderer {
     }
   }
 
-  text(): string {
+  joinWritten(): string {
     return this.written.join('')
   }
 
-  private span(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
+  private noteSpan(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
     if (!this.withSpans) return
-    const shown = bound === null ? null : shortened(bound)
+    const shown = bound === null ? null : shortenText(bound)
     this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.bytes, bound: shown })
   }
 
@@ -135,52 +135,52 @@ class Renderer {
     this.written.push(text)
     this.size += text.length
     if (this.size > MAX_OUTPUT) throw new RenderError('template output is too large')
-    if (this.withSpans) this.bytes += byteLength(text)
+    if (this.withSpans) this.bytes += countBytes(text)
   }
 
-  private step(): void {
+  private countStep(): void {
     if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
     this.visited = visit(this.visited, VISITS_A_STEP)
   }
 
-  private nodes(nodes: readonly Node[], scope: Scope, origin: Origin, parents: readonly string[]): void {
+  private renderNodes(nodes: readonly Node[], scope: Scope, origin: Origin, parents: readonly string[]): void {
     if (++this.depth > MAX_DEPTH) throw new RenderError('template is nested too deeply')
-    for (let at = 0; at < nodes.length; at++) this.node(nodes[at]!, scope, origin, parents)
+    for (let at = 0; at < nodes.length; at++) this.renderNode(nodes[at]!, scope, origin, parents)
     this.depth--
   }
 
-  private node(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
-    this.step()
+  private renderNode(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
+    this.countStep()
     const start = this.bytes
     switch (node.kind) {
       case 'text':
         this.write(node.text)
-        if (this.withSpans) this.span('text', null, start)
+        if (this.withSpans) this.noteSpan('text', null, start)
         return
       case 'name': {
         const value = scope.get(node.name)
-        const text = value === undefined ? `{{${node.name}}}` : templateText(value)
+        const text = value === undefined ? `{{${node.name}}}` : toTemplateText(value)
         this.write(text)
-        if (this.withSpans) this.span('legacy_bare', null, start, value === undefined ? null : text)
+        if (this.withSpans) this.noteSpan('legacy_bare', null, start, value === undefined ? null : text)
         return
       }
       case 'value': {
-        const text = templateText(this.evaluated(node.expression, scope, node.place))
+        const text = toTemplateText(this.evaluateAt(node.expression, scope, node.place))
         this.write(text)
-        if (this.withSpans) this.span('expr', node.place, start, text)
+        if (this.withSpans) this.noteSpan('expr', node.place, start, text)
         return
       }
       case 'if':
-        return this.branches(node, scope, origin, parents, start)
+        return this.renderBranches(node, scope, origin, parents, start)
       case 'for':
-        return this.loop(node, scope, origin, parents)
+        return this.renderLoop(node, scope, origin, parents)
       case 'include':
         return this.include(node, scope, origin, parents, start)
     }
   }
 
   /** Errors get the place of their directive. */
-  private evaluated(expression: Expression, scope: Scope, place: Place): Value {
+  private evaluateAt(expression: Expression, scope: Scope, place: Place): Value {
     try {
       return evaluate(expression, scope)
     } catch (error) {
@@ -189,29 +189,29 @@ class Renderer {
     }
   }
 
-  private branches(
+  private renderBranches(
     node: Extract<Node, { kind: 'if' }>,
     scope: Scope,
     origin: Origin,
     parents: readonly string[],
     start: number,
   ): void {
-    const taken = node.branches.find((branch) => templateTruth(this.evaluated(branch.condition, scope, branch.place)))
-    this.nodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
-    this.span('if', node.place, start)
+    const taken = node.branches.find((branch) => isTemplateTrue(this.evaluateAt(branch.condition, scope, branch.place)))
+    this.renderNodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
+    this.noteSpan('if', node.place, start)
   }
 
-  private loop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
-    const source = this.evaluated(node.source, scope, node.place)
-    const items = itemsOf(source)
+  private renderLoop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
+    const source = this.evaluateAt(node.source, scope, node.place)
+    const items = makeTurns(source)
     if (items === null)
       throw new TemplateError(`cannot iterate over ${typeName(source)} — expected list, dict, set, or range`, node.place)
     const { length } = items
-    if (length === 0) return this.nodes(node.otherwise, scope, origin, parents)
+    if (length === 0) return this.renderNodes(node.otherwise, scope, origin, parents)
     const inner = new Map(scope)
     const wantsLoop = node.body.some(mayReadLoop)
     for (let index = 0; index < length; index++) {
-      this.step()
+      this.countStep()
       const start = this.bytes
       if (node.key !== null) inner.set(node.key, items.keyAt(index))
       inner.set(node.item, items.itemAt(index))
@@ -220,8 +220,8 @@ class Renderer {
           'loop',
           HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === length - 1, length }),
         )
-      this.nodes(node.body, inner, origin, parents)
-      this.span('for_iteration', node.place, start)
+      this.renderNodes(node.body, inner, origin, parents)
+      this.noteSpan('for_iteration', node.place, start)
     }
   }
 
@@ -232,10 +232,10 @@ class Renderer {
     parents: readonly string[],
     start: number,
   ): void {
-    const path = this.evaluated(node.path, scope, node.place)
+    const path = this.evaluateAt(node.path, scope, node.place)
     if (typeof path !== 'string') throw new TemplateError(`include path must be a string (got ${typeName(path)})`, node.place)
     const inner = new Map(scope)
-    for (const [name, value] of node.bindings) inner.set(name, this.evaluated(value, scope, node.place))
+    for (const [name, value] of node.bindings) inner.set(name, this.evaluateAt(value, scope, node.place))
     const loaded = this.loader.load(origin, path)
     if ('error' in loaded) throw new TemplateError(loaded.error, node.place)
     const chain = origin.path === null ? parents : [...parents, origin.path]
@@ -247,9 +247,9 @@ class Renderer {
       throw new TemplateError(`failed to read included template ${loaded.path}: ${loaded.problem}`, node.place)
     const directory = loaded.path.slice(0, loaded.path.lastIndexOf('/')) || '/'
     this.includes++
-    this.file(loaded.text, { path: loaded.path, directory }, inner, chain)
+    this.renderFile(loaded.text, { path: loaded.path, directory }, inner, chain)
     this.includes--
-    this.span('include', node.place, start)
+    this.noteSpan('include', node.place, start)
   }
 }
 
@@ -290,7 +290,7 @@ function readsLoop(expression: Expression): boolean {
 }
 
 /** At most 80 characters, the last an ellipsis when there were more. */
-function shortened(text: string): string {
+function shortenText(text: string): string {
   const chars = Array.from(text.slice(0, 400))
   return chars.length > 80 ? `${chars.slice(0, 79).join('')}…` : text
 }
@@ -302,7 +302,7 @@ interface Turns {
 }
 
 /** The turns of a loop over a value; null for what cannot be looped over. */
-function itemsOf(value: Value): Turns | null {
+function makeTurns(value: Value): Turns | null {
   if (value === null) return { length: 0, keyAt: () => null, itemAt: () => null }
   if (value instanceof HarnDict) {
     const keys = value.keys()
@@ -317,7 +317,7 @@ function itemsOf(value: Value): Turns | null {
 }
 
 /** Bytes of UTF-8; each half of a surrogate pair stands for two of the four. */
-function byteLength(text: string): number {
+function countBytes(text: string): number {
   let bytes = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -336,16 +336,16 @@ function evaluate(expression: Expression, scope: Scope): Value {
       return follow(scope.get(expression.root) ?? null, expression.steps)
     case 'and': {
       const left = evaluate(expression.left, scope)
-      return templateTruth(left) ? evaluate(expression.right, scope) : left
+      return isTemplateTrue(left) ? evaluate(expression.right, scope) : left
     }
     case 'or': {
       const left = evaluate(expression.left, scope)
-      return templateTruth(left) ? left : evaluate(expression.right, scope)
+      return isTemplateTrue(left) ? left : evaluate(expression.right, scope)
     }
     case 'not':
-      return !templateTruth(evaluate(expression.operand, scope))
+      return !isTemplateTrue(evaluate(expression.operand, scope))
     case 'compare':
-      return comparison(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope))
+      return compareValues(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope))
     case 'filter':
       return applyFilter(
         expression.name,
@@ -375,7 +375,7 @@ function isNumber(value: Value): boolean {
   return isInt(value) || value instanceof HarnFloat
 }
 
-function comparison(operator: string, left: Value, right: Value): boolean {
+function compareValues(operator: string, left: Value, right: Value): boolean {
   if (operator === '==') return equals(left, right)
   if (operator === '!=') return !equals(left, right)
   const ordered = (isNumber(left) && isNumber(right)) || (typeof left === 'string' && typeof right === 'string')

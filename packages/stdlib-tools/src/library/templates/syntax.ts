@@ -57,7 +57,7 @@ const cache = new Map<string, readonly Node[]>()
 export function parseTemplate(text: string): readonly Node[] {
   const known = cache.get(text)
   if (known !== undefined) return known
-  const tree = new TreeBuilder(cut(text)).whole()
+  const tree = new TreeBuilder(cut(text)).parseWhole()
   if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
   cache.set(text, tree)
   return tree
@@ -67,7 +67,7 @@ export function parseTemplate(text: string): readonly Node[] {
 
 function cut(text: string): Piece[] {
   const pieces: Piece[] = []
-  const places = placesOf(text)
+  const places = makePlaceReader(text)
   let at = 0
   /** Whether the directive before asked for the white space behind it to go. */
   let trimNext = false
@@ -94,7 +94,7 @@ function cut(text: string): Piece[] {
       at = end + 3
       continue
     }
-    const end = directiveEnd(text, bodyStart)
+    const end = findDirectiveEnd(text, bodyStart)
     if (end < 0) throw new TemplateError('unterminated directive', place)
     const trimBehind = text[end - 1] === '-' && end > bodyStart
     const source = text.slice(bodyStart, trimBehind ? end - 1 : end).trim()
@@ -122,7 +122,7 @@ function withoutLastBreak(text: string): string {
 }
 
 /** Position of the `}}` that closes a directive; one in quotes does not, nor the first of `}}}` behind an open brace. */
-function directiveEnd(text: string, from: number): number {
+function findDirectiveEnd(text: string, from: number): number {
   let quote = ''
   let braces = 0
   for (let at = from; at < text.length; at++) {
@@ -142,7 +142,7 @@ function directiveEnd(text: string, from: number): number {
 }
 
 /** Gives line and column of positions that are asked for in rising order; reads the text once. */
-function placesOf(text: string): (at: number) => Place {
+function makePlaceReader(text: string): (at: number) => Place {
   let line = 1
   let column = 1
   let scanned = 0
@@ -172,14 +172,14 @@ class TreeBuilder {
     this.pieces = pieces
   }
 
-  whole(): readonly Node[] {
-    const { nodes, stop } = this.block()
+  parseWhole(): readonly Node[] {
+    const { nodes, stop } = this.parseBlock()
     if (stop === null) return nodes
     throw new TemplateError(`unexpected \`{{ ${stop.word} }}\``, stop.place)
   }
 
   /** Nodes up to the end or to a directive that belongs to the block around. */
-  private block(): { nodes: readonly Node[]; stop: { word: string; source: string; place: Place } | null } {
+  private parseBlock(): { nodes: readonly Node[]; stop: { word: string; source: string; place: Place } | null } {
     const nodes: Node[] = []
     while (this.at < this.pieces.length) {
       const piece = this.pieces[this.at++]!
@@ -193,19 +193,19 @@ class TreeBuilder {
       // Inside a block, what stands behind `end` and `else` is a remark.
       const closes = (word === 'end' || word === 'else') && (rest === '' || (this.depth > 0 && /^\s/.test(behind)))
       if (closes || word === 'elif') return { nodes, stop: { word, source: rest, place: piece.place } }
-      nodes.push(this.directive(word, rest, piece.source, piece.place))
+      nodes.push(this.parseDirective(word, rest, piece.source, piece.place))
     }
     return { nodes, stop: null }
   }
 
-  private directive(word: string, rest: string, source: string, place: Place): Node {
+  private parseDirective(word: string, rest: string, source: string, place: Place): Node {
     // `if(x)` is an expression, as every word without white space behind it.
     const alone = rest === '' || /^\s/.test(source.slice(word.length))
-    if (alone && word === 'if') return this.branches(rest, place)
-    if (alone && word === 'for') return this.loop(rest, place)
+    if (alone && word === 'if') return this.parseBranches(rest, place)
+    if (alone && word === 'for') return this.parseLoop(rest, place)
     if (alone && word === 'include') return this.include(rest, place)
     if (source === word && word !== '') return { kind: 'name', name: word, place }
-    return { kind: 'value', expression: this.expression(source, place), place }
+    return { kind: 'value', expression: this.parseExpression(source, place), place }
   }
 
   /** Runs a reader over the source of a directive and turns its errors into errors with a place. */
@@ -218,7 +218,7 @@ class TreeBuilder {
     }
   }
 
-  private expression(source: string, place: Place): Expression {
+  private parseExpression(source: string, place: Place): Expression {
     return this.read(source, place, readExpression)
   }
 
@@ -226,33 +226,33 @@ class TreeBuilder {
     if (++this.depth > MAX_DEPTH) throw new TemplateError('template is nested too deeply', place)
   }
 
-  private branches(condition: string, place: Place): Node {
+  private parseBranches(condition: string, place: Place): Node {
     this.enter(place)
     const branches: Branch[] = []
-    let current = { condition: this.expression(condition, place), place }
+    let current = { condition: this.parseExpression(condition, place), place }
     for (;;) {
-      const { nodes, stop } = this.block()
+      const { nodes, stop } = this.parseBlock()
       if (stop === null) throw new TemplateError('`{{ if }}` missing matching `{{ end }}`', place)
       branches.push({ condition: current.condition, body: nodes, place: current.place })
       if (stop.word === 'elif') {
-        current = { condition: this.expression(stop.source, stop.place), place: stop.place }
+        current = { condition: this.parseExpression(stop.source, stop.place), place: stop.place }
         continue
       }
-      const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
+      const otherwise = stop.word === 'else' ? this.parseClosing(stop.place) : []
       this.depth--
       return { kind: 'if', branches, otherwise, place }
     }
   }
 
   /** The part behind an `else`, which only `end` may close; `place` is where an error points. */
-  private closing(place: Place): readonly Node[] {
-    const { nodes, stop } = this.block()
+  private parseClosing(place: Place): readonly Node[] {
+    const { nodes, stop } = this.parseBlock()
     if (stop === null) throw new TemplateError('`{{ else }}` missing matching `{{ end }}`', place)
     if (stop.word !== 'end') throw new TemplateError(`unexpected \`{{ ${stop.word} }}\``, stop.place)
     return nodes
   }
 
-  private loop(source: string, place: Place): Node {
+  private parseLoop(source: string, place: Place): Node {
     this.enter(place)
     const found = /\sin\s/.exec(source)
     const bound = found === null ? '' : source.slice(0, found.index)
@@ -260,11 +260,11 @@ class TreeBuilder {
     const names = bound.split(',').map((name) => name.trim())
     if (names.length > 2 || names.some((name) => !/^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(name)))
       throw new TemplateError(`invalid for-loop variable${names.length > 1 ? 's' : ''}`, place)
-    const iterated = this.expression(source.slice(found.index + found[0].length).trim(), place)
-    const { nodes, stop } = this.block()
+    const iterated = this.parseExpression(source.slice(found.index + found[0].length).trim(), place)
+    const { nodes, stop } = this.parseBlock()
     if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
     if (stop.word === 'elif') throw new TemplateError('unexpected `{{ elif }}`', stop.place)
-    const otherwise = stop.word === 'else' ? this.closing(place) : []
+    const otherwise = stop.word === 'else' ? this.parseClosing(place) : []
     this.depth--
     return {
       kind: 'for',

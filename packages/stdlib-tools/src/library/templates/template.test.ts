@@ -2,16 +2,16 @@ import { display, parseJson } from '@bridle/vm/families'
 import type { EffectOutcome, Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { templateFamily } from './template.js'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 
-const json = (text: string): Value => {
+const readJson = (text: string): Value => {
   const parsed = parseJson(text)
   if (!parsed.ok) throw new Error(parsed.message)
   return parsed.value
 }
 
 function project(files: Readonly<Record<string, string>>) {
-  const machine = fakeMachine(templateFamily)
+  const machine = makeFakeMachine(templateFamily)
   machine.perform = (effect): EffectOutcome => {
     const path = String(effect.args['path'])
     if (effect.kind === 'fs.query') return { ok: true, value: Object.hasOwn(files, '/harn.toml') ? '/' : null }
@@ -24,7 +24,8 @@ function project(files: Readonly<Record<string, string>>) {
           : { path, data: text },
     }
   }
-  const call = (name: string, text: string, bindings = '{}'): string => display(callBuiltin(machine, name, text, json(bindings)))
+  const call = (name: string, text: string, bindings = '{}'): string =>
+    display(callBuiltin(machine, name, text, readJson(bindings)))
   return {
     call,
     render: (text: string, bindings = '{}') => call('render_string', text, bindings),

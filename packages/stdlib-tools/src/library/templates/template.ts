@@ -1,11 +1,11 @@
 // The template builtins. A native frame finds and reads the template and what it includes, one file an
 // effect, and renders anew after each (template-render.ts).
 
-import { HarnDict, HarnList, Keyed, builtin, family, frame, textArg } from '@bridle/vm/families'
+import { HarnDict, HarnList, Keyed, builtin, family, frame, readTextArg } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { parse as parseToml } from 'smol-toml'
-import { refusal, textField } from '../files/ask.js'
-import { isAbsolutePath, normalizePath, parentPath, relativePath } from '../files/lexical-path.js'
+import { findRefusal, readTextField } from '../files/ask.js'
+import { isAbsolutePath, normalizePath, getParentPath, makeRelativePath } from '../files/lexical-path.js'
 import { MissingFile, RenderError, renderTemplate } from './render.js'
 import type { Loaded, Loader, Origin, Rendering, Span } from './render.js'
 
@@ -57,19 +57,19 @@ function locate(state: RenderState, directory: string, request: string): string 
   const rest = request.slice(slash + 1)
   if (rest === '' || rest.split('/').includes('..') || rest.startsWith('/'))
     return { error: `invalid ${alias === '' ? 'project-root ' : ''}asset path '${request}'` }
-  const root = parentPath(project.manifest)
+  const root = getParentPath(project.manifest)
   if (alias === '') return normalizePath(`${root}/${rest}`)
   const target = project.aliases.get(alias)
   if (target === undefined) return { error: `asset alias '${alias}' is not defined in [asset_roots] of ${project.manifest}` }
   return normalizePath(`${isAbsolutePath(target) ? target : `${root}/${target}`}/${rest}`)
 }
 
-function loaderFor(state: RenderState, rootDirectory: string): Loader {
+function makeLoader(state: RenderState, rootDirectory: string): Loader {
   return {
     load(from: Origin, request: string) {
       const path = locate(state, from.directory, request)
       if (typeof path !== 'string') return path
-      const relative = relativePath(path, rootDirectory)
+      const relative = makeRelativePath(path, rootDirectory)
       if (!isProjectPath(request) && (relative === null || relative === '..' || relative.startsWith('../'))) {
         return { error: `include path ${normalizePath(path)} escapes template root ${rootDirectory}` }
       }
@@ -91,32 +91,32 @@ function attempt(ctx: Context, state: RenderState): Result {
     if (loaded === undefined) throw new MissingFile(path)
     if ('problem' in loaded) return ctx.throw(`Failed to read template ${loaded.path}: ${loaded.problem}`)
     text = loaded.text
-    origin = { path, directory: parentPath(path) }
+    origin = { path, directory: getParentPath(path) }
   }
   ctx.charge(text!.length >> 4, text!.length)
   const rendering = renderTemplate(
     text!,
     origin,
     state.bindings,
-    loaderFor(state, normalizePath(origin.directory)),
+    makeLoader(state, normalizePath(origin.directory)),
     state.output === 'provenance',
   )
   ctx.charge(rendering.text.length >> 4, rendering.text.length)
-  return state.output === 'text' ? rendering.text : provenance(ctx, rendering, origin.path)
+  return state.output === 'text' ? rendering.text : makeProvenance(ctx, rendering, origin.path)
 }
 
-function provenance(ctx: Context, rendering: Rendering, path: string | null): Value {
+function makeProvenance(ctx: Context, rendering: Rendering, path: string | null): Value {
   const prompts = ctx.state(promptState)
   prompts.rendered++
   return HarnDict.of({
     text: rendering.text,
     template_uri: path,
     prompt_id: `prompt-${prompts.rendered}`,
-    spans: new HarnList(rendering.spans.map(spanDict)),
+    spans: new HarnList(rendering.spans.map(encodeSpan)),
   })
 }
 
-function spanDict(span: Span): HarnDict {
+function encodeSpan(span: Span): HarnDict {
   const fields: Record<string, Value> = {
     template_line: span.line,
     template_col: span.column,
@@ -129,7 +129,7 @@ function spanDict(span: Span): HarnDict {
 }
 
 /** `[asset_roots]` of a manifest; entries that are no text are left out, and so is everything of an unreadable one. */
-function assetRoots(manifest: string): ReadonlyMap<string, string> {
+function readAssetRoots(manifest: string): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>()
   try {
     const roots: unknown = parseToml(manifest)['asset_roots']
@@ -146,17 +146,20 @@ function assetRoots(manifest: string): ReadonlyMap<string, string> {
 function receive(ctx: Context, state: RenderState): void {
   const { waiting, waitingPath } = state
   state.waiting = ''
-  const refused = refusal(ctx.result)
+  const refused = findRefusal(ctx.result)
   if (waiting === 'find') {
     if (typeof ctx.result === 'string') state.waitingPath = `${ctx.result.replace(/\/$/, '')}/harn.toml`
     else state.project = { manifest: null, aliases: new Map() }
   } else if (waiting === 'manifest') {
-    state.project = { manifest: waitingPath, aliases: refused === null ? assetRoots(textField(ctx.result, 'data')) : new Map() }
+    state.project = {
+      manifest: waitingPath,
+      aliases: refused === null ? readAssetRoots(readTextField(ctx.result, 'data')) : new Map(),
+    }
   } else if (waiting === 'file') {
     state.files.set(
       waitingPath,
       refused === null
-        ? { path: normalizePath(waitingPath), text: textField(ctx.result, 'data') }
+        ? { path: normalizePath(waitingPath), text: readTextField(ctx.result, 'data') }
         : { path: waitingPath, problem: refused.detail },
     )
   }
@@ -187,7 +190,7 @@ const renderFrame = frame<RenderState>({
   },
 })
 
-function bindingsOf(value: Value): Map<string, Value> {
+function readBindings(value: Value): Map<string, Value> {
   return new Map(value instanceof Keyed ? value.entries() : [])
 }
 
@@ -195,7 +198,7 @@ function start(ctx: Context, request: string | null, text: string | null, bindin
   const state: RenderState = {
     request,
     text,
-    bindings: bindingsOf(bindings),
+    bindings: readBindings(bindings),
     output,
     sourceDirectory: ctx.source.directory,
     files: new Map(),
@@ -216,18 +219,18 @@ export const templateFamily: BuiltinFamily = {
       builtin(
         `${name}(path: string, bindings?: dict) -> string`,
         { doc: 'The rendered text of a template file; the path is relative to the source file.', effects: READS },
-        (ctx, path, bindings) => start(ctx, textArg(ctx, 0, path), null, bindings ?? null, 'text'),
+        (ctx, path, bindings) => start(ctx, readTextArg(ctx, 0, path), null, bindings ?? null, 'text'),
       ),
     ),
     builtin(
       'render_string(template: string, bindings?: dict) -> string',
       { doc: 'The rendered text of a template given as text.', effects: READS },
-      (ctx, text, bindings) => start(ctx, null, textArg(ctx, 0, text), bindings ?? null, 'text'),
+      (ctx, text, bindings) => start(ctx, null, readTextArg(ctx, 0, text), bindings ?? null, 'text'),
     ),
     builtin(
       'render_with_provenance(path: string, bindings?: dict) -> dict',
       { doc: 'The rendered text and which directive made which part of it.', effects: READS },
-      (ctx, path, bindings) => start(ctx, textArg(ctx, 0, path), null, bindings ?? null, 'provenance'),
+      (ctx, path, bindings) => start(ctx, readTextArg(ctx, 0, path), null, bindings ?? null, 'provenance'),
     ),
     builtin(
       'prompt_mark_rendered(prompt_id: string) -> int',

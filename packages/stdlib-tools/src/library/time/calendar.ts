@@ -25,7 +25,7 @@ export const MAX_SECONDS = 8.64e12
 export const DAY_SECONDS = 86_400
 
 /** Days since 1970-01-01 (the civil-from-days algorithm, eras of 400 years that begin in March). */
-export function daysFromDate(year: number, month: number, day: number): number {
+export function countDays(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year
   const era = Math.floor(shifted / 400)
   const yearOfEra = shifted - era * 400
@@ -34,7 +34,7 @@ export function daysFromDate(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
-export function dateFromDays(days: number): { year: number; month: number; day: number } {
+export function toDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097
@@ -55,22 +55,22 @@ export function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
-export function daysInMonth(year: number, month: number): number {
+export function countDaysInMonth(year: number, month: number): number {
   return month === 2 ? (isLeapYear(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
 /** Day of the year, 1…366. */
-export function ordinal(year: number, month: number, day: number): number {
-  return daysFromDate(year, month, day) - daysFromDate(year, 1, 1) + 1
+export function toYearDay(year: number, month: number, day: number): number {
+  return countDays(year, month, day) - countDays(year, 1, 1) + 1
 }
 
 /** Fields of an instant at `offset` seconds east of UTC. */
-export function fieldsAt(instant: Instant, offset: number): Fields {
+export function toFields(instant: Instant, offset: number): Fields {
   const local = instant.seconds + offset
   const days = Math.floor(local / DAY_SECONDS)
   const rest = local - days * DAY_SECONDS
   return {
-    ...dateFromDays(days),
+    ...toDate(days),
     hour: Math.floor(rest / 3600),
     minute: Math.floor(rest / 60) % 60,
     second: rest % 60,
@@ -80,21 +80,21 @@ export function fieldsAt(instant: Instant, offset: number): Fields {
 }
 
 /** Seconds since 1970 as if the fields were UTC. */
-export function secondsOf(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
-  return daysFromDate(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 + second
+export function toSeconds(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
+  return countDays(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 + second
 }
 
 /** ISO 8601 week number and the year it belongs to. */
-export function isoWeek(fields: Fields): { year: number; week: number } {
-  const days = daysFromDate(fields.year, fields.month, fields.day)
+export function toIsoWeek(fields: Fields): { year: number; week: number } {
+  const days = countDays(fields.year, fields.month, fields.day)
   // The Thursday of the same ISO week decides the year.
   const thursday = days - ((fields.weekday + 6) % 7) + 3
-  const { year } = dateFromDays(thursday)
-  return { year, week: Math.floor((thursday - daysFromDate(year, 1, 1)) / 7) + 1 }
+  const { year } = toDate(thursday)
+  return { year, week: Math.floor((thursday - countDays(year, 1, 1)) / 7) + 1 }
 }
 
 /** The instant of a script's timestamp in seconds, rounded to whole microseconds; null when out of range. */
-export function instantOf(timestamp: number): Instant | null {
+export function toInstant(timestamp: number): Instant | null {
   if (!Number.isFinite(timestamp) || Math.abs(timestamp) > MAX_SECONDS) return null
   let seconds = Math.floor(timestamp)
   let micros = Math.round((timestamp - seconds) * 1e6)

@@ -1,7 +1,7 @@
 // strftime with the directives of the chrono library, RFC 3339 texts, and the reader behind date_parse.
 
 import { TextBuilder, work } from '@bridle/vm/families'
-import { daysInMonth, isoWeek, ordinal, secondsOf } from './calendar.js'
+import { countDaysInMonth, toIsoWeek, toYearDay, toSeconds } from './calendar.js'
 import type { Fields, Instant } from './calendar.js'
 
 export const MONTHS = [
@@ -28,59 +28,59 @@ export interface Moment {
   readonly zoneName: string
 }
 
-function two(n: number): string {
+function padTwo(n: number): string {
   return String(n).padStart(2, '0')
 }
 
-function year4(year: number): string {
+function formatYear(year: number): string {
   if (year >= 0 && year <= 9999) return String(year).padStart(4, '0')
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(4, '0')}`
 }
 
-function offsetText(offset: number, style: 'plain' | 'colon' | 'seconds' | 'hours'): string {
+function formatOffset(offset: number, style: 'plain' | 'colon' | 'seconds' | 'hours'): string {
   const size = Math.abs(offset)
   const sign = offset < 0 ? '-' : '+'
-  const hours = two(Math.floor(size / 3600))
-  const minutes = two(Math.floor(size / 60) % 60)
+  const hours = padTwo(Math.floor(size / 3600))
+  const minutes = padTwo(Math.floor(size / 60) % 60)
   switch (style) {
     case 'plain':
       return `${sign}${hours}${minutes}`
     case 'colon':
       return `${sign}${hours}:${minutes}`
     case 'seconds':
-      return `${sign}${hours}:${minutes}:${two(size % 60)}`
+      return `${sign}${hours}:${minutes}:${padTwo(size % 60)}`
     case 'hours':
       return `${sign}${hours}`
   }
 }
 
 /** Nothing, or a dot and 3, 6 or 9 digits: as few as are exact. */
-function autoFraction(nanos: number): string {
+function formatFraction(nanos: number): string {
   if (nanos === 0) return ''
   const digits = String(nanos).padStart(9, '0')
   if (nanos % 1_000_000 === 0) return `.${digits.slice(0, 3)}`
   return nanos % 1000 === 0 ? `.${digits.slice(0, 6)}` : `.${digits}`
 }
 
-export function rfc3339(moment: Moment): string {
+export function formatRfc3339(moment: Moment): string {
   const { fields } = moment
-  const date = `${year4(fields.year)}-${two(fields.month)}-${two(fields.day)}`
-  return `${date}T${two(fields.hour)}:${two(fields.minute)}:${two(fields.second)}${autoFraction(fields.nanos)}${offsetText(moment.offset, 'colon')}`
+  const date = `${formatYear(fields.year)}-${padTwo(fields.month)}-${padTwo(fields.day)}`
+  return `${date}T${padTwo(fields.hour)}:${padTwo(fields.minute)}:${padTwo(fields.second)}${formatFraction(fields.nanos)}${formatOffset(moment.offset, 'colon')}`
 }
 
 /** UTC with exactly three decimals: `2026-04-25T10:00:00.123Z`. */
-export function isoMillis(fields: Fields): string {
+export function formatIsoMillis(fields: Fields): string {
   const millis = String(Math.floor(fields.nanos / 1_000_000)).padStart(3, '0')
-  return `${year4(fields.year)}-${two(fields.month)}-${two(fields.day)}T${two(fields.hour)}:${two(fields.minute)}:${two(fields.second)}.${millis}Z`
+  return `${formatYear(fields.year)}-${padTwo(fields.month)}-${padTwo(fields.day)}T${padTwo(fields.hour)}:${padTwo(fields.minute)}:${padTwo(fields.second)}.${millis}Z`
 }
 
 type Pad = '0' | ' ' | ''
 
 /** A number directive: value, width and usual padding; `%-d`, `%_d` and `%0d` change the padding. */
-function numeric(directive: string, moment: Moment): readonly [number, number, Pad] | null {
+function findNumericDirective(directive: string, moment: Moment): readonly [number, number, Pad] | null {
   const { fields } = moment
   const { year, month, day, hour, weekday } = fields
-  const dayOfYear = ordinal(year, month, day)
+  const dayOfYear = toYearDay(year, month, day)
   switch (directive) {
     case 'C':
       return [Math.floor(year / 100), 2, '0']
@@ -103,9 +103,9 @@ function numeric(directive: string, moment: Moment): readonly [number, number, P
     case 'W':
       return [Math.floor((dayOfYear + 6 - ((weekday + 6) % 7)) / 7), 2, '0']
     case 'g':
-      return [((isoWeek(fields).year % 100) + 100) % 100, 2, '0']
+      return [((toIsoWeek(fields).year % 100) + 100) % 100, 2, '0']
     case 'V':
-      return [isoWeek(fields).week, 2, '0']
+      return [toIsoWeek(fields).week, 2, '0']
     case 'j':
       return [dayOfYear, 3, '0']
     case 'H':
@@ -142,7 +142,7 @@ const COMPOSED: Readonly<Record<string, string>> = {
   c: '%a %b %e %H:%M:%S %Y',
 }
 
-function text(directive: string, moment: Moment): string | null {
+function formatTextDirective(directive: string, moment: Moment): string | null {
   const { fields } = moment
   switch (directive) {
     case 'b':
@@ -161,19 +161,19 @@ function text(directive: string, moment: Moment): string | null {
     case 'Z':
       return moment.zoneName
     case 'z':
-      return offsetText(moment.offset, 'plain')
+      return formatOffset(moment.offset, 'plain')
     case ':z':
-      return offsetText(moment.offset, 'colon')
+      return formatOffset(moment.offset, 'colon')
     case '::z':
-      return offsetText(moment.offset, 'seconds')
+      return formatOffset(moment.offset, 'seconds')
     case ':::z':
-      return offsetText(moment.offset, 'hours')
+      return formatOffset(moment.offset, 'hours')
     case '#z':
-      return fields.minute === 0 ? offsetText(moment.offset, 'plain') : offsetText(moment.offset, 'colon')
+      return fields.minute === 0 ? formatOffset(moment.offset, 'plain') : formatOffset(moment.offset, 'colon')
     case '+':
-      return rfc3339(moment)
+      return formatRfc3339(moment)
     case '.f':
-      return autoFraction(fields.nanos)
+      return formatFraction(fields.nanos)
     case 't':
       return '\t'
     case 'n':
@@ -190,7 +190,7 @@ function text(directive: string, moment: Moment): string | null {
 const FEW = 64
 
 /** The formatted text, or null when the format holds an unknown directive. */
-export function strftime(format: string, moment: Moment): string | null {
+export function formatTime(format: string, moment: Moment): string | null {
   if (format.length > FEW) work(format.length)
   const out = new TextBuilder()
   let at = 0
@@ -200,7 +200,7 @@ export function strftime(format: string, moment: Moment): string | null {
     out.add(format.slice(at, percent))
     const match = /^%([-_0]?)(\.[369]?f|[369]f|:{1,3}z|#z|[A-Za-z%+])/.exec(format.slice(percent, percent + 8))
     if (match === null) return null
-    const piece = directiveText(match[2]!, match[1]!, moment)
+    const piece = formatDirective(match[2]!, match[1]!, moment)
     if (piece === null) return null
     out.add(piece)
     at = percent + match[0].length
@@ -208,15 +208,15 @@ export function strftime(format: string, moment: Moment): string | null {
   return out.toString()
 }
 
-function directiveText(directive: string, modifier: string, moment: Moment): string | null {
+function formatDirective(directive: string, modifier: string, moment: Moment): string | null {
   if (directive === 'Y' || directive === 'G') {
-    const year = directive === 'Y' ? moment.fields.year : isoWeek(moment.fields).year
-    return modifier === '-' ? String(year) : modifier === '_' ? String(year).padStart(4, ' ') : year4(year)
+    const year = directive === 'Y' ? moment.fields.year : toIsoWeek(moment.fields).year
+    return modifier === '-' ? String(year) : modifier === '_' ? String(year).padStart(4, ' ') : formatYear(year)
   }
   const composed = COMPOSED[directive]
-  if (composed !== undefined) return strftime(composed, moment)
-  const row = numeric(directive, moment)
-  if (row === null) return text(directive, moment)
+  if (composed !== undefined) return formatTime(composed, moment)
+  const row = findNumericDirective(directive, moment)
+  if (row === null) return formatTextDirective(directive, moment)
   const [value, width, pad] = row
   const fill = modifier === '-' ? '' : modifier === '_' ? ' ' : modifier === '0' ? '0' : pad
   const digits = String(Math.abs(value))
@@ -250,7 +250,7 @@ function parseStandard(source: string): Instant | null {
   if (zone !== undefined && match[6] === undefined) return null
   // 60 is a leap second; it counts as the end of second 59, whose fraction then passes 1.
   if (hour > 23 || minute > 59 || second > 60) return null
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
+  if (month < 1 || month > 12 || day < 1 || day > countDaysInMonth(year, month)) return null
   let offset = 0
   if (zone !== undefined && zone.toUpperCase() !== 'Z') {
     const minutes = Number(zone.slice(4, 6))
@@ -259,7 +259,7 @@ function parseStandard(source: string): Instant | null {
   }
   const nanos = Number((match[7] ?? '').slice(0, 9).padEnd(9, '0'))
   const leap = second === 60 ? 1 : 0
-  return { seconds: secondsOf(year, month, day, hour, minute, second - leap) - offset, nanos: nanos + leap * 1e9 }
+  return { seconds: toSeconds(year, month, day, hour, minute, second - leap) - offset, nanos: nanos + leap * 1e9 }
 }
 
 /** Years that there are, as in the library of the reference; others are refused as days that do not exist. */
@@ -267,15 +267,15 @@ const FIRST_YEAR = -262_143
 const LAST_YEAR = 262_142
 
 /** What no field can hold counts as below the smallest month or day, and above the largest hour, minute or second. */
-function fieldOf(number: number, outside: number): number {
+function toField(number: number, outside: number): number {
   return number >= 0 && number < 2 ** 32 ? number : outside
 }
 
 /** Which field is out of its range, in the words of the error; null when none is. */
-export function badField(
+export function findBadField(
   ...fields: readonly [month: number, day: number, hour: number, minute: number, second: number]
 ): string | null {
-  const [month, day, hour, minute, second] = fields.map((field, at) => fieldOf(field, at < 2 ? 0 : 2 ** 32 - 1)) as [
+  const [month, day, hour, minute, second] = fields.map((field, at) => toField(field, at < 2 ? 0 : 2 ** 32 - 1)) as [
     number,
     number,
     number,
@@ -291,11 +291,11 @@ export function badField(
 
 /** Whether there is such a day, for a month that is one. */
 export function isDay(year: number, month: number, day: number): boolean {
-  return year >= FIRST_YEAR && year <= LAST_YEAR && day <= daysInMonth(year, month)
+  return year >= FIRST_YEAR && year <= LAST_YEAR && day <= countDaysInMonth(year, month)
 }
 
-export function badDate(year: number, month: number, day: number): string {
-  return `Invalid date: ${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+export function describeBadDate(year: number, month: number, day: number): string {
+  return `Invalid date: ${String(year).padStart(4, '0')}-${padTwo(month)}-${padTwo(day)}`
 }
 
 /** The first three to six groups of digits as year, month, day, hour, minute, second. */
@@ -311,8 +311,8 @@ function parseDigits(source: string): Instant | string {
     number,
   ]
   if (year >= 2 ** 31) return `Invalid year: ${groups[0]!}`
-  const problem = badField(month, day, hour, minute, second)
+  const problem = findBadField(month, day, hour, minute, second)
   if (problem !== null) return problem
-  if (!isDay(year, month, day)) return badDate(year, month, day)
-  return { seconds: secondsOf(year, month, day, hour, minute, second), nanos: 0 }
+  if (!isDay(year, month, day)) return describeBadDate(year, month, day)
+  return { seconds: toSeconds(year, month, day, hour, minute, second), nanos: 0 }
 }

@@ -14,7 +14,7 @@ export interface Clock {
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** A time limit as setTimeout can wait for it. */
-export function timerMs(ms: number): number {
+export function clampTimer(ms: number): number {
   return Math.min(Math.max(0, ms), LONGEST_TIMER_MS)
 }
 
@@ -29,7 +29,7 @@ export function systemClock(): Clock {
       while (!signal.aborted) {
         const leftMs = dueMs - now()
         if (leftMs <= 0) return
-        await delay(timerMs(Math.ceil(leftMs)), signal)
+        await delay(clampTimer(Math.ceil(leftMs)), signal)
       }
     },
   }
@@ -76,7 +76,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** Gives the thread back once: pending I/O, timers and promises get their turn. */
-export function nextTurn(): Promise<void> {
+export function awaitNextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve)
     else setTimeout(resolve, 0)

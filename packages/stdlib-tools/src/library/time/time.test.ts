@@ -1,10 +1,10 @@
 import { HarnDict, HarnDuration, HarnFloat, display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { timeFamily } from './time.js'
 
-const machine = fakeMachine(timeFamily)
+const machine = makeFakeMachine(timeFamily)
 machine.perform = (effect) => ({ ok: true, value: effect.kind === 'clock.now' ? 1777111200123.5 : 42.7 })
 const call = (name: string, ...args: Value[]): string => display(callBuiltin(machine, name, ...args))
 const fault = (name: string, ...args: Value[]): string => faultText(() => call(name, ...args))
@@ -45,14 +45,14 @@ test('zones', () => {
   expect(call('date_in_zone', 1720000000, 'America/New_York')).toBe(
     '{day: 3, hour: 5, iso8601: 2024-07-03T05:46:40-04:00, minute: 46, month: 7, offset_seconds: -14400, second: 40, timestamp: 1720000000, weekday: 3, year: 2024, zone: America/New_York}',
   )
-  const parts = (fields: Record<string, Value>): HarnDict => HarnDict.of(fields)
-  expect(call('date_from_components', parts({ year: 2024, month: 11, day: 3, hour: 1, minute: 30 }), 'America/New_York')).toBe(
-    '1730611800',
-  )
-  expect(fault('date_from_components', parts({ year: 2024, month: 3, day: 10, hour: 2, minute: 30 }), 'America/New_York')).toBe(
-    'date_from_components: local time does not exist in that timezone',
-  )
-  expect(fault('date_from_components', parts({ month: 3 }))).toBe('date_from_components: missing year')
+  const makeParts = (fields: Record<string, Value>): HarnDict => HarnDict.of(fields)
+  expect(
+    call('date_from_components', makeParts({ year: 2024, month: 11, day: 3, hour: 1, minute: 30 }), 'America/New_York'),
+  ).toBe('1730611800')
+  expect(
+    fault('date_from_components', makeParts({ year: 2024, month: 3, day: 10, hour: 2, minute: 30 }), 'America/New_York'),
+  ).toBe('date_from_components: local time does not exist in that timezone')
+  expect(fault('date_from_components', makeParts({ month: 3 }))).toBe('date_from_components: missing year')
   expect(call('weekday_name', 0)).toBe('Thursday')
   expect(call('month_name', 0, 'America/New_York')).toBe('December')
 })

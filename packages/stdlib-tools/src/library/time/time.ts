@@ -16,7 +16,7 @@ import {
   wrapInt,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
-import { dateBuiltins, dateNowDict, isoNow } from './dates.js'
+import { dateBuiltins, makeDateNow, formatIsoNow } from './dates.js'
 
 /** `wallMs` is null while the real clock is in use; `monotonicMs` counts from the call of mock_time. */
 export const clockState = family('clock', (): { wallMs: number | null; monotonicMs: number } => ({
@@ -28,7 +28,7 @@ export const WALL_CLOCK: Effect = { kind: 'clock.now', args: {} }
 export const MONOTONIC_CLOCK: Effect = { kind: 'clock.monotonic', args: {} }
 
 /** What a clock effect answered, as a number of milliseconds. */
-export function clockMs(answer: Value): number {
+export function toClockMs(answer: Value): number {
   return answer instanceof HarnFloat ? answer.v : Number(answer)
 }
 
@@ -36,13 +36,13 @@ export function clockMs(answer: Value): number {
 const READINGS: Readonly<Record<string, (ctx: Context, ms: number, input: Value) => Result>> = {
   seconds: (_ctx, ms) => new HarnFloat(ms / 1000),
   millis: (_ctx, ms) => Math.floor(ms),
-  date: (_ctx, ms) => dateNowDict(ms),
-  iso: (_ctx, ms) => isoNow(ms),
+  date: (_ctx, ms) => makeDateNow(ms),
+  iso: (_ctx, ms) => formatIsoNow(ms),
   timer_start: (_ctx, ms, name) => HarnDict.of({ name, start_ms: Math.floor(ms) }),
   timer_end: (ctx, ms, timer) => {
     const fields = timer as HarnDict
     const started = fields.get('start_ms')
-    const elapsed = started !== undefined && isInt(started) ? Math.max(0, Math.floor(ms) - clockMs(started)) : 0
+    const elapsed = started !== undefined && isInt(started) ? Math.max(0, Math.floor(ms) - toClockMs(started)) : 0
     ctx.write(`[timer] ${fields.has('name') ? display(fields.get('name')!) : ''}: ${elapsed}ms\n`)
     return elapsed
   },
@@ -63,7 +63,7 @@ const readFrame = frame<ReadState>({
       state.asked = true
       return ctx.request(state.effect)
     }
-    return READINGS[state.then]!(ctx, clockMs(ctx.result), state.input)
+    return READINGS[state.then]!(ctx, toClockMs(ctx.result), state.input)
   },
 })
 
@@ -98,7 +98,7 @@ function sleepFor(ctx: Context, kind: 'time.sleep' | 'time.pause', ms: number): 
 
 // ------------------------------------------------------------------------------------------------------------ durations
 
-function notADuration(ctx: Context, name: string, value: Value): Result {
+function failNotADuration(ctx: Context, name: string, value: Value): Result {
   return ctx.throw(ctx.argc === 0 ? `${name}: missing duration argument` : `${name}: expected duration, got ${typeName(value)}`)
 }
 
@@ -131,7 +131,7 @@ const UNITS: readonly (readonly [string, bigint])[] = [
 ]
 
 /** Up to three units that are not zero, largest first. */
-function humanDuration(duration: HarnDuration): string {
+function formatHumanDuration(duration: HarnDuration): string {
   const total = BigInt(duration.ms)
   let rest = total < 0n ? -total : total
   const parts: string[] = []
@@ -149,7 +149,7 @@ export const timeFamily: BuiltinFamily = {
   frames: [readFrame, sleepFrame, pauseFrame],
   primitives: [
     builtin('__iso_time(ms: int) -> string', { doc: 'A time since 1970 as `2026-04-25T10:00:00.123Z`.' }, (_ctx, ms) =>
-      isoNow(Number(ms)),
+      formatIsoNow(Number(ms)),
     ),
   ],
   builtins: [
@@ -177,13 +177,13 @@ export const timeFamily: BuiltinFamily = {
       (ctx, duration) =>
         duration instanceof HarnDuration
           ? wrapInt(BigInt(duration.ms) / 1000n)
-          : notADuration(ctx, 'duration_to_seconds', duration!),
+          : failNotADuration(ctx, 'duration_to_seconds', duration!),
     ),
     builtin(
       'duration_to_human(duration: duration) -> string',
       { doc: 'A duration as up to three units: `3h 14m`.', borrows: true },
       (ctx, duration) =>
-        duration instanceof HarnDuration ? humanDuration(duration) : notADuration(ctx, 'duration_to_human', duration!),
+        duration instanceof HarnDuration ? formatHumanDuration(duration) : failNotADuration(ctx, 'duration_to_human', duration!),
     ),
 
     builtin('timestamp() -> float', { doc: 'Seconds since 1970.', effects: ['clock.now'] }, (ctx) => {

@@ -17,7 +17,7 @@ const MOST_NAMES = 2000
 
 const formatters = new Map<string, Intl.DateTimeFormat | null>()
 
-function formatter(zone: string): Intl.DateTimeFormat | null {
+function getFormatter(zone: string): Intl.DateTimeFormat | null {
   let known = formatters.get(zone)
   if (known === undefined) {
     known = null
@@ -36,14 +36,14 @@ function formatter(zone: string): Intl.DateTimeFormat | null {
 }
 
 export function isZone(zone: string): boolean {
-  return formatter(zone) !== null
+  return getFormatter(zone) !== null
 }
 
 /** Offset in seconds at an instant (seconds since 1970). The zone must exist. */
-export function offsetAt(zone: string, seconds: number): number {
+export function findOffset(zone: string, seconds: number): number {
   if (zone === 'UTC') return 0
   work(UNITS_AN_OFFSET)
-  const parts = formatter(zone)!.formatToParts(seconds * 1000)
+  const parts = getFormatter(zone)!.formatToParts(seconds * 1000)
   const text = parts.find((part) => part.type === 'timeZoneName')?.value ?? 'GMT'
   const match = /^GMT([+\-\u2212])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(text)
   if (match === null) return 0
@@ -51,20 +51,20 @@ export function offsetAt(zone: string, seconds: number): number {
   return match[1] === '+' ? size : -size
 }
 
-export function zoneTime(zone: string, seconds: number): ZoneTime {
-  const offset = offsetAt(zone, seconds)
-  return { offset, abbreviation: abbreviation(zone, offset, seconds) }
+export function findZoneTime(zone: string, seconds: number): ZoneTime {
+  const offset = findOffset(zone, seconds)
+  return { offset, abbreviation: abbreviateZone(zone, offset, seconds) }
 }
 
 /**
  * Instants at which a wall clock in the zone shows `local` (seconds since 1970 as if it were UTC), earliest first: two in
  * the hour that repeats in autumn, none in the hour that is skipped in spring.
  */
-export function instantsOfLocal(zone: string, local: number): number[] {
+export function listLocalInstants(zone: string, local: number): number[] {
   const day = 86_400
-  const offsets = new Set([offsetAt(zone, local - day), offsetAt(zone, local), offsetAt(zone, local + day)])
+  const offsets = new Set([findOffset(zone, local - day), findOffset(zone, local), findOffset(zone, local + day)])
   const found: number[] = []
-  for (const offset of offsets) if (offsetAt(zone, local - offset) === offset) found.push(local - offset)
+  for (const offset of offsets) if (findOffset(zone, local - offset) === offset) found.push(local - offset)
   return found.sort((a, b) => a - b)
 }
 
@@ -348,21 +348,21 @@ const lettersByZone = new Map(
   LETTERS.flatMap(([standard, summer, zones]) => zones.map((zone) => [zone, { standard, summer }] as const)),
 )
 
-function abbreviation(zone: string, offset: number, seconds: number): string {
+function abbreviateZone(zone: string, offset: number, seconds: number): string {
   const letters = lettersByZone.get(zone)
-  if (letters === undefined) return numericName(offset)
+  if (letters === undefined) return formatNumericName(offset)
   // Dublin has winter letters of its own: its standard time is the one of summer.
   if (zone === 'Europe/Dublin' || zone === 'Eire') return offset === 0 ? 'GMT' : 'IST'
   if (letters.standard === letters.summer) return letters.standard
   // Standard time is the smallest of the offsets of the year around the instant. Summer time leaves at least four months of
   // it in every zone, so one reading a quarter of a year meets it.
   const quarter = 7_889_400
-  const standard = Math.min(...[-2, -1, 0, 1, 2].map((step) => offsetAt(zone, seconds + step * quarter)))
+  const standard = Math.min(...[-2, -1, 0, 1, 2].map((step) => findOffset(zone, seconds + step * quarter)))
   return offset > standard ? letters.summer : letters.standard
 }
 
 /** `+03`, `-0330`: what the zone data itself uses for zones without letters. */
-function numericName(offset: number): string {
+function formatNumericName(offset: number): string {
   const minutes = Math.floor(Math.abs(offset) / 60)
   const hours = String(Math.floor(minutes / 60)).padStart(2, '0')
   const rest = minutes % 60

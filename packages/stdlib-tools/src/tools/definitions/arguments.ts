@@ -10,15 +10,15 @@ import {
   HarnList,
   HarnTask,
   isCallable,
-  sortedJson,
+  stringifySorted,
 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { isObjectSchema, isRequired, specSchema, validateSchema } from './validate.js'
-import { present } from './registry.js'
+import { isObjectSchema, isRequired, toSchema, validateSchema } from './validate.js'
+import { getOrNil } from './registry.js'
 import { editDistance } from '@bridle/compiler/signatures'
 
-export function parametersOf(entry: HarnDict): HarnDict {
-  const parameters = present(entry, 'parameters') ?? present(entry, 'inputSchema') ?? present(entry, 'input_schema')
+export function readParameters(entry: HarnDict): HarnDict {
+  const parameters = getOrNil(entry, 'parameters') ?? getOrNil(entry, 'inputSchema') ?? getOrNil(entry, 'input_schema')
   return parameters instanceof HarnDict ? parameters : new HarnDict()
 }
 
@@ -39,7 +39,7 @@ export interface ArgumentProblem {
   readonly details: Value
 }
 
-function problem(path: string, message: string, expected: string, actual: string, reason: string): ArgumentProblem {
+function makeProblem(path: string, message: string, expected: string, actual: string, reason: string): ArgumentProblem {
   return { message, details: HarnDict.of({ path, expected, actual, reason }) }
 }
 
@@ -47,7 +47,7 @@ export function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentPr
   if (isObjectSchema(parameters)) {
     const failure = validateSchema(args, parameters)
     if (failure === null) return null
-    return problem(
+    return makeProblem(
       failure.path,
       `Invalid arguments at ${failure.path}: ${failure.reason}`,
       failure.expected,
@@ -60,17 +60,23 @@ export function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentPr
     const value = args.get(name)
     if (value === undefined) {
       if (!isRequired(spec)) continue
-      const hint = nearestUnknown(name, parameters, args)
+      const hint = suggestUnknown(name, parameters, args)
       const reason = `missing required property '${name}'`
-      return problem(`$.${name}`, `Missing required parameter: ${name}${hint}`, `property '${name}'`, sortedJson(args), reason)
+      return makeProblem(
+        `$.${name}`,
+        `Missing required parameter: ${name}${hint}`,
+        `property '${name}'`,
+        stringifySorted(args),
+        reason,
+      )
     }
     // An optional parameter may be given as nil.
     if (value === null && !isRequired(spec)) continue
-    const failure = validateSchema(value, specSchema(spec))
+    const failure = validateSchema(value, toSchema(spec))
     if (failure === null) continue
     const path = `$.${name}${failure.path.slice(1)}`
     const unknown = name === 'operation' && typeof value === 'string' && failure.reason === 'value is not in enum'
-    return problem(
+    return makeProblem(
       path,
       unknown ? `Invalid operation: ${value}` : `Invalid type for parameter '${name}': ${failure.reason}`,
       failure.expected,
@@ -82,14 +88,14 @@ export function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentPr
 }
 
 /** A suggestion when an argument that no parameter has looks like a misspelling of the missing one. */
-function nearestUnknown(missing: string, parameters: HarnDict, args: HarnDict): string {
+function suggestUnknown(missing: string, parameters: HarnDict, args: HarnDict): string {
   const limit = missing.length <= 2 ? 1 : missing.length <= 5 ? 2 : 3
   const near = args.keys().find((key) => !parameters.has(key) && key.length < 64 && editDistance(key, missing) <= limit)
   return near === undefined ? '' : ` (did you mean '${missing}' instead of '${near}'?)`
 }
 
 /** The path of a value that cannot leave the machine (closures, channels, tasks, handles), or null. */
-export function pathOfLiveValue(root: Value): { path: string; value: Value } | null {
+export function findLiveValue(root: Value): { path: string; value: Value } | null {
   const pending: { path: string; value: Value }[] = [{ path: '$', value: root }]
   while (pending.length > 0) {
     const { path, value } = pending.pop()!
@@ -109,14 +115,14 @@ export function pathOfLiveValue(root: Value): { path: string; value: Value } | n
   return null
 }
 
-function propertiesOf(parameters: HarnDict): HarnDict {
+function readProperties(parameters: HarnDict): HarnDict {
   const properties = isObjectSchema(parameters) ? parameters.get('properties') : parameters
   return properties instanceof HarnDict ? properties : new HarnDict()
 }
 
 /** Whether the schema has a parameter of that name. */
 export function knowsParameter(parameters: HarnDict, name: string): boolean {
-  return propertiesOf(parameters).has(name)
+  return readProperties(parameters).has(name)
 }
 
 /** Deeper records of a schema are not looked through. */
@@ -126,7 +132,7 @@ const MAX_MARKED_DEPTH = 32
  * Names that the schema marks as secret (`writeOnly`, `secret`, format `password`), also within records and lists of them. A mark on the
  * items of a list, on one of several schemas, or behind a `$ref` is one on what has them.
  */
-export function secretParameters(parameters: HarnDict): readonly string[] {
+export function listSecretParameters(parameters: HarnDict): readonly string[] {
   const found = new Set<string>()
   const known = new Map<HarnDict, boolean>()
   const look = (schema: Value | undefined, depth: number): boolean => {
@@ -138,7 +144,7 @@ export function secretParameters(parameters: HarnDict): readonly string[] {
     if (before !== undefined) return before
     const own = schema.get('writeOnly') === true || schema.get('secret') === true || schema.get('format') === 'password'
     known.set(schema, own)
-    for (const [name, property] of propertiesOf(schema).entries()) if (look(property, depth + 1)) found.add(name)
+    for (const [name, property] of readProperties(schema).entries()) if (look(property, depth + 1)) found.add(name)
     for (const key of ['$defs', 'definitions', 'patternProperties', 'dependentSchemas']) {
       const parts = schema.get(key)
       if (parts instanceof HarnDict) for (const part of parts.values()) look(part, depth + 1)
@@ -151,7 +157,7 @@ export function secretParameters(parameters: HarnDict): readonly string[] {
       if (list instanceof HarnList) for (const part of list.view()) isMarked = look(part, depth + 1) || isMarked
     }
     const reference = schema.get('$ref')
-    if (typeof reference === 'string') isMarked = look(referred(parameters, reference), depth + 1) || isMarked
+    if (typeof reference === 'string') isMarked = look(resolvePointer(parameters, reference), depth + 1) || isMarked
     known.set(schema, isMarked)
     return isMarked
   }
@@ -160,7 +166,7 @@ export function secretParameters(parameters: HarnDict): readonly string[] {
 }
 
 /** What `#/a/b` stands for within the schema; undefined for an address elsewhere. */
-function referred(root: HarnDict, reference: string): Value | undefined {
+function resolvePointer(root: HarnDict, reference: string): Value | undefined {
   if (!reference.startsWith('#')) return undefined
   let at: Value | undefined = root
   for (const part of reference.slice(1).split('/').slice(1)) {
@@ -171,11 +177,11 @@ function referred(root: HarnDict, reference: string): Value | undefined {
 }
 
 /** Parameters that the schema marks: `url` (format `uri`), `path` (format `path`). */
-export function markedParameters(parameters: HarnDict, mark: 'url' | 'path'): readonly string[] {
-  return propertiesOf(parameters)
+export function listMarkedParameters(parameters: HarnDict, mark: 'url' | 'path'): readonly string[] {
+  return readProperties(parameters)
     .keys()
     .filter((name) => {
-      const spec = propertiesOf(parameters).get(name)
+      const spec = readProperties(parameters).get(name)
       if (!(spec instanceof HarnDict)) return false
       const format = spec.get('format')
       return mark === 'url' ? format === 'uri' || format === 'url' : format === 'path'

@@ -7,14 +7,14 @@ import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
 import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
 import { RUNTIME_TOOLS } from './runtime-tools.js'
-import { descriptionHashOf, schemaHashOf } from './pins.js'
-import { entriesOf, nameOf, present, refuseRegistry, withTools, withoutHandler } from './registry.js'
+import { hashEntryDescription, hashEntrySchemas } from './pins.js'
+import { listEntries, readName, getOrNil, refuseRegistry, withTools, withoutHandler } from './registry.js'
 
 const isNonEmptyText = (value: Value): boolean => typeof value === 'string' && value !== ''
 
 /** Whether a definition gives what its executor demands. */
 function meets({ key, is }: ExecutorDemand, name: string, config: HarnDict): boolean {
-  const value = present(config, key)
+  const value = getOrNil(config, key)
   if (is === 'name') return isNonEmptyText(value)
   if (is === 'absent') return value === null
   return value !== null || (key === 'handler' && RUNTIME_TOOLS.has(name))
@@ -25,10 +25,10 @@ const PLACED_KEYS: ReadonlySet<string> = new Set(['parameters', 'handler', 'exec
 
 /** The resolved executor, or the message of the refusal. */
 function resolveExecutor(name: string, config: HarnDict): { readonly executor: ExecutorName } | { readonly refusal: string } {
-  const named = present(config, 'executor')
+  const named = getOrNil(config, 'executor')
   let executor: ExecutorName | null
   if (named === null) {
-    if (present(config, 'handler') === null) {
+    if (getOrNil(config, 'handler') === null) {
       return {
         refusal:
           `tool_define: tool ${debugQuoted(name)} has no \`handler\` and no \`executor\`. Either attach a \`handler\` fn ` +
@@ -63,7 +63,7 @@ function refuseDeferred(config: HarnDict): string | null {
       'false or absent → ship eagerly)'
     )
   }
-  const namespace = present(config, 'namespace')
+  const namespace = getOrNil(config, 'namespace')
   if (namespace !== null && !isNonEmptyText(namespace)) {
     return (
       'tool_define: `namespace` must be a non-empty string ' +
@@ -91,11 +91,11 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   const entry = HarnDict.of({
     name,
     description: display(description),
-    handler: present(config, 'handler'),
+    handler: getOrNil(config, 'handler'),
     parameters: config.has('parameters') ? config.get('parameters')! : new HarnDict(),
     executor: resolved.executor,
   })
-  const returns = present(config, 'returns')
+  const returns = getOrNil(config, 'returns')
   if (returns !== null) entry.set('outputSchema', returns)
   if (config.has('annotations')) entry.set('annotations', config.get('annotations')!)
   for (const [key, value] of config.entries()) if (!PLACED_KEYS.has(key)) entry.set(key, value)
@@ -104,13 +104,13 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   if (onTool !== null) {
     ctx.state(definedTools).entries.set(name, entry)
     const hashHex = (bytes: Uint8Array): string => ctx.machine.hashHex(bytes)
-    const [hash, descriptionHash] = [schemaHashOf(hashHex, entry), descriptionHashOf(hashHex, entry)]
+    const [hash, descriptionHash] = [hashEntrySchemas(hashHex, entry), hashEntryDescription(hashHex, entry)]
     onTool({ name, hash, descriptionHash, entry: toPlain(withoutHandler(entry)) })
   }
-  const others = entriesOf(registry as HarnDict)
+  const others = listEntries(registry as HarnDict)
   ctx.charge(others.length >> 3, 16 * (others.length + entry.size))
   // A tool that is defined again moves to the end.
-  return withTools(registry as HarnDict, [...others.filter((other) => nameOf(other) !== name), entry])
+  return withTools(registry as HarnDict, [...others.filter((other) => readName(other) !== name), entry])
 }
 
 const TOOL_CONFIG = `

@@ -4,11 +4,11 @@
 
 import { executorNamed, impliedExecutor, targetOf } from '@bridle/compiler/grants'
 import type { CallTarget } from '@bridle/compiler/grants'
-import { HarnDict, HarnFloat, fromPlain, hostSlot, millisOf } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, fromPlain, defineHostSlot, toMillis } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
-import { markedParameters, parametersOf, secretParameters } from './arguments.js'
-import { cacheRule } from '../dispatch/cache.js'
-import { nameOf, present, textAt } from './registry.js'
+import { listMarkedParameters, readParameters, listSecretParameters } from './arguments.js'
+import { readCacheRule } from '../dispatch/cache.js'
+import { readName, getOrNil, readText } from './registry.js'
 import type { CacheRule } from '../dispatch/cache.js'
 
 export interface EntryFacts {
@@ -37,58 +37,58 @@ export interface EntryFacts {
 }
 
 /** Tools of the host by id, as registry entries; null when the machine was not told. */
-export const HOST_TOOLS = hostSlot<ReadonlyMap<string, Plain> | null>('host_tools', null)
+export const HOST_TOOLS = defineHostSlot<ReadonlyMap<string, Plain> | null>('host_tools', null)
 /** Whether a tool that is not among them may be one of the host all the same. */
-export const HAS_OTHER_HOST_TOOLS = hostSlot('has_other_host_tools', true)
+export const HAS_OTHER_HOST_TOOLS = defineHostSlot('has_other_host_tools', true)
 
 const known = new WeakMap<HarnDict, EntryFacts>()
 
-export function factsOfEntry(entry: HarnDict): EntryFacts {
+export function getEntryFacts(entry: HarnDict): EntryFacts {
   let facts = known.get(entry)
   if (facts === undefined) known.set(entry, (facts = readFacts(entry)))
   return facts
 }
 
 function readFacts(entry: HarnDict): EntryFacts {
-  const parameters = parametersOf(entry)
-  const executor = executorOf(entry)
+  const parameters = readParameters(entry)
+  const executor = chooseExecutor(entry)
   return {
     parameters,
     executor,
-    target: targetOf(executor, (key) => (key === 'name' ? nameOf(entry) : textAt(entry, key))),
-    version: textAt(entry, 'version'),
-    output: present(entry, 'outputSchema'),
-    timeoutMs: millisOf(entry.get('timeout_ms')),
-    breaker: present(entry, 'circuit_breaker'),
-    costUsd: amountOf(entry.get('cost_usd')),
-    cache: cacheRule(present(entry, 'cacheable')),
-    drift: textAt(entry, 'drift'),
-    grants: present(entry, 'grants'),
-    secrets: secretParameters(parameters),
-    paths: markedParameters(parameters, 'path'),
-    urls: markedParameters(parameters, 'url'),
+    target: targetOf(executor, (key) => (key === 'name' ? readName(entry) : readText(entry, key))),
+    version: readText(entry, 'version'),
+    output: getOrNil(entry, 'outputSchema'),
+    timeoutMs: toMillis(entry.get('timeout_ms')),
+    breaker: getOrNil(entry, 'circuit_breaker'),
+    costUsd: readAmount(entry.get('cost_usd')),
+    cache: readCacheRule(getOrNil(entry, 'cacheable')),
+    drift: readText(entry, 'drift'),
+    grants: getOrNil(entry, 'grants'),
+    secrets: listSecretParameters(parameters),
+    paths: listMarkedParameters(parameters, 'path'),
+    urls: listMarkedParameters(parameters, 'url'),
   }
 }
 
-function amountOf(value: Value | undefined): number {
+function readAmount(value: Value | undefined): number {
   return typeof value === 'number' ? value : value instanceof HarnFloat ? value.v : 0
 }
 
-function executorOf(entry: HarnDict): string {
+function chooseExecutor(entry: HarnDict): string {
   const named = entry.get('executor')
   if (typeof named === 'string') return executorNamed(named) ?? named
-  return impliedExecutor((key) => (key === 'handler' ? present(entry, key) !== null : textAt(entry, key) !== null))
+  return impliedExecutor((key) => (key === 'handler' ? getOrNil(entry, key) !== null : readText(entry, key) !== null))
 }
 
 /** The server of a tool, as a script declares it or as a server's list was marked with it. */
-export function serverOfEntry(entry: HarnDict): string | null {
-  return factsOfEntry(entry).target.mcp_server
+export function readServer(entry: HarnDict): string | null {
+  return getEntryFacts(entry).target.mcp_server
 }
 
 const converted = new WeakMap<object, HarnDict>()
 
 /** An entry that a host gave, as scripts have them. */
-export function hostEntry(entry: Plain): HarnDict {
+export function toHostEntry(entry: Plain): HarnDict {
   if (typeof entry !== 'object' || entry === null) return new HarnDict()
   let dict = converted.get(entry)
   if (dict === undefined) converted.set(entry, (dict = fromPlain(entry) as HarnDict))

@@ -12,19 +12,19 @@ export function readCallArguments(given: Value | undefined): HarnDict {
   if (given instanceof HarnDict) return given
   // Services send nothing, null or an empty text for a tool without parameters.
   if (given === undefined || given === null || (typeof given === 'string' && given.trim() === '')) return new HarnDict()
-  if (typeof given !== 'string') return unreadable(`they are a ${typeName(given)}`)
+  if (typeof given !== 'string') return makeUnreadable(`they are a ${typeName(given)}`)
   const read = parseJson(given)
-  if (!read.ok) return unreadable(`they are not JSON (${read.message.replace(/^JSON parse error: /, '')})`)
-  return read.value instanceof HarnDict ? read.value : unreadable(`they are a ${typeName(read.value)}`)
+  if (!read.ok) return makeUnreadable(`they are not JSON (${read.message.replace(/^JSON parse error: /, '')})`)
+  return read.value instanceof HarnDict ? read.value : makeUnreadable(`they are a ${typeName(read.value)}`)
 }
 
-function unreadable(found: string): HarnDict {
+function makeUnreadable(found: string): HarnDict {
   const text = `The arguments of this tool call must be one JSON object; ${found}. Send the call again with valid arguments.`
   return HarnDict.of({ [PARSE_ERROR]: text })
 }
 
 /** What is wrong with arguments that could not be read; null for readable ones. */
-export function parseErrorOf(args: Value): string | null {
+export function readParseError(args: Value): string | null {
   const problem = args instanceof HarnDict ? (args.get(PARSE_ERROR) ?? null) : null
   return problem === null ? null : display(problem)
 }

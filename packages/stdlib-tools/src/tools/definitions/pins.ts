@@ -7,7 +7,7 @@
 //   host:ID       of the embedding program    mcp:SERVER/TOOL   of an MCP server: also what it hints about its effects
 
 import { mcpKey } from '../dispatch/identity.js'
-import { HarnDict, HarnList, fromPlain, hostSlot, sortedJson, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnList, fromPlain, defineHostSlot, stringifySorted, toUtf8 } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
 
 export type ToolOrigin = 'script' | 'bridle' | 'host' | 'mcp'
@@ -22,65 +22,65 @@ export interface DefinedTool {
 }
 
 /** Is told of each tool that the program defines; null when nobody asks. */
-export const TOOL_LISTENER = hostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
+export const TOOL_LISTENER = defineHostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
 /** Hashes of the only tools that may be called, by origin and name; null when any may. */
-export const TOOL_PINS = hostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
+export const TOOL_PINS = defineHostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
 
 /** The form of what is hashed; a change of it is a new word here. */
 const FORMAT = 'bridle-tool-1'
 const TEXT_FORMAT = 'bridle-tool-text-1'
 const HINTS_FORMAT = 'bridle-tool-hints-1'
 
-function hashOf(hashHex: (bytes: Uint8Array) => string, name: string, parameters: Value, output: Value): string {
-  const text = sortedJson(HarnDict.of({ name, parameters, output }))
-  return `blake3:${hashHex(utf8(`${FORMAT}\n${text}`))}`
+function hashSchemas(hashHex: (bytes: Uint8Array) => string, name: string, parameters: Value, output: Value): string {
+  const text = stringifySorted(HarnDict.of({ name, parameters, output }))
+  return `blake3:${hashHex(toUtf8(`${FORMAT}\n${text}`))}`
 }
 
 /** Of a registry entry. */
-export function schemaHashOf(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
+export function hashEntrySchemas(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
   const name = entry.get('name')
-  return hashOf(hashHex, typeof name === 'string' ? name : '', parametersOf(entry), entry.get('outputSchema') ?? null)
+  return hashSchemas(hashHex, typeof name === 'string' ? name : '', readParameters(entry), entry.get('outputSchema') ?? null)
 }
 
-function parametersOf(entry: HarnDict): Value {
+function readParameters(entry: HarnDict): Value {
   return entry.get('parameters') ?? entry.get('inputSchema') ?? entry.get('input_schema') ?? null
 }
 
 /** Of what a registry entry, or a tool as servers list it, says to a model. */
-export function descriptionHashOf(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
+export function hashEntryDescription(hashHex: (bytes: Uint8Array) => string, entry: HarnDict): string {
   const name = entry.get('name')
   const said = HarnDict.of({
     name: typeof name === 'string' ? name : '',
     description: entry.get('description') ?? '',
     title: entry.get('title') ?? '',
-    parameters: sentencesOf(parametersOf(entry)),
-    output: sentencesOf(entry.get('outputSchema') ?? null),
+    parameters: pickSentences(readParameters(entry)),
+    output: pickSentences(entry.get('outputSchema') ?? null),
   })
-  return `blake3:${hashHex(utf8(`${TEXT_FORMAT}\n${sortedJson(said)}`))}`
+  return `blake3:${hashHex(toUtf8(`${TEXT_FORMAT}\n${stringifySorted(said)}`))}`
 }
 
 const SENTENCES: ReadonlySet<string> = new Set(['description', 'title', '$comment', 'examples'])
 const DEEPEST = 100
 
 /** What is written for readers in a schema, at its place; null where nothing is. */
-function sentencesOf(schema: Value, levels = DEEPEST): Value {
+function pickSentences(schema: Value, levels = DEEPEST): Value {
   // Below, all is kept, sentences and the rest: schemas may be of any depth, and the stack is not.
   if (levels === 0) return schema
   if (schema instanceof HarnList) {
-    const items = schema.view().map((item) => sentencesOf(item, levels - 1))
+    const items = schema.view().map((item) => pickSentences(item, levels - 1))
     return items.every((item) => item === null) ? null : new HarnList(items)
   }
   if (!(schema instanceof HarnDict)) return null
   const found = new HarnDict()
   for (const [key, value] of schema.entries()) {
     // A parameter may itself be called `description`; then its schema is kept, which is more than is needed.
-    const kept = SENTENCES.has(key) ? value : sentencesOf(value, levels - 1)
+    const kept = SENTENCES.has(key) ? value : pickSentences(value, levels - 1)
     if (kept !== null) found.set(key, kept)
   }
   return found.size === 0 ? null : found
 }
 
-/** Of a tool as data, as descriptionHashOf. */
+/** Of a tool as data, as hashEntryDescription. */
 export function toolDescriptionHash(
   hashHex: (bytes: Uint8Array) => string,
   tool: {
@@ -92,7 +92,7 @@ export function toolDescriptionHash(
   },
 ): string {
   const { name, description, title = '', input, output = null } = tool
-  return descriptionHashOf(
+  return hashEntryDescription(
     hashHex,
     HarnDict.of({ name, description, title, parameters: fromPlain(input), outputSchema: fromPlain(output) }),
   )
@@ -100,7 +100,7 @@ export function toolDescriptionHash(
 
 /** Of the annotations of a server's tool (`readOnlyHint`, `destructiveHint` …): policies and dry runs go by them. */
 export function toolHintsHash(hashHex: (bytes: Uint8Array) => string, annotations: Plain): string {
-  return `blake3:${hashHex(utf8(`${HINTS_FORMAT}\n${sortedJson(fromPlain(annotations))}`))}`
+  return `blake3:${hashHex(toUtf8(`${HINTS_FORMAT}\n${stringifySorted(fromPlain(annotations))}`))}`
 }
 
 export interface ToolHashes {
@@ -118,7 +118,7 @@ export const pinText = (schema: string, description: string, hints?: string): st
   hints === undefined ? `${schema}+${description}` : `${schema}+${description}+${hints}`
 
 /** What is otherwise, for errors; null when the tool is what was pinned. What a pin leaves out it says nothing about. */
-export function pinnedChange(pinned: string, found: ToolHashes): string | null {
+export function describePinnedChange(pinned: string, found: ToolHashes): string | null {
   const [schema, description, hints] = pinned.split('+', 3)
   const changed = [
     ...(schema === found.schema ? [] : ['schemas']),
@@ -146,13 +146,13 @@ export interface PinnedTools {
   readonly changeOf: (server: string, listed: Plain) => string | null
 }
 
-export function pinnedTools(hashHex: (bytes: Uint8Array) => string, pins: { readonly [key: string]: string }): PinnedTools {
+export function makePinnedTools(hashHex: (bytes: Uint8Array) => string, pins: { readonly [key: string]: string }): PinnedTools {
   return {
     changeOf(server, listed) {
       const name = String((listed as { readonly name?: Plain } | null)?.name ?? '')
       const key = mcpKey(server, name)
       if (!Object.hasOwn(pins, key)) return `(${key}) is not in the lock file`
-      const changed = pinnedChange(pins[key]!, serverToolHashes(hashHex, listed))
+      const changed = describePinnedChange(pins[key]!, serverToolHashes(hashHex, listed))
       return changed === null ? null : `(${key}) has changed since it was locked: its ${changed}`
     },
   }
@@ -163,5 +163,5 @@ export function toolSchemaHash(
   hashHex: (bytes: Uint8Array) => string,
   tool: { readonly name: string; readonly input: Plain; readonly output?: Plain },
 ): string {
-  return hashOf(hashHex, tool.name, fromPlain(tool.input), fromPlain(tool.output ?? null))
+  return hashSchemas(hashHex, tool.name, fromPlain(tool.input), fromPlain(tool.output ?? null))
 }

@@ -1,11 +1,11 @@
 // Plan artifacts: whatever a model hands over as a plan, brought into one shape with an id over its content.
 
-import { HarnDict, HarnFloat, HarnList, builtin, bytesToHex, display, isInt, sortedJson, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, builtin, bytesToHex, display, isInt, stringifySorted, toUtf8 } from '@bridle/vm/families'
 import type { BuiltinFamily, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 
 /** A string, number or bool as text; null for anything else. */
-function scalarText(value: Value | undefined): string | null {
+function readScalar(value: Value | undefined): string | null {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return null
   return isInt(value) || typeof value === 'boolean' || value instanceof HarnFloat ? display(value) : null
@@ -17,22 +17,22 @@ function asDict(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : EMPTY
 }
 
-function firstScalar(dict: HarnDict, keys: readonly string[]): string | null {
+function findFirstScalar(dict: HarnDict, keys: readonly string[]): string | null {
   for (const key of keys) {
-    const text = scalarText(dict.get(key))
+    const text = readScalar(dict.get(key))
     if (text !== null) return text
   }
   return null
 }
 
-function firstPresent(dict: HarnDict, keys: readonly string[]): Value | undefined {
+function findFirstPresent(dict: HarnDict, keys: readonly string[]): Value | undefined {
   for (const key of keys) if (dict.has(key)) return dict.get(key)
   return undefined
 }
 
-function textList(value: Value | undefined): HarnList {
+function readTextList(value: Value | undefined): HarnList {
   const items = value instanceof HarnList ? value.view() : value === undefined ? [] : [value]
-  const texts = items.map((item) => scalarText(item)?.trim() ?? '')
+  const texts = items.map((item) => readScalar(item)?.trim() ?? '')
   return new HarnList(texts.filter((text) => text !== ''))
 }
 
@@ -55,41 +55,41 @@ const STATUS: Readonly<Record<string, string>> = {
   skipped: 'cancelled',
 }
 
-function statusOf(value: Value | undefined): string {
-  const text = scalarText(value) ?? ''
+function readStatus(value: Value | undefined): string {
+  const text = readScalar(value) ?? ''
   return Object.hasOwn(STATUS, text) ? STATUS[text]! : 'pending'
 }
 
-function step(value: Value, index: number): HarnDict | null {
+function readStep(value: Value, index: number): HarnDict | null {
   const dict = value instanceof HarnDict ? value : null
   const content =
-    (dict === null ? scalarOfString(value) : firstScalar(dict, ['content', 'step', 'task', 'goal', 'description']))?.trim() ?? ''
+    (dict === null ? readString(value) : findFirstScalar(dict, ['content', 'step', 'task', 'goal', 'description']))?.trim() ?? ''
   if (content === '') return null
   return HarnDict.of({
-    id: scalarText(dict?.get('id')) ?? `step-${index + 1}`,
+    id: readScalar(dict?.get('id')) ?? `step-${index + 1}`,
     content,
-    status: statusOf(dict?.get('status')),
+    status: readStatus(dict?.get('status')),
     priority: dict?.get('priority') ?? null,
   })
 }
 
-function scalarOfString(value: Value): string | null {
+function readString(value: Value): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function steps(source: Value): HarnList {
+function readSteps(source: Value): HarnList {
   const dict = asDict(source)
-  const given = firstPresent(dict, ['steps', 'plan', 'tasks']) ?? source
+  const given = findFirstPresent(dict, ['steps', 'plan', 'tasks']) ?? source
   if (!(given instanceof HarnList)) return new HarnList([])
   return new HarnList(
     given
       .view()
-      .map(step)
+      .map(readStep)
       .filter((item) => item !== null),
   )
 }
 
-function approvalState(text: string): string {
+function readApprovalState(text: string): string {
   switch (text) {
     case 'approved':
       return 'approved'
@@ -104,14 +104,14 @@ function approvalState(text: string): string {
   }
 }
 
-function approval(value: Value | undefined): HarnDict {
+function readApproval(value: Value | undefined): HarnDict {
   if (!(value instanceof HarnDict)) return HarnDict.of({ state: 'unrequested' })
   // A state that is no text says nothing, and neither does a status beside it.
   const said = value.has('state') ? value.get('state') : value.get('status')
   const text = typeof said === 'string' ? said : null
   const flag = value.get('approved')
   const out = HarnDict.of({
-    state: text !== null ? approvalState(text) : flag === true ? 'approved' : flag === false ? 'rejected' : 'unrequested',
+    state: text !== null ? readApprovalState(text) : flag === true ? 'approved' : flag === false ? 'rejected' : 'unrequested',
   })
   for (const key of ['request_id', 'reviewer', 'reviewers', 'approved_at', 'reason'])
     if (value.has(key)) out.set(key, value.get(key)!)
@@ -128,34 +128,34 @@ export function normalizePlan(given: Value, tool = 'emit_plan'): HarnDict {
     _type: 'plan_artifact',
     schema_version: 'harn.plan.v1',
     tool,
-    title: firstScalar(inner, ['title', 'name']) ?? 'Plan',
-    summary: firstScalar(outer, summaryKeys) ?? firstScalar(inner, summaryKeys) ?? '',
-    steps: steps(source),
-    assumptions: textList(inner.get('assumptions')),
-    open_questions: textList(firstPresent(inner, ['open_questions', 'questions', 'unknowns'])),
-    verification_commands: textList(firstPresent(inner, ['verification_commands', 'verification', 'verify_commands'])),
-    approval: approval(inner.get('approval') ?? outer.get('approval')),
+    title: findFirstScalar(inner, ['title', 'name']) ?? 'Plan',
+    summary: findFirstScalar(outer, summaryKeys) ?? findFirstScalar(inner, summaryKeys) ?? '',
+    steps: readSteps(source),
+    assumptions: readTextList(inner.get('assumptions')),
+    open_questions: readTextList(findFirstPresent(inner, ['open_questions', 'questions', 'unknowns'])),
+    verification_commands: readTextList(findFirstPresent(inner, ['verification_commands', 'verification', 'verify_commands'])),
+    approval: readApproval(inner.get('approval') ?? outer.get('approval')),
   })
-  artifact.set('id', `plan_${bytesToHex(sha256(utf8(sortedJson(artifact)))).slice(0, 12)}`)
+  artifact.set('id', `plan_${bytesToHex(sha256(toUtf8(stringifySorted(artifact)))).slice(0, 12)}`)
   return artifact
 }
 
 /** The steps as a client that shows plans takes them; a plan without steps shows its summary. */
-export function planEntries(plan: Value): HarnList {
+export function listPlanEntries(plan: Value): HarnList {
   const dict = asDict(plan)
   const given = dict.get('steps')
   const entries: Value[] = []
   for (const item of given instanceof HarnList ? given.view() : []) {
     const fields = asDict(item)
-    const content = scalarOfString(fields.get('content') ?? null) ?? ''
+    const content = readString(fields.get('content') ?? null) ?? ''
     if (content.trim() === '') continue
-    const entry = HarnDict.of({ content, status: scalarOfString(fields.get('status') ?? null) ?? 'pending' })
+    const entry = HarnDict.of({ content, status: readString(fields.get('status') ?? null) ?? 'pending' })
     const priority = fields.get('priority') ?? null
     if (priority !== null) entry.set('priority', priority)
     entries.push(entry)
   }
   if (entries.length === 0) {
-    const summary = scalarText(dict.get('summary'))?.trim() ?? ''
+    const summary = readScalar(dict.get('summary'))?.trim() ?? ''
     entries.push(HarnDict.of({ content: summary === '' ? 'Plan emitted' : summary, status: 'pending' }))
   }
   return new HarnList(entries)
@@ -199,7 +199,7 @@ export const planFamily: BuiltinFamily = {
       },
     ),
     builtin('plan_entries(plan: any) -> list', { doc: 'The steps of a plan as `{content, status, priority?}`.' }, (_ctx, plan) =>
-      planEntries(plan),
+      listPlanEntries(plan),
     ),
   ],
 }

@@ -11,29 +11,29 @@ export function isRegistry(value: HarnDict): boolean {
   return value.get('_type') === 'tool_registry'
 }
 
-export function registryMessage(builtin: string): string {
+export function describeNotRegistry(builtin: string): string {
   return `${builtin}: argument must be a tool registry (created with tool_registry())`
 }
 
 /** The fault for a value that is no registry; `message` is for other types than dict. Null when it is one. */
 export function refuseRegistry(ctx: Context, builtin: string, value: Value, message: string): Control | null {
   if (!(value instanceof HarnDict)) return ctx.throw(`${builtin}: ${message}`)
-  return isRegistry(value) ? null : ctx.throw(registryMessage(builtin))
+  return isRegistry(value) ? null : ctx.throw(describeNotRegistry(builtin))
 }
 
 /** The entries; a missing or odd `tools` counts as none. */
-export function entriesOf(registry: HarnDict): readonly Value[] {
+export function listEntries(registry: HarnDict): readonly Value[] {
   const tools = registry.get('tools')
   return tools instanceof HarnList ? tools.view() : []
 }
 
-export function nameOf(entry: Value): string {
+export function readName(entry: Value): string {
   const name = entry instanceof HarnDict ? entry.get('name') : undefined
   return name === undefined ? '' : display(name)
 }
 
 export function findEntry(registry: HarnDict, name: string): HarnDict | null {
-  for (const entry of entriesOf(registry)) if (entry instanceof HarnDict && entry.get('name') === name) return entry
+  for (const entry of listEntries(registry)) if (entry instanceof HarnDict && entry.get('name') === name) return entry
   return null
 }
 
@@ -48,8 +48,8 @@ export function withoutHandler(entry: Value): Value {
   return copy
 }
 
-export function knownNames(registry: HarnDict): string {
-  const given = entriesOf(registry).map((entry) => (entry instanceof HarnDict ? entry.get('name') : undefined))
+export function listKnownNames(registry: HarnDict): string {
+  const given = listEntries(registry).map((entry) => (entry instanceof HarnDict ? entry.get('name') : undefined))
   const names = sortTexts(given.filter((name) => typeof name === 'string'))
   return names.length === 0 ? '(none registered)' : names.join(', ')
 }
@@ -63,19 +63,19 @@ export function requireBound(ctx: Context, builtin: string): HarnDict | Control 
     )
   }
   if (!(bound instanceof HarnDict)) return ctx.throw(`${builtin}: bound tool registry is not a dict`)
-  return isRegistry(bound) ? bound : ctx.throw(registryMessage(builtin))
+  return isRegistry(bound) ? bound : ctx.throw(describeNotRegistry(builtin))
 }
 
-export function unknownTool(builtin: string, name: string, registry: HarnDict): string {
-  return `${builtin}: unknown tool ${debugQuoted(name)}. Registered tools: ${knownNames(registry)}`
+export function describeUnknownTool(builtin: string, name: string, registry: HarnDict): string {
+  return `${builtin}: unknown tool ${debugQuoted(name)}. Registered tools: ${listKnownNames(registry)}`
 }
 
 /** `null` stands for absent and nil alike. */
-export function present(dict: HarnDict, key: string): Value {
+export function getOrNil(dict: HarnDict, key: string): Value {
   return dict.get(key) ?? null
 }
 
-export function textAt(dict: HarnDict, key: string): string | null {
+export function readText(dict: HarnDict, key: string): string | null {
   const value = dict.get(key)
   return typeof value === 'string' ? value : null
 }

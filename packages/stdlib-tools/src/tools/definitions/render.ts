@@ -2,7 +2,7 @@
 
 import { HarnDict, HarnList, compareText, display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { entriesOf, nameOf } from './registry.js'
+import { listEntries, readName } from './registry.js'
 
 interface Shown {
   readonly name: string
@@ -11,7 +11,7 @@ interface Shown {
   readonly returns: string
 }
 
-function pairs(dict: HarnDict): string {
+function formatPairs(dict: HarnDict): string {
   return dict
     .keys()
     .map((key) => `${key}: ${display(dict.get(key)!)}`)
@@ -22,20 +22,20 @@ function returnText(schema: Value | undefined): string {
   if (typeof schema === 'string') return schema
   if (!(schema instanceof HarnDict)) return ''
   const reference = schema.get('$ref')
-  return typeof reference === 'string' ? `$ref(${reference})` : pairs(schema)
+  return typeof reference === 'string' ? `$ref(${reference})` : formatPairs(schema)
 }
 
 /** The tools by name; a stable sort keeps the order of equal names. */
-function shownTools(registry: HarnDict): Shown[] {
+function listShownTools(registry: HarnDict): Shown[] {
   const shown: Shown[] = []
-  for (const entry of entriesOf(registry)) {
+  for (const entry of listEntries(registry)) {
     if (!(entry instanceof HarnDict)) continue
     const parameters = entry.get('parameters')
     const description = entry.get('description')
     shown.push({
-      name: nameOf(entry),
+      name: readName(entry),
       description: description === undefined ? '' : display(description),
-      parameters: parameters instanceof HarnDict ? pairs(parameters) : '',
+      parameters: parameters instanceof HarnDict ? formatPairs(parameters) : '',
       returns: returnText(entry.get('outputSchema')),
     })
   }
@@ -44,7 +44,7 @@ function shownTools(registry: HarnDict): Shown[] {
 
 export function describeTools(registry: HarnDict): string {
   const lines = ['Available tools:']
-  for (const tool of shownTools(registry)) {
+  for (const tool of listShownTools(registry)) {
     lines.push(`- ${tool.name}(${tool.parameters}): ${tool.description}`)
     if (tool.returns !== '') lines.push(`  returns ${tool.returns}`)
   }
@@ -54,8 +54,8 @@ export function describeTools(registry: HarnDict): string {
 
 const CALL_FORM = '<tool_call>{"name": "tool_name", "arguments": {"param": "value"}}</tool_call>'
 
-export function promptTools(registry: HarnDict): string {
-  const tools = shownTools(registry)
+export function renderPromptTools(registry: HarnDict): string {
+  const tools = listShownTools(registry)
   if (!(registry.get('tools') instanceof HarnList) || tools.length === 0) return 'No tools are available.'
   const lines = [
     '# Available Tools',

@@ -3,7 +3,7 @@
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { entriesOf } from './registry.js'
+import { listEntries } from './registry.js'
 
 const JSON_TYPES: ReadonlyMap<string, string> = new Map([
   ['int', 'integer'],
@@ -26,7 +26,7 @@ export function resolveSpec(spec: Value, components: Value): Value {
   return found ?? HarnDict.of({ $ref: `#/components/schemas/${reference}` })
 }
 
-function inputSchema(parameters: Value | undefined, components: Value): HarnDict {
+function makeInputSchema(parameters: Value | undefined, components: Value): HarnDict {
   const properties = new HarnDict()
   if (!(parameters instanceof HarnDict) || parameters.size === 0) return HarnDict.of({ type: 'object', properties })
   for (const [name, spec] of parameters.entries()) properties.set(name, resolveSpec(spec, components))
@@ -34,7 +34,7 @@ function inputSchema(parameters: Value | undefined, components: Value): HarnDict
   return HarnDict.of({ type: 'object', properties, required })
 }
 
-function textOf(value: Value | undefined): string {
+function toText(value: Value | undefined): string {
   return value === undefined ? '' : display(value)
 }
 
@@ -42,12 +42,12 @@ export function exportSchema(registry: HarnDict, components: Value): HarnDict {
   const schema = HarnDict.of({ schema_version: 'harn-tools/1.0', tools: new HarnList([]) })
   if (!(registry.get('tools') instanceof HarnList)) return schema
   const tools: Value[] = []
-  for (const entry of entriesOf(registry)) {
+  for (const entry of listEntries(registry)) {
     if (!(entry instanceof HarnDict)) continue
     const tool = HarnDict.of({
-      name: textOf(entry.get('name')),
-      description: textOf(entry.get('description')),
-      inputSchema: inputSchema(entry.get('parameters'), components),
+      name: toText(entry.get('name')),
+      description: toText(entry.get('description')),
+      inputSchema: makeInputSchema(entry.get('parameters'), components),
     })
     const output = entry.get('outputSchema')
     if (output !== undefined) tool.set('outputSchema', resolveSpec(output, components))

@@ -44,7 +44,7 @@ const integer = { type: 'integer' }
 const url = { type: 'string', format: 'uri' }
 
 /** The named arguments that were given, as a dict. */
-function given(args: HarnDict, names: readonly string[]): HarnDict {
+function pickGiven(args: HarnDict, names: readonly string[]): HarnDict {
   const own = new HarnDict()
   for (const name of names) if (args.has(name)) own.set(name, args.get(name)!)
   return own
@@ -62,7 +62,7 @@ const WITH_BODY = new Set(['post', 'put', 'patch'])
 
 /** A body that is no text is sent as JSON, and says so unless the headers say something else. */
 function requestOptions(args: HarnDict): HarnDict {
-  const options = given(args, ['headers', 'query', 'timeout_ms'])
+  const options = pickGiven(args, ['headers', 'query', 'timeout_ms'])
   const body = args.get('body') ?? null
   if (body === null) return options
   if (typeof body === 'string') return options.with('body', body)
@@ -72,7 +72,7 @@ function requestOptions(args: HarnDict): HarnDict {
   return options.with('headers', isTyped ? own : own.with('content-type', 'application/json')).with('body', stringifyJson(body))
 }
 
-function httpTool(method: string): StandardTool {
+function makeHttpTool(method: string): StandardTool {
   const withBody = WITH_BODY.has(method)
   return {
     description: `HTTP ${method.toUpperCase()} request; gives status, headers, body, url, and json when the answer is JSON.`,
@@ -94,7 +94,7 @@ function httpTool(method: string): StandardTool {
   }
 }
 
-function fsTool(
+function makeFsTool(
   description: string,
   names: readonly string[],
   level: 'read_only' | 'workspace_write',
@@ -114,7 +114,7 @@ function fsTool(
 }
 
 /** A tool that touches nothing; with `effect`, chance, time or the environment. */
-function plainTool(
+function makePlainTool(
   description: string,
   properties: StandardTool['properties'],
   example: StandardExample,
@@ -150,7 +150,7 @@ const llmProperties = {
 }
 
 /** `{content, tokens_used, model, finish_reason}`, or the content alone for a binding that says `result: "text"`. */
-function answerOfModel(value: Value, args: HarnDict): Value {
+function makeModelAnswer(value: Value, args: HarnDict): Value {
   if (!(value instanceof HarnDict)) return value
   const content = value.get('text') ?? ''
   if (args.get('result') === 'text') return content
@@ -171,71 +171,74 @@ const llm = { effect: 'llm', level: 'network', safe: true } as const
 // ---- the table -------------------------------------------------------------------------------------------------------------
 
 const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
-  'http.get': httpTool('get'),
-  'http.head': httpTool('head'),
-  'http.post': httpTool('post'),
-  'http.put': httpTool('put'),
-  'http.patch': httpTool('patch'),
-  'http.delete': httpTool('delete'),
+  'http.get': makeHttpTool('get'),
+  'http.head': makeHttpTool('head'),
+  'http.post': makeHttpTool('post'),
+  'http.put': makeHttpTool('put'),
+  'http.patch': makeHttpTool('patch'),
+  'http.delete': makeHttpTool('delete'),
 
-  'fs.read': fsTool('Text of a file.', ['path'], 'read_only', { args: { path: 'notes.txt' }, result: 'tea' }),
-  'fs.exists': fsTool('Whether a path exists.', ['path'], 'read_only', { args: { path: 'none.txt' }, result: false }),
-  'fs.list': fsTool('Names in a folder.', ['path'], 'read_only', { args: { path: 'dir' }, result: ['inner.txt'] }),
-  'fs.stat': fsTool('Facts of a path.', ['path'], 'read_only', { args: { path: 'notes.txt' } }),
+  'fs.read': makeFsTool('Text of a file.', ['path'], 'read_only', { args: { path: 'notes.txt' }, result: 'tea' }),
+  'fs.exists': makeFsTool('Whether a path exists.', ['path'], 'read_only', { args: { path: 'none.txt' }, result: false }),
+  'fs.list': makeFsTool('Names in a folder.', ['path'], 'read_only', { args: { path: 'dir' }, result: ['inner.txt'] }),
+  'fs.stat': makeFsTool('Facts of a path.', ['path'], 'read_only', { args: { path: 'notes.txt' } }),
   'fs.glob': {
-    ...fsTool('Files below `path` that fit a pattern.', ['pattern', 'path'], 'read_only', {
+    ...makeFsTool('Files below `path` that fit a pattern.', ['pattern', 'path'], 'read_only', {
       args: { pattern: '**/*.txt', path: 'dir' },
       result: ['/dir/inner.txt'],
     }),
     required: ['pattern'],
     args: (args) => [args.get('pattern')!, args.get('path') ?? '.'],
   },
-  'fs.write': fsTool('Writes a file, whole or not at all.', ['path', 'content'], 'workspace_write', {
+  'fs.write': makeFsTool('Writes a file, whole or not at all.', ['path', 'content'], 'workspace_write', {
     args: { path: 'new.txt', content: 'n' },
     result: true,
   }),
-  'fs.append': fsTool('Appends to a file.', ['path', 'content'], 'workspace_write', {
+  'fs.append': makeFsTool('Appends to a file.', ['path', 'content'], 'workspace_write', {
     args: { path: 'notes.txt', content: '!' },
     result: true,
   }),
-  'fs.mkdir': fsTool('Makes a folder and what is missing above it.', ['path'], 'workspace_write', {
+  'fs.mkdir': makeFsTool('Makes a folder and what is missing above it.', ['path'], 'workspace_write', {
     args: { path: 'a/b/c' },
     result: true,
   }),
-  'fs.remove': fsTool('Deletes a file or an empty folder.', ['path'], 'workspace_write', {
+  'fs.remove': makeFsTool('Deletes a file or an empty folder.', ['path'], 'workspace_write', {
     args: { path: 'notes.txt' },
     result: true,
   }),
-  'fs.delete': fsTool('Another name of fs.remove.', ['path'], 'workspace_write', { args: { path: 'notes.txt' }, result: true }),
-  'fs.copy': fsTool('Copies a file.', ['from', 'to'], 'workspace_write', {
+  'fs.delete': makeFsTool('Another name of fs.remove.', ['path'], 'workspace_write', {
+    args: { path: 'notes.txt' },
+    result: true,
+  }),
+  'fs.copy': makeFsTool('Copies a file.', ['from', 'to'], 'workspace_write', {
     args: { from: 'notes.txt', to: 'copy.txt' },
     result: true,
   }),
-  'fs.move': fsTool('Moves or renames a file or folder.', ['from', 'to'], 'workspace_write', {
+  'fs.move': makeFsTool('Moves or renames a file or folder.', ['from', 'to'], 'workspace_write', {
     args: { from: 'notes.txt', to: 'moved.txt' },
     result: true,
   }),
 
-  'env.get': plainTool(
+  'env.get': makePlainTool(
     'An environment variable, nil when it is not set or looks like a secret.',
     { name: text },
     { args: { name: 'HOME' }, result: '/home/ada' },
     'env',
   ),
-  'env.has': plainTool(
+  'env.has': makePlainTool(
     'Whether an environment variable is set and does not look like a secret.',
     { name: text },
     { args: { name: 'API_KEY' }, result: false },
     'env',
   ),
-  'env.list': plainTool(
+  'env.list': makePlainTool(
     'The environment variables that do not look like secrets.',
     {},
     { args: {}, result: { HOME: '/home/ada' } },
     'env',
   ),
   'env.set': {
-    ...plainTool(
+    ...makePlainTool(
       'Sets an environment variable of the run and of the programs that it starts.',
       { name: text, value: text },
       { args: { name: 'LANG', value: 'C' }, result: true },
@@ -244,10 +247,10 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     level: 'process_exec',
     answer: () => true,
   },
-  'env.cwd': plainTool('The folder of the run.', {}, { args: {}, result: '/' }, 'env'),
-  'env.home': plainTool('The home folder of the user.', {}, { args: {} }, 'env'),
-  'env.platform': plainTool('linux, darwin or windows.', {}, { args: {}, result: 'linux' }, 'env'),
-  'env.args': plainTool('The arguments of the script.', {}, { args: {}, result: ['first'] }, 'env'),
+  'env.cwd': makePlainTool('The folder of the run.', {}, { args: {}, result: '/' }, 'env'),
+  'env.home': makePlainTool('The home folder of the user.', {}, { args: {} }, 'env'),
+  'env.platform': makePlainTool('linux, darwin or windows.', {}, { args: {}, result: 'linux' }, 'env'),
+  'env.args': makePlainTool('The arguments of the script.', {}, { args: {}, result: ['first'] }, 'env'),
 
   'process.exec': {
     description: 'Runs a program without a shell; gives stdout, stderr, status and success.',
@@ -264,7 +267,7 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
   },
 
   json: {
-    ...plainTool(
+    ...makePlainTool(
       'The operations of json.* by name: parse, stringify, get, set, merge, flatten, diff.',
       { op: text, input: text, value: {}, json: document, path: text, a: document, b: document },
       { args: { op: 'get', json: { a: [1, 2] }, path: 'a[-1]' }, result: 2 },
@@ -272,48 +275,48 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     required: ['op'],
     args: (args) => [args.get('op')!, args],
   },
-  'json.parse': plainTool(
+  'json.parse': makePlainTool(
     'The value of a JSON text.',
     { input: text },
     { args: { input: '{"a": [1, null]}' }, result: { a: [1, null] } },
   ),
-  'json.stringify': plainTool(
+  'json.stringify': makePlainTool(
     'A value as JSON text.',
     { value: {} },
     { args: { value: { a: [1, null] } }, result: '{"a":[1,null]}' },
   ),
-  'json.get': plainTool(
+  'json.get': makePlainTool(
     'The value at a place such as `a.b[-1]`.',
     { json: document, path: text },
     { args: { json: '{"a": [{"b": 5}]}', path: '$.a[-1].b' }, result: 5 },
   ),
-  'json.set': plainTool(
+  'json.set': makePlainTool(
     'The document with another value at a place of dots; what lies between is made.',
     { json: document, path: text, value: {} },
     { args: { json: { a: 1 }, path: 'b.c', value: 2 }, result: { a: 1, b: { c: 2 } } },
   ),
-  'json.merge': plainTool(
+  'json.merge': makePlainTool(
     'Two documents joined at every depth; the second wins, lists are replaced.',
     { a: document, b: document },
     { args: { a: { x: { y: 1 }, l: [1] }, b: { x: { z: 2 }, l: [2] } }, result: { x: { y: 1, z: 2 }, l: [2] } },
   ),
-  'json.flatten': plainTool(
+  'json.flatten': makePlainTool(
     'A document as one dict from places to values.',
     { value: document },
     { args: { value: { a: { b: [1, 2] } } }, result: { 'a.b[0]': 1, 'a.b[1]': 2 } },
   ),
-  'json.diff': plainTool(
+  'json.diff': makePlainTool(
     'Additions, deletions and changes between two documents, by place.',
     { a: document, b: document },
     { args: { a: 1, b: 2 }, result: { additions: {}, deletions: {}, changes: { '<root>': { old: 1, new: 2 } } } },
   ),
 
-  'crypto.sha256': plainTool(
+  'crypto.sha256': makePlainTool(
     'SHA-256 of a text, hex.',
     { input: text },
     { args: { input: 'abc' }, result: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' },
   ),
-  'crypto.sha512': plainTool(
+  'crypto.sha512': makePlainTool(
     'SHA-512 of a text, hex.',
     { input: text },
     {
@@ -322,19 +325,19 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
         'cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e',
     },
   ),
-  'crypto.md5': plainTool(
+  'crypto.md5': makePlainTool(
     'MD5 of a text, hex.',
     { input: text },
     { args: { input: '' }, result: 'd41d8cd98f00b204e9800998ecf8427e' },
   ),
-  'crypto.blake3': plainTool(
+  'crypto.blake3': makePlainTool(
     'BLAKE3 of a text, hex.',
     { input: text },
     { args: { input: '' }, result: 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262' },
   ),
-  'crypto.base64_encode': plainTool('A text in base64.', { input: text }, { args: { input: 'tea' }, result: 'dGVh' }),
-  'crypto.base64_decode': plainTool('The text of base64.', { input: text }, { args: { input: 'dGVh' }, result: 'tea' }),
-  'crypto.hmac_sha256': plainTool(
+  'crypto.base64_encode': makePlainTool('A text in base64.', { input: text }, { args: { input: 'tea' }, result: 'dGVh' }),
+  'crypto.base64_decode': makePlainTool('The text of base64.', { input: text }, { args: { input: 'dGVh' }, result: 'tea' }),
+  'crypto.hmac_sha256': makePlainTool(
     'HMAC with SHA-256, hex.',
     { key: secret, message: text },
     {
@@ -343,7 +346,7 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     },
   ),
   'crypto.hkdf_sha256': {
-    ...plainTool(
+    ...makePlainTool(
       'A key that is derived from another one, for a purpose (RFC 5869), hex.',
       { key: secret, salt: text, info: text, length: { type: 'integer', minimum: 1, maximum: 8160, default: 32 } },
       {
@@ -353,9 +356,9 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     ),
     required: ['key'],
   },
-  'crypto.uuid': plainTool('A random UUID (version 4).', {}, { args: {} }, 'random'),
+  'crypto.uuid': makePlainTool('A random UUID (version 4).', {}, { args: {} }, 'random'),
   'crypto.random_int': {
-    ...plainTool(
+    ...makePlainTool(
       'A random whole number between two, both possible.',
       { min: integer, max: integer },
       { args: { min: 3, max: 3 }, result: 3 },
@@ -367,13 +370,13 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
         ? { path: '$.max', expected: `${display(args.get('min')!)} or more`, actual: display(args.get('max')!) }
         : null,
   },
-  'crypto.ed25519_keygen': plainTool('A fresh key pair: public_key and secret_key in base64.', {}, { args: {} }, 'random'),
-  'crypto.ed25519_sign': plainTool(
+  'crypto.ed25519_keygen': makePlainTool('A fresh key pair: public_key and secret_key in base64.', {}, { args: {} }, 'random'),
+  'crypto.ed25519_sign': makePlainTool(
     'The Ed25519 signature of a text, in base64.',
     { message: text, secret_key: secret },
     { args: { message: '', secret_key: RFC8032.secret_key }, result: RFC8032.signature },
   ),
-  'crypto.ed25519_verify': plainTool(
+  'crypto.ed25519_verify': makePlainTool(
     'Whether an Ed25519 signature in base64 fits a text.',
     { message: text, signature: text, public_key: text },
     { args: { message: '', signature: RFC8032.signature, public_key: RFC8032.public_key }, result: true },
@@ -392,7 +395,7 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     required: [],
     examples: [{ args: { prompt: 'hi', provider: 'mock' } }],
     args: (args) => [args],
-    answer: answerOfModel,
+    answer: makeModelAnswer,
   },
   'llm.complete': {
     ...llm,
@@ -400,8 +403,8 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     properties: { prompt: text, ...llmProperties },
     required: ['prompt'],
     examples: [{ args: { prompt: 'Once upon', provider: 'mock', result: 'text' }, result: 'Mock completion after 9 chars' }],
-    args: (args) => [args.get('prompt')!, null, null, given(args, ['model', 'provider', 'max_tokens'])],
-    answer: answerOfModel,
+    args: (args) => [args.get('prompt')!, null, null, pickGiven(args, ['model', 'provider', 'max_tokens'])],
+    answer: makeModelAnswer,
   },
   'llm.embed': {
     ...llm,
@@ -409,14 +412,14 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     properties: { text, model: llmProperties.model, provider: text },
     required: ['text'],
     examples: [{ args: { text: 'tea', provider: 'mock' } }],
-    args: (args) => [args.get('text')!, given(args, ['model', 'provider'])],
+    args: (args) => [args.get('text')!, pickGiven(args, ['model', 'provider'])],
   },
 
-  'time.now': plainTool('Milliseconds since 1970.', {}, { args: {} }, 'time'),
+  'time.now': makePlainTool('Milliseconds since 1970.', {}, { args: {} }, 'time'),
 }
 
 /** How much a tool may do, from what it touches. */
-function securityLevel({ level }: StandardTool): 'safe' | 'restricted' | 'privileged' {
+function chooseSecurityLevel({ level }: StandardTool): 'safe' | 'restricted' | 'privileged' {
   if (level === 'process_exec') return 'privileged'
   return level === 'none' ? 'safe' : 'restricted'
 }
@@ -436,43 +439,43 @@ export const STANDARD_TOOLS: readonly {
   description: tool.description,
   effect: tool.effect,
   level: tool.level,
-  security: securityLevel(tool),
+  security: chooseSecurityLevel(tool),
   isPure: tool.pure === true,
-  schema: schemaOf(tool),
+  schema: makeSchema(tool),
   examples: tool.examples,
 }))
 
-function schemaOf(tool: StandardTool): object {
+function makeSchema(tool: StandardTool): object {
   return { type: 'object', properties: tool.properties, required: tool.required, additionalProperties: false }
 }
 
-function toolOf(id: string): StandardTool | null {
+function findTool(id: string): StandardTool | null {
   return Object.hasOwn(TABLE, id) ? TABLE[id as StandardToolId] : null // own key
 }
 
 const entries = new Map<string, HarnDict>()
 
 /** The registry entry of a standard tool, or null: one dict for each, which nobody changes. */
-export function standardEntry(id: string): HarnDict | null {
-  const tool = toolOf(id)
+export function findStandardEntry(id: string): HarnDict | null {
+  const tool = findTool(id)
   if (tool === null) return null
   let entry = entries.get(id)
-  if (entry === undefined) entries.set(id, (entry = entryOf(id, tool)))
+  if (entry === undefined) entries.set(id, (entry = makeEntry(id, tool)))
   return entry
 }
 
-function entryOf(id: string, tool: StandardTool): HarnDict {
+function makeEntry(id: string, tool: StandardTool): HarnDict {
   const entry = HarnDict.of({
     name: id,
     description: tool.description,
     executor: 'builtin',
     version: '1.0.0',
-    parameters: fromPlain(schemaOf(tool) as never),
+    parameters: fromPlain(makeSchema(tool) as never),
     recovery: tool.safe ? 'safe' : 'once',
     annotations: HarnDict.of({
       side_effect_level: tool.level,
       category: id.split('.')[0]!,
-      security_level: securityLevel(tool),
+      security_level: chooseSecurityLevel(tool),
     }),
   })
   if (tool.pure === true) entry.set('cacheable', true)
@@ -480,18 +483,18 @@ function entryOf(id: string, tool: StandardTool): HarnDict {
 }
 
 /** The builtin behind a standard tool and its arguments. */
-export function standardCall(id: string, args: HarnDict): { readonly builtin: string; readonly args: Value[] } | null {
-  const tool = toolOf(id)
+export function makeStandardCall(id: string, args: HarnDict): { readonly builtin: string; readonly args: Value[] } | null {
+  const tool = findTool(id)
   return tool === null ? null : { builtin: STANDARD_TOOL_BUILTINS[id as StandardToolId], args: tool.args(args) }
 }
 
 /** What is wrong with arguments that fit the schema of a standard tool, or null. */
-export function standardProblem(id: string, args: HarnDict): ArgumentProblem | null {
-  return toolOf(id)?.problem?.(args) ?? null
+export function findStandardProblem(id: string, args: HarnDict): ArgumentProblem | null {
+  return findTool(id)?.problem?.(args) ?? null
 }
 
 /** What a standard tool gives for what its builtin gave. */
-export function standardAnswer(id: string, value: Value, args: HarnDict): Value {
-  const answer = toolOf(id)?.answer
+export function makeStandardAnswer(id: string, value: Value, args: HarnDict): Value {
+  const answer = findTool(id)?.answer
   return answer === undefined ? value : answer(value, args)
 }

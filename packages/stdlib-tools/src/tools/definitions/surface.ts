@@ -4,8 +4,8 @@
 import { HarnClosure, HarnDict, HarnList, builtin, display, sortTexts } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
 import { readApprovalPolicy } from '../policy/approval-policy.js'
-import { boundRegistry, entriesOf, isRegistry, listAt } from './registry.js'
-import { SIDE_EFFECT_LEVELS, globOne, rankOf, readAnnotations, readPolicy } from '../policy/tool-policy.js'
+import { boundRegistry, listEntries, isRegistry, listAt } from './registry.js'
+import { SIDE_EFFECT_LEVELS, matchesGlob, rankLevel, readAnnotations, readPolicy } from '../policy/tool-policy.js'
 import type { CapabilityPolicy, ToolAnnotations } from '../policy/tool-policy.js'
 
 interface SurfaceTool {
@@ -30,7 +30,7 @@ class Report {
   }
 }
 
-function parameterKeys(parameters: Value | undefined): readonly string[] {
+function listParameterKeys(parameters: Value | undefined): readonly string[] {
   if (!(parameters instanceof HarnDict)) return []
   const properties = parameters.get('properties')
   if (properties instanceof HarnDict) return properties.keys()
@@ -45,7 +45,7 @@ function readEntry(entry: HarnDict, policy: CapabilityPolicy | null): SurfaceToo
   return {
     name,
     hasSchema: entry.has('parameters'),
-    parameterKeys: parameterKeys(entry.get('parameters')),
+    parameterKeys: listParameterKeys(entry.get('parameters')),
     annotations: readAnnotations(entry.get('annotations')) ?? policy?.annotations.get(name) ?? null,
     hasExecutor:
       typeof entry.get('executor') === 'string' ||
@@ -65,7 +65,7 @@ function readNative(entry: HarnDict, policy: CapabilityPolicy | null): SurfaceTo
   return {
     name,
     hasSchema: schema !== undefined,
-    parameterKeys: parameterKeys(schema),
+    parameterKeys: listParameterKeys(schema),
     annotations: readAnnotations(entry.get('annotations')) ?? policy?.annotations.get(name) ?? null,
     hasExecutor: true,
     deferred: entry.get('defer_loading') === true,
@@ -88,7 +88,7 @@ class Inputs {
     return undefined
   }
 
-  prompts(): string[] {
+  listPrompts(): string[] {
     const texts: string[] = []
     for (const source of this.sources) {
       for (const key of ['system', 'prompt']) {
@@ -103,7 +103,7 @@ class Inputs {
 
 function readTools(inputs: Inputs, policy: CapabilityPolicy | null): SurfaceTool[] {
   const given = inputs.get('tools')
-  const entries = given instanceof HarnDict ? entriesOf(given) : given instanceof HarnList ? given.view() : []
+  const entries = given instanceof HarnDict ? listEntries(given) : given instanceof HarnList ? given.view() : []
   const tools: SurfaceTool[] = []
   for (const entry of entries) {
     const tool = entry instanceof HarnDict ? readEntry(entry, policy) : null
@@ -159,7 +159,7 @@ function checkEntry(report: Report, tool: SurfaceTool, active: readonly SurfaceT
 
 function checkConstraints(report: Report, policy: CapabilityPolicy, active: readonly SurfaceTool[]): void {
   for (const constraint of policy.constraints) {
-    const matched = active.filter((tool) => globOne(constraint.tool, tool.name))
+    const matched = active.filter((tool) => matchesGlob(constraint.tool, tool.name))
     if (matched.length === 0 && !constraint.tool.includes('*')) {
       const message = `ToolArgConstraint references tool '${constraint.tool}' which is not active`
       report.add('warning', 'UNKNOWN_ARG_CONSTRAINT_TOOL', message, constraint.tool, 'tool_arg_constraints.tool')
@@ -202,7 +202,7 @@ function checkApproval(report: Report, given: Value | undefined, activeNames: Re
 const FENCE = '```'
 
 /** The text without fenced blocks and without lines that a marker suppresses. */
-function visibleLines(text: string): string {
+function cutToVisible(text: string): string {
   const kept: string[] = []
   let fenced = false
   let ignoring = false
@@ -227,9 +227,9 @@ const NOT_TOOLS: ReadonlySet<string> = new Set(
 )
 
 /** Names that a prompt uses as tools, sorted and without repeats. */
-function promptReferences(text: string): string[] {
+function listPromptReferences(text: string): string[] {
   const names = new Set<string>()
-  const visible = visibleLines(text)
+  const visible = cutToVisible(text)
   for (const match of visible.matchAll(/<tool_call>\s*([A-Za-z_]\w*)/g)) names.add(match[1]!)
   for (const match of visible.matchAll(/(?<!\w)\d*([A-Za-z_]\w*)\s*\(/g)) names.add(match[1]!)
   return sortTexts([...names].filter((name) => !NOT_TOOLS.has(name)))
@@ -250,7 +250,7 @@ function checkPrompt(
   activeNames: ReadonlySet<string>,
   searchActive: boolean,
 ): void {
-  for (const name of promptReferences(text)) {
+  for (const name of listPromptReferences(text)) {
     const tool = tools.find((candidate) => candidate.name === name)
     if (tool === undefined) {
       if (name.includes('_') || name.startsWith('tool') || name.startsWith('run')) {
@@ -288,19 +288,19 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   const active =
     policy === null || policy.tools.length === 0
       ? tools
-      : tools.filter((tool) => policy.tools.some((pattern) => globOne(pattern, tool.name)))
+      : tools.filter((tool) => policy.tools.some((pattern) => matchesGlob(pattern, tool.name)))
   const activeNames = new Set(active.map((tool) => tool.name))
   const search = inputs.get('tool_search') ?? null
   const report = new Report()
   for (const tool of active) checkEntry(report, tool, active, activeNames)
   if (policy !== null) checkConstraints(report, policy, active)
   checkApproval(report, inputs.get('approval_policy'), activeNames)
-  for (const text of inputs.prompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
+  for (const text of inputs.listPrompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
   if (policy !== null && policy.level !== null) {
     // Here a text that is no level holds everything back; where calls are judged it holds back nothing.
     const ceiling = SIDE_EFFECT_LEVELS.includes(policy.level) ? policy.level : 'none'
     for (const tool of active) {
-      if (tool.annotations === null || rankOf(tool.annotations.level) <= rankOf(ceiling)) continue
+      if (tool.annotations === null || rankLevel(tool.annotations.level) <= rankLevel(ceiling)) continue
       const { level } = tool.annotations
       const message = `tool '${tool.name}' requires side-effect level '${level}' but policy ceiling is '${ceiling}'`
       report.add('error', 'SIDE_EFFECT_CEILING_EXCEEDED', message, tool.name, 'side_effect_level')
@@ -311,7 +311,7 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
 
 function run(ctx: Context, surface: Value, options: Value): Result {
   const subject = ctx.argc === 0 ? ctx.state(boundRegistry).registry : surface
-  ctx.charge(subject instanceof HarnDict && isRegistry(subject) ? 8 * entriesOf(subject).length : 8)
+  ctx.charge(subject instanceof HarnDict && isRegistry(subject) ? 8 * listEntries(subject).length : 8)
   return validateSurface(subject, options)
 }
 

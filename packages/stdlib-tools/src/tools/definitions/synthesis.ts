@@ -10,12 +10,12 @@ import {
   family,
   frame,
   sortTexts,
-  sortedJson,
-  utf8,
+  stringifySorted,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
 import { refuseBuiltin, refuseTool } from '../policy/tool-policy.js'
-import { present, textAt } from './registry.js'
+import { getOrNil, readText } from './registry.js'
 
 type SynthExecutor = 'dry_run' | 'host_bridge' | 'mcp_server'
 
@@ -71,7 +71,7 @@ export function inferLevel(capabilities: readonly string[]): string {
   return rule?.level ?? 'read_only'
 }
 
-function executorRecord(spec: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
+function makeExecutorRecord(spec: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
   switch (spec.executor) {
     case 'dry_run':
       return HarnDict.of({ kind: 'dry_run' })
@@ -83,8 +83,8 @@ function executorRecord(spec: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
 }
 
 /** The text that the id is computed over. */
-export function identityText(spec: Omit<SynthSpec, 'id' | 'client'>): string {
-  return sortedJson(
+export function formatIdentity(spec: Omit<SynthSpec, 'id' | 'client'>): string {
+  return stringifySorted(
     HarnDict.of({
       name: spec.name,
       description: spec.description,
@@ -92,7 +92,7 @@ export function identityText(spec: Omit<SynthSpec, 'id' | 'client'>): string {
       return_type: spec.returnType,
       capabilities: new HarnList([...spec.capabilities]),
       side_effect_level: spec.level,
-      executor: executorRecord(spec),
+      executor: makeExecutorRecord(spec),
     }),
   )
 }
@@ -119,25 +119,25 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
       'synthesized tools are dry-run, host_bridge, or mcp_server only'
     )
   }
-  const description = textAt(config, 'description') ?? ''
+  const description = readText(config, 'description') ?? ''
   if (description.trim() === '') return 'tool_synthesize: description must be a non-empty string'
-  const given = textAt(config, 'name') ?? ''
+  const given = readText(config, 'name') ?? ''
   const name = given.trim() === '' ? inferName(description) : given
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return `tool_synthesize: invalid tool name ${debugQuoted(name)}; use ASCII letters, digits, and underscores`
   }
-  const capabilities = readCapabilities(present(config, 'capabilities'))
+  const capabilities = readCapabilities(getOrNil(config, 'capabilities'))
   if (typeof capabilities === 'string') return capabilities
-  const executor = textAt(config, 'executor') ?? 'dry_run'
+  const executor = readText(config, 'executor') ?? 'dry_run'
   if (executor !== 'dry_run' && executor !== 'host_bridge' && executor !== 'mcp_server') {
     return `tool_synthesize: unknown executor ${debugQuoted(executor)}; expected "dry_run", "host_bridge", or "mcp_server"`
   }
-  const target = executor === 'dry_run' ? '' : (textAt(config, executor === 'host_bridge' ? 'host_tool' : 'mcp_tool') ?? name)
+  const target = executor === 'dry_run' ? '' : (readText(config, executor === 'host_bridge' ? 'host_tool' : 'mcp_tool') ?? name)
   if (executor === 'host_bridge' && target.trim() === '')
     return 'tool_synthesize: host_bridge executor requires a non-empty host_tool'
   if (executor === 'mcp_server' && target.trim() === '')
     return 'tool_synthesize: mcp_server executor requires a non-empty mcp_tool'
-  const client = executor === 'mcp_server' ? present(config, 'mcp_client') : null
+  const client = executor === 'mcp_server' ? getOrNil(config, 'mcp_client') : null
   if (client !== null && !(client instanceof HarnHandle && client.kind === 'mcp_client'))
     return 'tool_synthesize: mcp_client must be an MCP client handle'
   return {
@@ -146,10 +146,10 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
     parameters: config.get('parameters') ?? config.get('params') ?? new HarnDict(),
     returnType: config.get('return_type') ?? config.get('returns') ?? null,
     capabilities,
-    level: textAt(config, 'side_effect_level') ?? inferLevel(capabilities),
+    level: readText(config, 'side_effect_level') ?? inferLevel(capabilities),
     executor,
     target,
-    server: executor === 'mcp_server' ? textAt(config, 'mcp_server') : null,
+    server: executor === 'mcp_server' ? readText(config, 'mcp_server') : null,
     client,
   }
 }
@@ -157,14 +157,14 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
 function synthesize(ctx: Context, config: Value): Result {
   const spec = readConfig(config)
   if (typeof spec === 'string') return ctx.throw(spec)
-  const text = identityText(spec)
+  const text = formatIdentity(spec)
   ctx.charge(text.length >> 6, text.length)
-  const id = `tool_synth_${ctx.machine.hashHex(utf8(text)).slice(0, 16)}`
+  const id = `tool_synth_${ctx.machine.hashHex(toUtf8(text)).slice(0, 16)}`
   ctx.state(synthesis).specs.set(id, { ...spec, id })
   return ctx.machine.closureOver('tool_synth_invoke', [id], ['args'])
 }
 
-function cacheEntry(spec: SynthSpec): HarnDict {
+function encodeSpec(spec: SynthSpec): HarnDict {
   const entry = HarnDict.of({
     id: spec.id,
     name: spec.name,
@@ -183,10 +183,10 @@ function cacheEntry(spec: SynthSpec): HarnDict {
   return entry
 }
 
-function cached(ctx: Context): Result {
+function listCached(ctx: Context): Result {
   const { specs } = ctx.state(synthesis)
   ctx.charge(specs.size, 160 * specs.size)
-  return new HarnList(sortTexts([...specs.keys()]).map((id) => cacheEntry(specs.get(id)!)))
+  return new HarnList(sortTexts([...specs.keys()]).map((id) => encodeSpec(specs.get(id)!)))
 }
 
 /** Only names are checked: a parameter is missing when its key is. */
@@ -202,7 +202,7 @@ function refuseArguments(spec: SynthSpec, args: Value): string | null {
   return null
 }
 
-function dryRun(spec: SynthSpec, args: Value): HarnDict {
+function makeDryRun(spec: SynthSpec, args: Value): HarnDict {
   return HarnDict.of({
     _type: 'synthesized_tool_result',
     status: 'dry_run',
@@ -242,7 +242,7 @@ function invoke(ctx: Context, id: Value, args: Value): Result {
     return ctx.throw(`tool_synth_invoke: unknown synthesis id ${debugQuoted(id)}; synthesize the tool in this run first`)
   const wrong = refuseArguments(spec, args)
   if (wrong !== null) return ctx.throw(wrong)
-  if (spec.executor === 'dry_run') return dryRun(spec, args)
+  if (spec.executor === 'dry_run') return makeDryRun(spec, args)
   const target = spec.executor === 'host_bridge' ? 'host_tool_call' : 'mcp_call'
   const refused = refuseTool(ctx, spec.name, args) ?? refuseBuiltin(ctx, target)
   if (refused !== null) return refused
@@ -276,7 +276,7 @@ export const toolSynthesisFamily: BuiltinFamily = {
     builtin(
       'tool_synthesis_cache() -> list',
       { doc: 'The specifications of the tools synthesized in this run, by id.', effects: [] },
-      cached,
+      listCached,
     ),
     builtin('tool_synthesis_clear() -> nil', { doc: 'Forgets every synthesized tool.', effects: [] }, (ctx) => {
       ctx.state(synthesis).specs.clear()

@@ -1,15 +1,25 @@
-import { HarnBuiltin, HarnDict, HarnFloat, debugQuoted, display, jsonFloat, parseJson, sortedJson } from '@bridle/vm/families'
+import {
+  HarnBuiltin,
+  HarnDict,
+  HarnFloat,
+  debugQuoted,
+  display,
+  formatJsonFloat,
+  parseJson,
+  stringifySorted,
+} from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { planFamily } from './plan.js'
 import { hostCallFamily } from '../dispatch/host-call.js'
 import { hostMocksFamily } from '../dispatch/host-mocks.js'
-import { identityText, inferLevel, inferName, toolSynthesisFamily } from './synthesis.js'
+import { formatIdentity, inferLevel, inferName, toolSynthesisFamily } from './synthesis.js'
 import { toolsFamily } from './tools.js'
 import type { FakeMachine } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 
-const machine = (): FakeMachine => fakeMachine(toolsFamily, toolSynthesisFamily, planFamily, hostCallFamily, hostMocksFamily)
+const makeMachine = (): FakeMachine =>
+  makeFakeMachine(toolsFamily, toolSynthesisFamily, planFamily, hostCallFamily, hostMocksFamily)
 
 /** A value written as JSON; the text `"<fn>"` stands for a callable. */
 function v(json: string): Value {
@@ -45,17 +55,17 @@ test.each<[number, string]>([
   [Number.NaN, 'null'],
   [-2.5e-9, '-2.5e-9'],
 ])('float %s is written %s in sorted JSON', (value, text) => {
-  expect(jsonFloat(value)).toBe(text)
+  expect(formatJsonFloat(value)).toBe(text)
 })
 
 test('sorted JSON orders keys by code point at every level and keeps ints exact', () => {
-  expect(sortedJson(v('{"b": {"z": 1, "a": [true, null]}, "a": 9007199254740993, "": "q\\"\\n\\u0001"}'))).toBe(
+  expect(stringifySorted(v('{"b": {"z": 1, "a": [true, null]}, "a": 9007199254740993, "": "q\\"\\n\\u0001"}'))).toBe(
     '{"":"q\\"\\n\\u0001","a":9007199254740993,"b":{"a":[true,null],"z":1}}',
   )
 })
 
 test('the indented form has two spaces a level and keeps empty containers closed', () => {
-  expect(sortedJson(v('{"a": [1, {}], "b": []}'), 2)).toBe('{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}')
+  expect(stringifySorted(v('{"a": [1, {}], "b": []}'), 2)).toBe('{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}')
 })
 
 test.each<[string, string]>([
@@ -97,11 +107,11 @@ test.each<[string, string]>([
   ['{"handler": "<fn>", "defer_loading": null}', '`defer_loading` must be a bool'],
   ['{"handler": "<fn>", "namespace": ""}', '`namespace` must be a non-empty string'],
 ])('tool_define refuses %s', (config, text) => {
-  expect(faultText(() => define(machine(), 't', config))).toContain(text)
+  expect(faultText(() => define(makeMachine(), 't', config))).toContain(text)
 })
 
 test('tool_define checks argument count and types first', () => {
-  const m = machine()
+  const m = makeMachine()
   expect(faultText(() => callBuiltin(m, 'tool_define', null, 'a', 'b'))).toBe(
     'tool_define: requires registry, name, description, and config dict',
   )
@@ -117,7 +127,7 @@ test('tool_define checks argument count and types first', () => {
 })
 
 test('an entry holds the configuration, and config keys override', () => {
-  const m = machine()
+  const m = makeMachine()
   const registry = define(
     m,
     'read',
@@ -132,7 +142,7 @@ test('an entry holds the configuration, and config keys override', () => {
 })
 
 test('a tool that is defined again moves to the end', () => {
-  const m = machine()
+  const m = makeMachine()
   let registry = define(m, 'a', '{"handler": "<fn>"}')
   registry = callBuiltin(m, 'tool_define', registry, 'b', '', v('{"handler": "<fn>"}'))
   registry = callBuiltin(m, 'tool_define', registry, 'a', 'again', v('{"handler": "<fn>"}'))
@@ -143,7 +153,7 @@ test('a tool that is defined again moves to the end', () => {
 const PING = '{"executor": "provider_native", "parameters": {"host": "string"}, "returns": {"type": "string"}}'
 
 test('tool_describe and tool_prompt have the exact forms of the reference', () => {
-  const m = machine()
+  const m = makeMachine()
   const registry = define(m, 'ping', PING, 'Ping')
   expect(callBuiltin(m, 'tool_describe', registry)).toBe('Available tools:\n- ping(host: string): Ping\n  returns type: string')
   expect(callBuiltin(m, 'tool_describe', callBuiltin(m, 'tool_registry'))).toBe('Available tools:\n(none)')
@@ -156,37 +166,37 @@ test('tool_describe and tool_prompt have the exact forms of the reference', () =
 })
 
 test('tool_schema requires every parameter and resolves references', () => {
-  const m = machine()
+  const m = makeMachine()
   const registry = define(
     m,
     't',
     '{"executor": "provider_native", "parameters": {"n": "int", "d": {"type": "string", "required": false}, "r": {"$ref": "Known"}, ' +
       '"u": {"$ref": "Unknown"}, "x": 5}, "returns": "float"}',
   )
-  expect(sortedJson(callBuiltin(m, 'tool_schema', registry, v('{"Known": {"type": "object"}}')))).toBe(
+  expect(stringifySorted(callBuiltin(m, 'tool_schema', registry, v('{"Known": {"type": "object"}}')))).toBe(
     '{"components":{"schemas":{"Known":{"type":"object"}}},"schema_version":"harn-tools/1.0","tools":[{"description":"","inputSchema":{"properties":' +
       '{"d":{"required":false,"type":"string"},"n":{"type":"integer"},"r":{"type":"object"},"u":{"$ref":"#/components/schemas/Unknown"},"x":{"type":"string"}},' +
       '"required":["d","n","r","u","x"],"type":"object"},"name":"t","outputSchema":{"type":"number"}}]}',
   )
-  expect(sortedJson(callBuiltin(m, 'tool_schema', define(m, 'e', '{"handler": "<fn>"}')))).toContain(
+  expect(stringifySorted(callBuiltin(m, 'tool_schema', define(m, 'e', '{"handler": "<fn>"}')))).toContain(
     '"inputSchema":{"properties":{},"type":"object"}',
   )
 })
 
 test('tool_parse_call skips bad JSON and stops at an unclosed tag', () => {
-  const m = machine()
+  const m = makeMachine()
   const text = 'a <tool_call> {"name": "x"} </tool_call><tool_call>oops</tool_call><tool_call>[1]</tool_call><tool_call>{"y": 1}'
   expect(display(callBuiltin(m, 'tool_parse_call', text))).toBe('[{name: x}, [1]]')
 })
 
 test('tool_format_result escapes control characters the long way', () => {
-  expect(callBuiltin(machine(), 'tool_format_result', 'n', 'a"\\b\b\n\u0001é')).toBe(
+  expect(callBuiltin(makeMachine(), 'tool_format_result', 'n', 'a"\\b\b\n\u0001é')).toBe(
     '<tool_result>{"name": "n", "result": "a\\"\\\\b\\u0008\\n\\u0001é"}</tool_result>',
   )
 })
 
 test('tool_ref and tool_def look at the bound registry', () => {
-  const m = machine()
+  const m = makeMachine()
   expect(faultText(() => callBuiltin(m, 'tool_ref', 'a'))).toBe(
     'tool_ref: no tool registry bound to this scope. Call tool_bind(registry) first, or invoke inside an agent_loop.',
   )
@@ -222,7 +232,7 @@ test.each<[string[], string]>([
 })
 
 test('the id of a synthesized tool is the reference vector', () => {
-  const m = machine()
+  const m = makeMachine()
   callBuiltin(
     m,
     'tool_synthesize',
@@ -248,16 +258,16 @@ test('the identity of each executor', () => {
     level: 'none',
     server: null,
   }
-  expect(identityText({ ...spec, executor: 'host_bridge', target: 'x' })).toContain(
+  expect(formatIdentity({ ...spec, executor: 'host_bridge', target: 'x' })).toContain(
     '"executor":{"host_tool":"x","kind":"host_bridge"}',
   )
-  expect(identityText({ ...spec, executor: 'mcp_server', target: 'x' })).toContain(
+  expect(formatIdentity({ ...spec, executor: 'mcp_server', target: 'x' })).toContain(
     '"executor":{"kind":"mcp_server","server_name":null,"tool_name":"x"}',
   )
 })
 
 test('equal specifications share one entry, whatever the order of capabilities', () => {
-  const m = machine()
+  const m = makeMachine()
   callBuiltin(m, 'tool_synthesize', v('{"description": "d", "capabilities": ["b", "a", "b"]}'))
   callBuiltin(m, 'tool_synthesize', v('{"description": "d", "capabilities": ["a", "b"]}'))
   expect(display(callBuiltin(m, 'tool_synthesis_cache'))).toContain('capabilities: [a, b]')
@@ -290,11 +300,11 @@ test.each<[string, string]>([
   ],
   ['{"description": "d", "executor": "mcp_server", "mcp_client": 4}', 'tool_synthesize: mcp_client must be an MCP client handle'],
 ])('tool_synthesize refuses %s', (config, text) => {
-  expect(faultText(() => callBuiltin(machine(), 'tool_synthesize', v(config)))).toBe(text)
+  expect(faultText(() => callBuiltin(makeMachine(), 'tool_synthesize', v(config)))).toBe(text)
 })
 
 test('a synthesized tool checks names of arguments and answers what it would do', () => {
-  const m = machine()
+  const m = makeMachine()
   const tool = callBuiltin(
     m,
     'tool_synthesize',
@@ -313,7 +323,7 @@ test('a synthesized tool checks names of arguments and answers what it would do'
 })
 
 test('a synthesized host tool is dispatched like host_tool_call', () => {
-  const m = machine()
+  const m = makeMachine()
   const tool = callBuiltin(
     m,
     'tool_synthesize',
@@ -331,7 +341,7 @@ test('a synthesized host tool is dispatched like host_tool_call', () => {
 })
 
 test('the id of a plan is the reference vector', () => {
-  const m = machine()
+  const m = makeMachine()
   const plan = callBuiltin(
     m,
     'plan_artifact',
@@ -357,11 +367,11 @@ test.each<[string, string, string]>([
   ['{}', 'approval', '{state: unrequested}'],
   ['5', 'steps', '[]'],
 ])('plan_artifact of %s has %s %s', (given, key, text) => {
-  expect(display((callBuiltin(machine(), 'plan_artifact', v(given)) as HarnDict).get(key)!)).toBe(text)
+  expect(display((callBuiltin(makeMachine(), 'plan_artifact', v(given)) as HarnDict).get(key)!)).toBe(text)
 })
 
-function surface(tools: string, options = '{}'): string {
-  const report = callBuiltin(machine(), 'tool_surface_validate', v(`{"tools": ${tools}}`), v(options)) as HarnDict
+function checkSurface(tools: string, options = '{}'): string {
+  const report = callBuiltin(makeMachine(), 'tool_surface_validate', v(`{"tools": ${tools}}`), v(options)) as HarnDict
   const rows = (report.get('diagnostics') as unknown as { items: HarnDict[] }).items
   return [
     String(report.get('valid')),
@@ -429,11 +439,11 @@ test.each<[string, string, string]>([
       "DEPRECATED_ARG_ALIAS warning e arg_schema.arg_aliases.file: prompt mentions alias 'file' for tool 'e'; use canonical argument 'path'",
   ],
 ])('tool_surface_validate of %s with %s', (tools, options, report) => {
-  expect(surface(tools, options)).toBe(report)
+  expect(checkSurface(tools, options)).toBe(report)
 })
 
 test('host mocks answer newest first, match a subset of params, and are recorded', () => {
-  const m = machine()
+  const m = makeMachine()
   callBuiltin(m, 'host_mock', 'a', 'b', 1)
   callBuiltin(m, 'host_mock', 'a', 'b', v('{"result": 2, "params": {"x": 1}}'))
   callBuiltin(m, 'host_mock', 'a', 'c', v('{"error": "boom"}'))
@@ -457,7 +467,7 @@ test('host mocks answer newest first, match a subset of params, and are recorded
 })
 
 test('the embedding program is asked after mocks, and process.exec falls back to an effect', () => {
-  const m = machine()
+  const m = makeMachine()
   m.perform = (effect) =>
     effect.kind === 'host.call'
       ? { ok: true, value: effect.args['capability'] === 'own' ? { handled: true, value: 7 } : { handled: false } }
@@ -488,7 +498,7 @@ test('the embedding program is asked after mocks, and process.exec falls back to
 })
 
 test('host_tool_list normalises what hosts answer', () => {
-  const m = machine()
+  const m = makeMachine()
   const list = (answer: unknown): string => {
     m.perform = () => ({ ok: true, value: { attached: true, value: answer as null } })
     return display(callBuiltin(m, 'host_tool_list'))
@@ -509,7 +519,7 @@ test('host_tool_list normalises what hosts answer', () => {
 })
 
 test('a failing host tool is caught as the full error dict', () => {
-  const m = machine()
+  const m = makeMachine()
   m.perform = () => ({
     ok: false,
     error: { kind: 'thrown', message: 'late', value: { name: 'ToolError', code: 'timeout', message: 'late' } },
@@ -526,5 +536,5 @@ test('a failing host tool is caught as the full error dict', () => {
 })
 
 test('a float result keeps its point in an id text', () => {
-  expect(sortedJson(HarnDict.of({ x: new HarnFloat(2) }))).toBe('{"x":2.0}')
+  expect(stringifySorted(HarnDict.of({ x: new HarnFloat(2) }))).toBe('{"x":2.0}')
 })

@@ -10,12 +10,12 @@ import {
   HarnList,
   HarnStruct,
   Keyed,
-  codePointLength,
+  countCodePoints,
   compare,
   equals,
   isInt,
-  sortedJson,
-  structuralKey,
+  stringifySorted,
+  makeStructuralKey,
   typeName,
 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
@@ -42,7 +42,7 @@ const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['nil', 'null'],
 ])
 
-function jsonTypeName(value: Value): string {
+function nameJsonType(value: Value): string {
   if (value === null) return 'null'
   if (value instanceof HarnDict || value instanceof HarnStruct) return 'object'
   if (value instanceof HarnList) return 'array'
@@ -76,11 +76,11 @@ function hasType(value: Value, type: string): boolean {
   }
 }
 
-function fieldsOf(value: Value): Keyed | null {
+function asKeyed(value: Value): Keyed | null {
   return value instanceof Keyed ? value : null
 }
 
-function sizeAt(schema: HarnDict, key: string): number | null {
+function readSize(schema: HarnDict, key: string): number | null {
   const value = schema.get(key)
   if (typeof value === 'number') return value
   return value instanceof HarnFloat ? value.v : null
@@ -98,10 +98,10 @@ class Checker {
       path,
       reason,
       expected,
-      actual: shorten(sortedJson(value)),
+      actual: shorten(stringifySorted(value)),
     })
     if (schema === false) return fail('schema is false', 'nothing')
-    if (typeof schema === 'string') return hasType(value, schema) ? null : fail(typeReason(schema, value), schema)
+    if (typeof schema === 'string') return hasType(value, schema) ? null : fail(describeType(schema, value), schema)
     if (!(schema instanceof HarnDict)) return null
     if (depth > MAX_DEPTH) return fail(`schema nested deeper than ${MAX_DEPTH}`, 'a shallower schema')
 
@@ -112,14 +112,14 @@ class Checker {
       if (failure !== null) return failure
     }
     if (schema.has('const') && !equals(value, schema.get('const')!))
-      return fail('value does not match const', sortedJson(schema.get('const')!))
+      return fail('value does not match const', stringifySorted(schema.get('const')!))
     const options = schema.get('enum')
     if (options instanceof HarnList && !options.view().some((option) => equals(value, option))) {
-      return fail('value is not in enum', `one of ${sortedJson(options)}`)
+      return fail('value is not in enum', `one of ${stringifySorted(options)}`)
     }
-    const types = typeNames(schema.get('type'))
+    const types = listTypeNames(schema.get('type'))
     if (types !== null && !types.some((type) => hasType(value, type)))
-      return fail(typeReason(types.join(' or '), value), types.join(' or '))
+      return fail(describeType(types.join(' or '), value), types.join(' or '))
     return (
       this.checkScalar(value, schema, fail) ??
       this.checkObject(value, schema, path, depth, fail) ??
@@ -130,10 +130,10 @@ class Checker {
 
   private checkScalar(value: Value, schema: HarnDict, fail: Fail): SchemaFailure | null {
     if (typeof value === 'string') {
-      const length = codePointLength(value)
-      const least = sizeAt(schema, 'minLength')
+      const length = countCodePoints(value)
+      const least = readSize(schema, 'minLength')
       if (least !== null && length < least) return fail(`string is shorter than ${least}`, `at least ${least} characters`)
-      const most = sizeAt(schema, 'maxLength')
+      const most = readSize(schema, 'maxLength')
       if (most !== null && length > most) return fail(`string is longer than ${most}`, `at most ${most} characters`)
       const pattern = schema.get('pattern')
       if (typeof pattern === 'string' && !matches(pattern, value))
@@ -144,9 +144,9 @@ class Checker {
     for (const bound of BOUNDS) {
       const limit = schema.get(bound.keyword)
       if (limit === undefined || !(isInt(limit) || limit instanceof HarnFloat) || bound.holds(compare(value, limit))) continue
-      return fail(`value is not ${bound.text} ${sortedJson(limit)}`, `${bound.text} ${sortedJson(limit)}`)
+      return fail(`value is not ${bound.text} ${stringifySorted(limit)}`, `${bound.text} ${stringifySorted(limit)}`)
     }
-    const step = sizeAt(schema, 'multipleOf')
+    const step = readSize(schema, 'multipleOf')
     if (step !== null && step > 0) {
       const ratio = Number(value instanceof HarnFloat ? value.v : value) / step
       if (Math.abs(ratio - Math.round(ratio)) > 1e-9) return fail(`value is not a multiple of ${step}`, `a multiple of ${step}`)
@@ -155,7 +155,7 @@ class Checker {
   }
 
   private checkObject(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
-    const fields = fieldsOf(value)
+    const fields = asKeyed(value)
     if (fields === null) return null
     const required = schema.get('required')
     if (required instanceof HarnList) {
@@ -164,10 +164,10 @@ class Checker {
           return fail(`missing required property '${name}'`, `property '${name}'`)
       }
     }
-    const least = sizeAt(schema, 'minProperties')
+    const least = readSize(schema, 'minProperties')
     if (least !== null && fields.size < least)
       return fail(`object has fewer than ${least} properties`, `at least ${least} properties`)
-    const most = sizeAt(schema, 'maxProperties')
+    const most = readSize(schema, 'maxProperties')
     if (most !== null && fields.size > most) return fail(`object has more than ${most} properties`, `at most ${most} properties`)
     const properties = schema.get('properties')
     const declared = properties instanceof HarnDict ? properties : new HarnDict()
@@ -207,12 +207,12 @@ class Checker {
 
   private checkArray(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
     if (!(value instanceof HarnList)) return null
-    const least = sizeAt(schema, 'minItems')
+    const least = readSize(schema, 'minItems')
     if (least !== null && value.length < least) return fail(`array has fewer than ${least} items`, `at least ${least} items`)
-    const most = sizeAt(schema, 'maxItems')
+    const most = readSize(schema, 'maxItems')
     if (most !== null && value.length > most) return fail(`array has more than ${most} items`, `at most ${most} items`)
     const items = value.view()
-    if (schema.get('uniqueItems') === true && new Set(items.map(structuralKey)).size < items.length) {
+    if (schema.get('uniqueItems') === true && new Set(items.map(makeStructuralKey)).size < items.length) {
       return fail('array items are not unique', 'unique items')
     }
     const firstOnes = schema.get('prefixItems')
@@ -232,13 +232,13 @@ class Checker {
 
   private checkCombined(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
     const passes = (inner: Value): boolean => this.check(value, inner, path, depth + 1) === null
-    for (const inner of alternatives(schema, 'allOf')) {
+    for (const inner of listAlternatives(schema, 'allOf')) {
       const failure = this.check(value, inner, path, depth + 1)
       if (failure !== null) return failure
     }
-    const any = alternatives(schema, 'anyOf')
+    const any = listAlternatives(schema, 'anyOf')
     if (any.length > 0 && !any.some(passes)) return fail('value matches no schema of anyOf', 'one of several schemas')
-    const one = alternatives(schema, 'oneOf')
+    const one = listAlternatives(schema, 'oneOf')
     if (one.length > 0) {
       const count = one.filter(passes).length
       if (count !== 1) return fail(`value matches ${count} schemas of oneOf`, 'exactly one of several schemas')
@@ -274,17 +274,17 @@ const BOUNDS: readonly { readonly keyword: string; readonly text: string; readon
   { keyword: 'exclusiveMaximum', text: 'below', holds: (order) => order < 0 },
 ]
 
-function typeNames(type: Value | undefined): string[] | null {
+function listTypeNames(type: Value | undefined): string[] | null {
   if (typeof type === 'string') return [type]
   if (!(type instanceof HarnList)) return null
   return type.view().filter((name) => typeof name === 'string')
 }
 
-function typeReason(expected: string, value: Value): string {
-  return `expected type ${expected}, got ${jsonTypeName(value)}`
+function describeType(expected: string, value: Value): string {
+  return `expected type ${expected}, got ${nameJsonType(value)}`
 }
 
-function alternatives(schema: HarnDict, key: string): readonly Value[] {
+function listAlternatives(schema: HarnDict, key: string): readonly Value[] {
   const list = schema.get(key)
   return list instanceof HarnList ? list.view() : []
 }
@@ -313,7 +313,7 @@ export function isRequired(spec: Value): boolean {
 }
 
 /** The spec as a schema: `required` is a flag there, and `default` says nothing about the value. */
-export function specSchema(spec: Value): Value {
+export function toSchema(spec: Value): Value {
   if (!(spec instanceof HarnDict) || !(spec.has('required') && !(spec.get('required') instanceof HarnList))) return spec
   const schema = spec.copy()
   schema.delete('required')

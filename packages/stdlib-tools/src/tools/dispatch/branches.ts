@@ -2,7 +2,7 @@
 // arguments. Services recognise a repeated call by its key, so what a branch asks for first is named by that branch as well; what was
 // under way before keeps the key that it had.
 
-import { hostSlot } from '@bridle/vm/families'
+import { defineHostSlot } from '@bridle/vm/families'
 import type { Context } from '@bridle/vm/families'
 
 /** One resume of a snapshot. */
@@ -15,13 +15,13 @@ export interface RunBranch {
 }
 
 /** Where the run was gone on with from a snapshot, oldest first. Said again with a restore and a replay. */
-export const RUN_BRANCHES = hostSlot<readonly RunBranch[]>('run_branches', [])
+export const RUN_BRANCHES = defineHostSlot<readonly RunBranch[]>('run_branches', [])
 
 /** The family of state that counts tool calls (dispatch.ts). */
 export const TOOL_CALLS = 'tool_calls'
 
 /** What a call is known by to services, within its run: its id, with the branch that began it. */
-export function keyOfCall(ctx: Context, callId: string): string {
+export function makeCallKey(ctx: Context, callId: string): string {
   const branches = ctx.machine.hostData(RUN_BRANCHES)
   if (branches.length === 0) return callId
   const number = Number(callId.slice(callId.lastIndexOf('_') + 1))

@@ -4,9 +4,9 @@
 // apart by their handlers as well, since two registries may have tools of one name. The cache is state of the run: it is in its snapshots
 // and ends with it.
 
-import { HarnBytes, HarnDict, HarnList, Keyed, family, hostSlot, millisOf } from '@bridle/vm/families'
+import { HarnBytes, HarnDict, HarnList, Keyed, family, defineHostSlot, toMillis } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
-import { pathOfLiveValue } from '../definitions/arguments.js'
+import { findLiveValue } from '../definitions/arguments.js'
 import type { AppliedGrant } from '../policy/grants.js'
 
 interface Kept {
@@ -37,22 +37,22 @@ export interface ResultCache {
   readonly ttlMs: number | null
 }
 
-export const RESULT_CACHE = hostSlot<ResultCache | null>('result_cache', null)
+export const RESULT_CACHE = defineHostSlot<ResultCache | null>('result_cache', null)
 
 /** What holds for a tool: its own rule, as far as the host has no other. */
-export function ruleUnder(cache: ResultCache | null, own: CacheRule | null): CacheRule | null {
+export function chooseRule(cache: ResultCache | null, own: CacheRule | null): CacheRule | null {
   if (cache === null || own === null) return own
   if (!cache.enabled) return null
   return own.ttlMs === null ? { ttlMs: cache.ttlMs } : own
 }
 
 /** What an entry says; null: its results are not kept. */
-export function cacheRule(given: Value): CacheRule | null {
+export function readCacheRule(given: Value): CacheRule | null {
   if (given === true) return { ttlMs: null }
-  return given instanceof HarnDict ? { ttlMs: millisOf(given.get('ttl_ms')) } : null
+  return given instanceof HarnDict ? { ttlMs: toMillis(given.get('ttl_ms')) } : null
 }
 
-export function cacheKey(
+export function makeCacheKey(
   ctx: Context,
   call: {
     readonly tool: string
@@ -68,7 +68,7 @@ export function cacheKey(
 }
 
 /** What was kept under the key and still holds. */
-export function keptResult(ctx: Context, key: string, handler: Value): { readonly value: Value } | null {
+export function findKeptResult(ctx: Context, key: string, handler: Value): { readonly value: Value } | null {
   const { kept } = ctx.state(cacheState)
   const found = kept.get(key)
   if (found === undefined || found.handler !== handler) return null
@@ -84,8 +84,8 @@ export function keepResult(
   { value, handler }: { readonly value: Value; readonly handler: Value },
   { ttlMs }: CacheRule,
 ): void {
-  const size = sizeWithin(value, MAX_RESULT)
-  if (size > MAX_RESULT || pathOfLiveValue(value) !== null) return
+  const size = measureWithin(value, MAX_RESULT)
+  if (size > MAX_RESULT || findLiveValue(value) !== null) return
   const state = ctx.state(cacheState)
   ctx.charge(1, 256)
   drop(ctx, key)
@@ -101,7 +101,7 @@ function drop(ctx: Context, key: string): void {
 }
 
 /** Characters and values inside a value; the count ends beyond `most`. */
-function sizeWithin(value: Value, most: number): number {
+function measureWithin(value: Value, most: number): number {
   let size = 0
   const pending: Value[] = [value]
   for (let next = pending.pop(); next !== undefined && size <= most; next = pending.pop()) {

@@ -12,58 +12,61 @@ import {
   frame,
   isCallable,
   isInt,
-  sortedJson,
+  stringifySorted,
 } from '@bridle/vm/families'
 import type { BuiltinDef, Context, FrameState, Value } from '@bridle/vm/families'
-import { primitive } from '../../library/harn/primitive.js'
-import { parametersOf } from '../definitions/arguments.js'
-import { factsOfEntry } from '../definitions/entry.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { readParameters } from '../definitions/arguments.js'
+import { getEntryFacts } from '../definitions/entry.js'
 import { normalizePlan, renderPlan } from '../definitions/plan.js'
-import { nameOf, present, textAt } from '../definitions/registry.js'
+import { readName, getOrNil, readText } from '../definitions/registry.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
 import { isRequired } from '../definitions/validate.js'
 import { beginAttempts, endAttempts, grantPass, isCounted, noteCounted, startPostHooks } from '../policy/gate.js'
-import { grantsFor, recordOf, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
-import { admit, grantedArguments, identityOfEntry } from './gate.js'
-import { seesResultsOf } from './hooks.js'
-import { calledByName, insideIdentity, readCalled } from './identity.js'
+import { listGrantsFor, toRecord, reserveBudgets, settle, findSmallestLimit } from '../policy/grants.js'
+import { admit, makeGrantedArguments, identifyEntry } from './gate.js'
+import { maySeeResults } from './hooks.js'
+import { makeCalled, makeInsideIdentity, readCalled } from './identity.js'
 import type { CalledTool } from './identity.js'
 
 /** Who carries a call out; `server` is one that the loop is connected to. */
 export type Carrier = 'refused' | 'server' | 'handler' | 'outside' | 'runtime' | 'nobody'
 
 /** `isServed`: whether a server of the loop answers the tool. A tool of the runtime is one whatever a registry says. */
-export function carrierOf(name: string, tool: HarnDict | null, isServed: boolean): Carrier {
-  const executor = tool === null ? null : textAt(tool, 'executor')
+export function chooseCarrier(name: string, tool: HarnDict | null, isServed: boolean): Carrier {
+  const executor = tool === null ? null : readText(tool, 'executor')
   const known = executor === null ? null : executorNamed(executor)
   if (known !== null && factsOfExecutor(known).runs === 'refused') return 'refused'
-  const isHandled = tool !== null && isCallable(present(tool, 'handler'))
-  if (tool !== null && (isOutside(executor) || isMarkedOutside((key) => textAt(tool, key) !== null)))
+  const isHandled = tool !== null && isCallable(getOrNil(tool, 'handler'))
+  if (tool !== null && (isOutside(executor) || isMarkedOutside((key) => readText(tool, key) !== null)))
     return isServed ? 'server' : isHandled ? 'handler' : 'outside'
   if (RUNTIME_TOOLS.has(name)) return 'runtime'
   return isHandled ? 'handler' : 'nobody'
 }
 
 /** What a call comes down to, where no server of the loop answers it. */
-export function calledInLoop(ctx: Context, name: string, tool: HarnDict | null): CalledTool {
-  if (tool === null) return calledByName(name)
-  const carrier = carrierOf(name, tool, false)
-  if (carrier === 'outside') return { shown: name, identity: identityOfEntry(ctx, tool, name) }
+export function resolveCalledInLoop(ctx: Context, name: string, tool: HarnDict | null): CalledTool {
+  if (tool === null) return makeCalled(name)
+  const carrier = chooseCarrier(name, tool, false)
+  if (carrier === 'outside') return { shown: name, identity: identifyEntry(ctx, tool, name) }
   return {
     shown: name,
-    identity: insideIdentity(RUNTIME_TOOLS.has(name) && !isElsewhere(tool) ? 'builtin' : 'script', name, [name, nameOf(tool)]),
+    identity: makeInsideIdentity(RUNTIME_TOOLS.has(name) && !isElsewhere(tool) ? 'builtin' : 'script', name, [
+      name,
+      readName(tool),
+    ]),
   }
 }
 
 /** Whether a tool is meant to be carried out by somebody outside the script. */
 function isElsewhere(tool: HarnDict): boolean {
-  return carrierOf('', tool, true) === 'server'
+  return chooseCarrier('', tool, true) === 'server'
 }
 
 /** Who carries a tool out, as subscribers are told; null for one that nobody knows. */
 function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null {
-  const executor = tool === null ? null : textAt(tool, 'executor')
-  const server = tool === null ? null : (textAt(tool, 'mcp_server') ?? textAt(tool, '_mcp_server'))
+  const executor = tool === null ? null : readText(tool, 'executor')
+  const server = tool === null ? null : (readText(tool, 'mcp_server') ?? readText(tool, '_mcp_server'))
   const known = executor === null ? (server === null ? null : 'mcp_server') : executorNamed(executor)
   const identity = known === null ? null : factsOfExecutor(known).identity
   if (identity === 'mcp') return HarnDict.of({ kind: known, server_name: server })
@@ -73,13 +76,13 @@ function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null 
 
 /** Why nobody outside the script can carry a tool out. */
 function explainUnreachable(name: string, tool: HarnDict | null): string {
-  const executor = tool === null ? null : textAt(tool, 'executor')
+  const executor = tool === null ? null : readText(tool, 'executor')
   const known = executor === null ? null : executorNamed(executor)
   switch (known === null ? null : factsOfExecutor(known).identity) {
     case 'host':
       return `tool '${name}' is declared executor: "${known}" but no host bridge is connected to this environment`
     case 'mcp':
-      return `tool '${name}' (mcp_server: "${textAt(tool!, 'mcp_server') ?? ''}") cannot be dispatched: no direct MCP client, bridge, or Harn handler`
+      return `tool '${name}' (mcp_server: "${readText(tool!, 'mcp_server') ?? ''}") cannot be dispatched: no direct MCP client, bridge, or Harn handler`
     default:
       return `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`
   }
@@ -88,14 +91,14 @@ function explainUnreachable(name: string, tool: HarnDict | null): string {
 /** Why a loop does not carry out a tool of such an executor. */
 function explainRefused(name: string, tool: HarnDict): string {
   return (
-    `tool '${name}' is declared executor: "${textAt(tool, 'executor')}" — the runtime does not dispatch these locally; the provider ` +
+    `tool '${name}' is declared executor: "${readText(tool, 'executor')}" — the runtime does not dispatch these locally; the provider ` +
     'must have already executed the call'
   )
 }
 
 /** Required parameters that a call leaves out. */
-function missingParameters(tool: HarnDict | null, args: HarnDict): readonly string[] {
-  const parameters = tool === null ? null : present(tool, 'parameters')
+function listMissingParameters(tool: HarnDict | null, args: HarnDict): readonly string[] {
+  const parameters = tool === null ? null : getOrNil(tool, 'parameters')
   if (!(parameters instanceof HarnDict)) return []
   return parameters.keys().filter((name) => {
     const spec = parameters.get(name)!
@@ -111,29 +114,29 @@ function missingParameters(tool: HarnDict | null, args: HarnDict): readonly stri
  * parameter names being exactly those of the entry, and for a single parameter by its own name too, because a dict parameter
  * may well be called like the only argument.
  */
-export function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
+export function makeHandlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
   if (!(handler instanceof HarnClosure)) return [args]
   const names = handler.code.paramNames
-  const parameters = parametersOf(entry)
+  const parameters = readParameters(entry)
   const declared = names.length === parameters.size && names.every((name) => parameters.has(name))
-  if (!declared || (names.length === 1 && handler.code.chunk.name !== nameOf(entry))) return [args]
+  if (!declared || (names.length === 1 && handler.code.chunk.name !== readName(entry))) return [args]
   return names.map((name) => args.get(name) ?? null)
 }
 
 /** Lock file, grants and budgets, for a handler that the loop calls by itself: the arguments to call it with, or why it may not. */
 function admitHandler(ctx: Context, name: string, tool: HarnDict, args: HarnDict, attemptOf: number): HarnDict {
-  const identity = insideIdentity('script', name, [nameOf(tool)])
+  const identity = makeInsideIdentity('script', name, [readName(tool)])
   const facts = { tool: name, callId: null, attempt: 1 }
   const refuse = (error: HarnDict): HarnDict => HarnDict.of({ args: null, refusal: display(error.get('message') ?? '') })
   const accept = (allowed: HarnDict): HarnDict =>
-    HarnDict.of({ args: new HarnList(handlerArguments(tool, present(tool, 'handler'), allowed)), refusal: null })
+    HarnDict.of({ args: new HarnList(makeHandlerArguments(tool, getOrNil(tool, 'handler'), allowed)), refusal: null })
   const applied = admit(ctx, { identity, entry: tool, binding: null, isOfScript: true, facts })
   if (applied instanceof HarnDict) return refuse(applied)
   if (applied.length === 0) return accept(args)
-  const checked = grantedArguments(ctx, applied, args, { identity, entry: tool, facts })
+  const checked = makeGrantedArguments(ctx, applied, args, { identity, entry: tool, facts })
   if ('error' in checked) return refuse(checked.error)
   const counts = !isCounted(ctx, attemptOf)
-  const usd = counts ? factsOfEntry(tool).costUsd : 0
+  const usd = counts ? getEntryFacts(tool).costUsd : 0
   const exhausted = reserveBudgets(ctx, applied, facts, { counts, usd })
   if (exhausted !== null) return refuse(exhausted)
   noteCounted(ctx, attemptOf)
@@ -142,11 +145,11 @@ function admitHandler(ctx: Context, name: string, tool: HarnDict, args: HarnDict
 }
 
 /** How often grants let a failed call be tried again; null without a limit. An entry that says when to try again has used that up itself. */
-function retriesUnderGrants(ctx: Context, { identity }: CalledTool, tool: HarnDict | null): number | null {
-  const declared = tool === null ? null : factsOfEntry(tool).grants
-  const own = declared instanceof HarnDict ? [{ id: 'tool', scope: 'tool' as const, grant: recordOf(declared) }] : []
-  const applied = grantsFor(ctx, { named: identity, own })
-  const most = typeof applied === 'string' ? 0 : smallestLimit(applied, 'max_retries')
+function countRetriesUnderGrants(ctx: Context, { identity }: CalledTool, tool: HarnDict | null): number | null {
+  const declared = tool === null ? null : getEntryFacts(tool).grants
+  const own = declared instanceof HarnDict ? [{ id: 'tool', scope: 'tool' as const, grant: toRecord(declared) }] : []
+  const applied = listGrantsFor(ctx, { named: identity, own })
+  const most = typeof applied === 'string' ? 0 : findSmallestLimit(applied, 'max_retries')
   return most === null ? null : tool !== null && tool.has('retry') ? 0 : most
 }
 
@@ -180,7 +183,7 @@ export const passedFrame = frame<PassedState>({
 const MOST_LINES = 2000
 
 /** The lines of a file that a call asks for by `offset` and `limit`, with their numbers. */
-function numberedLines(text: string, args: HarnDict): string {
+function numberLines(text: string, args: HarnDict): string {
   const lines = text.replace(/\n$/, '').split('\n')
   const count = (key: string, fallback: number): number => {
     const value = args.get(key) ?? null
@@ -194,46 +197,48 @@ function numberedLines(text: string, args: HarnDict): string {
   return lineTexts.map((line, at) => `${from + at}\t${line}`).join('\n') + more
 }
 
-const dictOrNull = (value: Value | undefined): HarnDict | null => (value instanceof HarnDict ? value : null)
+const asDictOrNull = (value: Value | undefined): HarnDict | null => (value instanceof HarnDict ? value : null)
 
 export const carryOutPrimitives: readonly BuiltinDef[] = [
-  primitive(
+  definePrimitive(
     '__carrier(name: string, tool: dict?, is_served: bool) -> string',
     'Who carries a call of a loop out: refused, server, handler, outside, runtime or nobody.',
-    (_ctx, name, tool, isServed) => carrierOf(name as string, dictOrNull(tool), isServed === true),
+    (_ctx, name, tool, isServed) => chooseCarrier(name as string, asDictOrNull(tool), isServed === true),
   ),
-  primitive(
+  definePrimitive(
     '__executor_facts(name: string, tool: dict?) -> dict?',
     'Who carries a tool out, as subscribers are told.',
-    (_ctx, name, tool) => describeExecutor(name as string, dictOrNull(tool)),
+    (_ctx, name, tool) => describeExecutor(name as string, asDictOrNull(tool)),
   ),
-  primitive('__unreachable(name: string, tool: dict?) -> string', 'Why nobody can carry a tool out.', (_ctx, name, tool) =>
-    explainUnreachable(name as string, dictOrNull(tool)),
+  definePrimitive('__unreachable(name: string, tool: dict?) -> string', 'Why nobody can carry a tool out.', (_ctx, name, tool) =>
+    explainUnreachable(name as string, asDictOrNull(tool)),
   ),
-  primitive(
+  definePrimitive(
     '__refused_executor(name: string, tool: dict) -> string',
     'Why a loop does not carry a tool out.',
     (_ctx, name, tool) => explainRefused(name as string, tool as HarnDict),
   ),
-  primitive(
+  definePrimitive(
     '__missing_parameters(tool: dict?, args: dict) -> list',
     'Required parameters that a call leaves out.',
-    (_ctx, tool, args) => new HarnList([...missingParameters(dictOrNull(tool), args as HarnDict)]),
+    (_ctx, tool, args) => new HarnList([...listMissingParameters(asDictOrNull(tool), args as HarnDict)]),
   ),
-  primitive('__begin_attempts() -> int', 'A call that is counted once, however often it is tried.', (ctx) => beginAttempts(ctx)),
-  primitive('__end_attempts(call: int) -> nil', 'Forgets the call.', (ctx, call) => (endAttempts(ctx, Number(call)), null)),
-  primitive(
+  definePrimitive('__begin_attempts() -> int', 'A call that is counted once, however often it is tried.', (ctx) =>
+    beginAttempts(ctx),
+  ),
+  definePrimitive('__end_attempts(call: int) -> nil', 'Forgets the call.', (ctx, call) => (endAttempts(ctx, Number(call)), null)),
+  definePrimitive(
     '__retries_under_grants(called: dict, tool: dict?) -> int?',
     'How often grants let a failed call be tried again; nil without a limit.',
-    (ctx, called, tool) => retriesUnderGrants(ctx, readCalled(called!), dictOrNull(tool)),
+    (ctx, called, tool) => countRetriesUnderGrants(ctx, readCalled(called!), asDictOrNull(tool)),
   ),
-  primitive(
+  definePrimitive(
     '__admit_handler(name: string, tool: dict, args: dict, attempt_of: int) -> dict',
     'What a handler is called with, or why it may not be: {args, refusal}.',
     (ctx, name, tool, args, attemptOf) =>
       admitHandler(ctx, name as string, tool as HarnDict, args as HarnDict, Number(attemptOf)),
   ),
-  primitive(
+  definePrimitive(
     '__dispatch_judged(tool: dict, args: dict, attempt_of: int) -> dict',
     'A call through the dispatch, which the gate has judged: {value, fault} with a Result.',
     (ctx, tool, args, attemptOf) =>
@@ -247,7 +252,7 @@ export const carryOutPrimitives: readonly BuiltinDef[] = [
         called: false,
       } satisfies PassedState),
   ),
-  primitive(
+  definePrimitive(
     '__call_server(client: any, tool: dict, args: dict, attempt_of: int) -> dict',
     'A call of a tool of a connected server, which the gate has judged for this very connection: {value, fault}.',
     (ctx, client, tool, args, attemptOf) =>
@@ -257,53 +262,55 @@ export const carryOutPrimitives: readonly BuiltinDef[] = [
         judged: client!,
         given: args!,
         attemptOf: Number(attemptOf),
-        secrets: factsOfEntry(tool as HarnDict).secrets,
+        secrets: getEntryFacts(tool as HarnDict).secrets,
         called: false,
       } satisfies PassedState),
   ),
-  primitive(
+  definePrimitive(
     '__after_hooks(called: dict, args: dict, text: string) -> string',
     'A result after all hooks.',
     (ctx, called, args, text) => {
       const judged = readCalled(called!)
-      return seesResultsOf(ctx, judged) ? startPostHooks(ctx, judged, args!, text as string) : text!
+      return maySeeResults(ctx, judged) ? startPostHooks(ctx, judged, args!, text as string) : text!
     },
   ),
-  primitive('__normal_plan(args: dict, tool: string) -> dict', 'A plan in its one shape.', (ctx, args, tool) => {
+  definePrimitive('__normal_plan(args: dict, tool: string) -> dict', 'A plan in its one shape.', (ctx, args, tool) => {
     chargeArguments(ctx, [args!])
     return normalizePlan(args!, tool as string)
   }),
-  primitive('__plan_text(plan: dict) -> string', 'A plan as text.', (_ctx, plan) => renderPlan(plan as HarnDict)),
-  primitive(
+  definePrimitive('__plan_text(plan: dict) -> string', 'A plan as text.', (_ctx, plan) => renderPlan(plan as HarnDict)),
+  definePrimitive(
     '__numbered_lines(text: string, args: dict) -> string',
     'The lines of a file that a call asks for, with their numbers.',
     (ctx, text, args) => {
       ctx.charge((text as string).length >> 4)
-      return numberedLines(text as string, args as HarnDict)
+      return numberLines(text as string, args as HarnDict)
     },
   ),
-  primitive('__os_reason(message: string) -> string', 'What the system said, without the words of a builtin.', (_ctx, message) =>
-    (message as string).replace(/^Failed to \w+ (?:file|directory) .*?: /, ''),
+  definePrimitive(
+    '__os_reason(message: string) -> string',
+    'What the system said, without the words of a builtin.',
+    (_ctx, message) => (message as string).replace(/^Failed to \w+ (?:file|directory) .*?: /, ''),
   ),
-  primitive(
+  definePrimitive(
     '__call_key(name: string, args: dict) -> string',
     'A hash of a call, for finding identical ones.',
-    (ctx, name, args) => fingerprint(ctx, `${name as string}\n${sortedJson(args!)}`),
+    (ctx, name, args) => hashText(ctx, `${name as string}\n${stringifySorted(args!)}`),
   ),
-  primitive(
+  definePrimitive(
     '__text_length(text: string) -> int',
     'UTF-16 units of a text, by which outputs are bounded.',
     (_ctx, text) => (text as string).length,
   ),
-  primitive('__fingerprint(text: string) -> string', 'A hash of a text, for finding identical ones.', (ctx, text) =>
-    fingerprint(ctx, text as string),
+  definePrimitive('__fingerprint(text: string) -> string', 'A hash of a text, for finding identical ones.', (ctx, text) =>
+    hashText(ctx, text as string),
   ),
 ]
 
 /** So much of a hash tells texts apart. */
 const FINGERPRINT = 32
 
-function fingerprint(ctx: Context, text: string): string {
+function hashText(ctx: Context, text: string): string {
   ctx.charge(text.length >> 6)
   return ctx.machine.sha256Hex(text).slice(0, FINGERPRINT)
 }

@@ -1,7 +1,7 @@
 // Circuit breakers: named counters of failures. Open after `threshold` failures in a row, half open again once the
 // reset time has passed since it opened.
 
-import { HarnDict, builtin, display, family, millisOf } from '@bridle/vm/families'
+import { HarnDict, builtin, display, family, toMillis } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 
 interface Breaker {
@@ -16,32 +16,32 @@ const circuitState = family<{ breakers: Map<string, Breaker> }>('circuits', () =
 
 const CIRCUIT = ['circuit'] as const
 
-function nameOf(value: Value): string {
+function readName(value: Value): string {
   return value === null ? 'default' : display(value)
 }
 
-function breaker(ctx: Context, name: Value): Breaker | undefined {
-  return ctx.state(circuitState).breakers.get(nameOf(name))
+function findBreaker(ctx: Context, name: Value): Breaker | undefined {
+  return ctx.state(circuitState).breakers.get(readName(name))
 }
 
-function stateOf(ctx: Context, circuit: Breaker | undefined): 'closed' | 'open' | 'half_open' {
+function readState(ctx: Context, circuit: Breaker | undefined): 'closed' | 'open' | 'half_open' {
   if (circuit === undefined || circuit.openedAt === null) return 'closed'
   return ctx.now - circuit.openedAt >= circuit.resetMs ? 'half_open' : 'open'
 }
 
 function create(ctx: Context, name: Value, threshold: Value, resetMs: Value): Result {
-  ctx.state(circuitState).breakers.set(nameOf(name), {
-    threshold: millisOf(threshold) ?? 5,
-    resetMs: millisOf(resetMs) ?? 30_000,
+  ctx.state(circuitState).breakers.set(readName(name), {
+    threshold: toMillis(threshold) ?? 5,
+    resetMs: toMillis(resetMs) ?? 30_000,
     failures: 0,
     openedAt: null,
   })
-  return nameOf(name)
+  return readName(name)
 }
 
 /** True exactly when this failure opens a closed circuit. A circuit that is open keeps its time, also when the trial fails. */
 function recordFailure(ctx: Context, name: Value): Result {
-  const circuit = breaker(ctx, name)
+  const circuit = findBreaker(ctx, name)
   if (circuit === undefined) return false
   circuit.failures++
   if (circuit.failures < circuit.threshold || circuit.openedAt !== null) return false
@@ -50,7 +50,7 @@ function recordFailure(ctx: Context, name: Value): Result {
 }
 
 function close(ctx: Context, name: Value): Result {
-  const circuit = breaker(ctx, name)
+  const circuit = findBreaker(ctx, name)
   if (circuit !== undefined) {
     circuit.failures = 0
     circuit.openedAt = null
@@ -64,29 +64,29 @@ interface BreakerSettings {
 }
 
 /** `{threshold, reset_ms}` of a tool; null when it has no breaker. */
-function settingsOf(value: Value | undefined): BreakerSettings | null {
+function readSettings(value: Value | undefined): BreakerSettings | null {
   if (!(value instanceof HarnDict)) return null
-  return { threshold: millisOf(value.get('threshold')) ?? 5, resetMs: millisOf(value.get('reset_ms')) ?? 30_000 }
+  return { threshold: toMillis(value.get('threshold')) ?? 5, resetMs: toMillis(value.get('reset_ms')) ?? 30_000 }
 }
 
 /** Null when a call may go on; else the milliseconds until the breaker lets one try again. */
 export function admitByCircuit(ctx: Context, name: string, value: Value | undefined): number | null {
-  const settings = settingsOf(value)
-  const circuit = settings === null ? undefined : breaker(ctx, name)
-  if (circuit === undefined || stateOf(ctx, circuit) !== 'open') return null
+  const settings = readSettings(value)
+  const circuit = settings === null ? undefined : findBreaker(ctx, name)
+  if (circuit === undefined || readState(ctx, circuit) !== 'open') return null
   return Math.max(0, circuit.openedAt! + circuit.resetMs - ctx.now)
 }
 
 export function reportToCircuit(ctx: Context, name: string, value: Value | undefined, succeeded: boolean): void {
-  const settings = settingsOf(value)
+  const settings = readSettings(value)
   if (settings === null) return
   if (succeeded) close(ctx, name)
   else {
-    if (breaker(ctx, name) === undefined) create(ctx, name, settings.threshold, settings.resetMs)
+    if (findBreaker(ctx, name) === undefined) create(ctx, name, settings.threshold, settings.resetMs)
     recordFailure(ctx, name)
     // Unlike the builtin, a tool whose trial failed rests again for the whole reset time.
-    const circuit = breaker(ctx, name)!
-    if (stateOf(ctx, circuit) === 'half_open') circuit.openedAt = ctx.now
+    const circuit = findBreaker(ctx, name)!
+    if (readState(ctx, circuit) === 'half_open') circuit.openedAt = ctx.now
   }
 }
 
@@ -99,7 +99,7 @@ export const circuitFamily: BuiltinFamily = {
       create,
     ),
     builtin('circuit_check(name: string) -> string', { doc: '`closed`, `open` or `half_open`.', effects: CIRCUIT }, (ctx, name) =>
-      stateOf(ctx, breaker(ctx, name!)),
+      readState(ctx, findBreaker(ctx, name!)),
     ),
     builtin(
       'circuit_record_failure(name: string) -> bool',

@@ -4,18 +4,18 @@ import {
   HarnDict,
   HarnFloat,
   HarnList,
-  categorized,
+  makeCategorized,
   display,
   parseJson,
-  runtimeFault,
-  thrown,
+  makeRuntimeFault,
+  makeThrown,
 } from '@bridle/vm/families'
 import type { EffectOutcome, Value } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
+import { callBuiltin, makeFakeMachine, faultText } from '../../../../vm/src/builtins/test-support/fake-machine.js'
 import { policyGateFamily } from '../policy/gate.js'
 import { toolDispatchFamily } from './dispatch.js'
-import { backoffDelay } from './retry.js'
+import { computeBackoff } from './retry.js'
 import { toolsFamily } from '../definitions/tools.js'
 import { validateSchema } from '../definitions/validate.js'
 import type { FakeMachine } from '../../../../vm/src/builtins/test-support/fake-machine.js'
@@ -27,8 +27,8 @@ function v(json: string): Value {
 }
 
 /** A machine whose bound registry has one tool `t`; its handler is the function, when there is one. */
-function machineWith(config: string, handler?: (args: Value) => Value): FakeMachine {
-  const m = fakeMachine(toolsFamily, toolDispatchFamily, policyGateFamily)
+function makeMachineWith(config: string, handler?: (args: Value) => Value): FakeMachine {
+  const m = makeFakeMachine(toolsFamily, toolDispatchFamily, policyGateFamily)
   const dict = v(config) as HarnDict
   if (handler !== undefined) {
     m.functions.set('handler', handler)
@@ -42,7 +42,7 @@ function call(m: FakeMachine, args: Value = null, options: Value = null): Value 
   return callBuiltin(m, '__tool_call', null, 't', args, options)
 }
 
-function failure(run: () => Value): HarnDict {
+function catchFailure(run: () => Value): HarnDict {
   try {
     run()
   } catch (error) {
@@ -52,11 +52,11 @@ function failure(run: () => Value): HarnDict {
   throw new Error('no fault')
 }
 
-const brief = (error: HarnDict): string =>
+const formatBrief = (error: HarnDict): string =>
   `${String(error.get('code'))} ${String(error.get('category'))}: ${display(error.get('message') ?? null)}`
 
 test('a handler gets one dict with defaults filled in, and its value is the result', () => {
-  const m = machineWith('{"parameters": {"a": "int", "b": {"type": "int", "default": 2}}}', (args) => args)
+  const m = makeMachineWith('{"parameters": {"a": "int", "b": {"type": "int", "default": 2}}}', (args) => args)
   expect(display(call(m, v('{"a": 1}')))).toBe('{a: 1, b: 2}')
   expect(display(call(m, v('{"a": 1, "b": 5, "extra": true}')))).toBe('{a: 1, b: 5, extra: true}')
 })
@@ -68,54 +68,54 @@ test.each<[string, string]>([
   ['{"path": "x", "mode": "z"}', "invalid_args tool_error: Invalid type for parameter 'mode': value is not in enum"],
   ['[1]', 'invalid_args tool_error: Parameters must be an object, got list'],
 ])('arguments %s are refused before the handler runs', (args, text) => {
-  const m = machineWith(
+  const m = makeMachineWith(
     '{"parameters": {"path": "string", "mode": {"type": "string", "enum": ["r", "w"], "required": false}}}',
     () => {
       throw new Error('must not run')
     },
   )
-  expect(brief(failure(() => call(m, v(args))))).toBe(text)
+  expect(formatBrief(catchFailure(() => call(m, v(args))))).toBe(text)
 })
 
 test('an optional parameter may be nil', () => {
-  const m = machineWith('{"parameters": {"p": {"type": "string", "required": false}}}', () => 'fine')
+  const m = makeMachineWith('{"parameters": {"p": {"type": "string", "required": false}}}', () => 'fine')
   expect(call(m, v('{"p": null}'))).toBe('fine')
 })
 
 test('the error dict carries the call', () => {
-  const m = machineWith('{}', () => {
-    throw thrown('boom')
+  const m = makeMachineWith('{}', () => {
+    throw makeThrown('boom')
   })
-  const error = failure(() => call(m))
+  const error = catchFailure(() => call(m))
   expect(display(error)).toBe(
     '{attempt: 1, call_id: call_1, category: tool_error, cause: boom, code: execution_failed, details: nil, message: boom, ' +
       'name: ToolError, retryable: false, severity: error, tool: t}',
   )
-  expect(failure(() => call(m)).get('call_id')).toBe('call_2')
+  expect(catchFailure(() => call(m)).get('call_id')).toBe('call_2')
 })
 
 test.each<[Fault, string]>([
-  [runtimeFault('bad'), 'execution_failed tool_error: Runtime error: bad'],
-  [categorized('timeout', 'slow'), 'timeout timeout: slow'],
-  [thrown(HarnDict.of({ category: 'rate_limit', message: 'later' })), 'rate_limit rate_limit: later'],
-  [thrown(HarnDict.of({ x: 1 })), 'execution_failed tool_error: {x: 1}'],
+  [makeRuntimeFault('bad'), 'execution_failed tool_error: Runtime error: bad'],
+  [makeCategorized('timeout', 'slow'), 'timeout timeout: slow'],
+  [makeThrown(HarnDict.of({ category: 'rate_limit', message: 'later' })), 'rate_limit rate_limit: later'],
+  [makeThrown(HarnDict.of({ x: 1 })), 'execution_failed tool_error: {x: 1}'],
 ])('the fault %o of a handler becomes a tool error', (fault, text) => {
-  const m = machineWith('{}', () => {
+  const m = makeMachineWith('{}', () => {
     throw fault
   })
-  expect(brief(failure(() => call(m)))).toBe(text)
+  expect(formatBrief(catchFailure(() => call(m)))).toBe(text)
 })
 
 test('deadlines and cancellation pass through unchanged', () => {
-  const m = machineWith('{}', () => {
-    throw thrown('Deadline exceeded')
+  const m = makeMachineWith('{}', () => {
+    throw makeThrown('Deadline exceeded')
   })
   expect(faultText(() => call(m))).toBe('Deadline exceeded')
   expect(faultText(() => callBuiltin(m, '__tool_try', null, 't', null, null))).toBe('Deadline exceeded')
 })
 
 test('tool_try gives a Result', () => {
-  const m = machineWith('{"parameters": {"a": "int"}}', () => 7)
+  const m = makeMachineWith('{"parameters": {"a": "int"}}', () => 7)
   expect(display(callBuiltin(m, '__tool_try', null, 't', v('{"a": 1}'), null))).toBe('Result.Ok(7)')
   expect(display(callBuiltin(m, '__tool_try', null, 't', v('{}'), null))).toMatch(
     /^Result\.Err\(\{attempt: 0, call_id: call_2, category: tool_error, code: invalid_args/,
@@ -123,9 +123,9 @@ test('tool_try gives a Result', () => {
 })
 
 test('unknown names: refused in a given registry, asked of the host otherwise', () => {
-  const m = machineWith('{}', () => 1)
+  const m = makeMachineWith('{}', () => 1)
   const registry = callBuiltin(m, 'tool_registry')
-  expect(brief(failure(() => callBuiltin(m, '__tool_call', registry, 'zz', null, null)))).toBe(
+  expect(formatBrief(catchFailure(() => callBuiltin(m, '__tool_call', registry, 'zz', null, null)))).toBe(
     "not_registered not_found: Tool 'zz' not found. Registered tools: (none registered)",
   )
   m.perform = () => ({ ok: true, value: 'from host' })
@@ -148,7 +148,7 @@ test('unknown names: refused in a given registry, asked of the host otherwise', 
 })
 
 test('a registry of one tool and an entry name the tool themselves', () => {
-  const m = machineWith('{}', () => 'ran')
+  const m = makeMachineWith('{}', () => 'ran')
   const registry = callBuiltin(
     m,
     'tool_define',
@@ -159,26 +159,26 @@ test('a registry of one tool and an entry name the tool themselves', () => {
   )
   expect(callBuiltin(m, '__tool_call', null, registry, null, null)).toBe('ran')
   expect(callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_find', registry, 'solo'), null, null)).toBe('ran')
-  expect(brief(failure(() => callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_registry'), null, null)))).toBe(
+  expect(formatBrief(catchFailure(() => callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_registry'), null, null)))).toBe(
     'not_registered not_found: a registry of one tool is needed to call it, got 0 tools',
   )
 })
 
 test('provider-native tools are refused', () => {
-  expect(brief(failure(() => call(machineWith('{"executor": "provider_native"}'))))).toMatch(
+  expect(formatBrief(catchFailure(() => call(makeMachineWith('{"executor": "provider_native"}'))))).toMatch(
     /^execution_failed tool_error: Tool 't' is executed by the model provider/,
   )
 })
 
 test('values that live in the machine do not cross to a host', () => {
-  const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b"}')
-  expect(brief(failure(() => call(m, HarnDict.of({ f: new HarnBuiltin('len') }))))).toBe(
+  const m = makeMachineWith('{"executor": "host_bridge", "host_capability": "a.b"}')
+  expect(formatBrief(catchFailure(() => call(m, HarnDict.of({ f: new HarnBuiltin('len') }))))).toBe(
     'invalid_args tool_error: Invalid arguments at $.f: a builtin cannot be passed to a tool outside the script',
   )
 })
 
 test('results from outside are decoded and checked by the output schema', () => {
-  const m = machineWith(
+  const m = makeMachineWith(
     '{"executor": "mcp_server", "mcp_server": "s", "returns": {"type": "object", "properties": {"n": {"type": "number"}, "i": {"type": "integer"}}, "required": ["n"]}}',
   )
   m.perform = () => ({ ok: true, value: { n: 2, i: 3 } })
@@ -186,8 +186,8 @@ test('results from outside are decoded and checked by the output schema', () => 
   expect(result.get('n')).toEqual(new HarnFloat(2))
   expect(result.get('i')).toBe(3)
   m.perform = () => ({ ok: true, value: { i: 3 } })
-  const error = failure(() => call(m))
-  expect(brief(error)).toBe(
+  const error = catchFailure(() => call(m))
+  expect(formatBrief(error)).toBe(
     "output_validation_failed schema_validation: Tool 't' returned an invalid result at $: missing required property 'n'",
   )
   expect(display(error.get('details')!)).toBe(
@@ -196,20 +196,24 @@ test('results from outside are decoded and checked by the output schema', () => 
 })
 
 test('a dry run resolves and validates but calls nothing', () => {
-  const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "parameters": {"p": "int"}}')
+  const m = makeMachineWith('{"executor": "host_bridge", "host_capability": "a.b", "parameters": {"p": "int"}}')
   const result = call(m, v('{"p": 1}'), v('{"dry_run": true}')) as HarnDict
   expect([result.get('status'), result.get('tool_id'), m.effects.length]).toEqual(['dry_run', 'call_1', 0])
-  expect(brief(failure(() => call(m, v('{}'), v('{"dry_run": true}'))))).toContain('Missing required parameter: p')
+  expect(formatBrief(catchFailure(() => call(m, v('{}'), v('{"dry_run": true}'))))).toContain('Missing required parameter: p')
 })
 
-const outage = (code: string, extra: Record<string, number> = {}): EffectOutcome => ({
+const makeOutage = (code: string, extra: Record<string, number> = {}): EffectOutcome => ({
   ok: false,
   error: { kind: 'thrown', message: 'x', value: { name: 'ToolError', code, message: 'x', ...extra } },
 })
 
 test('a refusal that began no work is retried with the same call id until it succeeds', () => {
-  const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "retry": {"max_retries": 3, "jitter": false}}')
-  const answers = [outage('rate_limit'), outage('rate_limit', { retry_after_ms: 250 }), { ok: true, value: 'done' } as const]
+  const m = makeMachineWith('{"executor": "host_bridge", "host_capability": "a.b", "retry": {"max_retries": 3, "jitter": false}}')
+  const answers = [
+    makeOutage('rate_limit'),
+    makeOutage('rate_limit', { retry_after_ms: 250 }),
+    { ok: true, value: 'done' } as const,
+  ]
   m.perform = () => answers.shift()!
   expect(call(m)).toBe('done')
   expect(m.effects.map((effect) => [effect.args['attempt'], effect.args['call_id']])).toEqual([
@@ -221,18 +225,18 @@ test('a refusal that began no work is retried with the same call id until it suc
 })
 
 test('retries end with the history of attempts', () => {
-  const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "recovery": "safe"}')
-  m.perform = () => outage('timeout')
-  const error = failure(() => call(m, null, v('{"retry": {"max_retries": 1, "jitter": false}}')))
+  const m = makeMachineWith('{"executor": "host_bridge", "host_capability": "a.b", "recovery": "safe"}')
+  m.perform = () => makeOutage('timeout')
+  const error = catchFailure(() => call(m, null, v('{"retry": {"max_retries": 1, "jitter": false}}')))
   expect(display(error.get('retry')!)).toBe(
     '{attempts: 2, history: [{attempt_number: 1, code: timeout, delay_ms: 100, error: x, timestamp_ms: 0}], state: exhausted}',
   )
 })
 
 test('work that may have happened is not repeated for a tool that does not allow it', () => {
-  const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "retry": {"max_retries": 5}}')
-  m.perform = () => outage('timeout')
-  expect(brief(failure(() => call(m)))).toBe('timeout timeout: x')
+  const m = makeMachineWith('{"executor": "host_bridge", "host_capability": "a.b", "retry": {"max_retries": 5}}')
+  m.perform = () => makeOutage('timeout')
+  expect(formatBrief(catchFailure(() => call(m)))).toBe('timeout timeout: x')
   expect(m.effects.length).toBe(1)
 })
 
@@ -243,13 +247,13 @@ test.each<['constant' | 'linear' | 'exponential' | 'fibonacci', number[]]>([
   ['fibonacci', [100, 100, 200, 300, 500, 800, 1300]],
 ])('%s backoff', (backoff, delays) => {
   const policy = { maxRetries: 9, baseDelayMs: 100, maxDelayMs: 10_000, backoff, jitter: false, retryOn: null }
-  expect(delays.map((_, n) => backoffDelay(policy, n))).toEqual(delays)
+  expect(delays.map((_, n) => computeBackoff(policy, n))).toEqual(delays)
 })
 
 test('an installed policy refuses the call', () => {
-  const m = machineWith('{}', () => 1)
+  const m = makeMachineWith('{}', () => 1)
   m.task.fields.set('policy.ceilings', new HarnList([v('{"tools": ["other"]}')]))
-  expect(brief(failure(() => call(m)))).toBe("policy_violation tool_rejected: tool 't' exceeds tool ceiling")
+  expect(formatBrief(catchFailure(() => call(m)))).toBe("policy_violation tool_rejected: tool 't' exceeds tool ceiling")
 })
 
 test.each<[string, string, string | null]>([

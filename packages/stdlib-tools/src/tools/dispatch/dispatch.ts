@@ -4,10 +4,10 @@
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
 import { popScope, pushScope } from '../../library/task-scopes.js'
-import { TOOL_CALLS, keyOfCall } from './branches.js'
+import { TOOL_CALLS, makeCallKey } from './branches.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
 import { RESULT_CACHE } from './cache.js'
-import { carryOutPrimitives, handlerArguments, passedFrame } from './carry-out.js'
+import { carryOutPrimitives, makeHandlerArguments, passedFrame } from './carry-out.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
 import { DRIFT_WATCH } from './drift.js'
 import {
@@ -26,9 +26,9 @@ import {
   fromPlain,
   isCallable,
   isInt,
-  millisOf,
+  toMillis,
   ok,
-  sortedJson,
+  stringifySorted,
   toPlain,
   typeName,
 } from '@bridle/vm/families'
@@ -45,41 +45,47 @@ import type {
   Value,
 } from '@bridle/vm/families'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
-import { STANDARD_CALL, reserveBudgets, settle, smallestLimit } from '../policy/grants.js'
+import { STANDARD_CALL, reserveBudgets, settle, findSmallestLimit } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
-import { egressRefusal } from '../../library/http/egress.js'
+import { makeEgressRefusal } from '../../library/http/egress.js'
 import { executorNamed, factsOfExecutor, isOutside } from '@bridle/compiler/grants'
 import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { findClosest } from '@bridle/compiler/signatures'
-import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from '../definitions/standard-tools.js'
-import { checkArguments, pathOfLiveValue } from '../definitions/arguments.js'
-import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './cache.js'
-import { factsOfEntry, hostEntry, serverOfEntry } from '../definitions/entry.js'
-import { driftOfResult, quarantineOf } from './drift.js'
-import { openedStream } from './streams.js'
-import { parseErrorOf } from '../definitions/model-arguments.js'
+import {
+  makeStandardAnswer,
+  makeStandardCall,
+  findStandardEntry,
+  findStandardProblem,
+  STANDARD_TOOLS,
+} from '../definitions/standard-tools.js'
+import { checkArguments, findLiveValue } from '../definitions/arguments.js'
+import { makeCacheKey, forgetResults, keepResult, findKeptResult, chooseRule } from './cache.js'
+import { getEntryFacts, toHostEntry, readServer } from '../definitions/entry.js'
+import { checkDrift, findQuarantine } from './drift.js'
+import { openStream } from './streams.js'
+import { readParseError } from '../definitions/model-arguments.js'
 import { normalizePlan } from '../definitions/plan.js'
-import { isCounted, judgeAdded, noteCounted, quickVerdict, startGate, startPostHooks, takePass } from '../policy/gate.js'
+import { isCounted, judgeAdded, noteCounted, judgeQuickly, startGate, startPostHooks, takePass } from '../policy/gate.js'
 import type { CalledTool } from './identity.js'
-import { admit, admitArguments, brokenGrant, entryOfHost, identityOfEntry, pinOf } from './gate.js'
+import { admit, admitArguments, findBrokenGrant, findHostEntry, identifyEntry, makePin } from './gate.js'
 import type { GateCall } from './gate.js'
 import type { ToolIdentity } from './identity.js'
-import { codeRow, errorFromFault, isInterruption, toolError } from '../../library/tool-errors.js'
+import { findCodeRow, toToolError, isInterruption, makeToolError } from '../../library/tool-errors.js'
 import { definedTools } from '../definitions/define.js'
-import { schemaHashOf } from '../definitions/pins.js'
+import { hashEntrySchemas } from '../definitions/pins.js'
 import type { ToolOrigin } from '../definitions/pins.js'
 import type { RetryPolicy } from './retry.js'
-import { cappedPolicy, mayRetry, retryDelay, retryPolicy } from './retry.js'
-import { seesResultsOf } from './hooks.js'
+import { capPolicy, mayRetry, retryDelay, retryPolicy } from './retry.js'
+import { maySeeResults } from './hooks.js'
 import {
   boundRegistry,
-  entriesOf,
+  listEntries,
   findEntry,
   isRegistry,
-  knownNames,
-  nameOf,
-  present,
-  textAt,
+  listKnownNames,
+  readName,
+  getOrNil,
+  readText,
   withoutHandler,
 } from '../definitions/registry.js'
 import { isObjectSchema, validateSchema } from '../definitions/validate.js'
@@ -141,7 +147,7 @@ interface DispatchState extends FrameState {
   value: Value
 }
 
-const factsOf = (state: DispatchState): CallFacts => ({
+const makeFacts = (state: DispatchState): CallFacts => ({
   tool: state.name,
   alias: state.alias,
   callId: state.callId === '' ? null : state.callId,
@@ -173,14 +179,14 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
     kind: 'tool_call',
     tool: state.name,
     alias: state.alias,
-    version: factsOfEntry(entry).version,
-    executor: executorFor(state, entry),
+    version: getEntryFacts(entry).version,
+    executor: chooseExecutor(state, entry),
     callId: state.callId,
     parent: typeof outerCall === 'string' ? outerCall : null,
     task: ctx.machine.taskNumber,
-    args: plainOrText(state.args),
+    args: toPlainOrText(state.args),
     policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
-    secret: secretsOfCall(ctx, state, entry),
+    secret: listCallSecrets(ctx, state, entry),
     attempts: state.attempt,
     cached: state.cached === true,
     startedMs: state.startedMs,
@@ -190,14 +196,14 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
 }
 
 /** By the entry of the call, and by the host's own word about its tool. */
-function secretsOfCall(ctx: Context, state: DispatchState, entry: HarnDict): readonly string[] {
-  const own = state.identity === null ? null : entryOfHost(ctx, state.identity)
-  const { secrets } = factsOfEntry(entry)
-  return own === null || own === entry ? secrets : [...new Set([...secrets, ...factsOfEntry(own).secrets])]
+function listCallSecrets(ctx: Context, state: DispatchState, entry: HarnDict): readonly string[] {
+  const own = state.identity === null ? null : findHostEntry(ctx, state.identity)
+  const { secrets } = getEntryFacts(entry)
+  return own === null || own === entry ? secrets : [...new Set([...secrets, ...getEntryFacts(own).secrets])]
 }
 
 /** Arguments that were refused for their depth are traced as a text. */
-export function plainOrText(value: Value): Plain {
+export function toPlainOrText(value: Value): Plain {
   try {
     return toPlain(value)
   } catch {
@@ -206,7 +212,7 @@ export function plainOrText(value: Value): Plain {
 }
 
 function refuseWith(ctx: Context, state: DispatchState, code: string, message: string, details: Value = null): Result {
-  return refuse(ctx, state, toolError(code, message, factsOf(state), details))
+  return refuse(ctx, state, makeToolError(code, message, makeFacts(state), details))
 }
 
 // --- resolve ------------------------------------------------------------------------------------------------------------
@@ -217,7 +223,7 @@ function resolve(ctx: Context, state: DispatchState): HarnDict | string {
   if (tool instanceof HarnDict && state.alias !== null) return resolveBinding(ctx, state, tool)
   if (tool instanceof HarnDict) {
     if (!isRegistry(tool)) return tool.has('name') ? tool : 'a tool is named by a string, a registry of one tool, or an entry'
-    const entries = entriesOf(tool)
+    const entries = listEntries(tool)
     const only = entries[0]
     return entries.length === 1 && only instanceof HarnDict
       ? only
@@ -229,8 +235,8 @@ function resolve(ctx: Context, state: DispatchState): HarnDict | string {
     return 'registry must be a tool registry (created with tool_registry())'
   const entry = registry === null ? null : findEntry(registry, name)
   if (entry !== null) return entry
-  if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${knownNames(registry as HarnDict)}`
-  return byId(ctx, state, name) ?? unknownTool(name, knownIds(ctx, registry))
+  if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${listKnownNames(registry as HarnDict)}`
+  return findById(ctx, state, name) ?? describeUnknownTool(name, listKnownIds(ctx, registry))
 }
 
 /** What an alias stands for (grants.ts). */
@@ -243,17 +249,17 @@ function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): 
   }
   const { registry } = ctx.state(boundRegistry)
   const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
-  return own ?? byId(ctx, state, id) ?? unknownTool(id, knownIds(ctx, registry))
+  return own ?? findById(ctx, state, id) ?? describeUnknownTool(id, listKnownIds(ctx, registry))
 }
 
 /** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
-function byId(ctx: Context, state: DispatchState, name: string): HarnDict | null {
+function findById(ctx: Context, state: DispatchState, name: string): HarnDict | null {
   const hostTools = ctx.machine.hostData(HOST_TOOLS)
   const hasOtherHostTools = ctx.machine.hostData(HAS_OTHER_HOST_TOOLS)
   const entry = hostTools?.get(name)
   state.origin = 'host'
-  if (entry !== undefined) return hostEntry(entry)
-  const standard = standardEntry(name)
+  if (entry !== undefined) return toHostEntry(entry)
+  const standard = findStandardEntry(name)
   if (standard !== null) {
     state.origin = 'bridle'
     return standard
@@ -261,35 +267,35 @@ function byId(ctx: Context, state: DispatchState, name: string): HarnDict | null
   return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
 }
 
-function knownIds(ctx: Context, registry: Value): readonly string[] {
-  const own = registry instanceof HarnDict && isRegistry(registry) ? entriesOf(registry).map(nameOf) : []
+function listKnownIds(ctx: Context, registry: Value): readonly string[] {
+  const own = registry instanceof HarnDict && isRegistry(registry) ? listEntries(registry).map(readName) : []
   return [...own, ...(ctx.machine.hostData(HOST_TOOLS)?.keys() ?? []), ...STANDARD_TOOLS.map(({ id }) => id)]
 }
 
-function unknownTool(name: string, known: readonly string[]): string {
+function describeUnknownTool(name: string, known: readonly string[]): string {
   const near = findClosest(name, known)
   return near === null ? `Tool '${name}' not found` : `Tool '${name}' not found. Did you mean '${near}'?`
 }
 
 // --- executors ----------------------------------------------------------------------------------------------------------
 
-function executorFor(state: DispatchState, entry: HarnDict): string {
-  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : executorOf(entry)
+function chooseExecutor(state: DispatchState, entry: HarnDict): string {
+  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : readExecutor(entry)
 }
 
-function executorOf(entry: HarnDict): string {
-  return factsOfEntry(entry).executor
+function readExecutor(entry: HarnDict): string {
+  return getEntryFacts(entry).executor
 }
 
 function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): Result {
-  const handler = present(entry, 'handler')
+  const handler = getOrNil(entry, 'handler')
   // What a handler does for a module is bounded by what the module may do.
   const caller = ctx.machine.narrowedCaller
   if (caller !== null) {
     pushScope(ctx, 'imports', caller)
     state.narrowed = true
   }
-  if (isCallable(handler)) return ctx.call(handler, handlerArguments(entry, handler, args))
+  if (isCallable(handler)) return ctx.call(handler, makeHandlerArguments(entry, handler, args))
   const runtime = RUNTIME_TOOLS.get(state.name)
   if (runtime === undefined) return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
   if (runtime.builtin === null) return finish(ctx, state, normalizePlan(args, state.name))
@@ -297,7 +303,7 @@ function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: Harn
 }
 
 /** Answer of a dry run, in the same form for scripts and agent loops. */
-function dryRunResult(state: DispatchState, entry: HarnDict): Value {
+function makeDryRunResult(state: DispatchState, entry: HarnDict): Value {
   const annotations = entry.get('annotations')
   const facts = annotations instanceof HarnDict ? annotations : new HarnDict()
   const capabilities: Value[] = []
@@ -325,26 +331,26 @@ function dryRunResult(state: DispatchState, entry: HarnDict): Value {
 /** Limit of one attempt: the smallest that call, tool and grants know. */
 function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
   const asked =
-    state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
-  const own = asked ?? factsOfEntry(entry).timeoutMs
-  const granted = smallestLimit(state.applied, 'timeout_ms')
+    state.options instanceof HarnDict ? toMillis(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
+  const own = asked ?? getEntryFacts(entry).timeoutMs
+  const granted = findSmallestLimit(state.applied, 'timeout_ms')
   return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
 }
 
-function outsideCall(ctx: Context, state: DispatchState, entry: HarnDict, executor: OutsideExecutor, args: Plain): Effect {
-  const secrets = secretsOfCall(ctx, state, entry)
+function makeOutsideCall(ctx: Context, state: DispatchState, entry: HarnDict, executor: OutsideExecutor, args: Plain): Effect {
+  const secrets = listCallSecrets(ctx, state, entry)
   return {
     kind: 'tool.call',
     args: {
       executor,
       identity: state.identity!.key,
       tool: state.name,
-      ...factsOfEntry(entry).target,
+      ...getEntryFacts(entry).target,
       args,
       call_id: state.callId,
       attempt: state.attempt,
-      max_attempts: policyUnderGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
-      idempotency_key: keyOfCall(ctx, state.callId),
+      max_attempts: capPolicyByGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
+      idempotency_key: makeCallKey(ctx, state.callId),
       arg_hash: state.argHash,
       timeout_ms: attemptLimit(state, entry),
       ...(secrets.length === 0 ? {} : { secrets }),
@@ -357,14 +363,14 @@ function outsideCall(ctx: Context, state: DispatchState, entry: HarnDict, execut
 function attempt(ctx: Context, state: DispatchState): Result {
   const entry = state.entry!
   const args = state.args as HarnDict
-  const closed = admitByCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker)
+  const closed = admitByCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker)
   if (closed !== null) {
-    const error = toolError('circuit_open', `circuit of tool '${state.name}' is open`, factsOf(state))
+    const error = makeToolError('circuit_open', `circuit of tool '${state.name}' is open`, makeFacts(state))
     return refuse(ctx, state, withHistory(state, error.with('retry_after_ms', closed)))
   }
   state.attempt++
   state.stage = 'running'
-  const executor = executorFor(state, entry)
+  const executor = chooseExecutor(state, entry)
   const known = executorNamed(executor)
   if (known === null)
     return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
@@ -372,12 +378,12 @@ function attempt(ctx: Context, state: DispatchState): Result {
   if (runs === 'handler' || runs === 'builtin') beginLimit(ctx, state, entry)
   const policy = retryPolicy(entry, state.options)
   if (policy.maxRetries > 0)
-    ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, policyUnderGrants(state, policy).maxRetries + 1]))
+    ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, capPolicyByGrants(state, policy).maxRetries + 1]))
   switch (runs) {
     case 'handler':
       return runHarn(ctx, state, entry, args)
     case 'builtin':
-      if (standardCall(state.name, args) === null)
+      if (makeStandardCall(state.name, args) === null)
         return refuseWith(
           ctx,
           state,
@@ -386,7 +392,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
         )
       return runStandard(ctx, state, args)
     case 'record':
-      return finish(ctx, state, dryRunResult(state, entry))
+      return finish(ctx, state, makeDryRunResult(state, entry))
     case 'refused':
       return refuseWith(
         ctx,
@@ -395,7 +401,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
         `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,
       )
     case 'outside': {
-      const live = pathOfLiveValue(args)
+      const live = findLiveValue(args)
       if (live !== null) {
         return refuseWith(
           ctx,
@@ -404,17 +410,17 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
-      const server = serverOfEntry(entry)
-      const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
+      const server = readServer(entry)
+      const blocked = server === null ? null : makeEgressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
-      return ctx.request(outsideCall(ctx, state, entry, known as OutsideExecutor, toPlain(args)))
+      return ctx.request(makeOutsideCall(ctx, state, entry, known as OutsideExecutor, toPlain(args)))
     }
   }
 }
 
-function policyUnderGrants(state: DispatchState, policy: RetryPolicy): RetryPolicy {
-  return state.applied.length === 0 ? policy : cappedPolicy(policy, smallestLimit(state.applied, 'max_retries'))
+function capPolicyByGrants(state: DispatchState, policy: RetryPolicy): RetryPolicy {
+  return state.applied.length === 0 ? policy : capPolicy(policy, findSmallestLimit(state.applied, 'max_retries'))
 }
 
 /** Constraints of an alias or an entry that hold for what the builtin behind a standard tool does. */
@@ -422,14 +428,14 @@ const WITHIN: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'max_cos
 
 /** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
 function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
-  const problem = standardProblem(state.name, args)
+  const problem = findStandardProblem(state.name, args)
   if (problem !== null) {
     const { path, expected, actual } = problem
     const reason = `expected ${expected}, got ${actual}`
     const details = HarnDict.of({ path, expected, actual, reason })
     return refuseWith(ctx, state, 'invalid_args', `Invalid arguments at ${path}: ${reason}`, details)
   }
-  const call = standardCall(state.name, args)!
+  const call = makeStandardCall(state.name, args)!
   const area = `${state.name.split('.')[0]!}.*`
   for (const { scope, grant, id } of state.applied) {
     if (scope !== 'alias' && scope !== 'tool') continue
@@ -483,24 +489,24 @@ function decode(value: Value, schema: Value | undefined, depth = 0): Value {
   return decoded
 }
 
-function outputMode(entry: HarnDict): string {
-  return textAt(entry, 'output_mode') ?? 'fail'
+function readOutputMode(entry: HarnDict): string {
+  return readText(entry, 'output_mode') ?? 'fail'
 }
 
-function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
-  if (!seesResultsOf(ctx, judgedName(state))) return finish(ctx, state, value)
+function runAfterHooks(ctx: Context, state: DispatchState, value: Value): Result {
+  if (!maySeeResults(ctx, toCalled(state))) return finish(ctx, state, value)
   state.stage = 'after'
   state.value = value
-  return startPostHooks(ctx, judgedName(state), state.args, resultText(value))
+  return startPostHooks(ctx, toCalled(state), state.args, formatResult(value))
 }
 
 function accept(ctx: Context, state: DispatchState, given: Value): Result {
   const entry = state.entry!
   let raw = given
   if (state.stream === true) {
-    const executor = executorOf(entry)
-    const opened = openedStream(ctx, state.callId, given, () =>
-      isOutside(executor) ? outsideCall(ctx, state, entry, executor, toPlain(state.args)) : null,
+    const executor = readExecutor(entry)
+    const opened = openStream(ctx, state.callId, given, () =>
+      isOutside(executor) ? makeOutsideCall(ctx, state, entry, executor, toPlain(state.args)) : null,
     )
     if (opened.kind === 'chunks') {
       endAttempt(ctx, state)
@@ -508,20 +514,20 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     }
     raw = opened.value
   }
-  const schema = factsOfEntry(entry).output
+  const schema = getEntryFacts(entry).output
   endAttempt(ctx, state)
-  reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
-  const executor = executorOf(entry)
+  reportToCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker, true)
+  const executor = readExecutor(entry)
   const value =
     executor === 'builtin'
-      ? standardAnswer(state.name, raw, state.args as HarnDict)
+      ? makeStandardAnswer(state.name, raw, state.args as HarnDict)
       : executor === 'harn'
         ? raw
         : decode(raw, schema)
-  const { drift: reaction } = factsOfEntry(entry)
+  const { drift: reaction } = getEntryFacts(entry)
   if (reaction !== null || ctx.machine.hostData(DRIFT_WATCH) !== null) {
-    const key = (): string => pinOf({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
-    const drift = driftOfResult(ctx, { tool: state.identity!.id, reaction, key, schema }, value)
+    const key = (): string => makePin({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
+    const drift = checkDrift(ctx, { tool: state.identity!.id, reaction, key, schema }, value)
     const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
@@ -530,11 +536,11 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     keepResult(
       ctx,
       state.cacheKey,
-      { value, handler: present(entry, 'handler') },
-      ruleUnder(ctx.machine.hostData(RESULT_CACHE), factsOfEntry(entry).cache) ?? { ttlMs: 0 },
+      { value, handler: getOrNil(entry, 'handler') },
+      chooseRule(ctx.machine.hostData(RESULT_CACHE), getEntryFacts(entry).cache) ?? { ttlMs: 0 },
     )
-  if (failure === null || outputMode(entry) === 'warn')
-    return afterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
+  if (failure === null || readOutputMode(entry) === 'warn')
+    return runAfterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
   const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
   return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
@@ -552,7 +558,7 @@ function begin(ctx: Context, state: DispatchState): Result {
     return refuseWith(ctx, state, 'not_registered', entry)
   }
   state.entry = entry
-  state.name = nameOf(entry)
+  state.name = readName(entry)
   state.startedMs = ctx.now
   const calls = ctx.state(toolCalls)
   calls.made++
@@ -573,7 +579,7 @@ function begin(ctx: Context, state: DispatchState): Result {
     state.outerAttempts = attempts
     fields.delete(ATTEMPTS)
   }
-  const identity = identityOfEntry(ctx, entry, state.alias)
+  const identity = identifyEntry(ctx, entry, state.alias)
   state.identity = identity
   // Modules `host/…` hand over the entry that the host gave them.
   if (
@@ -583,35 +589,40 @@ function begin(ctx: Context, state: DispatchState): Result {
     ctx.machine.hostData(HOST_TOOLS)?.has(state.name) === true
   )
     state.origin = 'host'
-  const isWatched = factsOfEntry(entry).drift !== null || ctx.machine.hostData(DRIFT_WATCH) !== null
-  const quarantine = isWatched ? quarantineOf(ctx, identity.id) : null
+  const isWatched = getEntryFacts(entry).drift !== null || ctx.machine.hostData(DRIFT_WATCH) !== null
+  const quarantine = isWatched ? findQuarantine(ctx, identity.id) : null
   if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
-  const isCarriedOut = executorFor(state, entry) !== 'dry_run'
+  const isCarriedOut = chooseExecutor(state, entry) !== 'dry_run'
   if (identity.kind === 'none' && isCarriedOut)
-    return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' ${unknownExecutor(factsOfEntry(entry).executor)}`)
-  const grants = admit(ctx, gateCall(state), isCarriedOut)
+    return refuseWith(
+      ctx,
+      state,
+      'not_registered',
+      `Tool '${state.name}' ${describeUnknownExecutor(getEntryFacts(entry).executor)}`,
+    )
+  const grants = admit(ctx, makeGateCall(state), isCarriedOut)
   if (grants instanceof HarnDict) return refuse(ctx, state, grants)
   state.applied = grants
-  const given = positional(state, factsOfEntry(entry).parameters) ?? state.args ?? new HarnDict()
+  const given = nameArguments(state, getEntryFacts(entry).parameters) ?? state.args ?? new HarnDict()
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
-  const unreadable = parseErrorOf(given)
+  const unreadable = readParseError(given)
   if (unreadable !== null) return refuseWith(ctx, state, 'invalid_args', unreadable)
-  const call = gateCall(state)
+  const call = makeGateCall(state)
   const checked = admitArguments(ctx, grants, given, call)
   const { args } = checked
   state.args = args
   if ('error' in checked) return refuse(ctx, state, checked.error)
-  const called = judgedName(state)
-  const verdict = !judged ? quickVerdict(ctx, called, args) : args === given ? 'pass' : judgeAdded(ctx, called, args)
-  if (verdict === 'pass') return firstAttempt(ctx, state)
-  if (verdict !== 'ask') return refusedByGate(ctx, state, verdict.stage, verdict.reason)
+  const called = toCalled(state)
+  const verdict = !judged ? judgeQuickly(ctx, called, args) : args === given ? 'pass' : judgeAdded(ctx, called, args)
+  if (verdict === 'pass') return runFirstAttempt(ctx, state)
+  if (verdict !== 'ask') return refuseByGate(ctx, state, verdict.stage, verdict.reason)
   state.stage = 'gate'
   const asked = HarnDict.of({ call_id: state.callId, entry, alias: call.binding, after_hooks: judged })
   return startGate(ctx, called, args, asked)
 }
 
-function unknownExecutor(executor: string): string {
+function describeUnknownExecutor(executor: string): string {
   return executor === 'builtin' ? 'is no tool that every run has' : `declares unknown executor ${debugQuoted(executor)}`
 }
 
@@ -620,18 +631,18 @@ function isOfScript(state: DispatchState): boolean {
   return state.origin === 'script'
 }
 
-function gateCall(state: DispatchState): GateCall {
+function makeGateCall(state: DispatchState): GateCall {
   return {
     identity: state.identity!,
     entry: state.entry,
     binding: state.alias !== null && state.tool instanceof HarnDict ? state.tool : null,
     isOfScript: isOfScript(state),
-    facts: factsOf(state),
+    facts: makeFacts(state),
   }
 }
 
 /** An alias may be given its first parameter instead of a dict. */
-function positional(state: DispatchState, parameters: HarnDict): HarnDict | null {
+function nameArguments(state: DispatchState, parameters: HarnDict): HarnDict | null {
   if (state.alias === null || state.args === null || state.args instanceof HarnDict) return null
   const required = parameters.get('required')
   const first = isObjectSchema(parameters)
@@ -642,34 +653,34 @@ function positional(state: DispatchState, parameters: HarnDict): HarnDict | null
   return first === undefined ? null : HarnDict.of({ [first]: state.args })
 }
 
-function firstAttempt(ctx: Context, state: DispatchState): Result {
-  const { cache, version } = factsOfEntry(state.entry!)
+function runFirstAttempt(ctx: Context, state: DispatchState): Result {
+  const { cache, version } = getEntryFacts(state.entry!)
   if (
     cache !== null &&
-    ruleUnder(ctx.machine.hostData(RESULT_CACHE), cache) !== null &&
+    chooseRule(ctx.machine.hostData(RESULT_CACHE), cache) !== null &&
     state.stream !== true &&
-    executorFor(state, state.entry!) !== 'dry_run'
+    chooseExecutor(state, state.entry!) !== 'dry_run'
   ) {
     identify(ctx, state, state.args as HarnDict)
-    const schemas = schemaTextHash(ctx, state.entry!)
-    state.cacheKey = cacheKey(ctx, {
+    const schemas = getSchemaHash(ctx, state.entry!)
+    state.cacheKey = makeCacheKey(ctx, {
       tool: `${state.identity!.key} ${state.name}`,
       version,
       schemas,
       applied: state.applied,
       argHash: state.argHash,
     })
-    const kept = keptResult(ctx, state.cacheKey, present(state.entry!, 'handler'))
+    const kept = findKeptResult(ctx, state.cacheKey, getOrNil(state.entry!, 'handler'))
     if (kept !== null) {
       state.cached = true
-      return afterHooks(ctx, state, kept.value)
+      return runAfterHooks(ctx, state, kept.value)
     }
   }
   if (state.applied.length === 0) return attempt(ctx, state)
   const { attemptOf = null } = state
   const counts = !isCounted(ctx, attemptOf)
-  const usd = counts ? costOf(ctx, state) : 0
-  const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { counts, usd })
+  const usd = counts ? findCost(ctx, state) : 0
+  const exhausted = reserveBudgets(ctx, state.applied, makeFacts(state), { counts, usd })
   if (exhausted !== null) return refuse(ctx, state, exhausted)
   noteCounted(ctx, attemptOf)
   if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
@@ -677,55 +688,55 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
 }
 
 /** What a call costs: what the entry says, and no less than what the host says about its tool. */
-function costOf(ctx: Context, state: DispatchState): number {
-  const own = entryOfHost(ctx, state.identity!)
-  return Math.max(factsOfEntry(state.entry!).costUsd, own === null ? 0 : factsOfEntry(own).costUsd)
+function findCost(ctx: Context, state: DispatchState): number {
+  const own = findHostEntry(ctx, state.identity!)
+  return Math.max(getEntryFacts(state.entry!).costUsd, own === null ? 0 : getEntryFacts(own).costUsd)
 }
 
 /** What policies and hooks are asked about. */
-function judgedName(state: DispatchState): CalledTool {
+function toCalled(state: DispatchState): CalledTool {
   return { shown: state.name, identity: state.identity! }
 }
 
 const schemaHashes = new WeakMap<HarnDict, string>()
 
 /** Hash of a tool's name and schemas; entries are never changed in place, so it is worked out once. */
-function schemaTextHash(ctx: Context, entry: HarnDict): string {
+function getSchemaHash(ctx: Context, entry: HarnDict): string {
   let hash = schemaHashes.get(entry)
-  if (hash === undefined) schemaHashes.set(entry, (hash = schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)))
+  if (hash === undefined) schemaHashes.set(entry, (hash = hashEntrySchemas((bytes) => ctx.machine.hashHex(bytes), entry)))
   return hash
 }
 
 /** For whoever keeps calls or compares them outside; once for all attempts. */
 function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
   if (state.argHash !== '') return
-  const text = sortedJson(args)
+  const text = stringifySorted(args)
   ctx.charge(text.length >> 6, text.length)
   state.argHash = ctx.machine.sha256Hex(text)
 }
 
-function refusedByGate(ctx: Context, state: DispatchState, stage: Value, reason: string): Result {
+function refuseByGate(ctx: Context, state: DispatchState, stage: Value, reason: string): Result {
   return refuseWith(ctx, state, stage === 'approval' ? 'approval_denied' : 'policy_violation', reason)
 }
 
 /** What the gate said (policy-gate.ts). Arguments that a person or a hook changed are checked as the first ones were. */
-function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result {
+function admitCall(ctx: Context, state: DispatchState, verdict: HarnDict): Result {
   if (verdict.get('allowed') !== true)
-    return refusedByGate(ctx, state, verdict.get('stage') ?? null, display(verdict.get('reason') ?? null))
+    return refuseByGate(ctx, state, verdict.get('stage') ?? null, display(verdict.get('reason') ?? null))
   const args = verdict.get('args') as HarnDict
   if (args !== state.args) {
-    const wrong = checkArguments(factsOfEntry(state.entry!).parameters, args)
+    const wrong = checkArguments(getEntryFacts(state.entry!).parameters, args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
     state.args = args
-    const broken = brokenGrant(ctx, state.applied, args, gateCall(state))
+    const broken = findBrokenGrant(ctx, state.applied, args, makeGateCall(state))
     if (broken !== null) return refuse(ctx, state, broken)
   }
-  return firstAttempt(ctx, state)
+  return runFirstAttempt(ctx, state)
 }
 
 /** What hooks look at and may replace: texts as they are, data as JSON. */
-function resultText(value: Value): string {
-  return typeof value === 'string' ? value : sortedJson(value, 2)
+function formatResult(value: Value): string {
+  return typeof value === 'string' ? value : stringifySorted(value, 2)
 }
 
 function step(ctx: Context, state: DispatchState): Result {
@@ -734,12 +745,12 @@ function step(ctx: Context, state: DispatchState): Result {
       case 'start':
         return begin(ctx, state)
       case 'gate':
-        return admitted(ctx, state, ctx.result as HarnDict)
+        return admitCall(ctx, state, ctx.result as HarnDict)
       case 'running':
         return accept(ctx, state, ctx.result)
       case 'after': {
         const text = ctx.result as string
-        return finish(ctx, state, text === resultText(state.value) ? state.value : text)
+        return finish(ctx, state, text === formatResult(state.value) ? state.value : text)
       }
       case 'waiting':
         return attempt(ctx, state)
@@ -758,12 +769,17 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
   const entry = state.entry!
   const error =
     struck && fault.caught === 'Deadline exceeded'
-      ? toolError('timeout', `timeout: elapsed ${limit}ms, limit ${limit}ms`, factsOf(state), HarnDict.of({ limit_ms: limit }))
-      : errorFromFault(fault, factsOf(state))
+      ? makeToolError(
+          'timeout',
+          `timeout: elapsed ${limit}ms, limit ${limit}ms`,
+          makeFacts(state),
+          HarnDict.of({ limit_ms: limit }),
+        )
+      : toToolError(fault, makeFacts(state))
   // Arguments that were wrong say nothing about the health of a tool.
-  if (codeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
-    reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, false)
-  const policy = policyUnderGrants(state, retryPolicy(entry, state.options))
+  if (findCodeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
+    reportToCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker, false)
+  const policy = capPolicyByGrants(state, retryPolicy(entry, state.options))
   const retriesDone = state.attempt - 1
   if (mayRetry(policy, entry, error, retriesDone)) {
     const delay = retryDelay(policy, error, state.callId, retriesDone)
@@ -813,7 +829,7 @@ function start(
 ): Control {
   chargeArguments(ctx, [call.args, call.options])
   const registry = call.registry ?? ctx.state(boundRegistry).registry
-  if (registry instanceof HarnDict) ctx.charge(entriesOf(registry).length >> 3)
+  if (registry instanceof HarnDict) ctx.charge(listEntries(registry).length >> 3)
   // Field by field: a spread makes an object of a slow kind, and there is one for every call.
   const state: DispatchState = {
     registry: call.registry,
@@ -846,10 +862,10 @@ const EFFECTS = ['callback', 'tool.call'] as const
 
 /** Whether an entry leads to the tool of the host that has this name, and nowhere else. */
 function isOfHostTool(entry: HarnDict, id: string): boolean {
-  return nameOf(entry) === id && factsOfEntry(entry).executor === 'host_bridge' && present(entry, 'host_capability') === null
+  return readName(entry) === id && getEntryFacts(entry).executor === 'host_bridge' && getOrNil(entry, 'host_capability') === null
 }
 
-const aliasOf = (binding: Value): string =>
+const readAlias = (binding: Value): string =>
   binding instanceof HarnDict ? display(binding.get('alias') ?? binding.get('tool') ?? null) : ''
 
 export const toolDispatchFamily: BuiltinFamily = {
@@ -882,7 +898,7 @@ export const toolDispatchFamily: BuiltinFamily = {
           args: args!,
           options: options!,
           quiet: false,
-          alias: aliasOf(binding!),
+          alias: readAlias(binding!),
         }),
     ),
     builtin(
@@ -898,7 +914,7 @@ export const toolDispatchFamily: BuiltinFamily = {
           args: args!,
           options: options!,
           quiet: false,
-          alias: aliasOf(binding),
+          alias: readAlias(binding),
         })
       },
     ),
@@ -934,7 +950,7 @@ export const toolDispatchFamily: BuiltinFamily = {
           call_id: callId,
           attempt,
           max_attempts: most,
-          idempotency_key: `${ctx.machine.runId ?? 'run'}:${keyOfCall(ctx, callId)}`,
+          idempotency_key: `${ctx.machine.runId ?? 'run'}:${makeCallKey(ctx, callId)}`,
           session_id: fields.get('agent_session_id') ?? null,
           process_id: fields.get('worker_id') ?? null,
           payload: null,
@@ -947,7 +963,7 @@ export const toolDispatchFamily: BuiltinFamily = {
       (ctx, id) => {
         const name = display(id ?? null)
         const own = ctx.machine.hostData(HOST_TOOLS)?.get(name)
-        return own === undefined ? standardEntry(name) : hostEntry(own)
+        return own === undefined ? findStandardEntry(name) : toHostEntry(own)
       },
     ),
     builtin(
@@ -961,7 +977,7 @@ export const toolDispatchFamily: BuiltinFamily = {
       (ctx, given) => {
         const registry = given ?? ctx.state(boundRegistry).registry
         if (!(registry instanceof HarnDict) || !isRegistry(registry)) return new HarnList([])
-        const entries = entriesOf(registry)
+        const entries = listEntries(registry)
         ctx.charge(entries.length, entries.length * 64)
         return new HarnList(entries.map(withoutHandler))
       },

@@ -3,9 +3,16 @@
 // passes), `fail` (the call fails with `schema_drift`), `quarantine` (so do all later calls, until the script acknowledges it). Reports
 // and quarantine are state of the run; `std/drift` reads them.
 
-import { HarnDict, HarnFloat, HarnList, builtin, display, family, fromPlain, hostSlot, toPlain } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, builtin, display, family, fromPlain, defineHostSlot, toPlain } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Plain, Value } from '@bridle/vm/families'
-import { compareShapes, driftLine, readShape, shapeOfSchema, shapeOfValue, showShape } from '../../library/formats/data-shapes.js'
+import {
+  compareShapes,
+  formatDrift,
+  readShape,
+  readSchemaShape,
+  inferShape,
+  showShape,
+} from '../../library/formats/data-shapes.js'
 import type { Drift, Shape } from '../../library/formats/data-shapes.js'
 
 export type DriftReaction = 'ignore' | 'warn' | 'fail' | 'quarantine'
@@ -18,7 +25,7 @@ export interface DriftWatch {
   readonly onBreaking: DriftReaction
 }
 
-export const DRIFT_WATCH = hostSlot<DriftWatch | null>('drift_watch', null)
+export const DRIFT_WATCH = defineHostSlot<DriftWatch | null>('drift_watch', null)
 
 /** Reports that a run keeps; older ones go. */
 const MAX_REPORTS = 100
@@ -33,7 +40,7 @@ function isReaction(text: string | null): text is DriftReaction {
 }
 
 /** Why a tool is not called any more, or null. */
-export function quarantineOf(ctx: Context, tool: string): string | null {
+export function findQuarantine(ctx: Context, tool: string): string | null {
   const line = ctx.state(driftState).quarantined.get(tool)
   return line === undefined
     ? null
@@ -41,7 +48,7 @@ export function quarantineOf(ctx: Context, tool: string): string | null {
 }
 
 /** Looks at a result; the report when it refuses the call. */
-export function driftOfResult(
+export function checkDrift(
   ctx: Context,
   call: {
     readonly tool: string
@@ -57,35 +64,35 @@ export function driftOfResult(
   const reaction = isReaction(call.reaction) ? call.reaction : (watch?.onBreaking ?? 'ignore')
   if (reaction === 'ignore') return null
   const pinned = readShape(watch?.shapes.get(call.key()))
-  const expected = [pinned, call.schema === null ? null : shapeOfSchema(call.schema)].filter((shape) => shape !== null)
+  const expected = [pinned, call.schema === null ? null : readSchemaShape(call.schema)].filter((shape) => shape !== null)
   if (expected.length === 0) return null
-  const actual = shapeOfValue(value)
-  const drifts = distinct(expected.flatMap((shape) => compareShapes(shape, actual, { observed: true })))
+  const actual = inferShape(value)
+  const drifts = removeDuplicates(expected.flatMap((shape) => compareShapes(shape, actual, { observed: true })))
   if (drifts.length === 0) return null
   const state = ctx.state(driftState)
-  const report = reportOf(call.tool, Math.trunc(ctx.now), drifts)
+  const report = makeReport(call.tool, Math.trunc(ctx.now), drifts)
   ctx.charge(drifts.length, drifts.length * 256)
   state.reports.push(report)
   if (state.reports.length > MAX_REPORTS) state.reports.shift()
   const worst = drifts.find(({ severity }) => severity === 'Breaking')
   if (worst === undefined || reaction === 'warn') return null
-  const line = driftLine(worst)
+  const line = formatDrift(worst)
   if (reaction === 'quarantine') state.quarantined.set(call.tool, line)
   return { line, report }
 }
 
 /** The pinned and the declared shape mostly say the same. */
-function distinct(drifts: readonly Drift[]): Drift[] {
+function removeDuplicates(drifts: readonly Drift[]): Drift[] {
   const seen = new Set<string>()
   return drifts.filter((drift) => {
-    const line = driftLine(drift)
+    const line = formatDrift(drift)
     if (seen.has(line)) return false
     seen.add(line)
     return true
   })
 }
 
-function reportOf(name: string, timestampMs: number, drifts: readonly Drift[]): HarnDict {
+function makeReport(name: string, timestampMs: number, drifts: readonly Drift[]): HarnDict {
   return HarnDict.of({
     schema_name: name,
     timestamp_ms: timestampMs,
@@ -93,7 +100,7 @@ function reportOf(name: string, timestampMs: number, drifts: readonly Drift[]): 
     drifts: new HarnList(
       drifts.map((drift) => {
         const { kind, severity, path, expected, actual, similarity } = drift
-        const dict = HarnDict.of({ kind, severity, path, expected, actual, text: driftLine(drift) })
+        const dict = HarnDict.of({ kind, severity, path, expected, actual, text: formatDrift(drift) })
         if (similarity !== undefined) dict.set('similarity', new HarnFloat(similarity))
         return dict
       }),
@@ -104,23 +111,23 @@ function reportOf(name: string, timestampMs: number, drifts: readonly Drift[]): 
 const SHAPE_KEYS = ['list', 'map', 'optional', 'union', 'record']
 
 /** A shape as data, else a schema. */
-function expectedShape(given: Value): Shape {
+function readExpectedShape(given: Value): Shape {
   if (given instanceof HarnDict && given.size === 1 && SHAPE_KEYS.some((key) => given.has(key)))
     return readShape(toPlain(given)) ?? 'Any'
   if (typeof given === 'string' && /^[A-Z]/.test(given)) return given
-  return shapeOfSchema(given)
+  return readSchemaShape(given)
 }
 
 /** The shape of results by an output schema, for lock files; null when the schema says nothing. */
-export function shapeOfOutput(schema: Plain): unknown {
-  const shape = shapeOfSchema(fromPlain(schema))
+export function readOutputShape(schema: Plain): unknown {
+  const shape = readSchemaShape(fromPlain(schema))
   return schema === null || shape === 'Any' ? null : shape
 }
 
 /** What changed from one pinned shape to another, one line each, and whether it breaks callers. */
-export function pinnedDrift(before: unknown, now: unknown): { readonly lines: readonly string[]; readonly breaking: boolean } {
+export function comparePinned(before: unknown, now: unknown): { readonly lines: readonly string[]; readonly breaking: boolean } {
   const drifts = compareShapes(readShape(before) ?? 'Any', readShape(now) ?? 'Any')
-  return { lines: drifts.map(driftLine), breaking: drifts.some(({ severity }) => severity === 'Breaking') }
+  return { lines: drifts.map(formatDrift), breaking: drifts.some(({ severity }) => severity === 'Breaking') }
 }
 
 export const toolDriftFamily: BuiltinFamily = {
@@ -130,7 +137,7 @@ export const toolDriftFamily: BuiltinFamily = {
       '__drift_report(expected: any, value: any, name: string, unparseable?: string) -> dict',
       { doc: 'How a value differs from an expected shape or schema.', effects: [] },
       (ctx, expected, value, name, unparseable) => {
-        const shape = expectedShape(expected ?? null)
+        const shape = readExpectedShape(expected ?? null)
         const drifts =
           typeof unparseable === 'string'
             ? [
@@ -142,15 +149,15 @@ export const toolDriftFamily: BuiltinFamily = {
                   actual: `unparseable: ${unparseable}`,
                 } satisfies Drift,
               ]
-            : compareShapes(shape, shapeOfValue(value ?? null))
-        return reportOf(display(name ?? ''), Math.trunc(ctx.now), drifts)
+            : compareShapes(shape, inferShape(value ?? null))
+        return makeReport(display(name ?? ''), Math.trunc(ctx.now), drifts)
       },
     ),
     builtin('__shape_of(value: any) -> any', { doc: 'The shape of a value, as data.', effects: [] }, (_ctx, value) =>
-      fromPlain(shapeOfValue(value ?? null) as Plain),
+      fromPlain(inferShape(value ?? null) as Plain),
     ),
     builtin('__shape_text(shape: any) -> string', { doc: 'A shape or schema as text.', effects: [] }, (_ctx, shape) =>
-      showShape(expectedShape(shape ?? null)),
+      showShape(readExpectedShape(shape ?? null)),
     ),
     builtin('__drift_reports() -> list', { doc: 'Reports on results of this run, oldest first.', effects: [] }, (ctx) => {
       const { reports } = ctx.state(driftState)

@@ -23,82 +23,82 @@ import type { Context, PlainRecord } from '@bridle/vm/families'
 import { executorNamed, factsOfExecutor, keyKind, listLevelEffects, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
-  aliasGrants,
-  beyondCeiling,
-  effectsBeyondImport,
-  grantProblem,
-  grantsFor,
-  recordOf,
-  refusalByGrants,
+  listAliasGrants,
+  makeBeyondCeiling,
+  findEffectBeyondImport,
+  findGrantProblem,
+  listGrantsFor,
+  toRecord,
+  refuseByGrants,
   withPins,
 } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
-import { beyondLevel, isAbove, levelOfEntry, levelOfIdentity, levelOfRun } from '../policy/security-level.js'
+import { describeBeyondLevel, isAbove, findEntryLevel, findIdentityLevel, findRunLevel } from '../policy/security-level.js'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { checkArguments, knowsParameter, withDefaults } from '../definitions/arguments.js'
-import { factsOfEntry, hostEntry } from '../definitions/entry.js'
-import { toolError } from '../../library/tool-errors.js'
+import { getEntryFacts, toHostEntry } from '../definitions/entry.js'
+import { makeToolError } from '../../library/tool-errors.js'
 import type { CallFacts } from '../../library/tool-errors.js'
-import { bridgedIdentity, insideIdentity, mcpIdentity, mcpKey } from './identity.js'
+import { makeBridgedIdentity, makeInsideIdentity, makeMcpIdentity, mcpKey } from './identity.js'
 import type { HostNames, ToolIdentity } from './identity.js'
-import { descriptionHashOf, pinText, pinnedChange, schemaHashOf } from '../definitions/pins.js'
-import { nameOf, present, textAt } from '../definitions/registry.js'
+import { hashEntryDescription, pinText, describePinnedChange, hashEntrySchemas } from '../definitions/pins.js'
+import { readName, getOrNil, readText } from '../definitions/registry.js'
 import { isServerAddress } from '../../library/effects/index.js'
 
 // ---------------------------------------------------------------------------------------------------------------- resolving
 
 const NO_HOST: HostNames = { aliases: null, hasOperation: () => false }
 
-export function hostNamesOf(ctx: Context): HostNames {
+export function findHostNames(ctx: Context): HostNames {
   return ctx.machine.hostData(HOST_NAMES) ?? NO_HOST
 }
 
 /** Of a registry entry, whoever made it; `alias` is how a script calls it, if it has a name of its own. */
-export function identityOfEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
-  const name = nameOf(entry)
+export function identifyEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
+  const name = readName(entry)
   const given = alias === null ? [name] : [name, alias]
-  const facts = factsOfEntry(entry)
+  const facts = getEntryFacts(entry)
   const executor = executorNamed(facts.executor)
-  if (executor === null) return insideIdentity('none', name, given)
+  if (executor === null) return makeInsideIdentity('none', name, given)
   switch (factsOfExecutor(executor).identity) {
     case 'script': {
       // Their builtins are judged under the names of the standard tools that do the same.
-      const standard = present(entry, 'handler') === null ? (RUNTIME_TOOLS.get(name)?.standard ?? null) : null
-      return standard === null ? insideIdentity('script', name, given) : insideIdentity('builtin', standard, given)
+      const standard = getOrNil(entry, 'handler') === null ? (RUNTIME_TOOLS.get(name)?.standard ?? null) : null
+      return standard === null ? makeInsideIdentity('script', name, given) : makeInsideIdentity('builtin', standard, given)
     }
     case 'builtin':
-      return STANDARD_IDS.has(name) ? insideIdentity('builtin', name, given) : insideIdentity('none', name, given)
+      return STANDARD_IDS.has(name) ? makeInsideIdentity('builtin', name, given) : makeInsideIdentity('none', name, given)
     case 'host':
-      return bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: facts.target.host_capability }, given)
+      return makeBridgedIdentity(findHostNames(ctx), { tool: name, capability: facts.target.host_capability }, given)
     case 'mcp':
-      return mcpIdentity(facts.target.mcp_server ?? '', facts.target.mcp_tool ?? name, given)
+      return makeMcpIdentity(facts.target.mcp_server ?? '', facts.target.mcp_tool ?? name, given)
     case 'native':
-      return insideIdentity('native', name, given)
+      return makeInsideIdentity('native', name, given)
     case null:
-      return insideIdentity('none', name, given)
+      return makeInsideIdentity('none', name, given)
   }
 }
 
 const STANDARD_IDS: ReadonlySet<string> = new Set(STANDARD_TOOLS.map(({ id }) => id))
 
 /** The host's own entry of one of its tools; null for operations, and for tools of a host behind a bridge. */
-export function entryOfHost(ctx: Context, { kind, id }: ToolIdentity): HarnDict | null {
+export function findHostEntry(ctx: Context, { kind, id }: ToolIdentity): HarnDict | null {
   const entry = kind === 'host' ? ctx.machine.hostData(HOST_TOOLS)?.get(id) : undefined
-  return entry === undefined ? null : hostEntry(entry)
+  return entry === undefined ? null : toHostEntry(entry)
 }
 
 /** Arguments of a tool of the host that nobody may read in a trace. */
-export function secretsOfHost(ctx: Context, id: string): readonly string[] {
-  const entry = ctx.machine.hostData(HOST_TOOLS)?.get(hostNamesOf(ctx).aliases?.get(id) ?? id)
-  return entry === undefined ? [] : factsOfEntry(hostEntry(entry)).secrets
+export function listHostSecrets(ctx: Context, id: string): readonly string[] {
+  const entry = ctx.machine.hostData(HOST_TOOLS)?.get(findHostNames(ctx).aliases?.get(id) ?? id)
+  return entry === undefined ? [] : getEntryFacts(toHostEntry(entry)).secrets
 }
 
 /** Effects that a call entails, whatever its entry says: the host's own word about its tool, else what its executor reaches. */
-export function entailedEffects(ctx: Context, identity: ToolIdentity): readonly string[] {
+export function listEntailedEffects(ctx: Context, identity: ToolIdentity): readonly string[] {
   if (identity.kind === 'mcp') return ['mcp']
   if (identity.kind !== 'host') return []
-  const own = entryOfHost(ctx, identity)
-  return (own === null ? null : declaredEffects(own)) ?? ['external']
+  const own = findHostEntry(ctx, identity)
+  return (own === null ? null : readDeclaredEffects(own)) ?? ['external']
 }
 
 /** Whether the host itself carries out what goes by that name, rather than a builtin in its place. */
@@ -107,7 +107,7 @@ export function isOfHost(ctx: Context, { kind, id }: ToolIdentity): boolean {
   const hostTools = ctx.machine.hostData(HOST_TOOLS)
   const hostCapabilities = ctx.machine.hostData(HOST_CAPABILITIES)
   const hasOtherHostTools = ctx.machine.hostData(HAS_OTHER_HOST_TOOLS)
-  if (hostTools?.has(id) === true || hostNamesOf(ctx).hasOperation(id)) return true
+  if (hostTools?.has(id) === true || findHostNames(ctx).hasOperation(id)) return true
   const dot = id.indexOf('.')
   const declared = hostCapabilities ?? {}
   const operations = Object.hasOwn(declared, id.slice(0, dot)) ? declared[id.slice(0, dot)]!.operations : {}
@@ -115,7 +115,7 @@ export function isOfHost(ctx: Context, { kind, id }: ToolIdentity): boolean {
 }
 
 /** What an entry says about its effects; null when it says nothing. */
-function declaredEffects(entry: HarnDict): readonly string[] | null {
+function readDeclaredEffects(entry: HarnDict): readonly string[] | null {
   const declared = entry.get('effects')
   if (declared instanceof HarnList) return declared.view().map((name) => display(name))
   const annotations = entry.get('annotations')
@@ -139,16 +139,16 @@ export interface GateCall {
 
 /** The error of a call that is refused whatever its arguments are, or the grants that hold for it. */
 export function admit(ctx: Context, call: GateCall, isCarriedOut = true): HarnDict | readonly AppliedGrant[] {
-  return refusalByPins(ctx, call) ?? refusalByLevel(ctx, call) ?? applied(ctx, call, isCarriedOut)
+  return refuseByPins(ctx, call) ?? refuseByLevel(ctx, call) ?? collectGrants(ctx, call, isCarriedOut)
 }
 
-function refusal(call: GateCall, code: string, message: string, details: HarnDict | null = null): HarnDict {
-  return toolError(code, message, call.facts, details)
+function makeRefusal(call: GateCall, code: string, message: string, details: HarnDict | null = null): HarnDict {
+  return makeToolError(code, message, call.facts, details)
 }
 
 /** How lock files name what the call reaches. */
-export function pinOf({ identity, entry, isOfScript }: Pick<GateCall, 'identity' | 'entry' | 'isOfScript'>): string {
-  if (isOfScript && entry !== null) return `script:${nameOf(entry)}`
+export function makePin({ identity, entry, isOfScript }: Pick<GateCall, 'identity' | 'entry' | 'isOfScript'>): string {
+  if (isOfScript && entry !== null) return `script:${readName(entry)}`
   switch (identity.kind) {
     case 'host':
       return `host:${identity.id}`
@@ -162,22 +162,22 @@ export function pinOf({ identity, entry, isOfScript }: Pick<GateCall, 'identity'
 }
 
 /** A locked run calls what was locked, as it was then: the entry of the script, and what that leads to. */
-function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
+function refuseByPins(ctx: Context, call: GateCall): HarnDict | null {
   const pins = ctx.machine.hostData(TOOL_PINS)
   if (pins === null) return null
   const { identity, entry, isOfScript } = call
-  const key = pinOf(call)
+  const key = makePin(call)
   const hashHex = (bytes: Uint8Array): string => ctx.machine.hashHex(bytes)
-  const hashes = (of: HarnDict): { readonly schema: string; readonly description: string } => ({
-    schema: schemaHashOf(hashHex, of),
-    description: descriptionHashOf(hashHex, of),
+  const hashEntry = (of: HarnDict): { readonly schema: string; readonly description: string } => ({
+    schema: hashEntrySchemas(hashHex, of),
+    description: hashEntryDescription(hashHex, of),
   })
   const judge = (name: string, of: HarnDict | null): HarnDict | null => {
     const pinned = pins.get(name)
     const shown = call.facts.tool
     if (pinned === undefined) {
-      const found = of === null ? null : hashes(of).schema
-      return refusal(
+      const found = of === null ? null : hashEntry(of).schema
+      return makeRefusal(
         call,
         'schema_drift',
         `Tool '${shown}' (${name}) is not in the lock file`,
@@ -185,11 +185,11 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
       )
     }
     if (of === null) return null
-    const found = hashes(of)
-    const changed = pinnedChange(pinned, found)
+    const found = hashEntry(of)
+    const changed = describePinnedChange(pinned, found)
     if (changed === null) return null
     const shownFound = pinned.includes('+') ? pinText(found.schema, found.description) : found.schema
-    return refusal(
+    return makeRefusal(
       call,
       'schema_drift',
       `Tool '${shown}' (${name}) has changed since it was locked: its ${changed}`,
@@ -197,68 +197,76 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
     )
   }
   // What servers list is compared where they are asked (mcp/provider.ts); here there is nothing to compare.
-  const own = identity.kind === 'mcp' && !isOfScript ? null : (entryOfHost(ctx, identity) ?? entry)
+  const own = identity.kind === 'mcp' && !isOfScript ? null : (findHostEntry(ctx, identity) ?? entry)
   const refused = judge(key, isOfScript ? entry : own)
   if (refused !== null || !isOfScript) return refused
-  if (identity.kind === 'mcp') return judge(pinOf({ ...call, isOfScript: false }), null)
-  const target = entryOfHost(ctx, identity)
+  if (identity.kind === 'mcp') return judge(makePin({ ...call, isOfScript: false }), null)
+  const target = findHostEntry(ctx, identity)
   return identity.kind !== 'host' || (target === null && identity.id === entry?.get('name'))
     ? null
-    : judge(pinOf({ ...call, isOfScript: false }), target)
+    : judge(makePin({ ...call, isOfScript: false }), target)
 }
 
 /** A run does what its security level allows, by what is carried out; an entry can only say that it does more. */
-function refusalByLevel(ctx: Context, call: GateCall): HarnDict | null {
-  const most = levelOfRun(ctx.machine.hostData(GRANT_CEILING) ?? [])
+function refuseByLevel(ctx: Context, call: GateCall): HarnDict | null {
+  const most = findRunLevel(ctx.machine.hostData(GRANT_CEILING) ?? [])
   if (most === null) return null
   const { identity, entry, facts } = call
-  const ofIdentity = levelOfIdentity(identity, hostNamesOf(ctx))
-  const ofEntry = entry === null ? 'safe' : levelOfEntry(entry)
+  const ofIdentity = findIdentityLevel(identity, findHostNames(ctx))
+  const ofEntry = entry === null ? 'safe' : findEntryLevel(entry)
   const needed = isAbove(ofEntry, ofIdentity) ? ofEntry : ofIdentity
   if (!isAbove(needed, most)) return null
   const details = HarnDict.of({ violation: 'level', required: needed, granted: most })
-  return refusal(call, 'security_violation', beyondLevel(`Tool '${facts.alias ?? facts.tool}'`, needed, most), details)
+  return makeRefusal(
+    call,
+    'security_violation',
+    describeBeyondLevel(`Tool '${facts.alias ?? facts.tool}'`, needed, most),
+    details,
+  )
 }
 
 /** Collects the grants of the call and checks the version that its alias asks for. */
-function applied(ctx: Context, call: GateCall, isCarriedOut: boolean): HarnDict | readonly AppliedGrant[] {
+function collectGrants(ctx: Context, call: GateCall, isCarriedOut: boolean): HarnDict | readonly AppliedGrant[] {
   const { identity, entry, binding, facts } = call
-  const own = binding === null ? [] : [...aliasGrants(binding)]
-  const declared = entry === null ? null : factsOfEntry(entry).grants
+  const own = binding === null ? [] : [...listAliasGrants(binding)]
+  const declared = entry === null ? null : getEntryFacts(entry).grants
   if (declared instanceof HarnDict) {
-    const problem = grantProblem(ctx, facts.tool, declared)
-    if (problem !== null) return refusal(call, 'grant_invalid', problem)
-    own.push({ id: `tool:${facts.tool}`, scope: 'tool', grant: recordOf(declared) })
+    const problem = findGrantProblem(ctx, facts.tool, declared)
+    if (problem !== null) return makeRefusal(call, 'grant_invalid', problem)
+    own.push({ id: `tool:${facts.tool}`, scope: 'tool', grant: toRecord(declared) })
   }
-  const grants = grantsFor(ctx, { named: identity, own })
+  const grants = listGrantsFor(ctx, { named: identity, own })
   if (typeof grants === 'string')
-    return refusal(call, 'policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${grants}`)
+    return makeRefusal(call, 'policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${grants}`)
   if (isCarriedOut) {
-    const beyond = beyondImports(ctx, call)
+    const beyond = refuseByImports(ctx, call)
     if (beyond !== null) return beyond
   }
-  const known = entryOfHost(ctx, identity) ?? entry
-  const found = known === null ? null : factsOfEntry(known).version
-  const required = [binding === null ? null : textAt(binding, 'version'), ...grants.map(({ grant }) => grant['version'] ?? null)]
+  const known = findHostEntry(ctx, identity) ?? entry
+  const found = known === null ? null : getEntryFacts(known).version
+  const required = [
+    binding === null ? null : readText(binding, 'version'),
+    ...grants.map(({ grant }) => grant['version'] ?? null),
+  ]
   for (const version of required) {
     if (typeof version !== 'string' || (found !== null && satisfiesVersion(found, version))) continue
     const message = `Tool '${facts.tool}' has version ${found ?? '(unknown)'}, and ${version} is required`
-    return refusal(call, 'version_mismatch', message, HarnDict.of({ tool: facts.tool, required: version, found }))
+    return makeRefusal(call, 'version_mismatch', message, HarnDict.of({ tool: facts.tool, required: version, found }))
   }
   return grants
 }
 
 /** What an entry says about itself adds to what its executor entails, and takes nothing away. */
-function beyondImports(ctx: Context, { identity, entry, facts }: GateCall): HarnDict | null {
+function refuseByImports(ctx: Context, { identity, entry, facts }: GateCall): HarnDict | null {
   if (ctx.machine.importCeilings === null || (identity.kind !== 'host' && identity.kind !== 'mcp')) return null
-  const said = entry === null ? [] : (declaredEffects(entry) ?? [])
-  const beyond = effectsBeyondImport(ctx, [...entailedEffects(ctx, identity), ...said])
-  return beyond === null ? null : beyondCeiling(beyond.ceiling, beyond.name, facts)
+  const said = entry === null ? [] : (readDeclaredEffects(entry) ?? [])
+  const beyond = findEffectBeyondImport(ctx, [...listEntailedEffects(ctx, identity), ...said])
+  return beyond === null ? null : makeBeyondCeiling(beyond.ceiling, beyond.name, facts)
 }
 
 /** What grants know of the arguments: from the entry of the call, and from the host's own, which a script cannot water down. */
-function grantedTool(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' | 'identity'>): GrantedTool {
-  const facts = entriesBehind(ctx, entry, identity).map(factsOfEntry)
+function makeGrantedTool(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' | 'identity'>): GrantedTool {
+  const facts = listEntriesBehind(ctx, entry, identity).map(getEntryFacts)
   return {
     knows: (name) => facts.some(({ parameters }) => knowsParameter(parameters, name)),
     pathArguments: facts.flatMap(({ paths }) => paths),
@@ -267,8 +275,8 @@ function grantedTool(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' |
   }
 }
 
-function entriesBehind(ctx: Context, entry: HarnDict | null, identity: ToolIdentity): readonly HarnDict[] {
-  const own = entryOfHost(ctx, identity)
+function listEntriesBehind(ctx: Context, entry: HarnDict | null, identity: ToolIdentity): readonly HarnDict[] {
+  const own = findHostEntry(ctx, identity)
   return [entry, own === entry ? null : own].filter((each) => each !== null)
 }
 
@@ -280,31 +288,31 @@ export function admitArguments(
   call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
 ): { readonly args: HarnDict } | { readonly error: HarnDict; /** As far as they were made. */ readonly args: HarnDict } {
   const { entry, facts } = call
-  let args = grants.length === 0 ? given : withPins(ctx, grants, given, grantedTool(ctx, call))
+  let args = grants.length === 0 ? given : withPins(ctx, grants, given, makeGrantedTool(ctx, call))
   if (entry !== null) {
-    const { parameters } = factsOfEntry(entry)
+    const { parameters } = getEntryFacts(entry)
     args = withDefaults(parameters, args)
     const wrong = checkArguments(parameters, args)
-    if (wrong !== null) return { error: toolError('invalid_args', wrong.message, facts, wrong.details), args: given }
+    if (wrong !== null) return { error: makeToolError('invalid_args', wrong.message, facts, wrong.details), args: given }
   }
-  const error = brokenGrant(ctx, grants, args, call)
+  const error = findBrokenGrant(ctx, grants, args, call)
   return error === null ? { args } : { error, args }
 }
 
 /** The same without the schema, for those that check it by themselves. */
-export function grantedArguments(
+export function makeGrantedArguments(
   ctx: Context,
   grants: readonly AppliedGrant[],
   given: HarnDict,
   call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
 ): { readonly args: HarnDict } | { readonly error: HarnDict; readonly args: HarnDict } {
-  const args = withPins(ctx, grants, given, grantedTool(ctx, call))
-  const error = brokenGrant(ctx, grants, args, call)
+  const args = withPins(ctx, grants, given, makeGrantedTool(ctx, call))
+  const error = findBrokenGrant(ctx, grants, args, call)
   return error === null ? { args } : { error, args }
 }
 
 /** The error for arguments that a grant does not allow, or null. */
-export function brokenGrant(
+export function findBrokenGrant(
   ctx: Context,
   grants: readonly AppliedGrant[],
   args: HarnDict,
@@ -312,10 +320,10 @@ export function brokenGrant(
 ): HarnDict | null {
   if (grants.length === 0) return null
   const { entry, identity, facts } = call
-  const secret = new Set(entriesBehind(ctx, entry, identity).flatMap((each) => factsOfEntry(each).secrets))
+  const secret = new Set(listEntriesBehind(ctx, entry, identity).flatMap((each) => getEntryFacts(each).secrets))
   const plain = toPlain(args) as PlainRecord
   const judge = (applied: readonly AppliedGrant[], judged: PlainRecord): HarnDict | null =>
-    refusalByGrants(ctx, applied, judged, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
+    refuseByGrants(ctx, applied, judged, makeGrantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
   const { kind, server } = identity
   if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, plain)
   // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (library/effects/uses.ts).

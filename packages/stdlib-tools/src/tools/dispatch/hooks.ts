@@ -10,21 +10,21 @@ import {
   failRuntime,
   family,
   frame,
-  here,
+  runHere,
   isCallable,
   isInt,
   isTruthy,
-  sortedJson,
+  stringifySorted,
   typeName,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { primitive } from '../../library/harn/primitive.js'
-import { microCompact } from './micro-compact.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { compactOutput } from './micro-compact.js'
 import { compileRegex, testRegex } from '../../library/regex/engine.js'
 import { RegexSyntaxError } from '../../library/regex/syntax.js'
-import { everyName } from './identity.js'
+import { listEveryName } from './identity.js'
 import type { CalledTool } from './identity.js'
-import { globOne } from '../policy/tool-policy.js'
+import { matchesGlob } from '../policy/tool-policy.js'
 
 export const HOOK_EVENTS: readonly string[] = [
   'PreToolUse',
@@ -54,27 +54,30 @@ const hookState = family<{ hooks: Hook[] }>('tool_hooks', () => ({ hooks: [] }))
 const NO_HOOKS: readonly Hook[] = []
 
 /** The hooks as they are; only ever added to, or cleared all at once. */
-export function hooksOf(ctx: Context): readonly unknown[] {
-  return knownHooks(ctx)
+export function listHooks(ctx: Context): readonly unknown[] {
+  return listKnownHooks(ctx)
 }
 
-function knownHooks(ctx: Context): readonly Hook[] {
-  return ctx.stateIfAny(hookState)?.hooks ?? NO_HOOKS
+function listKnownHooks(ctx: Context): readonly Hook[] {
+  return ctx.findState(hookState)?.hooks ?? NO_HOOKS
 }
 
 /** Whether a hook may have a say about calls of this tool. A handler decides by its pattern, which may look at the arguments. */
-export function judgesCallsOf(ctx: Context, tool: CalledTool): boolean {
+export function mayJudgeCalls(ctx: Context, tool: CalledTool): boolean {
   return mayConcern(ctx, 'PreToolUse', tool)
 }
 
 /** The same for results. */
-export function seesResultsOf(ctx: Context, tool: CalledTool): boolean {
+export function maySeeResults(ctx: Context, tool: CalledTool): boolean {
   return mayConcern(ctx, 'PostToolUse', tool)
 }
 
 function mayConcern(ctx: Context, event: string, { identity }: CalledTool): boolean {
-  for (const hook of knownHooks(ctx))
-    if (hook.event === event && (hook.handler !== null || everyName(identity).some((name) => globOne(hook.pattern, name))))
+  for (const hook of listKnownHooks(ctx))
+    if (
+      hook.event === event &&
+      (hook.handler !== null || listEveryName(identity).some((name) => matchesGlob(hook.pattern, name)))
+    )
       return true
   return false
 }
@@ -103,7 +106,7 @@ function addHook(ctx: Context, event: Value, pattern: Value, handler: Value): Re
 
 // --------------------------------------------------------------------------------------------------- pattern expressions
 
-function atPath(payload: Value, path: string): Value {
+function findAtPath(payload: Value, path: string): Value {
   let value = payload
   for (const key of path.split('.')) {
     if (!(value instanceof HarnDict)) return null
@@ -113,24 +116,24 @@ function atPath(payload: Value, path: string): Value {
 }
 
 /** Strings bare, other values as JSON, a missing one empty. */
-function textAt(payload: Value, path: string): string {
-  const value = atPath(payload, path)
-  return value === null ? '' : typeof value === 'string' ? value : sortedJson(value)
+function findText(payload: Value, path: string): string {
+  const value = findAtPath(payload, path)
+  return value === null ? '' : typeof value === 'string' ? value : stringifySorted(value)
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   const quote = text[0]
   const isQuoted = (quote === '"' || quote === "'") && text.length > 1 && text.endsWith(quote)
   return isQuoted ? text.slice(1, -1) : text
 }
 
-export function hookPatternMatches(pattern: string, payload: Value): boolean {
+export function matchesHookPattern(pattern: string, payload: Value): boolean {
   const wanted = pattern.trim()
   if (wanted === '' || wanted === '*') return true
   const operation = /^([\w.]+)\s*(=~|==|!=)(.*)$/s.exec(wanted)
   if (operation !== null) {
-    const actual = textAt(payload, operation[1]!)
-    const expected = unquoted(operation[3]!.trim())
+    const actual = findText(payload, operation[1]!)
+    const expected = unquote(operation[3]!.trim())
     if (operation[2] === '==') return actual === expected
     if (operation[2] === '!=') return actual !== expected
     try {
@@ -141,29 +144,31 @@ export function hookPatternMatches(pattern: string, payload: Value): boolean {
     }
   }
   // Names of tools have dots too; a hook that refuses `shop.order` must not wait for a path of that name.
-  if (wanted.includes('.') && isTruthy(atPath(payload, wanted))) return true
-  return globOne(wanted, textAt(payload, 'tool.name'))
+  if (wanted.includes('.') && isTruthy(findAtPath(payload, wanted))) return true
+  return matchesGlob(wanted, findText(payload, 'tool.name'))
 }
 
 /** The hooks that see a call of a tool under any of its names, in order. */
-function* hooksOfTool(event: string, called: CalledTool, payload: HarnDict): Script<readonly Hook[]> {
-  const others = everyName(called.identity).filter((name) => name !== called.shown)
-  const found = new Set(yield* hooksFor(event, payload))
+function* listToolHooks(event: string, called: CalledTool, payload: HarnDict): Script<readonly Hook[]> {
+  const others = listEveryName(called.identity).filter((name) => name !== called.shown)
+  const found = new Set(yield* listHooksFor(event, payload))
   for (const name of others) {
     const tool = (payload.get('tool') as HarnDict).with('name', name)
     // Two statements: QuickJS cannot compile `yield*` in the head of an inner loop.
-    const more: readonly Hook[] = yield* hooksFor(event, payload.with('tool', tool))
+    const more: readonly Hook[] = yield* listHooksFor(event, payload.with('tool', tool))
     for (const hook of more) found.add(hook)
   }
   if (others.length === 0) return [...found]
-  return (yield* here((ctx) => [...knownHooks(ctx)])).filter((hook) => found.has(hook))
+  return (yield* runHere((ctx) => [...listKnownHooks(ctx)])).filter((hook) => found.has(hook))
 }
 
 /** The hooks that see an event, in order. */
-function* hooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
-  const hooks = yield* here((ctx) => knownHooks(ctx).filter((hook) => hook.event === event))
-  const tool = textAt(payload, 'tool.name')
-  return hooks.filter((hook) => (hook.handler === null ? globOne(hook.pattern, tool) : hookPatternMatches(hook.pattern, payload)))
+function* listHooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
+  const hooks = yield* runHere((ctx) => listKnownHooks(ctx).filter((hook) => hook.event === event))
+  const tool = findText(payload, 'tool.name')
+  return hooks.filter((hook) =>
+    hook.handler === null ? matchesGlob(hook.pattern, tool) : matchesHookPattern(hook.pattern, payload),
+  )
 }
 
 // ------------------------------------------------------------------------------------------------------ around tool calls
@@ -174,11 +179,11 @@ export type PreToolUse = { readonly kind: 'go'; readonly args: HarnDict } | { re
 export function* runPreToolUse(called: CalledTool, given: HarnDict): Script<PreToolUse> {
   const tool = called.shown
   let args = given
-  const payload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
-  const hooks = yield* hooksOfTool('PreToolUse', called, payload())
+  const makePayload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
+  const hooks = yield* listToolHooks('PreToolUse', called, makePayload())
   for (const hook of hooks) {
     if (hook.deny !== null) return { kind: 'deny', reason: hook.deny }
-    const answer = yield* callBack(hook.handler, payload())
+    const answer = yield* callBack(hook.handler, makePayload())
     if (answer === null) continue
     if (!(answer instanceof HarnDict)) failRuntime(`PreToolUse hook must return nil or {deny, args}, got ${typeName(answer)}`)
     const deny = answer.get('deny') ?? null
@@ -193,15 +198,15 @@ export function* runPreToolUse(called: CalledTool, given: HarnDict): Script<PreT
 export function* runPostToolUse(called: CalledTool, args: Value, given: string): Script<string> {
   const tool = called.shown
   let text = given
-  const payload = (): HarnDict =>
+  const makePayload = (): HarnDict =>
     HarnDict.of({ event: 'PostToolUse', tool: HarnDict.of({ name: tool, args }), result: HarnDict.of({ text }) })
-  const hooks = yield* hooksOfTool('PostToolUse', called, payload())
+  const hooks = yield* listToolHooks('PostToolUse', called, makePayload())
   for (const hook of hooks) {
     if (hook.maxOutput !== null) {
-      text = microCompact(text, hook.maxOutput)
+      text = compactOutput(text, hook.maxOutput)
       continue
     }
-    const answer = yield* callBack(hook.handler, payload())
+    const answer = yield* callBack(hook.handler, makePayload())
     if (answer === null) continue
     if (typeof answer === 'string') text = answer
     else if (answer instanceof HarnDict) {
@@ -213,9 +218,9 @@ export function* runPostToolUse(called: CalledTool, args: Value, given: string):
 }
 
 /** Handlers of an event whose answers do not matter, in order. */
-function handlersFor(ctx: Context, event: string, payload: HarnDict): Value[] {
-  const hooks = knownHooks(ctx).filter((hook) => hook.event === event && hook.handler !== null)
-  return hooks.filter((hook) => hookPatternMatches(hook.pattern, payload)).map((hook) => hook.handler)
+function listHandlers(ctx: Context, event: string, payload: HarnDict): Value[] {
+  const hooks = listKnownHooks(ctx).filter((hook) => hook.event === event && hook.handler !== null)
+  return hooks.filter((hook) => matchesHookPattern(hook.pattern, payload)).map((hook) => hook.handler)
 }
 
 /** What handlers of a manifest print is lost, as in the reference. */
@@ -233,10 +238,10 @@ export const hooksFamily: BuiltinFamily = {
   name: 'hooks',
   frames: [quietFrame],
   primitives: [
-    primitive(
+    definePrimitive(
       '__hook_handlers(event: string, payload: dict) -> list',
       'Handlers of an event whose answers do not matter, in order.',
-      (ctx, event, payload) => new HarnList(handlersFor(ctx, event as string, payload as HarnDict)),
+      (ctx, event, payload) => new HarnList(listHandlers(ctx, event as string, payload as HarnDict)),
     ),
   ],
   builtins: [

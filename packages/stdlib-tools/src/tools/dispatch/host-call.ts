@@ -7,12 +7,12 @@ import { CONTROL, HarnDict, HarnList, TooDeepError, builtin, display, frame, toP
 import type { BuiltinFamily, Context, Fault, FrameState, Plain, Result, Value } from '@bridle/vm/families'
 import { hasCommandPolicy, startAfterwards, startPreflight } from '../policy/command-policy.js'
 import { matchHostMock } from './host-mocks.js'
-import { errorFromFault, isToolError } from '../../library/tool-errors.js'
-import { processFallback } from './host-process.js'
-import { enterGate, judgedFacts, leaveGate } from './outside-calls.js'
+import { toToolError, isToolError } from '../../library/tool-errors.js'
+import { stepProcessFallback } from './host-process.js'
+import { enterGate, makeJudgedFacts, leaveGate } from './outside-calls.js'
 import type { AtGate, OutsideCall } from './outside-calls.js'
-import { hostNamesOf, isOfHost } from './gate.js'
-import { bridgedIdentity } from './identity.js'
+import { findHostNames, isOfHost } from './gate.js'
+import { makeBridgedIdentity } from './identity.js'
 import type { ToolIdentity } from './identity.js'
 import { refuseHostCall } from '../policy/tool-policy.js'
 import type { ProcessState } from './host-process.js'
@@ -42,7 +42,7 @@ function callBuiltin(
 }
 
 /** The plain form of a value, undefined when it is nested deeper than anything legitimate at an edge. */
-function plainOf(value: Value): Plain | undefined {
+function toPlainOrNothing(value: Value): Plain | undefined {
   try {
     return toPlain(value)
   } catch (error) {
@@ -51,7 +51,7 @@ function plainOf(value: Value): Plain | undefined {
   }
 }
 
-function missing(ctx: Context, name: string): Result {
+function failMissing(ctx: Context, name: string): Result {
   return ctx.throw(`host_call: missing required parameter '${name}'`)
 }
 
@@ -60,17 +60,17 @@ function startFallback(ctx: Context, state: HostCallState): Result {
   if (state.capability === 'process') {
     state.process = { stage: 'start', operation: state.operation, params, plan: null, startedAt: 0 }
     state.stage = 'fallback'
-    return processFallback(ctx, state.process)
+    return stepProcessFallback(ctx, state.process)
   }
   switch (state.name) {
     case 'template.render': {
       const path = params.get('path') ?? null
-      if (path === null) return missing(ctx, 'path')
+      if (path === null) return failMissing(ctx, 'path')
       return callBuiltin(ctx, state, 'render', [display(path), params.get('bindings') ?? null])
     }
     case 'interaction.ask': {
       const question = params.get('question') ?? null
-      if (question === null) return missing(ctx, 'question')
+      if (question === null) return failMissing(ctx, 'question')
       return callBuiltin(ctx, state, 'prompt_user', [display(question)])
     }
     case 'runtime.task':
@@ -90,9 +90,9 @@ function startFallback(ctx: Context, state: HostCallState): Result {
 
 /** What a host does passes the gate in front of tools; what a builtin does in its place is judged by its own effects. */
 function askHost(ctx: Context, state: HostCallState): Result {
-  const identity = bridgedIdentity(hostNamesOf(ctx), { tool: state.name, capability: state.name })
+  const identity = makeBridgedIdentity(findHostNames(ctx), { tool: state.name, capability: state.name })
   if (!isOfHost(ctx, identity) || (isOwnOperation(state.name) && !isDeclared(ctx, identity))) return sendHostCall(ctx, state)
-  return throughGate(ctx, state, enterGate(ctx, identity, state.params))
+  return continueAtGate(ctx, state, enterGate(ctx, identity, state.params))
 }
 
 /** Operations that every run has, whoever its host is. */
@@ -114,7 +114,7 @@ const OWN_OPERATIONS: ReadonlySet<string> = new Set([
 
 /** Whether the host said itself that it has it. */
 function isDeclared(ctx: Context, { id }: ToolIdentity): boolean {
-  return ctx.machine.hostData(HOST_TOOLS)?.has(id) === true || hostNamesOf(ctx).hasOperation(id)
+  return ctx.machine.hostData(HOST_TOOLS)?.has(id) === true || findHostNames(ctx).hasOperation(id)
 }
 
 /** Whether every run has the operation, so that a builtin does it when the host does not. */
@@ -122,7 +122,7 @@ export function isOwnOperation(name: string): boolean {
   return OWN_OPERATIONS.has(name)
 }
 
-function throughGate(ctx: Context, state: HostCallState, at: AtGate): Result {
+function continueAtGate(ctx: Context, state: HostCallState, at: AtGate): Result {
   if (at.kind === 'refused') return at.result
   state.call = at.call
   if (at.call.args instanceof HarnDict) state.params = at.call.args
@@ -134,10 +134,10 @@ function throughGate(ctx: Context, state: HostCallState, at: AtGate): Result {
 function sendHostCall(ctx: Context, state: HostCallState): Result {
   state.stage = 'host'
   const { name, capability, operation, call } = state
-  const params = plainOf(state.params)
+  const params = toPlainOrNothing(state.params)
   if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
   const args = { name, capability, operation, params }
-  return ctx.request({ kind: 'host.call', args: call === null ? args : { ...args, ...judgedFacts(call) } })
+  return ctx.request({ kind: 'host.call', args: call === null ? args : { ...args, ...makeJudgedFacts(call) } })
 }
 
 /** The result of an operation that was carried out, after the command policy had its say. */
@@ -165,14 +165,14 @@ function step(ctx: Context, state: HostCallState): Result {
       return askHost(ctx, state)
     }
     case 'gate':
-      return throughGate(ctx, state, leaveGate(ctx, state.call!, ctx.result as HarnDict))
+      return continueAtGate(ctx, state, leaveGate(ctx, state.call!, ctx.result as HarnDict))
     case 'host': {
       const answer = ctx.result
       if (answer instanceof HarnDict && answer.get('handled') === true) return finish(ctx, state, answer.get('value') ?? null)
       return startFallback(ctx, state)
     }
     case 'fallback': {
-      if (state.process !== null) return finish(ctx, state, processFallback(ctx, state.process))
+      if (state.process !== null) return finish(ctx, state, stepProcessFallback(ctx, state.process))
       return ctx.result === null ? callBuiltin(ctx, state, 'cwd', []) : ctx.result
     }
     case 'text':
@@ -183,7 +183,7 @@ function step(ctx: Context, state: HostCallState): Result {
   }
 }
 
-function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
+function callHost(ctx: Context, nameValue: Value, params: Value): Result {
   const name = ctx.argc === 0 ? '' : display(nameValue)
   const refused = refuseHostCall(ctx, name)
   if (refused !== null) return refused
@@ -204,11 +204,11 @@ function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
 /** A tool of the host fails with the record of library/effects/tool-records.ts; scripts see the full error dict, category and all. */
 function completeError(ctx: Context, state: { readonly name: string | null }, fault: Fault): Result {
   if (!isToolError(fault.caught)) return ctx.fail(fault)
-  return ctx.throw(errorFromFault(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))
+  return ctx.throw(toToolError(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))
 }
 
 /** A template that is not there is told as a failure of the operation. */
-function hostCallError(ctx: Context, state: HostCallState, fault: Fault): Result {
+function failHostCall(ctx: Context, state: HostCallState, fault: Fault): Result {
   const { caught } = fault
   if (state.name === 'template.render' && typeof caught === 'string' && caught.startsWith('Failed to read template'))
     return ctx.throw(`host_call template.render: f${caught.slice(1)}`)
@@ -223,7 +223,7 @@ interface HostToolState extends FrameState {
   args: Value
 }
 
-function hostToolStep(ctx: Context, state: HostToolState): Result {
+function stepHostTool(ctx: Context, state: HostToolState): Result {
   const { name } = state
   switch (state.stage) {
     case 'start': {
@@ -231,11 +231,11 @@ function hostToolStep(ctx: Context, state: HostToolState): Result {
         state.stage = 'asked'
         return ctx.request({ kind: 'host.tool', args: { op: 'list' } })
       }
-      const identity = bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: name.includes('.') ? name : null })
-      return hostToolAtGate(ctx, state, name, enterGate(ctx, identity, state.args))
+      const identity = makeBridgedIdentity(findHostNames(ctx), { tool: name, capability: name.includes('.') ? name : null })
+      return continueHostToolAtGate(ctx, state, name, enterGate(ctx, identity, state.args))
     }
     case 'gate':
-      return hostToolAtGate(ctx, state, name!, leaveGate(ctx, state.call!, ctx.result as HarnDict))
+      return continueHostToolAtGate(ctx, state, name!, leaveGate(ctx, state.call!, ctx.result as HarnDict))
     case 'asked':
       break
   }
@@ -245,7 +245,7 @@ function hostToolStep(ctx: Context, state: HostToolState): Result {
   return attached ? normalizeTools(ctx, answer.get('value') ?? null) : new HarnList([])
 }
 
-function hostToolAtGate(ctx: Context, state: HostToolState, name: string, at: AtGate): Result {
+function continueHostToolAtGate(ctx: Context, state: HostToolState, name: string, at: AtGate): Result {
   if (at.kind === 'refused') return at.result
   state.call = at.call
   state.args = at.call.args
@@ -254,9 +254,9 @@ function hostToolAtGate(ctx: Context, state: HostToolState, name: string, at: At
     return at.result
   }
   state.stage = 'asked'
-  const args = plainOf(state.args)
+  const args = toPlainOrNothing(state.args)
   if (args === undefined) return ctx.throw(`host_tool_call: arguments of ${name} are nested too deeply`)
-  return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args, ...judgedFacts(at.call) } })
+  return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args, ...makeJudgedFacts(at.call) } })
 }
 
 /** The host's list in the one shape that scripts see. */
@@ -285,13 +285,13 @@ function normalizeTools(ctx: Context, answer: Value): Result {
   return new HarnList(listed)
 }
 
-function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
+function callHostTool(ctx: Context, nameValue: Value, args: Value): Result {
   const name = ctx.argc === 0 ? '' : display(nameValue)
   if (name === '') return ctx.throw('host_tool_call: tool name is required')
   return ctx.frame('host.tool', { stage: 'start', call: null, name, args } satisfies HostToolState)
 }
 
-function hostToolList(ctx: Context): Result {
+function listHostTools(ctx: Context): Result {
   return ctx.frame('host.tool', { stage: 'start', call: null, name: null, args: null } satisfies HostToolState)
 }
 
@@ -305,21 +305,21 @@ export const hostCallFamily: BuiltinFamily = {
         doc: 'Calls `capability.operation` of the host.',
         effects: ['host.call', 'process.exec', 'process.info', 'callback'],
       },
-      hostCall,
+      callHost,
     ),
     builtin(
       'host_tool_call(name: string, args?: any)',
       { fromOutside: true, doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] },
-      hostToolCall,
+      callHostTool,
     ),
     builtin(
       'host_tool_list() -> list',
       { doc: 'The tools of the host; none without one.', effects: ['host.tool'] },
-      hostToolList,
+      listHostTools,
     ),
   ],
   frames: [
-    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step, onFault: hostCallError }),
-    frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: hostToolStep, onFault: completeError }),
+    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step, onFault: failHostCall }),
+    frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: stepHostTool, onFault: completeError }),
   ],
 }

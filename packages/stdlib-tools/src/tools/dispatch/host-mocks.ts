@@ -1,7 +1,7 @@
 // Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
-import { HarnDict, HarnList, builtin, display, equals, family, hostSlot } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, equals, family, defineHostSlot } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import type { HostCapabilities } from '../../library/effects/index.js'
 
@@ -49,12 +49,12 @@ function covers(params: HarnDict, wanted: HarnDict | null): boolean {
 }
 
 /** An argument that was left out is empty; nil is the text `nil`. */
-function given(ctx: Context, at: number, value: Value): string {
+function readGiven(ctx: Context, at: number, value: Value): string {
   return at < ctx.argc ? display(value) : ''
 }
 
-function hostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
-  const names = { capability: given(ctx, 0, capability), operation: given(ctx, 1, operation) }
+function addHostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
+  const names = { capability: readGiven(ctx, 0, capability), operation: readGiven(ctx, 1, operation) }
   if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
   const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
   const matcher = isConfig ? (third.get('params') ?? null) : params
@@ -91,10 +91,10 @@ const MOCKED_CAPABILITY = 'Mocked host capability registered at runtime for test
 const MOCKED_OPERATION = 'Mocked host operation registered at runtime for tests.'
 
 /** What `host_capabilities` lists beside the built-in ones. */
-export const HOST_CAPABILITIES = hostSlot<HostCapabilities>('host_capabilities', {})
+export const HOST_CAPABILITIES = defineHostSlot<HostCapabilities>('host_capabilities', {})
 
 /** Capability → its description and operations, built-in ones first, in the order they are known. */
-function capabilityTable(ctx: Context): Map<string, { description: string; operations: Map<string, string> }> {
+function makeCapabilityTable(ctx: Context): Map<string, { description: string; operations: Map<string, string> }> {
   const table = new Map<string, { description: string; operations: Map<string, string> }>()
   for (const [name, { description, operations }] of Object.entries(CAPABILITIES)) {
     table.set(name, { description, operations: new Map(Object.entries(operations)) })
@@ -112,9 +112,9 @@ function capabilityTable(ctx: Context): Map<string, { description: string; opera
   return table
 }
 
-function hostCapabilities(ctx: Context): Result {
+function listHostCapabilities(ctx: Context): Result {
   const result = new HarnDict()
-  for (const [name, { description, operations }] of capabilityTable(ctx)) {
+  for (const [name, { description, operations }] of makeCapabilityTable(ctx)) {
     const described = new HarnDict()
     for (const [operation, text] of operations) described.set(operation, HarnDict.of({ description: text }))
     result.set(name, HarnDict.of({ description, ops: new HarnList([...operations.keys()]), operations: described }))
@@ -122,48 +122,48 @@ function hostCapabilities(ctx: Context): Result {
   return result
 }
 
-function hostHas(ctx: Context, capability: Value, operation: Value): Result {
-  const row = capabilityTable(ctx).get(given(ctx, 0, capability))
+function hasHostCapability(ctx: Context, capability: Value, operation: Value): Result {
+  const row = makeCapabilityTable(ctx).get(readGiven(ctx, 0, capability))
   return row !== undefined && (ctx.argc < 2 || row.operations.has(display(operation)))
 }
 
-const OPTIONS = (doc: string) => ({ doc, effects: [] as readonly string[] })
+const makeOptions = (doc: string) => ({ doc, effects: [] as readonly string[] })
 
 export const hostMocksFamily: BuiltinFamily = {
   name: 'host-mocks',
   builtins: [
     builtin(
       'host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
-      OPTIONS('Answers matching host_call calls from now on.'),
-      hostMock,
+      makeOptions('Answers matching host_call calls from now on.'),
+      addHostMock,
     ),
     builtin(
       'host_mock_calls() -> list',
-      OPTIONS('The calls that mocks answered, in order.'),
+      makeOptions('The calls that mocks answered, in order.'),
       (ctx) => new HarnList([...ctx.state(hostMocks).calls]),
     ),
-    builtin('host_mock_clear() -> nil', OPTIONS('Drops mocks, recorded calls and scopes.'), (ctx) => {
+    builtin('host_mock_clear() -> nil', makeOptions('Drops mocks, recorded calls and scopes.'), (ctx) => {
       Object.assign(ctx.state(hostMocks), { mocks: [], calls: [], scopes: [] })
       return null
     }),
-    builtin('host_mock_push_scope() -> nil', OPTIONS('Sets mocks and recorded calls aside and starts with none.'), (ctx) => {
+    builtin('host_mock_push_scope() -> nil', makeOptions('Sets mocks and recorded calls aside and starts with none.'), (ctx) => {
       const state = ctx.state(hostMocks)
       state.scopes.push({ mocks: state.mocks, calls: state.calls })
       Object.assign(state, { mocks: [], calls: [] })
       return null
     }),
-    builtin('host_mock_pop_scope() -> nil', OPTIONS('Brings back what the last push set aside.'), (ctx) => {
+    builtin('host_mock_pop_scope() -> nil', makeOptions('Brings back what the last push set aside.'), (ctx) => {
       const state = ctx.state(hostMocks)
       const saved = state.scopes.pop()
       if (saved === undefined) return ctx.throw('host_mock_pop_scope: no scope to pop')
       Object.assign(state, saved)
       return null
     }),
-    builtin('host_capabilities() -> dict', OPTIONS('Capabilities of the host with their operations.'), hostCapabilities),
+    builtin('host_capabilities() -> dict', makeOptions('Capabilities of the host with their operations.'), listHostCapabilities),
     builtin(
       'host_has(capability: string, op?: string) -> bool',
-      OPTIONS('Whether the host has a capability or operation.'),
-      hostHas,
+      makeOptions('Whether the host has a capability or operation.'),
+      hasHostCapability,
     ),
   ],
 }

@@ -1,10 +1,10 @@
 // The `process.*` operations of host_call that work without an embedding program: running a command by argument
 // list or through a shell, and the shells themselves. One resumable step function, used inside the frame `host.call`.
 
-import { HarnDict, HarnList, debugQuoted, display, family, isTruthy, millisOf } from '@bridle/vm/families'
+import { HarnDict, HarnList, debugQuoted, display, family, isTruthy, toMillis } from '@bridle/vm/families'
 import type { Context, Control, Effect, Result, Value } from '@bridle/vm/families'
-import { isoNow } from '../../library/time/dates.js'
-import { textAt } from '../definitions/registry.js'
+import { formatIsoNow } from '../../library/time/dates.js'
+import { readText } from '../definitions/registry.js'
 
 export interface ProcessState {
   stage: 'start' | 'shells' | 'running'
@@ -36,14 +36,14 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'shell_invocation',
 ])
 
-export function processFallback(ctx: Context, state: ProcessState): Result {
+export function stepProcessFallback(ctx: Context, state: ProcessState): Result {
   switch (state.stage) {
     case 'start':
       return start(ctx, state)
     case 'shells':
       return withShells(ctx, state, readShells(ctx.result))
     case 'running':
-      return finished(ctx, state)
+      return finishProcess(ctx, state)
   }
 }
 
@@ -51,7 +51,7 @@ function start(ctx: Context, state: ProcessState): Result {
   const { operation, params } = state
   if (!OPERATIONS.has(operation)) return ctx.throw(`host_call: unsupported operation process.${operation}`)
   if (operation === 'exec') {
-    const mode = textAt(params, 'mode') ?? 'shell'
+    const mode = readText(params, 'mode') ?? 'shell'
     if (mode === 'argv') return startArgv(ctx, state)
     if (mode !== 'shell') return ctx.runtime(`host_call process.exec unsupported mode ${debugQuoted(mode)}`)
     if ((params.get('command') ?? null) === null) return ctx.throw("host_call: missing required parameter 'command'")
@@ -62,7 +62,7 @@ function start(ctx: Context, state: ProcessState): Result {
     const refused = refuseShell(ctx, params, 'process.shell_invocation')
     if (refused !== null) return refused
   }
-  if (operation === 'set_default_shell' && defaultId(params) === null)
+  if (operation === 'set_default_shell' && readDefaultId(params) === null)
     return ctx.runtime('process.set_default_shell missing shell_id')
   state.stage = 'shells'
   return ctx.request({ kind: 'process.info', args: { op: 'shells' } })
@@ -70,7 +70,7 @@ function start(ctx: Context, state: ProcessState): Result {
 
 /** The fault for params that name no shell; null when they name one. */
 function refuseShell(ctx: Context, params: HarnDict, label: string): Control | null {
-  if (wantedShell(params) !== null) return null
+  if (readWantedShell(params) !== null) return null
   return ctx.runtime(
     params.get('shell') instanceof HarnDict
       ? `${label}: shell object requires \`path\` or \`id\``
@@ -78,7 +78,7 @@ function refuseShell(ctx: Context, params: HarnDict, label: string): Control | n
   )
 }
 
-const defaultId = (params: HarnDict): string | null => textAt(params, 'shell_id') ?? textAt(params, 'id')
+const readDefaultId = (params: HarnDict): string | null => readText(params, 'shell_id') ?? readText(params, 'id')
 
 function startArgv(ctx: Context, state: ProcessState): Result {
   const argv = state.params.get('argv') ?? null
@@ -110,14 +110,14 @@ function readShells(answer: Value): Shell[] {
 type Wanted = { readonly id: string } | { readonly path: string; readonly id: string | null }
 
 /** The shell that params ask for: `shell: {path, id?}` or `{id}`, else `shell_id`; null when they name none. */
-function wantedShell(params: HarnDict): Wanted | null {
+function readWantedShell(params: HarnDict): Wanted | null {
   const shell = params.get('shell') ?? null
   if (shell instanceof HarnDict) {
-    const id = textAt(shell, 'id')
-    const path = textAt(shell, 'path')
+    const id = readText(shell, 'id')
+    const path = readText(shell, 'path')
     return path !== null ? { path, id } : id !== null ? { id } : null
   }
-  const id = textAt(params, 'shell_id')
+  const id = readText(params, 'shell_id')
   return id === null ? null : { id }
 }
 
@@ -129,7 +129,7 @@ function findShell(shells: readonly Shell[], wanted: Wanted): Shell | null {
   return { id, path, isDefault: false, isAvailable: true, source: 'host', platform: shells[0]?.platform ?? 'unknown' }
 }
 
-function defaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
+function findDefaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
   const { chosen } = ctx.state(hostProcess)
   const preferred = chosen === null ? null : findShell(shells, { id: chosen })
   return preferred ?? shells.find((shell) => shell.isDefault) ?? shells.find((shell) => shell.isAvailable) ?? null
@@ -152,15 +152,15 @@ function describeShell(shell: Shell): HarnDict {
 
 function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[]): Result {
   const { operation, params } = state
-  const usual = defaultShell(ctx, shells)
+  const usual = findDefaultShell(ctx, shells)
   if (operation === 'list_shells') {
     return HarnDict.of({
       shells: new HarnList(shells.map(describeShell)),
       default_shell_id: usual?.id ?? null,
     })
   }
-  const id = operation === 'set_default_shell' ? defaultId(params) : null
-  const wanted = id !== null ? { id } : operation === 'get_default_shell' ? null : wantedShell(params)
+  const id = operation === 'set_default_shell' ? readDefaultId(params) : null
+  const wanted = id !== null ? { id } : operation === 'get_default_shell' ? null : readWantedShell(params)
   const shell = wanted === null ? usual : findShell(shells, wanted)
   if (shell === null) {
     const name = debugQuoted(wanted?.id ?? 'default')
@@ -177,7 +177,7 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
     case 'get_default_shell':
       return describeShell(shell)
     case 'shell_invocation': {
-      const args = shellArguments(params)
+      const args = makeShellArguments(params)
       const command = params.get('command') ?? null
       const invocation = HarnDict.of({
         program: shell.path,
@@ -188,11 +188,11 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
       return invocation
     }
     default:
-      return launch(ctx, state, { program: shell.path, args: [...shellArguments(params), display(params.get('command')!)] })
+      return launch(ctx, state, { program: shell.path, args: [...makeShellArguments(params), display(params.get('command')!)] })
   }
 }
 
-function shellArguments(params: HarnDict): string[] {
+function makeShellArguments(params: HarnDict): string[] {
   const args: string[] = []
   if (isTruthy(params.get('interactive') ?? null)) args.push('-i')
   if (isTruthy(params.get('login') ?? null)) args.push('-l')
@@ -212,11 +212,11 @@ function launch(ctx: Context, state: ProcessState, plan: { program: string; args
       program: plan.program,
       args: plan.args,
       shell: null,
-      cwd: textAt(params, 'cwd'),
+      cwd: readText(params, 'cwd'),
       env: variables,
-      clearEnv: variables !== null && textAt(params, 'env_mode') !== 'merge',
+      clearEnv: variables !== null && readText(params, 'env_mode') !== 'merge',
       stdin: stdin === null ? null : display(stdin),
-      timeoutMs: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
+      timeoutMs: toMillis(params.get('timeout_ms') ?? params.get('timeout')),
     },
   }
   state.plan = plan
@@ -225,7 +225,7 @@ function launch(ctx: Context, state: ProcessState, plan: { program: string; args
   return ctx.request(effect)
 }
 
-function finished(ctx: Context, state: ProcessState): Result {
+function finishProcess(ctx: Context, state: ProcessState): Result {
   const answer = ctx.result instanceof HarnDict ? ctx.result : new HarnDict()
   if (answer.get('refused') === true)
     return ctx.runtime(`host_call process.exec: ${display(answer.get('detail') ?? 'not started')}`)
@@ -242,8 +242,8 @@ function finished(ctx: Context, state: ProcessState): Result {
     pid,
     process_group_id: pid,
     handle_id: null,
-    started_at: isoNow(state.startedAt),
-    ended_at: isoNow(ctx.now),
+    started_at: formatIsoNow(state.startedAt),
+    ended_at: formatIsoNow(ctx.now),
     duration_ms: Math.max(0, Math.round(ctx.now - state.startedAt)),
     exit_code: exitCode,
     signal: null,

@@ -7,7 +7,7 @@
 // grants.
 
 import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
-import { HarnDict, HarnList, display, hostSlot } from '@bridle/vm/families'
+import { HarnDict, HarnList, display, defineHostSlot } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
 import type { SecurityLevel } from '../policy/security-level.js'
 
@@ -46,7 +46,7 @@ const familiesOfName = new Map<string, readonly string[]>()
 const MOST_NAMES = 1000
 
 /** `a`, `a.b` for `a.b.c`. */
-function familiesOf(name: string): readonly string[] {
+function listFamilies(name: string): readonly string[] {
   if (!name.includes('.')) return NONE
   let found = familiesOfName.get(name)
   if (found !== undefined) return found
@@ -60,7 +60,7 @@ function familiesOf(name: string): readonly string[] {
 }
 
 /** A closure of the script, a builtin, or what nobody outside carries out. */
-export function insideIdentity(
+export function makeInsideIdentity(
   kind: 'script' | 'builtin' | 'native' | 'none',
   id: string,
   given: readonly string[] = NONE,
@@ -72,25 +72,25 @@ export function insideIdentity(
     id,
     server: null,
     names,
-    families: familiesOf(id),
+    families: listFamilies(id),
     given: without(given, names),
   }
 }
 
 /** Under `name` the host is asked; `aliases` are the further names that it gave its tools. */
-export function hostIdentity(
+export function makeHostIdentity(
   name: string,
   aliases: ReadonlyMap<string, string> | null,
   given: readonly string[] = NONE,
 ): ToolIdentity {
   const id = aliases?.get(name) ?? name
   const names = id === name ? [id] : [id, name]
-  const families = id === name ? familiesOf(id) : [...familiesOf(id), ...familiesOf(name)]
+  const families = id === name ? listFamilies(id) : [...listFamilies(id), ...listFamilies(name)]
   return { kind: 'host', key: `host:${id}`, id, server: null, names, families, given: without(given, names) }
 }
 
-/** `server` as `serverOfSpec` tells it. */
-export function mcpIdentity(server: string, tool: string, given: readonly string[] = NONE): ToolIdentity {
+/** `server` as `identifyServer` tells it. */
+export function makeMcpIdentity(server: string, tool: string, given: readonly string[] = NONE): ToolIdentity {
   const key = mcpKey(server, tool)
   const [dotted, joined] = [`mcp.${server}.${tool}`, `${server}__${tool}`]
   const names = [key]
@@ -127,42 +127,47 @@ export interface HostNames {
 }
 
 /** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
-export const HOST_NAMES = hostSlot<HostNames | null>('host_names', null)
+export const HOST_NAMES = defineHostSlot<HostNames | null>('host_names', null)
 
 /** Of a tool that something outside carries out: by a bridge identifier, or by the tool's own name. */
-export function bridgedIdentity(
+export function makeBridgedIdentity(
   host: HostNames,
   { tool, capability }: { readonly tool: string; readonly capability: string | null },
   given: readonly string[] = NONE,
 ): ToolIdentity {
   const asked = capability ?? tool
   const aliases = capability !== null && host.hasOperation(capability) ? null : host.aliases
-  return hostIdentity(asked, aliases, [...given, tool])
+  return makeHostIdentity(asked, aliases, [...given, tool])
 }
 
 /** The identity behind an effect that reaches a tool; null for any other. This is what drivers compare with what was judged. */
-export function identityOfEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, host: HostNames): ToolIdentity | null {
-  const text = (value: Plain | undefined): string => (typeof value === 'string' ? value : '')
+export function identifyEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, host: HostNames): ToolIdentity | null {
+  const readText = (value: Plain | undefined): string => (typeof value === 'string' ? value : '')
   switch (kind) {
     case 'tool.call': {
-      const tool = text(args.tool)
-      const executor = executorNamed(text(args.executor))
+      const tool = readText(args.tool)
+      const executor = executorNamed(readText(args.executor))
       const identity = executor === null ? null : factsOfExecutor(executor).identity
       if (identity === 'mcp')
-        return mcpIdentity(text(args.mcp_server), typeof args.mcp_tool === 'string' ? args.mcp_tool : tool, [tool])
-      if (identity !== 'host') return insideIdentity('none', tool)
+        return makeMcpIdentity(readText(args.mcp_server), typeof args.mcp_tool === 'string' ? args.mcp_tool : tool, [tool])
+      if (identity !== 'host') return makeInsideIdentity('none', tool)
       const capability = args.host_capability
-      return bridgedIdentity(host, { tool, capability: typeof capability === 'string' ? capability : null })
+      return makeBridgedIdentity(host, { tool, capability: typeof capability === 'string' ? capability : null })
     }
     case 'host.call':
-      return bridgedIdentity(host, { tool: text(args.name), capability: text(args.name) })
+      return makeBridgedIdentity(host, { tool: readText(args.name), capability: readText(args.name) })
     case 'host.tool':
-      return args.op === 'call' ? bridgedIdentity(host, { tool: text(args.name), capability: nameWithDot(args.name) }) : null
+      return args.op === 'call'
+        ? makeBridgedIdentity(host, { tool: readText(args.name), capability: readDottedName(args.name) })
+        : null
     case 'mcp.request': {
       const params = args.params as { readonly name?: Plain } | null | undefined
       if (args.method !== 'tools/call' || typeof params?.name !== 'string') return null
-      const name = text(args.name)
-      return mcpIdentity(serverOfSpec(args.spec, name), params.name, [`mcp.${name}.${params.name}`, `${name}__${params.name}`])
+      const name = readText(args.name)
+      return makeMcpIdentity(identifyServer(args.spec, name), params.name, [
+        `mcp.${name}.${params.name}`,
+        `${name}__${params.name}`,
+      ])
     }
     default:
       return null
@@ -170,7 +175,7 @@ export function identityOfEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, 
 }
 
 /** As the provider of the host reads it: a dotted name is that of an operation first. */
-function nameWithDot(name: Plain | undefined): string | null {
+function readDottedName(name: Plain | undefined): string | null {
   return typeof name === 'string' && name.includes('.') ? name : null
 }
 
@@ -178,7 +183,7 @@ function nameWithDot(name: Plain | undefined): string | null {
  * Which server a connection leads to: the name of a declaration of the host, else the address or program that the script spelled out,
  * marked so that no program can be called like a declaration. Reads a spec as the provider does (mcp/config.ts).
  */
-export function serverOfSpec(spec: Plain | undefined, name: string): string {
+export function identifyServer(spec: Plain | undefined, name: string): string {
   if (typeof spec !== 'object' || spec === null) return `unknown:${name}`
   const { server, transport, url, command, args } = spec as { readonly [key: string]: Plain | undefined }
   if (typeof server === 'string') return server
@@ -202,17 +207,17 @@ export function isMentionedBy(key: string, named: Named): boolean {
   if (isNamedBy(key, named)) return true
   if (named.given.length === 0) return false
   const family = key.endsWith('.*') ? key.slice(0, -2) : key
-  return named.given.some((name) => name === key || familiesOf(name).includes(family))
+  return named.given.some((name) => name === key || listFamilies(name).includes(family))
 }
 
 /** All names. */
-export function everyName({ names, given }: Pick<Named, 'names' | 'given'>): readonly string[] {
+export function listEveryName({ names, given }: Pick<Named, 'names' | 'given'>): readonly string[] {
   return given.length === 0 ? names : [...names, ...given]
 }
 
 /** For those that know a thing by one name that it really has. */
-export function namedOnly(name: string): Named {
-  return { names: [name], families: familiesOf(name), given: NONE }
+export function makeNamed(name: string): Named {
+  return { names: [name], families: listFamilies(name), given: NONE }
 }
 
 /** A call as policies see it: how it is called, for people, and what that comes down to. */
@@ -223,7 +228,7 @@ export interface CalledTool {
 }
 
 /** As a value, for frames. */
-export function calledValue({ shown, identity }: CalledTool): HarnDict {
+export function encodeCalled({ shown, identity }: CalledTool): HarnDict {
   const list = (texts: readonly string[]): HarnList => new HarnList([...texts])
   const { names, families, given, key = null } = identity
   return HarnDict.of({ shown, key, names: list(names), families: list(families), given: list(given) })
@@ -231,17 +236,17 @@ export function calledValue({ shown, identity }: CalledTool): HarnDict {
 
 /** Reads such a value; a text is the name of a tool of which no more is known. */
 export function readCalled(value: Value): CalledTool {
-  if (!(value instanceof HarnDict)) return calledByName(display(value))
-  const texts = (key: string): string[] => {
+  if (!(value instanceof HarnDict)) return makeCalled(display(value))
+  const readTexts = (key: string): string[] => {
     const list = value.get(key)
     return list instanceof HarnList ? list.view().map((each) => display(each)) : []
   }
   const key = value.get('key')
-  const named = { names: texts('names'), families: texts('families'), given: texts('given') }
+  const named = { names: readTexts('names'), families: readTexts('families'), given: readTexts('given') }
   return { shown: display(value.get('shown') ?? null), identity: typeof key === 'string' ? { ...named, key } : named }
 }
 
 /** A call of a tool of which nothing but a name is known. */
-export function calledByName(name: string): CalledTool {
-  return { shown: name, identity: namedOnly(name) }
+export function makeCalled(name: string): CalledTool {
+  return { shown: name, identity: makeNamed(name) }
 }

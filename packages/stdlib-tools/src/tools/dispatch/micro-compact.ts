@@ -14,7 +14,7 @@ const LEAST_HALF_BYTES = 80
 
 const utf8 = new TextEncoder()
 const text8 = new TextDecoder()
-const sizeOf = (text: string): number => utf8.encode(text).length
+const countBytes = (text: string): number => utf8.encode(text).length
 
 const TELLING_WORDS =
   /\b(error|undefined|expected|got|not found|missing|unused|mismatch|cannot|failed|invalid|unexpected|undeclared|unresolved)\b/i
@@ -27,7 +27,7 @@ function isDiagnostic(line: string): boolean {
 }
 
 /** At most `bytes` from the beginning, without a part of a character. */
-function head(bytes: Uint8Array, most: number): string {
+function cutHead(bytes: Uint8Array, most: number): string {
   let end = Math.min(most, bytes.length)
   while (end > 0 && end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--
   const text = text8.decode(bytes.subarray(0, end))
@@ -35,7 +35,7 @@ function head(bytes: Uint8Array, most: number): string {
   return line < 0 ? text : text.slice(0, line + 1)
 }
 
-function tail(bytes: Uint8Array, most: number): string {
+function cutTail(bytes: Uint8Array, most: number): string {
   let start = Math.max(0, bytes.length - most)
   while (start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++
   const text = text8.decode(bytes.subarray(start))
@@ -44,21 +44,21 @@ function tail(bytes: Uint8Array, most: number): string {
   return line < 0 || line + 1 >= text.length ? text : text.slice(line + 1)
 }
 
-export function microCompact(text: string, max: number = DEFAULT_MAX_BYTES): string {
+export function compactOutput(text: string, max: number = DEFAULT_MAX_BYTES): string {
   const bytes = utf8.encode(text)
   if (bytes.length <= max || max < LEAST_BYTES) return text
   const diagnostics = text.split('\n').filter(isDiagnostic).slice(0, MOST_DIAGNOSTICS)
   if (diagnostics.length > 0) {
     const lines = diagnostics.join('\n')
-    const half = Math.floor((max - sizeOf(lines) - HEADINGS_BYTES) / 2)
+    const half = Math.floor((max - countBytes(lines) - HEADINGS_BYTES) / 2)
     if (half >= LEAST_HALF_BYTES) {
-      return `${head(bytes, half)}\n\n[diagnostic lines preserved]\n${lines}\n\n[... output compacted ...]\n\n${tail(bytes, half)}`
+      return `${cutHead(bytes, half)}\n\n[diagnostic lines preserved]\n${lines}\n\n[... output compacted ...]\n\n${cutTail(bytes, half)}`
     }
   }
   const half = Math.floor(max / 2)
-  const begin = head(bytes, half)
-  const end = tail(bytes, half)
-  return `${begin}\n\n[... ${bytes.length - sizeOf(begin) - sizeOf(end)} characters snipped ...]\n\n${end}`
+  const begin = cutHead(bytes, half)
+  const end = cutTail(bytes, half)
+  return `${begin}\n\n[... ${bytes.length - countBytes(begin) - countBytes(end)} characters snipped ...]\n\n${end}`
 }
 
 export const microCompactFamily: BuiltinFamily = {
@@ -70,7 +70,7 @@ export const microCompactFamily: BuiltinFamily = {
       (ctx, text, max) => {
         const whole = ctx.argc === 0 ? '' : display(text!)
         ctx.charge(whole.length >> 4, whole.length)
-        return microCompact(whole, isInt(max ?? null) ? Number(max) : DEFAULT_MAX_BYTES)
+        return compactOutput(whole, isInt(max ?? null) ? Number(max) : DEFAULT_MAX_BYTES)
       },
     ),
   ],

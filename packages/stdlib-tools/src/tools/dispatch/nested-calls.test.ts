@@ -29,7 +29,7 @@ class Shop {
     this.recovery = recovery
   }
 
-  options(more: RuntimeOptions = {}): RuntimeOptions {
+  makeOptions(more: RuntimeOptions = {}): RuntimeOptions {
     const order = defineTool({
       name: 'shop.order',
       aliases: ['order'],
@@ -74,7 +74,7 @@ class Shop {
 }
 
 async function run(shop: Shop, script: string, more: RuntimeOptions = {}): Promise<string> {
-  const runtime = createRuntime(shop.options(more))
+  const runtime = createRuntime(shop.makeOptions(more))
   const result = await runtime.start(runtime.compile(HEAD + script)).result
   return result.status === 'done' ? result.output.trim() : `! ${JSON.stringify(result)}`
 }
@@ -106,7 +106,7 @@ describe('a call counts when it is made', () => {
 
   test('in a snapshot that is taken meanwhile', async () => {
     const shop = new Shop()
-    const runtime = createRuntime(shop.options(ONE_ORDER))
+    const runtime = createRuntime(shop.makeOptions(ONE_ORDER))
     const script = `${HEAD}let t = spawn { ${GIVEN_UP} }\nsleep(50ms)\n${DIRECT}`
     const run = runtime.start(runtime.compile(script))
     await run.result
@@ -143,11 +143,11 @@ describe('a call for a call that nobody waits for is not made', () => {
 })
 
 describe('the trace', () => {
-  const traced = async (script: string, more: RuntimeOptions = {}) => {
+  const traceRun = async (script: string, more: RuntimeOptions = {}) => {
     const trace = new MemoryTrace()
     const journal = new MemoryJournal()
     const shop = new Shop()
-    const runtime = createRuntime(shop.options(more))
+    const runtime = createRuntime(shop.makeOptions(more))
     const module = runtime.compile(HEAD + script)
     const result = await runtime.start(module, { journal, tracing: { sinks: [trace] } }).result
     const again = new MemoryTrace()
@@ -164,14 +164,14 @@ describe('the trace', () => {
   }
 
   test('has a call by a tool with its parent, and a replay makes the same trace', async () => {
-    expect(await traced('tool_call("shop.relay", {n: 1})')).toEqual([
+    expect(await traceRun('tool_call("shop.relay", {n: 1})')).toEqual([
       ['shop.order', 'call_1/1', 'call_1', true],
       ['shop.relay', 'call_1', null, true],
     ])
   })
 
   test('has a refused one', async () => {
-    expect(await traced('attempt({ -> tool_call("shop.twice", {}) })', ONE_ORDER)).toEqual([
+    expect(await traceRun('attempt({ -> tool_call("shop.twice", {}) })', ONE_ORDER)).toEqual([
       ['shop.order', 'call_1/1', 'call_1', true],
       ['shop.order', 'call_1/2', 'call_1', false],
       ['shop.twice', 'call_1', null, false],
@@ -179,7 +179,7 @@ describe('the trace', () => {
   })
 
   test('has one of a call that was given up', async () => {
-    expect(await traced(GIVEN_UP)).toContainEqual(['shop.order', 'call_1/1', 'call_1', true])
+    expect(await traceRun(GIVEN_UP)).toContainEqual(['shop.order', 'call_1/1', 'call_1', true])
   })
 
   test('has one that the end of the run leaves behind', async () => {
@@ -190,7 +190,7 @@ describe('the trace', () => {
       execute: (_args, { signal }) => new Promise((done) => signal.addEventListener('abort', () => done(0))),
     })
     const relay = defineTool({ name: 'shop.relay_hang', execute: (_args, { tools }) => tools.call('shop.hang') })
-    const runtime = createRuntime({ ...nothing.options(), tools: [hang, relay] })
+    const runtime = createRuntime({ ...nothing.makeOptions(), tools: [hang, relay] })
     const module = runtime.compile(`${HEAD}spawn { tool_call("shop.relay_hang", {}) }\nsleep(5ms)`)
     await runtime.start(module, { tracing: { sinks: [trace] } }).result
     const calls = trace.events.filter(({ tool_id: tool }) => tool === 'shop.hang')
@@ -206,7 +206,7 @@ describe('the trace', () => {
         if (kind === 'call_intent' && 'call' in details!) throw new Error('the disk is full')
       },
     }
-    const runtime = createRuntime(shop.options())
+    const runtime = createRuntime(shop.makeOptions())
     const module = runtime.compile(`${HEAD}tool_call("shop.relay", {})`)
     await expect(runtime.start(module, { tracing: { sinks: [sink], required: true } }).result).rejects.toMatchObject({
       code: 'store_unavailable',
@@ -221,33 +221,33 @@ println(attempt({ -> tool_call("shop.order", {n: 3}) }))
 println(attempt({ -> tool_call("shop.order", {n: 4}) }))`
   const THREE: RuntimeOptions = { toolGrants: { 'shop.order': { maxCalls: 3 } } }
 
-  async function recorded(): Promise<readonly JournalEntry[]> {
+  async function recordRun(): Promise<readonly JournalEntry[]> {
     const journal = new MemoryJournal()
-    const runtime = createRuntime(new Shop().options(THREE))
+    const runtime = createRuntime(new Shop().makeOptions(THREE))
     const result = await runtime.start(runtime.compile(SCRIPT), { journal }).result
     expect(result.output).toBe('[{receipt: 1}, {receipt: 2}]\n{receipt: 3}\nbudget_exhausted\n')
     return journal.entries
   }
 
   /** Orders that a part of a journal shows as begun, and as ended. */
-  const shown = (entries: readonly JournalEntry[]): { readonly begun: number; readonly ended: number } => ({
+  const countShown = (entries: readonly JournalEntry[]): { readonly begun: number; readonly ended: number } => ({
     begun: entries.filter((entry) => entry.type === 'nested').length,
     ended: entries.filter((entry) => entry.type === 'nested_end').length,
   })
 
   test('that was cut anywhere goes on and makes no call by a tool twice', async () => {
-    const entries = await recorded()
+    const entries = await recordRun()
     for (let cut = 2; cut < entries.length; cut++) {
       const before = entries.slice(0, cut)
       const shop = new Shop()
       const journal = new MemoryJournal()
-      const runtime = createRuntime(shop.options(THREE))
+      const runtime = createRuntime(shop.makeOptions(THREE))
       const found = runtime.continueRecording(before, { journal, onUnknownOutcome: () => 'fail' })
       // Every call was answered, and nothing is left to do.
-      if (found.kind === 'ended' && shown(before).ended === 2) continue
+      if (found.kind === 'ended' && countShown(before).ended === 2) continue
       if (found.kind !== 'resumed') throw new Error(`cut at ${cut}: ${found.kind}`)
       const result = await found.run.result
-      const { begun, ended } = shown(before)
+      const { begun, ended } = countShown(before)
       const nested = shop.ordered.filter((args) => (args as { readonly n: number }).n < 3)
       expect({ cut, nested: nested.length }).toEqual({ cut, nested: begun > ended ? 0 : 2 - ended })
       if (begun > ended) expect(result.output).toMatch(/^unknown_outcome\n/)
@@ -263,10 +263,10 @@ println(attempt({ -> tool_call("shop.order", {n: 4}) }))`
   })
 
   test('lets a call that does no harm be made again, and does not count it again', async () => {
-    const entries = await recorded()
+    const entries = await recordRun()
     const cut = entries.findIndex((entry) => entry.type === 'nested_end')
     const shop = new Shop('idempotent')
-    const runtime = createRuntime(shop.options(THREE))
+    const runtime = createRuntime(shop.makeOptions(THREE))
     const found = runtime.continueRecording(entries.slice(0, cut), { journal: new MemoryJournal() })
     if (found.kind !== 'resumed') throw new Error(found.kind)
     expect((await found.run.result).output).toBe('[{receipt: 1}, {receipt: 2}]\n{receipt: 3}\nbudget_exhausted\n')
@@ -284,7 +284,7 @@ println(attempt({ -> tool_call("shop.order", {n: 4}) }))`
         if (entry.type === 'nested') throw new Error('the disk is full')
       },
     }
-    const runtime = createRuntime(shop.options())
+    const runtime = createRuntime(shop.makeOptions())
     await expect(runtime.start(runtime.compile(`${HEAD}tool_call("shop.relay", {})`), { journal }).result).rejects.toMatchObject({
       code: 'store_unavailable',
     })

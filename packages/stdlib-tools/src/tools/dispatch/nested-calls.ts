@@ -8,13 +8,13 @@
 //
 // Who would have to be asked, a person or a closure of the script, cannot be asked from there. Such a call is refused.
 
-import { HarnDict, display, family, fromPlain, sortedJson, toPlain } from '@bridle/vm/families'
+import { HarnDict, display, family, fromPlain, stringifySorted, toPlain } from '@bridle/vm/families'
 import type { Context, NestedCall, Plain } from '@bridle/vm/families'
-import { bookCounts, countsOfCall } from '../policy/grants.js'
-import { quickVerdict } from '../policy/gate.js'
-import { factsOfEntry } from '../definitions/entry.js'
-import { admit, entryOfHost, grantedArguments, hostNamesOf, secretsOfHost } from './gate.js'
-import { hostIdentity } from './identity.js'
+import { bookCounts, countCall } from '../policy/grants.js'
+import { judgeQuickly } from '../policy/gate.js'
+import { getEntryFacts } from '../definitions/entry.js'
+import { admit, findHostEntry, makeGrantedArguments, findHostNames, listHostSecrets } from './gate.js'
+import { makeHostIdentity } from './identity.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 
 export type NestedVerdict =
@@ -37,7 +37,7 @@ interface Noted {
 /** By effect and id of the call. Dicts, so that the heap limit counts what is kept. */
 const nestedCalls = family('nested_calls', (): { readonly noted: Map<string, HarnDict> } => ({ noted: new Map() }))
 
-const keyOf = (effect: number, id: string): string => `${effect}:${id}`
+const makeKey = (effect: number, id: string): string => `${effect}:${id}`
 
 function keep(ctx: Context, effect: number, { call, outcome }: Noted): void {
   const { args, ...facts } = call
@@ -45,7 +45,7 @@ function keep(ctx: Context, effect: number, { call, outcome }: Noted): void {
   const value = outcome?.ok === true && outcome.value !== undefined ? { value: fromPlain(outcome.value) } : {}
   const { value: _, ...end } = { value: null, ...outcome }
   ctx.state(nestedCalls).noted.set(
-    keyOf(effect, call.id),
+    makeKey(effect, call.id),
     HarnDict.of({
       effect,
       facts: fromPlain(facts),
@@ -57,16 +57,16 @@ function keep(ctx: Context, effect: number, { call, outcome }: Noted): void {
 }
 
 function read(dict: HarnDict): Noted {
-  const plain = (key: string): unknown => toPlain(dict.get(key) ?? null)
-  const end = plain('end') as NestedOutcome | null
+  const readPlain = (key: string): unknown => toPlain(dict.get(key) ?? null)
+  const end = readPlain('end') as NestedOutcome | null
   return {
-    call: { ...(plain('facts') as Omit<NestedCall, 'args'>), args: plain('args') as Plain },
-    outcome: end?.ok === true && dict.has('value') ? { ok: true, value: plain('value') as Plain } : end,
+    call: { ...(readPlain('facts') as Omit<NestedCall, 'args'>), args: readPlain('args') as Plain },
+    outcome: end?.ok === true && dict.has('value') ? { ok: true, value: readPlain('value') as Plain } : end,
   }
 }
 
 function find(ctx: Context, effect: number, id: string): Noted | null {
-  const found = ctx.stateIfAny(nestedCalls)?.noted.get(keyOf(effect, id))
+  const found = ctx.findState(nestedCalls)?.noted.get(makeKey(effect, id))
   return found === undefined ? null : read(found)
 }
 
@@ -76,7 +76,7 @@ export function judgeNested(
   effect: number,
   { id, tool: name, args, now }: { readonly id: string; readonly tool: string; readonly args: Plain; readonly now: number },
 ): NestedVerdict {
-  const identity = hostIdentity(name, hostNamesOf(ctx).aliases)
+  const identity = makeHostIdentity(name, findHostNames(ctx).aliases)
   const facts = { tool: identity.id, callId: null, attempt: 1 }
   const parent = ctx.machine.task().fields.get('tool.call')
   const call = {
@@ -88,42 +88,43 @@ export function judgeNested(
     counts: {},
     startedMs: now,
   }
-  const refused = (code: string, message: string, details: Plain = null): NestedVerdict => ({
+  const makeRefused = (code: string, message: string, details: Plain = null): NestedVerdict => ({
     ok: false,
     call,
     code,
     message,
     details,
   })
-  const refusedBy = (error: HarnDict): NestedVerdict =>
-    refused(display(error.get('code') ?? null), display(error.get('message') ?? null), toPlain(error.get('details') ?? null))
+  const makeRefusedBy = (error: HarnDict): NestedVerdict =>
+    makeRefused(display(error.get('code') ?? null), display(error.get('message') ?? null), toPlain(error.get('details') ?? null))
   const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
-  if (applied instanceof HarnDict) return refusedBy(applied)
+  if (applied instanceof HarnDict) return makeRefusedBy(applied)
   const given = fromPlain(args)
-  const checked = grantedArguments(ctx, applied, given instanceof HarnDict ? given : new HarnDict(), {
+  const checked = makeGrantedArguments(ctx, applied, given instanceof HarnDict ? given : new HarnDict(), {
     identity,
     entry: null,
     facts,
   })
-  if ('error' in checked) return refusedBy(checked.error)
-  const verdict = quickVerdict(ctx, { shown: identity.id, identity }, checked.args)
+  if ('error' in checked) return makeRefusedBy(checked.error)
+  const verdict = judgeQuickly(ctx, { shown: identity.id, identity }, checked.args)
   if (verdict === 'ask')
-    return refused(
+    return makeRefused(
       'policy_violation',
       `a policy of the run asks a person or a closure about '${identity.id}', which a call by a tool cannot wait for: call it from the script`,
     )
-  if (verdict !== 'pass') return refused(verdict.stage === 'approval' ? 'approval_denied' : 'policy_violation', verdict.reason)
+  if (verdict !== 'pass')
+    return makeRefused(verdict.stage === 'approval' ? 'approval_denied' : 'policy_violation', verdict.reason)
   const admitted = { ...call, args: checked.args === given ? args : toPlain(checked.args) }
-  const before = whatBecameOf(ctx, effect, admitted)
+  const before = findCallBefore(ctx, effect, admitted)
   if (before !== 'none') return { ok: true, call: admitted, before }
-  const own = entryOfHost(ctx, identity)
-  const counts = countsOfCall(ctx, applied, facts, own === null ? 0 : factsOfEntry(own).costUsd)
-  if (counts instanceof HarnDict) return refusedBy(counts)
+  const own = findHostEntry(ctx, identity)
+  const counts = countCall(ctx, applied, facts, own === null ? 0 : getEntryFacts(own).costUsd)
+  if (counts instanceof HarnDict) return makeRefusedBy(counts)
   return { ok: true, call: { ...admitted, counts }, before }
 }
 
 /** A call of the same number is the same call if it is of the same tool with the same arguments. */
-function whatBecameOf(ctx: Context, effect: number, { id, tool, args }: NestedCall): CallBefore {
+function findCallBefore(ctx: Context, effect: number, { id, tool, args }: NestedCall): CallBefore {
   const noted = find(ctx, effect, id)
   if (noted === null || noted.call.tool !== tool || !isSame(noted.call.args, args)) return 'none'
   if (noted.outcome === null) return 'begun'
@@ -132,7 +133,7 @@ function whatBecameOf(ctx: Context, effect: number, { id, tool, args }: NestedCa
 }
 
 function isSame(a: Plain, b: Plain): boolean {
-  return sortedJson(fromPlain(a)) === sortedJson(fromPlain(b))
+  return stringifySorted(fromPlain(a)) === stringifySorted(fromPlain(b))
 }
 
 /** Counts a call that begins, and keeps it. */
@@ -149,7 +150,7 @@ export function beginNested(ctx: Context, effect: number, call: NestedCall): voi
 export function endNested(ctx: Context, effect: number, id: string, outcome: NestedOutcome, endedMs: number): void {
   const noted = find(ctx, effect, id)
   if (noted === null) return
-  if (!outcome.ok && outcome.denied) ctx.state(nestedCalls).noted.delete(keyOf(effect, id))
+  if (!outcome.ok && outcome.denied) ctx.state(nestedCalls).noted.delete(makeKey(effect, id))
   else keep(ctx, effect, { ...noted, outcome })
   trace(ctx, noted.call, outcome, endedMs)
 }
@@ -163,7 +164,7 @@ const UNSETTLED: NestedOutcome = {
 
 /** Traces the calls that the end of the run leaves behind: what never ended was made all the same. */
 export function leaveNested(ctx: Context, endedMs: number): void {
-  for (const dict of ctx.stateIfAny(nestedCalls)?.noted.values() ?? []) {
+  for (const dict of ctx.findState(nestedCalls)?.noted.values() ?? []) {
     const { call, outcome } = read(dict)
     if (outcome === null) trace(ctx, call, UNSETTLED, endedMs)
   }
@@ -182,7 +183,7 @@ function trace(ctx: Context, call: NestedCall, outcome: NestedOutcome, endedMs: 
     task,
     args,
     policy: null,
-    secret: secretsOfHost(ctx, tool),
+    secret: listHostSecrets(ctx, tool),
     attempts: outcome.ok || !outcome.denied ? 1 : 0,
     startedMs,
     endedMs,

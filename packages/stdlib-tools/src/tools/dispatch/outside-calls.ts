@@ -4,10 +4,10 @@
 import { HarnDict, display, typeName } from '@bridle/vm/families'
 import type { Context, Plain, Result, Value } from '@bridle/vm/families'
 import { reserveBudgets, settle, traceDenied } from '../policy/grants.js'
-import { isCounted, noteCounted, quickVerdict, startGate, takePass } from '../policy/gate.js'
-import { factsOfEntry } from '../definitions/entry.js'
-import { admit, admitArguments, brokenGrant, entryOfHost, secretsOfHost } from './gate.js'
-import { toolError } from '../../library/tool-errors.js'
+import { isCounted, noteCounted, judgeQuickly, startGate, takePass } from '../policy/gate.js'
+import { getEntryFacts } from '../definitions/entry.js'
+import { admit, admitArguments, findBrokenGrant, findHostEntry, listHostSecrets } from './gate.js'
+import { makeToolError } from '../../library/tool-errors.js'
 import type { ToolIdentity } from './identity.js'
 import type { AppliedGrant } from '../policy/grants.js'
 
@@ -39,21 +39,21 @@ export function enterGate(ctx: Context, identity: ToolIdentity, given: Value, ow
   }
   const pass = owner === null ? null : takePass(ctx, owner, given)
   const attemptOf = pass?.call ?? null
-  const secrets = [...(pass?.secrets ?? []), ...(identity.kind === 'host' ? secretsOfHost(ctx, identity.id) : [])]
-  const refused = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, { identity, secrets }, args, error)
+  const secrets = [...(pass?.secrets ?? []), ...(identity.kind === 'host' ? listHostSecrets(ctx, identity.id) : [])]
+  const refuseAtGate = (error: HarnDict, args: Value = given): AtGate => refuse(ctx, { identity, secrets }, args, error)
   const applied = admit(ctx, { identity, entry: null, binding: null, isOfScript: false, facts })
-  if (applied instanceof HarnDict) return refused(applied)
+  if (applied instanceof HarnDict) return refuseAtGate(applied)
   const isEmpty = given === null
   if (!isEmpty && !(given instanceof HarnDict) && applied.length > 0)
-    return refused(toolError('invalid_args', `Parameters must be an object, got ${typeName(given)}`, facts))
+    return refuseAtGate(makeToolError('invalid_args', `Parameters must be an object, got ${typeName(given)}`, facts))
   const before = given instanceof HarnDict ? given : new HarnDict()
   const checked = admitArguments(ctx, applied, before, { identity, entry: null, facts })
-  if ('error' in checked) return refused(checked.error, checked.args)
+  if ('error' in checked) return refuseAtGate(checked.error, checked.args)
   const call: OutsideCall = { identity, applied, args: checked.args === before ? given : checked.args, secrets, attemptOf }
   const called = { shown: facts.tool, identity }
-  const verdict = pass !== null ? 'pass' : quickVerdict(ctx, called, checked.args)
+  const verdict = pass !== null ? 'pass' : judgeQuickly(ctx, called, checked.args)
   if (verdict === 'pass') return pay(ctx, call)
-  if (verdict !== 'ask') return refused(refusalOf(verdict.stage, verdict.reason, facts), checked.args)
+  if (verdict !== 'ask') return refuseAtGate(makeRefusal(verdict.stage, verdict.reason, facts), checked.args)
   return { kind: 'asking', call, result: startGate(ctx, called, checked.args, new HarnDict()) }
 }
 
@@ -62,10 +62,10 @@ export function leaveGate(ctx: Context, call: OutsideCall, verdict: HarnDict): A
   const { identity, applied } = call
   const facts = { tool: identity.id, callId: null, attempt: 1 }
   if (verdict.get('allowed') !== true)
-    return refuse(ctx, call, call.args, refusalOf(verdict.get('stage') ?? null, display(verdict.get('reason') ?? null), facts))
+    return refuse(ctx, call, call.args, makeRefusal(verdict.get('stage') ?? null, display(verdict.get('reason') ?? null), facts))
   const args = verdict.get('args') ?? null
   if (!(args instanceof HarnDict) || args === call.args || (call.args === null && args.size === 0)) return pay(ctx, call)
-  const broken = brokenGrant(ctx, applied, args, { identity, entry: null, facts })
+  const broken = findBrokenGrant(ctx, applied, args, { identity, entry: null, facts })
   return broken === null ? pay(ctx, { ...call, args }) : refuse(ctx, call, args, broken)
 }
 
@@ -73,8 +73,8 @@ function pay(ctx: Context, call: OutsideCall): AtGate {
   const { identity, applied, args, attemptOf } = call
   if (applied.length === 0) return { kind: 'passed', call }
   const counts = !isCounted(ctx, attemptOf)
-  const own = entryOfHost(ctx, identity)
-  const usd = own === null || !counts ? 0 : factsOfEntry(own).costUsd
+  const own = findHostEntry(ctx, identity)
+  const usd = own === null || !counts ? 0 : getEntryFacts(own).costUsd
   const exhausted = reserveBudgets(ctx, applied, { tool: identity.id, callId: null, attempt: 1 }, { counts, usd })
   if (exhausted !== null) return refuse(ctx, call, args, exhausted)
   noteCounted(ctx, attemptOf)
@@ -82,12 +82,12 @@ function pay(ctx: Context, call: OutsideCall): AtGate {
   return { kind: 'passed', call }
 }
 
-function refusalOf(
+function makeRefusal(
   stage: Value,
   reason: string,
   facts: { readonly tool: string; readonly callId: null; readonly attempt: number },
 ): HarnDict {
-  return toolError(stage === 'approval' ? 'approval_denied' : 'policy_violation', reason, facts)
+  return makeToolError(stage === 'approval' ? 'approval_denied' : 'policy_violation', reason, facts)
 }
 
 function refuse(
@@ -101,6 +101,6 @@ function refuse(
 }
 
 /** What the effect of a call carries beside its own arguments: what was judged, and what records may not show. */
-export function judgedFacts({ identity, secrets }: OutsideCall): { readonly [key: string]: Plain } {
+export function makeJudgedFacts({ identity, secrets }: OutsideCall): { readonly [key: string]: Plain } {
   return { identity: identity.key, ...(secrets.length === 0 ? {} : { secrets }) }
 }

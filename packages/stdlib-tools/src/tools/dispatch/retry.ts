@@ -2,10 +2,10 @@
 // rule that work which may have happened is repeated only for tools that declare it harmless. Delays are computed from the
 // call id, so that a replay waits exactly as long.
 
-import { HarnDict, HarnList, millisOf, utf8 } from '@bridle/vm/families'
+import { HarnDict, HarnList, toMillis, toUtf8 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { codeRow } from '../../library/tool-errors.js'
+import { findCodeRow } from '../../library/tool-errors.js'
 
 export type Backoff = 'constant' | 'linear' | 'exponential' | 'fibonacci'
 
@@ -38,15 +38,15 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 }
 
 /** The policy of a `retry` dict over `base`; without one nothing is repeated. */
-function overlaid(base: RetryPolicy, value: Value | undefined): RetryPolicy {
+function overlayPolicy(base: RetryPolicy, value: Value | undefined): RetryPolicy {
   if (!(value instanceof HarnDict)) return base
   const backoff = value.get('backoff')
   const jitter = value.get('jitter')
   const retryOn = value.get('retry_on')
   return {
-    maxRetries: Math.max(0, millisOf(value.get('max_retries') ?? value.get('max')) ?? (base === NEVER ? 3 : base.maxRetries)),
-    baseDelayMs: Math.max(0, millisOf(value.get('base_delay_ms')) ?? base.baseDelayMs),
-    maxDelayMs: Math.max(0, millisOf(value.get('max_delay_ms')) ?? base.maxDelayMs),
+    maxRetries: Math.max(0, toMillis(value.get('max_retries') ?? value.get('max')) ?? (base === NEVER ? 3 : base.maxRetries)),
+    baseDelayMs: Math.max(0, toMillis(value.get('base_delay_ms')) ?? base.baseDelayMs),
+    maxDelayMs: Math.max(0, toMillis(value.get('max_delay_ms')) ?? base.maxDelayMs),
     backoff:
       backoff === 'constant' || backoff === 'linear' || backoff === 'fibonacci' || backoff === 'exponential'
         ? backoff
@@ -64,12 +64,12 @@ function overlaid(base: RetryPolicy, value: Value | undefined): RetryPolicy {
 
 export function retryPolicy(entry: HarnDict, options: Value): RetryPolicy {
   const given = entry.get('retry')
-  const own = given === undefined ? NEVER : overlaid(NEVER, given)
-  return overlaid(own, options instanceof HarnDict ? options.get('retry') : undefined)
+  const own = given === undefined ? NEVER : overlayPolicy(NEVER, given)
+  return overlayPolicy(own, options instanceof HarnDict ? options.get('retry') : undefined)
 }
 
 /** A grant may lower the number of retries, never raise it. */
-export function cappedPolicy(policy: RetryPolicy, limit: number | null): RetryPolicy {
+export function capPolicy(policy: RetryPolicy, limit: number | null): RetryPolicy {
   return limit === null || limit >= policy.maxRetries ? policy : { ...policy, maxRetries: limit }
 }
 
@@ -89,11 +89,11 @@ export function mayRetry(policy: RetryPolicy, entry: HarnDict, error: HarnDict, 
   const code = error.get('code') as string
   if (policy.retryOn !== null && !policy.retryOn.includes(code)) return false
   if (error.get('retryable') !== true && policy.retryOn === null) return false
-  return codeRow(code).mayRepeat === 'unstarted' || isRepeatable(entry)
+  return findCodeRow(code).mayRepeat === 'unstarted' || isRepeatable(entry)
 }
 
 /** Wait before retry number `n`, which counts from 0, before jitter. */
-export function backoffDelay(policy: Pick<RetryPolicy, 'backoff' | 'baseDelayMs' | 'maxDelayMs'>, n: number): number {
+export function computeBackoff(policy: Pick<RetryPolicy, 'backoff' | 'baseDelayMs' | 'maxDelayMs'>, n: number): number {
   const { baseDelayMs: base, maxDelayMs: cap } = policy
   switch (policy.backoff) {
     case 'constant':
@@ -112,12 +112,12 @@ export function backoffDelay(policy: Pick<RetryPolicy, 'backoff' | 'baseDelayMs'
 
 /** The wait that is really made: a hint of the failure as it is, else the backoff shifted by up to a quarter. */
 export function retryDelay(policy: RetryPolicy, error: HarnDict, callId: string, n: number): number {
-  const hint = millisOf(error.get('retry_after_ms'))
+  const hint = toMillis(error.get('retry_after_ms'))
   if (hint !== null && hint >= 0) return Math.min(hint, policy.maxDelayMs)
-  const delay = backoffDelay(policy, n)
+  const delay = computeBackoff(policy, n)
   const reach = Math.floor(delay / 4)
   if (!policy.jitter || reach === 0) return delay
-  const [a, b, c, d] = sha256(utf8(`${callId}:${n}`))
+  const [a, b, c, d] = sha256(toUtf8(`${callId}:${n}`))
   const random = ((a! << 24) | (b! << 16) | (c! << 8) | d!) >>> 0
   return Math.min(delay - reach + (random % (2 * reach + 1)), policy.maxDelayMs)
 }

@@ -4,7 +4,7 @@
 
 import { HarnDict, HarnGenerator, HarnIter, HarnList, builtin, display, family, frame } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Effect, FrameState, Plain, Result, Value } from '@bridle/vm/families'
-import { errorFromFault, isInterruption, toolError } from '../../library/tool-errors.js'
+import { toToolError, isInterruption, makeToolError } from '../../library/tool-errors.js'
 import { withArguments } from '../../library/effects/index.js'
 
 interface OpenStream {
@@ -23,7 +23,7 @@ export type Opened =
   | { readonly kind: 'whole'; readonly value: Value }
 
 /** `call` is the effect by which the stream was opened; null for a handler of the script. */
-export function openedStream(ctx: Context, callId: string, given: Value, call: () => Effect | null): Opened {
+export function openStream(ctx: Context, callId: string, given: Value, call: () => Effect | null): Opened {
   if (given instanceof HarnGenerator || given instanceof HarnIter)
     return { kind: 'chunks', handle: HarnDict.of({ kind: 'script', id: callId, value: given }) }
   if (!(given instanceof HarnDict) || typeof given.get('streaming') !== 'boolean') return { kind: 'whole', value: given }
@@ -49,7 +49,8 @@ const pull = frame<PullState>({
   step: (ctx, state): Result => {
     const { open } = ctx.state(openStreams)
     const stream = open.get(state.id)
-    if (stream === undefined) return ctx.throw(toolError('not_found', `no stream '${state.id}' is open`, factsOf(state.id, '')))
+    if (stream === undefined)
+      return ctx.throw(makeToolError('not_found', `no stream '${state.id}' is open`, makeFacts(state.id, '')))
     if (!state.asked) {
       state.asked = true
       return ctx.request(request(stream, { op: 'next', index: stream.delivered, most: state.most }))
@@ -70,11 +71,11 @@ const pull = frame<PullState>({
     if (!state.asked || stream === undefined) return ctx.fail(fault)
     open.delete(state.id)
     if (isInterruption(fault)) return ctx.fail(fault)
-    return ctx.throw(errorFromFault(fault, factsOf(state.id, stream.tool)))
+    return ctx.throw(toToolError(fault, makeFacts(state.id, stream.tool)))
   },
 })
 
-const factsOf = (id: string, tool: string) => ({ tool, callId: id, attempt: 1 })
+const makeFacts = (id: string, tool: string) => ({ tool, callId: id, attempt: 1 })
 
 const EFFECTS = ['tool.call'] as const
 

@@ -5,7 +5,7 @@ import { effectOfData } from '../../test-support/effect-of-data.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import { effectCall as context } from '../../test-support/effect-call.js'
+import { makeEffectCall as context } from '../../test-support/effect-call.js'
 import { McpConnections } from '../../mcp/provider.js'
 import { defineTool, pending } from '../host-tools/define.js'
 import { ToolError } from '../host-tools/errors.js'
@@ -105,7 +105,7 @@ async function call(
   )
 }
 
-const code = (outcome: EffectOutcome): Plain | undefined =>
+const readCode = (outcome: EffectOutcome): Plain | undefined =>
   outcome.ok ? 'no error' : (outcome.error.value as { readonly code?: Plain }).code
 
 describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (executor) => {
@@ -123,12 +123,12 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
 
   test('a tool that throws', async () => {
     const outcome = await call(executor, 'throw')
-    expect(code(outcome)).toBe('execution_failed')
+    expect(readCode(outcome)).toBe('execution_failed')
     expect(outcome.ok ? '' : outcome.error.message).toContain('it threw')
   })
 
   test('an unknown tool', async () => {
-    expect(code(await call(executor, 'nothing'))).toMatch(/^(not_registered|invalid_args)$/)
+    expect(readCode(await call(executor, 'nothing'))).toMatch(/^(not_registered|invalid_args)$/)
   })
 
   test('10 MB of output', async () => {
@@ -138,15 +138,15 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
 
   test('a call that takes too long', async () => {
     const outcome = await call(executor, 'hang', {}, { timeout_ms: 50 })
-    expect(code(outcome)).toBe('timeout')
+    expect(readCode(outcome)).toBe('timeout')
   })
 
   test('a cancelled call', async () => {
     const abort = new AbortController()
     const outcome = call(executor, 'hang', {}, {}, abort.signal)
     setImmediate(() => abort.abort())
-    expect(code(await outcome)).toBe('cancelled')
-    expect(code(await call(executor, 'hang', {}, {}, AbortSignal.abort()))).toBe('cancelled')
+    expect(readCode(await outcome)).toBe('cancelled')
+    expect(readCode(await call(executor, 'hang', {}, {}, AbortSignal.abort()))).toBe('cancelled')
   })
 
   test('many calls at once', async () => {
@@ -155,9 +155,9 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
   })
 
   test('what a dry run may carry out', async () => {
-    const effect = (tool: string) => effectOfData('tool.call', { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool })
-    expect(await provider.isReadOnly!(effect('echo'), context())).toBe(true)
-    expect(await provider.isReadOnly!(effect('fail'), context())).toBe(false)
+    const makeEffect = (tool: string) => effectOfData('tool.call', { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool })
+    expect(await provider.isReadOnly!(makeEffect('echo'), context())).toBe(true)
+    expect(await provider.isReadOnly!(makeEffect('fail'), context())).toBe(false)
   })
 })
 
@@ -170,7 +170,7 @@ describe('host_bridge', () => {
   })
 
   test('output that breaks its schema, and output that is not data', async () => {
-    expect(code(await call('host_bridge', 'wrong'))).toBe('output_validation_failed')
+    expect(readCode(await call('host_bridge', 'wrong'))).toBe('output_validation_failed')
     const outcome = await call('host_bridge', 'function')
     expect(outcome.ok ? '' : outcome.error.message).toBe("Tool 'function' returned what is not data: a function is not data")
   })
@@ -183,7 +183,7 @@ describe('host_bridge', () => {
   })
 
   test('a tool that ignores its signal does not hold the run', async () => {
-    expect(code(await call('host_bridge', 'deaf', {}, { timeout_ms: 20 }))).toBe('timeout')
+    expect(readCode(await call('host_bridge', 'deaf', {}, { timeout_ms: 20 }))).toBe('timeout')
   })
 
   test('a result that comes later', async () => {
@@ -220,6 +220,6 @@ test('provider_native refuses by name', async () => {
 })
 
 test('an executor that does not exist', async () => {
-  expect(code(await call('pigeon' as ExecutorName, 'x'))).toBe('not_registered')
-  expect(code(await call('constructor' as ExecutorName, 'x'))).toBe('not_registered')
+  expect(readCode(await call('pigeon' as ExecutorName, 'x'))).toBe('not_registered')
+  expect(readCode(await call('constructor' as ExecutorName, 'x'))).toBe('not_registered')
 })

@@ -1,13 +1,13 @@
 // Executor `dry_run`: writes the call down and answers with a record that says so. Nothing happens.
 
 import type { Plain } from '@bridle/vm'
-import { result } from './executor.js'
+import { makeResult } from './executor.js'
 import type { Executor, ToolCall } from './executor.js'
 
 const DRY_RUN_MESSAGE = 'dry run: the call was recorded and not made'
 
 /** The record that stands for a result; scripts know it by `_type` and `status`. */
-export function dryRunResult(call: {
+export function makeDryRunResult(call: {
   readonly id: string
   readonly name: string
   readonly args: Plain
@@ -27,12 +27,12 @@ export function dryRunResult(call: {
   }
 }
 
-export function dryRunExecutor(record: (call: ToolCall) => void = () => {}): Executor {
+export function makeDryRunExecutor(record: (call: ToolCall) => void = () => {}): Executor {
   return {
     name: 'dry_run',
     call(call) {
       record(call)
-      return result(dryRunResult({ id: call.callId, name: call.tool, args: call.args, sideEffect: 'network' }))
+      return makeResult(makeDryRunResult({ id: call.callId, name: call.tool, args: call.args, sideEffect: 'network' }))
     },
     isReadOnly: () => true,
   }

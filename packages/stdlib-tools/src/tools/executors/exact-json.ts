@@ -26,7 +26,7 @@ export function unmarkIntegers(text: string): string {
 }
 
 /** Data with its bigints as marked texts. */
-export const marked = (value: bigint): string => `${MARK}${value}`
+export const markInteger = (value: bigint): string => `${MARK}${value}`
 
 /** Data of a message that was read, with bigints for marked texts. */
 export function withIntegers<T>(value: T): T {

@@ -69,10 +69,10 @@ export interface Executor {
   readonly close?: () => Promise<void>
 }
 
-export function result(value: Plain): ToolOutcome {
+export function makeResult(value: Plain): ToolOutcome {
   return { kind: 'result', value }
 }
 
-export function failed(code: string, message: string, details?: Plain): ToolOutcome {
+export function makeFailed(code: string, message: string, details?: Plain): ToolOutcome {
   return { kind: 'failed', error: details === undefined ? { code, message } : { code, message, details } }
 }

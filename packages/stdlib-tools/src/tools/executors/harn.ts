@@ -4,9 +4,9 @@
 
 import type { Plain } from '@bridle/vm'
 import { plainFromHostInPieces } from '../host-tools/edge.js'
-import { failed, result } from './executor.js'
+import { makeFailed, makeResult } from './executor.js'
 import type { Executor } from './executor.js'
-import { messageOf } from './provider.js'
+import { describeCause } from './provider.js'
 
 /** Runs a tool's script with its arguments; rejects with the error that ended it. */
 export type RunScriptTool = (args: { readonly [key: string]: Plain }, signal: AbortSignal) => Promise<unknown>
@@ -16,18 +16,18 @@ export interface ScriptTool {
   readonly readOnly?: boolean
 }
 
-export function harnExecutor(tools: { readonly [name: string]: ScriptTool }): Executor {
+export function makeHarnExecutor(tools: { readonly [name: string]: ScriptTool }): Executor {
   const find = (name: string): ScriptTool | null => (Object.hasOwn(tools, name) ? tools[name]! : null)
   return {
     name: 'harn',
     async call(call, { signal }) {
       const tool = find(call.tool)
-      if (tool === null) return failed('not_registered', `Tool '${call.tool}' has no handler`)
+      if (tool === null) return makeFailed('not_registered', `Tool '${call.tool}' has no handler`)
       try {
-        return result(await plainFromHostInPieces(await tool.run(call.args, signal)))
+        return makeResult(await plainFromHostInPieces(await tool.run(call.args, signal)))
       } catch (cause) {
-        if (signal.aborted) return failed('cancelled', `Tool '${call.tool}' was cancelled`)
-        return failed('execution_failed', messageOf(cause))
+        if (signal.aborted) return makeFailed('cancelled', `Tool '${call.tool}' was cancelled`)
+        return makeFailed('execution_failed', describeCause(cause))
       }
     },
     isReadOnly: (call) => find(call.tool)?.readOnly ?? false,

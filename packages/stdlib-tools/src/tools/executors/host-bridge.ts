@@ -2,19 +2,19 @@
 // operation of that name or, failing that, by the tool of that name; one without by the tool of its own name.
 
 import type { HostBridge } from './remote-host.js'
-import { messageOf } from './provider.js'
+import { describeCause } from './provider.js'
 import type { Tool, VerifyCall } from '../host-tools/define.js'
 import { NotDataError, TooLargeError, plainFromHostInPieces } from '../host-tools/edge.js'
-import { toolErrorData } from '../host-tools/errors.js'
+import { toToolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
-import { CallFacts, PreparedCalls, chain, contextOf, invoke, openStream } from '../host-tools/invoke.js'
+import { CallFacts, PreparedCalls, chainReady, makeContext, invoke, openStream } from '../host-tools/invoke.js'
 import type { Invoked, Ready } from '../host-tools/invoke.js'
 import type { JsonSchema } from '../host-tools/schema.js'
-import { failed, result } from './executor.js'
+import { makeFailed, makeResult } from './executor.js'
 import type { CallScope, Executor, ToolCall, ToolOutcome } from './executor.js'
-import { OpenStreams, streamInvocation } from './streams.js'
+import { OpenStreams, makeStreamInvocation } from './streams.js'
 
-export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
+export function makeHostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
   const prepared = new PreparedCalls()
   const streams = new OpenStreams(host.maxResultBytes)
   const findTool = (name: string): Tool | null => host.tool(name)
@@ -29,22 +29,22 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
       const target = find(host, call)
       if (call.stream !== undefined && target !== null && typeof target !== 'function')
         return streams.serve(call, scope, target, (opened, signal) =>
-          openStream(target, opened.args, streamInvocation(opened, signal), findTool),
+          openStream(target, opened.args, makeStreamInvocation(opened, signal), findTool),
         )
       if (call.isAgain === true && target !== null && typeof target !== 'function' && typeof target.recovery === 'object') {
         const { verify } = target.recovery
-        return verified(call, host.maxResultBytes, verify, () => this.call({ ...call, isAgain: false }, scope))
+        return verifyCall(call, host.maxResultBytes, verify, () => this.call({ ...call, isAgain: false }, scope))
       }
       if (target === null && bridge !== null) return askBridge(bridge, call, scope)
-      if (target === null) return failed('not_registered', `Tool '${call.target.host_capability ?? call.tool}' not found`)
+      if (target === null) return makeFailed('not_registered', `Tool '${call.target.host_capability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
       if (typeof target !== 'function')
-        return chain(invoke(target, call.args, invocation, findTool, prepared), (outcome) =>
-          outcomeOf(call, outcome, host.maxResultBytes),
+        return chainReady(invoke(target, call.args, invocation, findTool, prepared), (outcome) =>
+          toToolOutcome(call, outcome, host.maxResultBytes),
         )
       return attempt(call, () =>
-        chain(target(call.args, contextOf(invocation, findTool)), (value) =>
-          chain(plainFromHostInPieces(value, undefined, host.maxResultBytes), result),
+        chainReady(target(call.args, makeContext(invocation, findTool)), (value) =>
+          chainReady(plainFromHostInPieces(value, undefined, host.maxResultBytes), makeResult),
         ),
       )
     },
@@ -62,16 +62,16 @@ async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): 
   const name = call.target.host_capability ?? call.tool
   const asked = (call.target.host_capability ?? null) === null ? null : bridge.callOperation(name, call.args, scope.signal)
   const outcome = (await asked) ?? (await bridge.callTool(name, call.args, scope.signal))
-  if (outcome.ok) return result(outcome.value)
+  if (outcome.ok) return makeResult(outcome.value)
   const { message, category } = outcome.error
   if (category === 'tool_rejected') return { kind: 'rejected', code: 'policy_violation', message }
-  if (/^Bridge: operation cancelled/.test(message)) return failed('cancelled', message)
-  if (/^Bridge: host did not respond/.test(message)) return failed('timeout', message)
-  return failed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
+  if (/^Bridge: operation cancelled/.test(message)) return makeFailed('cancelled', message)
+  if (/^Bridge: host did not respond/.test(message)) return makeFailed('timeout', message)
+  return makeFailed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
 }
 
 /** What the tool says became of a call whose process ended in the middle. Whatever is no clear answer makes no call. */
-async function verified(
+async function verifyCall(
   call: ToolCall,
   most: number,
   verify: VerifyCall,
@@ -81,12 +81,12 @@ async function verified(
   try {
     found = await verify(call.idempotencyKey, call.args)
     if (typeof found === 'object' && found !== null && 'done' in found)
-      return result(await plainFromHostInPieces(found.done, undefined, most))
+      return makeResult(await plainFromHostInPieces(found.done, undefined, most))
   } catch (cause) {
-    return failed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${messageOf(cause)}`)
+    return makeFailed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${describeCause(cause)}`)
   }
   if (found === 'not_done') return make()
-  return failed('unknown_outcome', `the outcome of ${call.tool} is unknown: its process ended after the call was begun`)
+  return makeFailed('unknown_outcome', `the outcome of ${call.tool} is unknown: its process ended after the call was begun`)
 }
 
 function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> {
@@ -96,29 +96,29 @@ function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> 
   return (dot < 0 ? null : host.operation(name.slice(0, dot), name.slice(dot + 1))) ?? host.tool(name)
 }
 
-function outcomeOf(call: ToolCall, outcome: Invoked, most: number): Ready<ToolOutcome> {
-  return outcome.kind === 'value' ? dataOf(call, outcome.value, outcome.schema, most) : outcome
+function toToolOutcome(call: ToolCall, outcome: Invoked, most: number): Ready<ToolOutcome> {
+  return outcome.kind === 'value' ? toDataOutcome(call, outcome.value, outcome.schema, most) : outcome
 }
 
-function dataOf(call: ToolCall, value: unknown, schema: JsonSchema | undefined, most: number): Ready<ToolOutcome> {
-  return attempt(call, () => chain(plainFromHostInPieces(value, schema, most), result))
+function toDataOutcome(call: ToolCall, value: unknown, schema: JsonSchema | undefined, most: number): Ready<ToolOutcome> {
+  return attempt(call, () => chainReady(plainFromHostInPieces(value, schema, most), makeResult))
 }
 
 function attempt(call: ToolCall, work: () => Ready<ToolOutcome>): Ready<ToolOutcome> {
   try {
     const outcome = work()
-    return outcome instanceof Promise ? outcome.catch((cause: unknown) => failureOf(call, cause)) : outcome
+    return outcome instanceof Promise ? outcome.catch((cause: unknown) => toFailure(call, cause)) : outcome
   } catch (cause) {
-    return failureOf(call, cause)
+    return toFailure(call, cause)
   }
 }
 
-function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+function toFailure(call: ToolCall, cause: unknown): ToolOutcome {
   if (cause instanceof TooLargeError)
-    return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
+    return makeFailed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
   if (cause instanceof NotDataError)
-    return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
-  return { kind: 'failed', error: toolErrorData(cause) }
+    return makeFailed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
+  return { kind: 'failed', error: toToolErrorData(cause) }
 }
 
 class HostInvocation extends CallFacts {

@@ -3,25 +3,25 @@
 
 import { targetOf } from '@bridle/compiler/grants'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import { timerMs } from '../../library/time/host-clock.js'
+import { clampTimer } from '../../library/time/host-clock.js'
 import type { HostBridge } from './remote-host.js'
 import { answered } from './provider.js'
 import type { EffectCall, Provider } from './provider.js'
-import { failedOutcome } from '../host-tools/errors.js'
+import { makeFailedOutcome } from '../host-tools/errors.js'
 import type { ToolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
-import { dryRunExecutor } from './dry-run.js'
+import { makeDryRunExecutor } from './dry-run.js'
 import type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
-import { harnExecutor } from './harn.js'
+import { makeHarnExecutor } from './harn.js'
 import type { ScriptTool } from './harn.js'
-import { hostBridgeExecutor } from './host-bridge.js'
-import { mcpExecutor } from './mcp.js'
+import { makeHostBridgeExecutor } from './host-bridge.js'
+import { makeMcpExecutor } from './mcp.js'
 import type { McpToolCaller } from './mcp.js'
 import type { PendingResults } from './pending.js'
-import { providerNativeExecutor } from './provider-native.js'
-import { MAX_RESULT_BYTES, withinSize } from './result-size.js'
-import { streamRequest } from './streams.js'
-import { messageOf } from './provider.js'
+import { makeProviderNativeExecutor } from './provider-native.js'
+import { MAX_RESULT_BYTES, checkSize } from './result-size.js'
+import { readStreamRequest } from './streams.js'
+import { describeCause } from './provider.js'
 
 export interface ExecutorParts {
   readonly host: Host
@@ -35,11 +35,11 @@ export type ExecutorTable = { readonly [Name in ExecutorName]: Executor }
 
 export function createExecutors(parts: ExecutorParts): ExecutorTable {
   return {
-    harn: harnExecutor(parts.scripts ?? {}),
-    dry_run: dryRunExecutor(),
-    host_bridge: hostBridgeExecutor(parts.host, parts.bridge ?? null),
-    mcp_server: mcpExecutor(parts.mcp),
-    provider_native: providerNativeExecutor(),
+    harn: makeHarnExecutor(parts.scripts ?? {}),
+    dry_run: makeDryRunExecutor(),
+    host_bridge: makeHostBridgeExecutor(parts.host, parts.bridge ?? null),
+    mcp_server: makeMcpExecutor(parts.mcp),
+    provider_native: makeProviderNativeExecutor(),
   }
 }
 
@@ -60,7 +60,7 @@ export function toolProvider(parts: ToolProviderParts): Provider {
     perform: (effect, call) => callTool(parts, readCall(parts, effect.args, call), call),
     async isReadOnly(effect, call) {
       const toolCall = readCall(parts, effect.args, call)
-      return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call)) ?? false
+      return (await findExecutor(parts, toolCall)?.isReadOnly(toolCall, call)) ?? false
     },
     close: async () => {
       await Promise.allSettled(Object.values(parts.executors).map(async (executor) => executor.close?.()))
@@ -68,18 +68,18 @@ export function toolProvider(parts: ToolProviderParts): Provider {
   }
 }
 
-function executorOf(parts: ToolProviderParts, call: ToolCall): Executor | null {
+function findExecutor(parts: ToolProviderParts, call: ToolCall): Executor | null {
   return Object.hasOwn(parts.executors, call.executor) ? parts.executors[call.executor] : null
 }
 
 function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plain }, call: EffectCall): ToolCall {
-  const text = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
-  const tool = text('tool') ?? ''
-  const callId = text('call_id') ?? `effect_${call.id}`
+  const readText = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
+  const tool = readText('tool') ?? ''
+  const callId = readText('call_id') ?? `effect_${call.id}`
   const given = args.args ?? null
-  const executor = text('executor') ?? 'host_bridge'
-  const target = targetOf(executor, text)
-  const stream = streamRequest(args.stream)
+  const executor = readText('executor') ?? 'host_bridge'
+  const target = targetOf(executor, readText)
+  const stream = readStreamRequest(args.stream)
   return {
     ...(stream === null ? {} : { stream }),
     ...(args.meta === undefined ? {} : { meta: args.meta as { readonly [key: string]: Plain } }),
@@ -94,7 +94,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     callId,
     attempt: typeof args.attempt === 'number' ? args.attempt : 1,
     maxAttempts: typeof args.max_attempts === 'number' ? args.max_attempts : 1,
-    idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
+    idempotencyKey: `${call.runId}:${readText('idempotency_key') ?? callId}`,
     ...(call.isAgain === true ? { isAgain: true } : {}),
     timeoutMs:
       typeof args.timeout_ms === 'number' ? args.timeout_ms : (parts.timeoutOf?.(target.host_capability ?? tool) ?? null),
@@ -105,18 +105,21 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
 
 /** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
 export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallScope): EffectOutcome | Promise<EffectOutcome> {
-  const executor = executorOf(parts, call)
+  const executor = findExecutor(parts, call)
   if (executor === null)
-    return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
+    return makeFailedOutcome({
+      code: 'not_registered',
+      message: `Tool '${call.tool}' declares unknown executor "${call.executor}"`,
+    })
   const scope = new Scope()
   let outcome: ToolOutcome | Promise<ToolOutcome>
   try {
     outcome =
       call.stream === undefined || executor.streams?.(call) === true
         ? executor.call(call, scope)
-        : wholeAsStream(executor, call, scope)
+        : wrapAsStream(executor, call, scope)
   } catch (cause) {
-    outcome = bugOf(cause)
+    outcome = reportBug(cause)
   }
   return outcome instanceof Promise || outcome.kind === 'pending'
     ? waitFor(parts, call, outcome, scope, outer.signal)
@@ -124,7 +127,7 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
 }
 
 /** The answer of an executor that does not stream: all there is comes when the stream is opened. */
-async function wholeAsStream(executor: Executor, { stream: _, ...call }: ToolCall, scope: CallScope): Promise<ToolOutcome> {
+async function wrapAsStream(executor: Executor, { stream: _, ...call }: ToolCall, scope: CallScope): Promise<ToolOutcome> {
   const outcome = await executor.call(call, scope)
   return outcome.kind === 'result' ? { kind: 'result', value: { streaming: false, value: outcome.value } } : outcome
 }
@@ -173,25 +176,25 @@ async function waitFor(
             message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
             details: { limit_ms: timeoutMs },
           }),
-        timerMs(timeoutMs),
+        clampTimer(timeoutMs),
       )
     }
   })
-  const settled = async (): Promise<ToolOutcome> => {
+  const settleOutcome = async (): Promise<ToolOutcome> => {
     // An executor that rejects has a bug; the script sees a failed call all the same.
-    const first = await Promise.resolve(outcome).catch(bugOf)
+    const first = await Promise.resolve(outcome).catch(reportBug)
     return first.kind === 'pending' ? parts.pending.wait(first.token, scope.signal) : first
   }
   try {
-    return translate(parts, call, await Promise.race([interrupted, settled()]))
+    return translate(parts, call, await Promise.race([interrupted, settleOutcome()]))
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-function bugOf(cause: unknown): ToolOutcome {
-  return { kind: 'failed', error: { code: 'execution_failed', message: messageOf(cause) } }
+function reportBug(cause: unknown): ToolOutcome {
+  return { kind: 'failed', error: { code: 'execution_failed', message: describeCause(cause) } }
 }
 
 function translate(
@@ -199,19 +202,19 @@ function translate(
   call: ToolCall,
   outcome: ToolOutcome,
 ): EffectOutcome | Promise<EffectOutcome> {
-  return withinSize(effectOutcome(outcome), maxResultBytes, call.tool)
+  return checkSize(toEffectOutcome(outcome), maxResultBytes, call.tool)
 }
 
-function effectOutcome(outcome: ToolOutcome): EffectOutcome {
+function toEffectOutcome(outcome: ToolOutcome): EffectOutcome {
   switch (outcome.kind) {
     case 'result':
       return answered(outcome.value)
     case 'failed':
-      return failedOutcome(outcome.error)
+      return makeFailedOutcome(outcome.error)
     case 'rejected':
-      return failedOutcome({ code: outcome.code, message: outcome.message })
+      return makeFailedOutcome({ code: outcome.code, message: outcome.message })
     case 'pending':
-      return failedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
+      return makeFailedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
   }
 }
 

@@ -2,7 +2,7 @@
 // other side. The other side is not trusted to behave: answers that come late, twice or for nobody are dropped, and every
 // request settles, at its time limit or with the connection at the latest.
 
-import { timerMs } from '../../library/time/host-clock.js'
+import { clampTimer } from '../../library/time/host-clock.js'
 import type { MessageTransport } from './stream-transport.js'
 
 export type BridgeFault =
@@ -128,8 +128,9 @@ export class JsonRpcPeer {
       })
       signal?.addEventListener('abort', onAbort, { once: true })
       limit.timer = setTimeout(
-        () => give({ kind: 'timeout', message: `Bridge: host did not respond to '${method}' within ${secondsText(timeoutMs)}` }),
-        timerMs(timeoutMs),
+        () =>
+          give({ kind: 'timeout', message: `Bridge: host did not respond to '${method}' within ${formatSeconds(timeoutMs)}` }),
+        clampTimer(timeoutMs),
       )
       this.transport.send({ jsonrpc: '2.0', id, method, params }).catch(() => this.onClosed())
     })
@@ -227,7 +228,7 @@ function isId(id: unknown): id is Id {
   )
 }
 
-function secondsText(ms: number): string {
+function formatSeconds(ms: number): string {
   return ms >= 1000 ? `${ms / 1000}s` : `${ms}ms`
 }
 

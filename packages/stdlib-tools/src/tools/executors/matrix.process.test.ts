@@ -27,28 +27,28 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });`
 
 let calls: string[] = []
-const called = (name: string): void => void calls.push(name)
+const noteCall = (name: string): void => void calls.push(name)
 
 const kit = [
-  defineTool({ name: 'kit.ok', execute: (args) => (called('ok'), `given ${(args as { readonly n: number }).n}`) }),
-  defineTool({ name: 'kit.wrong', execute: (args) => (called('wrong'), `given ${(args as { readonly n: number }).n}`) }),
+  defineTool({ name: 'kit.ok', execute: (args) => (noteCall('ok'), `given ${(args as { readonly n: number }).n}`) }),
+  defineTool({ name: 'kit.wrong', execute: (args) => (noteCall('wrong'), `given ${(args as { readonly n: number }).n}`) }),
   defineTool({
     name: 'kit.fails',
     execute: () => {
-      called('fails')
+      noteCall('fails')
       throw new ToolError('execution_failed', 'it failed')
     },
   }),
   defineTool({
     name: 'kit.throws',
     execute: () => {
-      called('throws')
+      noteCall('throws')
       throw new Error('it threw')
     },
   }),
-  defineTool({ name: 'kit.hangs', execute: () => (called('hangs'), new Promise(() => {})) }),
-  defineTool({ name: 'kit.odd', execute: () => (called('odd'), { f: () => 1 }) }),
-  defineTool({ name: 'kit.big', execute: () => (called('big'), 'x'.repeat(10_000_000)) }),
+  defineTool({ name: 'kit.hangs', execute: () => (noteCall('hangs'), new Promise(() => {})) }),
+  defineTool({ name: 'kit.odd', execute: () => (noteCall('odd'), { f: () => 1 }) }),
+  defineTool({ name: 'kit.big', execute: () => (noteCall('big'), 'x'.repeat(10_000_000)) }),
 ]
 
 const HANDLERS: { readonly [tool: string]: string } = {
@@ -62,8 +62,8 @@ const HANDLERS: { readonly [tool: string]: string } = {
 }
 
 /** Tools of one executor; `dry_run` has those of the host, which must not be reached. */
-function toolsOf(executor: ExecutorName): string {
-  const config = (tool: string): string => {
+function makeTools(executor: ExecutorName): string {
+  const makeConfig = (tool: string): string => {
     switch (executor) {
       case 'harn':
         return `handler: { args -> ${HANDLERS[tool]!} }`
@@ -77,7 +77,7 @@ function toolsOf(executor: ExecutorName): string {
   }
   const returns = (tool: string): string => (tool === 'wrong' ? 'returns: {type: "integer"}, ' : '')
   return Object.keys(HANDLERS)
-    .map((tool) => `tools = tool_define(tools, "${tool}", "", {parameters: {n: "int"}, ${returns(tool)}${config(tool)}})`)
+    .map((tool) => `tools = tool_define(tools, "${tool}", "", {parameters: {n: "int"}, ${returns(tool)}${makeConfig(tool)}})`)
     .join('\n')
 }
 
@@ -92,13 +92,13 @@ fn shown(r) {
 var tools = tool_registry()
 `
 
-function program(executor: ExecutorName, body: string): string {
+function makeProgram(executor: ExecutorName, body: string): string {
   const dry = executor === 'dry_run' ? ', dry_run: true' : ''
   const ask = `fn ask(name, args, more = {}) { return shown(tool_try(name, args, {registry: tools${dry}} + more)) }`
-  return `${HEAD}${toolsOf(executor)}\n${ask}\n${body}`
+  return `${HEAD}${makeTools(executor)}\n${ask}\n${body}`
 }
 
-function runtime(): Runtime {
+function makeRuntime(): Runtime {
   calls = []
   return createRuntime({
     tools: kit,
@@ -117,13 +117,13 @@ interface Situation {
   readonly everywhere?: unknown
 }
 
-const all = <T>(value: T): readonly [T, T, T] => [value, value, value]
+const repeatThrice = <T>(value: T): readonly [T, T, T] => [value, value, value]
 const SITUATIONS: readonly Situation[] = [
-  { what: 'success', body: 'return ask("ok", {n: 1})', expected: all('given 1') },
+  { what: 'success', body: 'return ask("ok", {n: 1})', expected: repeatThrice('given 1') },
   {
     what: 'bad arguments',
     body: 'return [ask("ok", {n: "x"}), ask("ok", {})]',
-    expected: all([
+    expected: repeatThrice([
       "invalid_args: Invalid type for parameter 'n': expected type int, got string",
       'invalid_args: Missing required parameter: n',
     ]),
@@ -132,7 +132,11 @@ const SITUATIONS: readonly Situation[] = [
       'invalid_args: Missing required parameter: n',
     ],
   },
-  { what: 'a tool that says it failed', body: 'return ask("fails", {n: 1})', expected: all('execution_failed: it failed') },
+  {
+    what: 'a tool that says it failed',
+    body: 'return ask("fails", {n: 1})',
+    expected: repeatThrice('execution_failed: it failed'),
+  },
   {
     what: 'a tool that throws',
     body: 'return ask("throws", {n: 1})',
@@ -150,7 +154,9 @@ const SITUATIONS: readonly Situation[] = [
   {
     what: 'a result that breaks its schema',
     body: 'return ask("wrong", {n: 1})',
-    expected: all("output_validation_failed: Tool 'wrong' returned an invalid result at $: expected type integer, got string"),
+    expected: repeatThrice(
+      "output_validation_failed: Tool 'wrong' returned an invalid result at $: expected type integer, got string",
+    ),
   },
   {
     what: 'a result that is not data',
@@ -161,17 +167,17 @@ const SITUATIONS: readonly Situation[] = [
       expect.stringMatching(/^(after noise|connection: .*)$/),
     ],
   },
-  { what: '10 MB', body: 'return ask("big", {n: 1})', expected: all('10000000 characters') },
+  { what: '10 MB', body: 'return ask("big", {n: 1})', expected: repeatThrice('10000000 characters') },
   {
     what: 'many at once',
     body: 'return parallel each range(20).to_list() { n -> ask("ok", {n: n}) }',
-    expected: all(Array.from({ length: 20 }, (_, n) => `given ${n}`)),
+    expected: repeatThrice(Array.from({ length: 20 }, (_, n) => `given ${n}`)),
   },
 ]
 
 const EXECUTORS: readonly ExecutorName[] = ['harn', 'host_bridge', 'mcp_server', 'dry_run', 'provider_native']
 
-function expectedOf(executor: ExecutorName, { what, expected, everywhere }: Situation): unknown {
+function chooseExpected(executor: ExecutorName, { what, expected, everywhere }: Situation): unknown {
   const own = EXECUTORS.indexOf(executor)
   if (own < 3) return expected[own]
   if (everywhere !== undefined) return everywhere
@@ -184,14 +190,14 @@ function expectedOf(executor: ExecutorName, { what, expected, everywhere }: Situ
 
 describe.each(EXECUTORS)('%s', (executor) => {
   test.each(SITUATIONS.map((situation) => [situation.what, situation] as const))('%s', async (_, situation) => {
-    const host = runtime()
-    expect(await host.run(program(executor, situation.body))).toEqual(expectedOf(executor, situation))
+    const host = makeRuntime()
+    expect(await host.run(makeProgram(executor, situation.body))).toEqual(chooseExpected(executor, situation))
     if (executor !== 'host_bridge') expect(calls).toEqual([])
   })
 
   test('a cancelled run', async () => {
-    const host = runtime()
-    const run = host.start(host.compile(program(executor, 'println("on")\nreturn ask("hangs", {n: 1})')))
+    const host = makeRuntime()
+    const run = host.start(host.compile(makeProgram(executor, 'println("on")\nreturn ask("hangs", {n: 1})')))
     const waits = ['harn', 'host_bridge', 'mcp_server'].includes(executor)
     for await (const event of run.events()) if (event.type === 'output') break
     if (waits) setTimeout(() => run.cancel('enough'), 20)
@@ -199,9 +205,9 @@ describe.each(EXECUTORS)('%s', (executor) => {
   })
 
   test('a snapshot while the call is pending, gone on with elsewhere', async () => {
-    const host = runtime()
+    const host = makeRuntime()
     const body = 'let first = ask("ok", {n: 1})\nlet second = ask("hangs", {n: 2}, {timeout_ms: 800})\nreturn [first, second]'
-    const run = host.start(host.compile(program(executor, body)))
+    const run = host.start(host.compile(makeProgram(executor, body)))
     const result = run.result
     let bytes: Uint8Array | null = null
     // A call that never leaves the machine leaves no moment for one.
@@ -217,15 +223,15 @@ describe.each(EXECUTORS)('%s', (executor) => {
     expect(bytes !== null).toBe(restored)
     if (bytes !== null) {
       run.cancel()
-      const again = await runtime().resume(bytes).result
+      const again = await makeRuntime().resume(bytes).result
       expect(again).toMatchObject({ status: 'done', value: ['given 1', expect.stringMatching(/^timeout: /)] })
     }
     await result
   })
 
   test('a replay performs nothing', async () => {
-    const host = runtime()
-    const module = host.compile(program(executor, 'return [ask("ok", {n: 1}), ask("fails", {n: 2}), ask("throws", {n: 3})]'))
+    const host = makeRuntime()
+    const module = host.compile(makeProgram(executor, 'return [ask("ok", {n: 1}), ask("fails", {n: 2}), ask("throws", {n: 3})]'))
     const journal = new MemoryJournal()
     const { status, ...first } = await host.start(module, { journal }).result
     expect(status).toBe('done')

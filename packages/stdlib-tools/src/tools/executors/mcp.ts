@@ -2,7 +2,7 @@
 // single text content, nil for none, else the list of contents.
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import { failed, result } from './executor.js'
+import { makeFailed, makeResult } from './executor.js'
 import type { Executor, ToolOutcome } from './executor.js'
 
 /** What the executor needs of the MCP connections of a run (mcp/provider.ts). */
@@ -20,14 +20,14 @@ export interface McpToolCaller {
   isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean>
 }
 
-export function mcpExecutor(servers: McpToolCaller | null): Executor {
+export function makeMcpExecutor(servers: McpToolCaller | null): Executor {
   return {
     name: 'mcp_server',
     async call(call, { signal }) {
       const { mcp_server: server, mcp_tool: name } = call.target
       if (servers === null)
-        return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
-      if (server === undefined || server === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
+        return makeFailed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
+      if (server === undefined || server === null) return makeFailed('invalid_args', `Tool '${call.tool}' names no MCP server`)
       const outcome = await servers.callTool(
         server,
         name ?? call.tool,
@@ -37,7 +37,7 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
         call.progress,
         call.meta,
       )
-      return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
+      return outcome.ok ? readToolResult(outcome.value) : toTransportFailure(outcome.error.message)
     },
     isReadOnly: (call, { signal }) => {
       const server = call.target.mcp_server ?? null
@@ -46,27 +46,27 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
   }
 }
 
-function toolResult(value: Plain): ToolOutcome {
+function readToolResult(value: Plain): ToolOutcome {
   const { content, isError } = record(value)
   const items = Array.isArray(content) ? (content as readonly Plain[]) : []
   const texts = items
     .map(record)
     .filter((item) => item['type'] === 'text' && typeof item['text'] === 'string')
     .map((item) => String(item['text']))
-  if (isError === true) return failed('execution_failed', texts.length > 0 ? texts.join('\n') : JSON.stringify(value))
-  if (items.length === 1 && texts.length === 1) return result(texts[0]!)
-  return result(items.length === 0 ? null : items)
+  if (isError === true) return makeFailed('execution_failed', texts.length > 0 ? texts.join('\n') : JSON.stringify(value))
+  if (items.length === 1 && texts.length === 1) return makeResult(texts[0]!)
+  return makeResult(items.length === 0 ? null : items)
 }
 
-function transportFailure(message: string): ToolOutcome {
-  if (/^MCP: server did not respond/.test(message)) return failed('timeout', message)
-  if (/^(MCP: server closed connection|MCP (read|write) error|MCP HTTP)/.test(message)) return failed('connection', message)
-  if (/failed to spawn|no server named/.test(message)) return failed('provider_unavailable', message)
-  if (/was cancelled$/.test(message)) return failed('cancelled', message)
+function toTransportFailure(message: string): ToolOutcome {
+  if (/^MCP: server did not respond/.test(message)) return makeFailed('timeout', message)
+  if (/^(MCP: server closed connection|MCP (read|write) error|MCP HTTP)/.test(message)) return makeFailed('connection', message)
+  if (/failed to spawn|no server named/.test(message)) return makeFailed('provider_unavailable', message)
+  if (/was cancelled$/.test(message)) return makeFailed('cancelled', message)
   if (/ is not allowed by this host$/.test(message)) return { kind: 'rejected', code: 'policy_violation', message }
-  if (/^MCP error \(-3260[12]\)/.test(message)) return failed('invalid_args', message)
-  if (message === 'MCP authorization required') return failed('auth', message)
-  return failed('execution_failed', message)
+  if (/^MCP error \(-3260[12]\)/.test(message)) return makeFailed('invalid_args', message)
+  if (message === 'MCP authorization required') return makeFailed('auth', message)
+  return makeFailed('execution_failed', message)
 }
 
 function record(value: Plain): { readonly [key: string]: Plain } {

@@ -48,7 +48,7 @@ export const NO_FILE_TO_COPY = 'the source path is neither a regular file nor a 
 export const CHANGED_SINCE_READ = 'the file has changed since it was read'
 
 /** Text for an error with a symbolic `code`; other errors keep their own message. */
-export function osErrorText(cause: unknown): string {
+export function describeOsError(cause: unknown): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown }
   const known = typeof code === 'string' ? TEXTS.get(code) : undefined
   if (known !== undefined) return `${known[0]} (os error ${known[1]})`
@@ -59,7 +59,7 @@ export function osErrorText(cause: unknown): string {
 }
 
 /** The symbolic code of an error, `EIO` when it has none. */
-export function osErrorCode(cause: unknown): string {
+export function readOsErrorCode(cause: unknown): string {
   const code = (cause as { readonly code?: unknown } | null)?.code
   return typeof code === 'string' ? code : 'EIO'
 }

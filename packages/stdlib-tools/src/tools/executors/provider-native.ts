@@ -3,7 +3,7 @@
 
 import type { Executor } from './executor.js'
 
-export function providerNativeExecutor(): Executor {
+export function makeProviderNativeExecutor(): Executor {
   return {
     name: 'provider_native',
     call: (call) => ({

@@ -52,7 +52,7 @@ export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome 
 
 /**
  * Answers effects of some kinds. Its functions are methods, so that TypeScript takes a provider of some kinds for a `Provider`: it is asked
- * for its own kinds only (providerTable).
+ * for its own kinds only (makeProviderTable).
  */
 export interface Provider<Kind extends EffectKind = EffectKind> {
   /** The kinds it answers. */
@@ -88,12 +88,12 @@ export type ProviderSource = Provider | ((run: RunInfo) => Provider)
 export type ProviderSources = readonly ProviderSource[] | (() => readonly ProviderSource[])
 
 /** One list after the other; later providers win. */
-export function joinedProviders(first: ProviderSources, second: ProviderSources): ProviderSources {
+export function joinProviders(first: ProviderSources, second: ProviderSources): ProviderSources {
   if (typeof first !== 'function' && typeof second !== 'function') return [...first, ...second]
-  return () => [...listed(first), ...listed(second)]
+  return () => [...listSources(first), ...listSources(second)]
 }
 
-function listed(sources: ProviderSources): readonly ProviderSource[] {
+function listSources(sources: ProviderSources): readonly ProviderSource[] {
   return typeof sources === 'function' ? sources() : sources
 }
 
@@ -121,7 +121,7 @@ export function refused(code: string, detail: string, more: { readonly [key: str
 }
 
 /** What something that was thrown says. Code of a host may throw anything: what cannot be asked has no message. */
-export function messageOf(cause: unknown): string {
+export function describeCause(cause: unknown): string {
   try {
     return String(cause instanceof Error ? cause.message : cause)
   } catch {

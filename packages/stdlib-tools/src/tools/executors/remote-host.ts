@@ -8,7 +8,7 @@ import { answered, categorizedError, runtimeError } from './provider.js'
 import { plainFromHostInPieces } from '../host-tools/edge.js'
 import { BridgeError, isRecord } from './jsonrpc.js'
 import type { JsonRpcPeer, Params } from './jsonrpc.js'
-import { messageOf } from './provider.js'
+import { describeCause } from './provider.js'
 import type { HostCapabilities } from '../../library/effects/index.js'
 
 /** A host beyond the definitions of this process; its own tools and operations go first. */
@@ -42,12 +42,12 @@ const NO_SUCH_METHOD = -32601
 
 export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): HostBridge {
   const session: Params = options.session === undefined ? {} : { sessionId: options.session }
-  const { capabilities = {}, operations: known = 'declared', failure = failureOf } = options
+  const { capabilities = {}, operations: known = 'declared', failure = toFailure } = options
   const ask = async (method: string, params: Params, signal: AbortSignal): Promise<EffectOutcome> => {
     try {
       return answered(await plainFromHostInPieces(await peer.request(method, params, { signal })))
     } catch (cause) {
-      return failureOf(cause)
+      return toFailure(cause)
     }
   }
   const callOperation = async (
@@ -60,10 +60,10 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
     const limits = { signal, ...(callTimeoutMs === undefined ? {} : { timeoutMs: callTimeoutMs }) }
     try {
       return answered(
-        await plainFromHostInPieces(await peer.request('host/call', { ...session, name, args: wire(params) }, limits)),
+        await plainFromHostInPieces(await peer.request('host/call', { ...session, name, args: toWire(params) }, limits)),
       )
     } catch (cause) {
-      if (!(cause instanceof BridgeError)) return failureOf(cause)
+      if (!(cause instanceof BridgeError)) return toFailure(cause)
       const { fault } = cause
       return !isDeclared && fault.kind === 'answered' && fault.code === NO_SUCH_METHOD ? null : failure(cause)
     }
@@ -71,7 +71,7 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
   return {
     capabilities,
     listTools: (signal) => ask('host/tools/list', session, signal),
-    callTool: (name, args, signal) => ask('builtin_call', { ...session, name, args: [wire(args)] }, signal),
+    callTool: (name, args, signal) => ask('builtin_call', { ...session, name, args: [toWire(args)] }, signal),
     callOperation(name, params, signal) {
       const dot = name.indexOf('.')
       const operations = capabilities[name.slice(0, dot)]?.operations
@@ -112,18 +112,18 @@ export function readCapabilities(answer: unknown): HostCapabilities {
       for (const each of listed as unknown[]) if (typeof each === 'string') operations[each] = ''
     } else if (isRecord(listed))
       for (const [operation, text] of Object.entries(listed))
-        operations[operation] = textOf(isRecord(text) ? text['description'] : text)
-    out[name] = { description: textOf(row['description']), operations }
+        operations[operation] = readText(isRecord(text) ? text['description'] : text)
+    out[name] = { description: readText(row['description']), operations }
   }
   return out
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function failureOf(cause: unknown): EffectOutcome {
-  if (!(cause instanceof BridgeError)) return runtimeError(`Bridge: ${messageOf(cause)}`)
+function toFailure(cause: unknown): EffectOutcome {
+  if (!(cause instanceof BridgeError)) return runtimeError(`Bridge: ${describeCause(cause)}`)
   const { fault } = cause
   if (fault.kind !== 'answered') return runtimeError(fault.message)
   return fault.code === REJECTED
@@ -132,7 +132,7 @@ function failureOf(cause: unknown): EffectOutcome {
 }
 
 /** Data as JSON has it: large ints become doubles, bytes have no form. */
-function wire(data: Plain): unknown {
+function toWire(data: Plain): unknown {
   return JSON.parse(
     JSON.stringify(data ?? null, (_key, value: unknown) => {
       if (typeof value === 'bigint') return Number(value)

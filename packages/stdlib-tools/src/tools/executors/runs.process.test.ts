@@ -25,10 +25,10 @@ interface Case {
   readonly later: 'completed' | 'asked again'
 }
 
-const spec = (more: string): string => `{parameters: {n: "int"}, returns: {type: "string"}, ${more}}`
+const makeSpec = (more: string): string => `{parameters: {n: "int"}, returns: {type: "string"}, ${more}}`
 const define = (give: string, later: string): string => `
-var tools = tool_define(tool_registry(), "give", "", ${spec(give)})
-tools = tool_define(tools, "later", "", ${spec(later)})
+var tools = tool_define(tool_registry(), "give", "", ${makeSpec(give)})
+tools = tool_define(tools, "later", "", ${makeSpec(later)})
 tools = tool_define(tools, "wrong", "", {parameters: {n: "int"}, returns: {type: "integer"}, ${give}})`
 
 const cases: readonly Case[] = [
@@ -56,7 +56,7 @@ const HEAD = 'import { tool_call, tool_try } from "std/tools"\n'
 
 describe.each(cases)('$name', ({ define: tools, later }) => {
   let asked = 0
-  const runtime = (): Runtime =>
+  const makeRuntime = (): Runtime =>
     createRuntime({
       tools: [defineTool({ name: 'later', execute: (_, { idempotencyKey }) => pending(idempotencyKey) })],
       capabilities: {
@@ -70,13 +70,13 @@ describe.each(cases)('$name', ({ define: tools, later }) => {
       providers: [mcpProvider({ servers: { s: { command: process.execPath, args: ['-e', SERVER] } } })],
       grants: ['mcp'],
     })
-  const codes = (calls: string): string => `${HEAD}${tools}\nreturn ${calls}`
+  const runToCodes = (calls: string): string => `${HEAD}${tools}\nreturn ${calls}`
 
   test('success, wrong arguments, a result that breaks its schema, a dry run', async () => {
     const call = (name: string, args: string, more = ''): string => `tool_try("${name}", ${args}, {registry: tools${more}})`
     expect(
-      await runtime().run(
-        codes(
+      await makeRuntime().run(
+        runToCodes(
           `[unwrap(${call('give', '{n: 1}')}), unwrap_err(${call('give', '{n: "x"}')}).code, unwrap_err(${call('give', '{}')}).message, ` +
             `unwrap_err(${call('wrong', '{n: 1}')}).code, unwrap(${call('later', '{n: 1}', ', dry_run: true')}).status]`,
         ),
@@ -85,15 +85,15 @@ describe.each(cases)('$name', ({ define: tools, later }) => {
   })
 
   test('many at once', async () => {
-    const source = codes('parallel each range(20).to_list() { n -> tool_call("give", {n: n}, {registry: tools}) }')
-    expect(await runtime().run(source)).toEqual(Array.from({ length: 20 }, (_, n) => `given ${n}`))
+    const source = runToCodes('parallel each range(20).to_list() { n -> tool_call("give", {n: n}, {registry: tools}) }')
+    expect(await makeRuntime().run(source)).toEqual(Array.from({ length: 20 }, (_, n) => `given ${n}`))
   })
 
   test('a snapshot in mid-call', async () => {
-    const here = runtime()
+    const here = makeRuntime()
     // Only the server that is asked again and never answers comes to its limit.
     const limit = later === 'completed' ? 60_000 : 300
-    const source = codes(
+    const source = runToCodes(
       `[tool_call("give", {n: 1}, {registry: tools}), tool_call("later", {n: 2}, {registry: tools, timeout_ms: ${limit}})]`,
     )
     const run = here.start(here.compile(source), { runId: 'r' })
@@ -106,7 +106,7 @@ describe.each(cases)('$name', ({ define: tools, later }) => {
     const bytes = await run.snapshot()
     run.cancel()
     await run.result
-    const elsewhere = runtime()
+    const elsewhere = makeRuntime()
     const again = elsewhere.resume(bytes)
     if (later === 'completed')
       for (const key of [`r:${keys[0]}`, `r:${Number(keys[0])}`]) elsewhere.completeTool(key, { ok: 'late' })
@@ -117,8 +117,8 @@ describe.each(cases)('$name', ({ define: tools, later }) => {
   })
 
   test('a replay performs nothing', async () => {
-    const here = runtime()
-    const module = here.compile(codes('[1, 2].map({ n -> tool_call("give", {n: n}, {registry: tools}) })'))
+    const here = makeRuntime()
+    const module = here.compile(runToCodes('[1, 2].map({ n -> tool_call("give", {n: n}, {registry: tools}) })'))
     const journal = new MemoryJournal()
     expect(await here.start(module, { journal }).result).toMatchObject({ status: 'done', value: ['given 1', 'given 2'] })
     const before = asked

@@ -85,7 +85,7 @@ export class StreamTransport implements MessageTransport {
     let rest = chunk
     for (let at = rest.indexOf(NEWLINE); at >= 0; at = rest.indexOf(NEWLINE)) {
       this.keep(rest.subarray(0, at))
-      this.line()
+      this.finishLine()
       rest = rest.subarray(at + 1)
     }
     this.keep(rest)
@@ -99,7 +99,7 @@ export class StreamTransport implements MessageTransport {
     } else if (part.length > 0) this.chunks.push(part)
   }
 
-  private line(): void {
+  private finishLine(): void {
     if (this.skipping) this.onerror?.(new Error(`a message longer than ${this.maxLineBytes} bytes was dropped`))
     const text = this.skipping ? '' : Buffer.concat(this.chunks).toString('utf8').trim()
     this.chunks = []

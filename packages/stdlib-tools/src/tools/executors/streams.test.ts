@@ -14,7 +14,7 @@ interface Counter {
   readonly log: string[]
 }
 
-function counter(recovery: 'safe' | 'once' = 'safe'): Counter {
+function makeCounter(recovery: 'safe' | 'once' = 'safe'): Counter {
   const log: string[] = []
   const tool = defineTool({
     name: 'count',
@@ -42,14 +42,14 @@ function counter(recovery: 'safe' | 'once' = 'safe'): Counter {
 
 const HEAD = 'import { tool_stream, tool_stream_close } from "std/tools"\n'
 
-async function ran(runtime: Runtime, source: string): Promise<string> {
+async function runToOutput(runtime: Runtime, source: string): Promise<string> {
   const result: RunResult = await runtime.start(runtime.compile(HEAD + source)).result
   return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
 }
 
 test('chunks in order, then the result with its type', async () => {
-  const { tool, log } = counter()
-  const output = await ran(
+  const { tool, log } = makeCounter()
+  const output = await runToOutput(
     createRuntime({ tools: [tool] }),
     'for c in tool_stream("count", {to: 2}) { println("${c.chunk_index} ${c.content} ${c.metadata.is_final}") }',
   )
@@ -58,7 +58,7 @@ test('chunks in order, then the result with its type', async () => {
 })
 
 test('a slow script slows the tool down', async () => {
-  const { tool, log } = counter()
+  const { tool, log } = makeCounter()
   const said: string[] = []
   const say = defineTool({
     name: 'say',
@@ -67,7 +67,7 @@ test('a slow script slows the tool down', async () => {
       said.push('x')
     },
   })
-  await ran(
+  await runToOutput(
     createRuntime({ tools: [tool, say] }),
     'import { tool_call } from "std/tools"\nfor c in tool_stream("count", {to: 3}) { if !c.metadata.is_final { tool_call("say", c.content) } }',
   )
@@ -76,8 +76,8 @@ test('a slow script slows the tool down', async () => {
 })
 
 test('ahead: so many may be made at once', async () => {
-  const { tool, log } = counter()
-  await ran(
+  const { tool, log } = makeCounter()
+  await runToOutput(
     createRuntime({ tools: [tool] }),
     'for c in tool_stream("count", {to: 9}, {ahead: 4}) { if c.chunk_index == 0 { tool_stream_close(c) }\nbreak }',
   )
@@ -85,8 +85,8 @@ test('ahead: so many may be made at once', async () => {
 })
 
 test('leaving the loop makes no more, and the end of the run ends the tool', async () => {
-  const { tool, log } = counter()
-  const output = await ran(
+  const { tool, log } = makeCounter()
+  const output = await runToOutput(
     createRuntime({ tools: [tool] }),
     'for c in tool_stream("count", {to: 9}) { if c.content.n == 2 { break } }\nprintln("on")',
   )
@@ -95,8 +95,8 @@ test('leaving the loop makes no more, and the end of the run ends the tool', asy
 })
 
 test('a closure that answers false ends the tool at once', async () => {
-  const { tool, log } = counter()
-  const output = await ran(
+  const { tool, log } = makeCounter()
+  const output = await runToOutput(
     createRuntime({ tools: [tool] }),
     'println(tool_stream("count", {to: 9}, { c -> c.chunk_index < 1 }))\nprintln(tool_stream("count", {to: 1}, { c -> nil }))',
   )
@@ -105,8 +105,8 @@ test('a closure that answers false ends the tool at once', async () => {
 })
 
 test('a failure comes behind what was delivered, with its code', async () => {
-  const { tool } = counter()
-  const output = await ran(
+  const { tool } = makeCounter()
+  const output = await runToOutput(
     createRuntime({ tools: [tool] }),
     'try { for c in tool_stream("count", {to: 2, fail: true}) { println(c.content) } } catch (e) { println("${e.code} ${e.tool} ${e.call_id}") }',
   )
@@ -114,18 +114,18 @@ test('a failure comes behind what was delivered, with its code', async () => {
 })
 
 test('what is refused, is refused when the stream is opened', async () => {
-  const { tool, log } = counter()
+  const { tool, log } = makeCounter()
   const source =
     'try { tool_stream("count", {to: "x"}) } catch (e) { println(e.code) }\ntry { tool_stream("count", {to: 1}) } catch (e) { println(e.code) }'
-  expect(await ran(createRuntime({ tools: [tool], toolGrants: { count: { to: 2 } } }), source)).toBe(
+  expect(await runToOutput(createRuntime({ tools: [tool], toolGrants: { count: { to: 2 } } }), source)).toBe(
     'invalid_args\npolicy_violation\n',
   )
   expect(log).toEqual([])
 })
 
 test('scripts cannot pull what they did not open', async () => {
-  const { tool, log } = counter()
-  const output = await ran(
+  const { tool, log } = makeCounter()
+  const output = await runToOutput(
     createRuntime({ tools: [tool] }),
     'try { __tool_stream_next("call_9", 1) } catch (e) { println(e.code) }',
   )
@@ -134,7 +134,7 @@ test('scripts cannot pull what they did not open', async () => {
 })
 
 test('a replay delivers the same chunks and asks nobody', async () => {
-  const { tool, log } = counter()
+  const { tool, log } = makeCounter()
   const runtime = createRuntime({ tools: [tool] })
   const module = runtime.compile(`${HEAD}for c in tool_stream("count", {to: 3}) { println(c.content) }`)
   const journal = new MemoryJournal()
@@ -146,36 +146,36 @@ test('a replay delivers the same chunks and asks nobody', async () => {
 
 const INTERRUPTED = `${HEAD}for c in tool_stream("count", {to: 3}) {\n  println(c.content)\n  if c.chunk_index == 1 { sleep(20ms) }\n}`
 
-async function resumed(
+async function resumeStream(
   recovery: 'safe' | 'once',
   ahead = 1,
 ): Promise<{ readonly output: string; readonly log: readonly string[] }> {
-  const first = counter(recovery)
+  const first = makeCounter(recovery)
   const runtime = createRuntime({ tools: [first.tool] })
   const run = runtime.start(runtime.compile(INTERRUPTED.replace('{to: 3}', `{to: 3}, {ahead: ${ahead}}`)))
   let bytes = await run.snapshot()
   while (!run.output.includes('{n: 2}')) bytes = await run.snapshot()
   run.cancel()
   await run.result
-  const second = counter(recovery)
+  const second = makeCounter(recovery)
   const other = createRuntime({ tools: [second.tool] })
   const result = await other.resume(bytes).result
   return { output: result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output, log: second.log }
 }
 
 test('after a restore a tool that may is begun again, and what was delivered is passed over', async () => {
-  expect(await resumed('safe')).toEqual({
+  expect(await resumeStream('safe')).toEqual({
     output: '{n: 1}\n{n: 2}\n{n: 3}\n3.0\n',
     log: ['begin', 'make 1', 'make 2', 'make 3', 'end'],
   })
 })
 
 test('chunks that came together count one by one', async () => {
-  expect((await resumed('safe', 2)).output).toBe('{n: 1}\n{n: 2}\n{n: 3}\n3.0\n')
+  expect((await resumeStream('safe', 2)).output).toBe('{n: 1}\n{n: 2}\n{n: 3}\n3.0\n')
 })
 
 /** Makes one chunk and waits until nobody wants another. */
-function patient(): Counter {
+function makePatient(): Counter {
   const log: string[] = []
   const tool = defineTool({
     name: 'wait',
@@ -194,15 +194,15 @@ function patient(): Counter {
 }
 
 test('the signal of a tool whose stream is closed aborts before the script goes on', async () => {
-  const { tool, log } = patient()
+  const { tool, log } = makePatient()
   const say = defineTool({ name: 'say', execute: async () => (await Promise.resolve(), log.push('said')) })
   const source = 'for c in tool_stream("wait", {}) { tool_stream_close(c)\nbreak }\ntool_call("say", {})'
-  await ran(createRuntime({ tools: [tool, say] }), `import { tool_call } from "std/tools"\n${source}`)
+  await runToOutput(createRuntime({ tools: [tool, say] }), `import { tool_call } from "std/tools"\n${source}`)
   expect(log).toEqual(['aborted', 'said'])
 })
 
 test('after a restore a tool that must not be done twice is not', async () => {
-  const { output, log } = await resumed('once')
+  const { output, log } = await resumeStream('once')
   expect(output).toContain('unknown_outcome')
   expect(log).toEqual([])
 })
@@ -223,7 +223,7 @@ test('what a request is answered with is bounded before it is copied', async () 
     },
   })
   const source = 'try { for c in tool_stream("large", {}) { println(len(c.content)) } } catch (e) { println(e.message) }'
-  expect(await ran(createRuntime({ tools: [tool], maxResultBytes: 1000 }), source)).toMatch(
+  expect(await runToOutput(createRuntime({ tools: [tool], maxResultBytes: 1000 }), source)).toMatch(
     /^Tool 'large' gave data of \d+ bytes or more is too large, the limit is 1000 \(maxResultBytes\)\n$/,
   )
   expect(read).toBe(0)

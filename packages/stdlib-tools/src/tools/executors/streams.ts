@@ -8,12 +8,12 @@ import type { NestedGate } from './provider.js'
 import { isRepeatable } from '../host-tools/define.js'
 import type { Tool } from '../host-tools/define.js'
 import { NotDataError, TooLargeError, plainFromHostInPieces, walkInPieces } from '../host-tools/edge.js'
-import { toolErrorData } from '../host-tools/errors.js'
+import { toToolErrorData } from '../host-tools/errors.js'
 import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
-import { failed, result } from './executor.js'
+import { makeFailed, makeResult } from './executor.js'
 import type { CallScope, StreamRequest, ToolCall, ToolOutcome } from './executor.js'
 
-export function streamRequest(value: Plain | undefined): StreamRequest | null {
+export function readStreamRequest(value: Plain | undefined): StreamRequest | null {
   if (typeof value !== 'object' || value === null) return null
   const { op, index, most } = value as { readonly op?: Plain; readonly index?: Plain; readonly most?: Plain }
   if (op === 'open' || op === 'close') return { op }
@@ -60,13 +60,13 @@ export class OpenStreams {
     switch (request.op) {
       case 'open': {
         const opened = await this.begin(call, begin)
-        return 'delivered' in opened ? result({ streaming: true }) : wholeOf(call, opened, this.mostBytes)
+        return 'delivered' in opened ? makeResult({ streaming: true }) : toWhole(call, opened, this.mostBytes)
       }
       case 'next':
         return this.next(call, request, tool, begin)
       case 'close':
         await this.end(call.callId, 'the stream was left')
-        return result(null)
+        return makeResult(null)
     }
   }
 
@@ -91,7 +91,7 @@ export class OpenStreams {
     tool: Tool,
     begin: BeginStream,
   ): Promise<ToolOutcome> {
-    const open = this.byCall.get(call.callId) ?? (await this.again(call, tool, begin))
+    const open = this.byCall.get(call.callId) ?? (await this.reopenStream(call, tool, begin))
     if (!('delivered' in open)) return open
     open.gate.request = call.nested ?? null
     const chunks: Plain[] = []
@@ -100,8 +100,8 @@ export class OpenStreams {
       const item = await open.stream.next()
       if (item.done) {
         this.byCall.delete(call.callId)
-        const end = await outcomeOf(call, item.outcome, left)
-        return end.kind === 'result' ? result({ chunks, done: true, value: end.value }) : end
+        const end = await toToolOutcome(call, item.outcome, left)
+        return end.kind === 'result' ? makeResult({ chunks, done: true, value: end.value }) : end
       }
       open.delivered++
       if (open.delivered <= index) continue
@@ -113,20 +113,20 @@ export class OpenStreams {
         left -= size.units
       } catch (cause) {
         await this.end(call.callId, 'a chunk could not be taken in')
-        return failureOf(call, cause)
+        return toFailure(call, cause)
       }
     }
-    return result({ chunks, done: false })
+    return makeResult({ chunks, done: false })
   }
 
-  private async again(call: ToolCall, tool: Tool, begin: BeginStream): Promise<Open | ToolOutcome> {
+  private async reopenStream(call: ToolCall, tool: Tool, begin: BeginStream): Promise<Open | ToolOutcome> {
     if (!isRepeatable(tool.recovery))
-      return failed(
+      return makeFailed(
         'unknown_outcome',
         `the stream of tool '${call.tool}' was lost, and the tool does not allow that it is begun again`,
       )
     const opened = await this.begin(call, begin)
-    return 'delivered' in opened ? opened : failed('execution_failed', `Tool '${call.tool}' no longer streams`)
+    return 'delivered' in opened ? opened : makeFailed('execution_failed', `Tool '${call.tool}' no longer streams`)
   }
 
   private async end(id: string, reason: string): Promise<void> {
@@ -139,32 +139,32 @@ export class OpenStreams {
 }
 
 /** What a tool that does not stream gave, as the one chunk that it is. */
-async function wholeOf(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
-  const end = await outcomeOf(call, outcome, most)
-  return end.kind === 'result' ? result({ streaming: false, value: end.value }) : end
+async function toWhole(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
+  const end = await toToolOutcome(call, outcome, most)
+  return end.kind === 'result' ? makeResult({ streaming: false, value: end.value }) : end
 }
 
-async function outcomeOf(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
+async function toToolOutcome(call: ToolCall, outcome: Invoked, most: number): Promise<ToolOutcome> {
   if (outcome.kind === 'pending')
-    return failed('execution_failed', `Tool '${call.tool}' answers later, and a stream cannot wait for that`)
+    return makeFailed('execution_failed', `Tool '${call.tool}' answers later, and a stream cannot wait for that`)
   if (outcome.kind === 'failed') return outcome
   try {
-    return result(await plainFromHostInPieces(outcome.value, outcome.schema, most))
+    return makeResult(await plainFromHostInPieces(outcome.value, outcome.schema, most))
   } catch (cause) {
-    return failureOf(call, cause)
+    return toFailure(call, cause)
   }
 }
 
-function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
+function toFailure(call: ToolCall, cause: unknown): ToolOutcome {
   if (cause instanceof TooLargeError || cause instanceof EdgeError)
-    return failed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
+    return makeFailed('execution_failed', `Tool '${call.tool}' gave ${cause.message} (maxResultBytes)`)
   if (cause instanceof NotDataError)
-    return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
-  return { kind: 'failed', error: toolErrorData(cause) }
+    return makeFailed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
+  return { kind: 'failed', error: toToolErrorData(cause) }
 }
 
 /** The call as its tool sees it: under a signal that lasts as long as the stream. */
-export function streamInvocation(call: ToolCall, signal: AbortSignal): Invocation {
+export function makeStreamInvocation(call: ToolCall, signal: AbortSignal): Invocation {
   const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested = null } = call
   return { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested, signal }
 }

@@ -1,9 +1,9 @@
 // Tools made of tools: one with some arguments given, and one that hands each result on to the next. Checks, prepare steps, time
 // limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
 
-import { DefinitionError, declaredEffects, defineTool, isRepeatable } from './define.js'
+import { DefinitionError, listDeclaredEffects, defineTool, isRepeatable } from './define.js'
 import type { Tool, ToolContext } from './define.js'
-import { invoke, limited, valueOf } from './invoke.js'
+import { invoke, limitOutcome, getValue } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
 import type { JsonSchema } from './schema.js'
 import type { SideEffect } from '../../library/effects/index.js'
@@ -25,14 +25,14 @@ export function partialTool(tool: Tool, given: { readonly [name: string]: unknow
     if (properties !== undefined && !Object.hasOwn(properties, name) && schema['additionalProperties'] === false)
       throw new DefinitionError(`tool "${tool.name}" has no parameter "${name}"`)
   }
-  const others = (names: readonly string[]): string[] => names.filter((name) => !Object.hasOwn(given, name))
+  const listOthers = (names: readonly string[]): string[] => names.filter((name) => !Object.hasOwn(given, name))
   return {
-    ...copyOf(tool, options.name ?? tool.name, options.description ?? tool.description),
+    ...copyTool(tool, options.name ?? tool.name, options.description ?? tool.description),
     input: {
       json: {
         ...schema,
-        ...(properties === undefined ? {} : { properties: pick(properties, others(Object.keys(properties))) }),
-        ...(Array.isArray(schema['required']) ? { required: others(schema['required'] as readonly string[]) } : {}),
+        ...(properties === undefined ? {} : { properties: pick(properties, listOthers(Object.keys(properties))) }),
+        ...(Array.isArray(schema['required']) ? { required: listOthers(schema['required'] as readonly string[]) } : {}),
       },
       check: (value) => ({ ok: true, value }),
     },
@@ -53,11 +53,11 @@ export function composeTools(
   const last = parts.at(-1)!
   const repeatable = parts.every(({ recovery }) => isRepeatable(recovery))
   return {
-    ...copyOf(first, name, options.description ?? parts.map((part) => part.name).join(', then ')),
+    ...copyTool(first, name, options.description ?? parts.map((part) => part.name).join(', then ')),
     output: last.output,
     result: last.output,
-    sideEffect: mostOf(parts),
-    effects: unionOfEffects(parts),
+    sideEffect: findMostSideEffect(parts),
+    effects: uniteEffects(parts),
     level: parts
       .map((part) => part.level)
       .sort((a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b))
@@ -73,8 +73,8 @@ export function composeTools(
 }
 
 /** Of a part that says nothing about its effects, nothing is known about the whole. */
-function unionOfEffects(parts: readonly Tool[]): readonly string[] {
-  const declared = parts.map(declaredEffects)
+function uniteEffects(parts: readonly Tool[]): readonly string[] {
+  const declared = parts.map(listDeclaredEffects)
   return declared.includes(null) ? [] : [...new Set(declared.flatMap((effects) => effects ?? []))]
 }
 
@@ -82,7 +82,7 @@ const LEVELS = ['safe', 'restricted', 'privileged'] as const
 /** Least first, as policies rank them. */
 const SIDE_EFFECTS: readonly SideEffect[] = ['none', 'read_only', 'workspace_write', 'process_exec', 'network']
 
-function mostOf(parts: readonly Tool[]): SideEffect {
+function findMostSideEffect(parts: readonly Tool[]): SideEffect {
   return parts
     .map((part) => part.sideEffect)
     .sort((a, b) => SIDE_EFFECTS.indexOf(a) - SIDE_EFFECTS.indexOf(b))
@@ -90,7 +90,7 @@ function mostOf(parts: readonly Tool[]): SideEffect {
 }
 
 /** What the whole has in common with a part, under a name of its own; the parts keep their checks and their formats. */
-function copyOf(tool: Tool, name: string, description: string): Tool {
+function copyTool(tool: Tool, name: string, description: string): Tool {
   const { name: checked } = defineTool({ name, execute: () => null })
   return {
     ...tool,
@@ -122,11 +122,11 @@ async function run(tool: Tool, args: unknown, context: ToolContext, step = ''): 
     client,
     signal,
   }
-  return valueOf(await limited(invoke(tool, args, call, through(tools)), tool, signal))
+  return getValue(await limitOutcome(invoke(tool, args, call, makeFindTool(tools)), tool, signal))
 }
 
 /** Tools that a part calls are found where those of the whole are, and judged by what the whole declares. */
-function through(tools: ToolContext['tools']): FindTool {
+function makeFindTool(tools: ToolContext['tools']): FindTool {
   return (name) =>
     defineTool({
       name,

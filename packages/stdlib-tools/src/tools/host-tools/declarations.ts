@@ -1,7 +1,7 @@
 // Tools as plain declarations: what the compiler checks calls against, what `bridle check --tools` reads and what other programs are told.
 
 import type { ToolDeclaration } from '@bridle/compiler'
-import { DefinitionError, declaredEffects, defineTool } from './define.js'
+import { DefinitionError, listDeclaredEffects, defineTool } from './define.js'
 import type { Tool } from './define.js'
 import { ToolError } from './errors.js'
 import type { JsonSchema } from './schema.js'
@@ -12,7 +12,7 @@ export function declareTools(tools: Iterable<Tool>): readonly ToolDeclaration[] 
 }
 
 export function declareTool(tool: Tool): ToolDeclaration {
-  const effects = declaredEffects(tool)
+  const effects = listDeclaredEffects(tool)
   return {
     name: tool.name,
     ...(tool.aliases.length === 0 ? {} : { aliases: tool.aliases }),

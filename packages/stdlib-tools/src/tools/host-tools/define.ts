@@ -7,7 +7,7 @@ import type { SecurityLevel } from '../policy/security-level.js'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from './schema.js'
-import { standardSchemaOf } from './response.js'
+import { makeStandardSchema } from './response.js'
 import type { ResponseFormat, StandardResponse, ValidationResponse } from './response.js'
 import type { LogLevel, SideEffect } from '../../library/effects/index.js'
 
@@ -301,15 +301,17 @@ export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnyS
     version: definition.version ?? '1.0.0',
     input,
     output:
-      response === 'direct' ? result : { json: standardSchemaOf(result?.json ?? null), check: (value) => ({ ok: true, value }) },
+      response === 'direct'
+        ? result
+        : { json: makeStandardSchema(result?.json ?? null), check: (value) => ({ ok: true, value }) },
     result,
     sideEffect,
     timeoutMs: definition.timeoutMs ?? null,
     category: definition.category ?? null,
     aliases: definition.aliases ?? [],
     effects: definition.effects ?? [],
-    level: levelOf(name, sideEffect, definition.level),
-    recovery: recoveryOf(name, definition.recovery) ?? (reads ? 'safe' : 'once'),
+    level: chooseLevel(name, sideEffect, definition.level),
+    recovery: readRecovery(name, definition.recovery) ?? (reads ? 'safe' : 'once'),
     retry: definition.retry ?? null,
     cacheable: definition.cacheable ?? false,
     drift: definition.drift ?? null,
@@ -321,7 +323,7 @@ export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnyS
 }
 
 /** Raises DefinitionError: a recovery that nobody understands must not be taken for one that allows a repetition. */
-function recoveryOf(name: string, given: unknown): Recovery | null {
+function readRecovery(name: string, given: unknown): Recovery | null {
   if (given === undefined) return null
   if (given === 'once' || given === 'safe' || given === 'idempotent') return given
   const verify = typeof given === 'object' && given !== null ? (given as { readonly verify?: unknown }).verify : undefined
@@ -334,7 +336,7 @@ export function isRepeatable(recovery: Recovery): boolean {
   return recovery === 'safe' || recovery === 'idempotent'
 }
 
-function levelOf(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {
+function chooseLevel(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {
   const least: SecurityLevel = sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
   if (given === undefined) return least
   if (LEVELS.indexOf(given) < LEVELS.indexOf(least))
@@ -369,7 +371,7 @@ export interface PureFunction {
 }
 
 /** A tool that declares nothing has said nothing, unless it is without side effects. */
-export function declaredEffects({ effects, sideEffect }: Pick<Tool, 'effects' | 'sideEffect'>): readonly string[] | null {
+export function listDeclaredEffects({ effects, sideEffect }: Pick<Tool, 'effects' | 'sideEffect'>): readonly string[] | null {
   return effects.length > 0 || sideEffect === 'none' ? effects : null
 }
 

@@ -5,22 +5,22 @@ import { describe, expect, test } from 'vitest'
 import { NotDataError, plainFromHost } from './edge.js'
 import type { JsonSchema } from './schema.js'
 
-const float = (value: number): HarnFloat => new HarnFloat(value)
+const makeFloat = (value: number): HarnFloat => new HarnFloat(value)
 
 describe('plainFromHost', () => {
   const cases: [name: string, host: unknown, plain: unknown, schema?: JsonSchema][] = [
     ['undefined is nil', undefined, null],
     ['an integral number is an int', 3, 3],
-    ['a number by schema is a float', 3, float(3), { type: 'number' }],
+    ['a number by schema is a float', 3, makeFloat(3), { type: 'number' }],
     ['an integer or number by schema is an int', 3, 3, { type: ['number', 'integer'] }],
-    ['-0, fractions and what is no number are floats', [-0, 1.5, NaN], [float(-0), float(1.5), float(NaN)]],
-    ['a number beyond the safe ones is a float', 2 ** 53, float(2 ** 53)],
+    ['-0, fractions and what is no number are floats', [-0, 1.5, NaN], [makeFloat(-0), makeFloat(1.5), makeFloat(NaN)]],
+    ['a number beyond the safe ones is a float', 2 ** 53, makeFloat(2 ** 53)],
     ['the largest int', 2n ** 63n - 1n, 2n ** 63n - 1n],
     ['the smallest int', -(2n ** 63n), -(2n ** 63n)],
     ['bytes', new Uint8Array([1, 2]), new Uint8Array([1, 2])],
     ['an ArrayBuffer', new Uint8Array([1, 2]).buffer, new Uint8Array([1, 2])],
-    ['other typed arrays are lists', new Float64Array([1, 0.5]), [1, float(0.5)]],
-    ['their items by schema', new Float32Array([1]), [float(1)], { items: { type: 'number' } }],
+    ['other typed arrays are lists', new Float64Array([1, 0.5]), [1, makeFloat(0.5)]],
+    ['their items by schema', new Float32Array([1]), [makeFloat(1)], { items: { type: 'number' } }],
     ['of 64 bits', new BigInt64Array([-1n]), [-1n]],
     ['a Date', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['a Date that is none', new Date(NaN), null],
@@ -80,7 +80,7 @@ describe('plainFromHost', () => {
         return Reflect.get(target, key) as unknown
       },
     })
-    expect(plainFromHost([1, [2]], counting)).toEqual([float(1), [float(2)]])
+    expect(plainFromHost([1, [2]], counting)).toEqual([makeFloat(1), [makeFloat(2)]])
     expect(opened).toBeLessThan(50)
   })
 

@@ -3,8 +3,8 @@
 
 import { DEFAULT_LIMITS, HarnFloat, MAX_EDGE_DEPTH } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
-import { nextTurn } from '../../library/time/host-clock.js'
-import { messageOf } from '../executors/provider.js'
+import { awaitNextTurn } from '../../library/time/host-clock.js'
+import { describeCause } from '../executors/provider.js'
 import type { JsonSchema } from './schema.js'
 
 /** Heap units of an object and of a slot. */
@@ -54,7 +54,7 @@ export function walkInPieces(walk: PieceWalk): void | Promise<void> {
 }
 
 async function walkOn(walk: PieceWalk): Promise<void> {
-  do await nextTurn()
+  do await awaitNextTurn()
   while (!walk.step())
 }
 
@@ -107,22 +107,22 @@ class HostWalk implements PieceWalk {
   constructor(value: unknown, schema: JsonSchema | undefined, most: number = DEFAULT_LIMITS.heap) {
     this.schema = schema
     this.most = most
-    this.guarded(() => (this.plain = this.begin(value, schema, 0)))
+    this.runGuarded(() => (this.plain = this.begin(value, schema, 0)))
   }
 
   step(piece = PIECE): boolean {
     let isDone = true
-    this.guarded(() => (isDone = this.go(piece)))
+    this.runGuarded(() => (isDone = this.go(piece)))
     return isDone
   }
 
   /** Getters, proxies and toJSON are code of the host, and the copy runs it. */
-  private guarded(act: () => void): void {
+  private runGuarded(act: () => void): void {
     try {
       act()
     } catch (cause) {
       if (cause instanceof NotDataError) throw cause
-      throw new NotDataError(`it cannot be read: ${messageOf(cause)}`, { cause })
+      throw new NotDataError(`it cannot be read: ${describeCause(cause)}`, { cause })
     }
   }
 
@@ -148,7 +148,7 @@ class HostWalk implements PieceWalk {
     if (item === undefined && !(at in items) && ++top.holes > MAX_HOLES)
       throw new NotDataError(`an array of ${top.size} with more than ${MAX_HOLES} holes is not data`)
     this.count(UNITS)
-    ;(top.copy as Plain[]).push(this.begin(item, itemSchema(top.schema, this.schema, at), top.depth))
+    ;(top.copy as Plain[]).push(this.begin(item, findItemSchema(top.schema, this.schema, at), top.depth))
   }
 
   private copyField(top: Open, key: string): void {
@@ -156,7 +156,7 @@ class HostWalk implements PieceWalk {
     const item: unknown = source instanceof Map ? source.get(key) : (source as { readonly [key: string]: unknown })[key]
     if (item === undefined) return
     this.count(UNITS + key.length)
-    ;(top.copy as { [key: string]: Plain })[key] = this.begin(item, propertySchema(top.schema, this.schema, key), top.depth)
+    ;(top.copy as { [key: string]: Plain })[key] = this.begin(item, findPropertySchema(top.schema, this.schema, key), top.depth)
   }
 
   /** A leaf, or the empty copy of what has members, which are next. */
@@ -171,7 +171,7 @@ class HostWalk implements PieceWalk {
         if (BigInt.asIntN(64, value) !== value) throw new NotDataError('an integer of more than 64 bits is not data')
         return value
       case 'number':
-        return numberBySchema(value, schema, this.schema)
+        return convertNumber(value, schema, this.schema)
       case 'undefined':
         return null
       case 'function':
@@ -237,7 +237,7 @@ function isNumbers(value: unknown): value is Float64Array | BigInt64Array {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }
 
-function numberBySchema(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
+function convertNumber(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
   if (!Number.isSafeInteger(value) || Object.is(value, -0)) return new HarnFloat(value)
   const types = new Set<string>()
   addTypes(types, schema, root, new Set())
@@ -252,16 +252,16 @@ function addTypes(types: Set<string>, schema: JsonSchema | undefined, root: Json
   const { type } = found
   if (typeof type === 'string') types.add(type)
   if (Array.isArray(type)) for (const each of type as readonly unknown[]) if (typeof each === 'string') types.add(each)
-  for (const branch of branchesOf(found)) addTypes(types, branch, root, seen)
+  for (const branch of listBranches(found)) addTypes(types, branch, root, seen)
 }
 
-function branchesOf(schema: JsonSchema): JsonSchema[] {
+function listBranches(schema: JsonSchema): JsonSchema[] {
   return ['anyOf', 'oneOf', 'allOf'].flatMap((key) =>
     (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema),
   )
 }
 
-function itemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, at: number): JsonSchema | undefined {
+function findItemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, at: number): JsonSchema | undefined {
   return search(schema, root, (each) => {
     const prefix = each['prefixItems']
     const item = Array.isArray(prefix) && at < prefix.length ? (prefix[at] as unknown) : each['items']
@@ -269,7 +269,7 @@ function itemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined
   })
 }
 
-function propertySchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, key: string): JsonSchema | undefined {
+function findPropertySchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, key: string): JsonSchema | undefined {
   return search(schema, root, (each) => {
     const properties = each['properties']
     if (isSchema(properties) && Object.hasOwn(properties, key)) return isSchema(properties[key]) ? properties[key] : undefined
@@ -289,7 +289,7 @@ function search(
   seen.add(found)
   const direct = find(found)
   if (direct !== undefined) return direct
-  for (const branch of branchesOf(found)) {
+  for (const branch of listBranches(found)) {
     const inner = search(branch, root, find, seen)
     if (inner !== undefined) return inner
   }

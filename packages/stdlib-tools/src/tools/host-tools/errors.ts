@@ -5,7 +5,7 @@ import { TOOL_ERROR_CODES } from '../../library/tool-errors.js'
 import { isToolErrorCode } from '../../library/tool-errors.js'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
-import { messageOf } from '../executors/provider.js'
+import { describeCause } from '../executors/provider.js'
 
 export interface ToolErrorData {
   readonly code: string
@@ -72,7 +72,7 @@ export function isToolError(cause: unknown, code?: ToolErrorCode): boolean {
   return cause instanceof ToolError && (code === undefined || cause.code === code)
 }
 
-export function toolErrorData(cause: unknown): ToolErrorData {
+export function toToolErrorData(cause: unknown): ToolErrorData {
   if (cause instanceof ToolError) {
     return {
       code: cause.code,
@@ -81,11 +81,11 @@ export function toolErrorData(cause: unknown): ToolErrorData {
       ...(cause.details === null ? {} : { details: cause.details }),
     }
   }
-  return { code: 'execution_failed', message: messageOf(cause) }
+  return { code: 'execution_failed', message: describeCause(cause) }
 }
 
 /** The outcome that the dispatch in the machine turns into the dict a script catches (library/effects/tool-records.ts). */
-export function failedOutcome(error: ToolErrorData): EffectOutcome {
+export function makeFailedOutcome(error: ToolErrorData): EffectOutcome {
   const value: { [key: string]: Plain } = { name: 'ToolError', code: error.code, message: error.message }
   if (error.retryAfterMs !== undefined) value['retry_after_ms'] = error.retryAfterMs
   if (error.details !== undefined) value['details'] = error.details

@@ -24,7 +24,7 @@ const SIMPLE: { readonly [type: string]: string } = lookup({
 })
 
 export function harnType(schema: JsonSchema | undefined, root: JsonSchema | undefined = schema): string {
-  const type = typeOf(schema, { root, left: MOST_SCHEMAS }, 0) ?? 'any'
+  const type = formatType(schema, { root, left: MOST_SCHEMAS }, 0) ?? 'any'
   return type.length > LONGEST ? 'any' : type
 }
 
@@ -40,41 +40,42 @@ interface Document {
 }
 
 /** null when nothing narrower than `any` can be said. */
-function typeOf(schema: JsonSchema | undefined, root: Document, depth: number): string | null {
+function formatType(schema: JsonSchema | undefined, root: Document, depth: number): string | null {
   const found = resolveRef(schema, root.root)
   if (found === undefined || depth > MAX_DEPTH || root.left-- <= 0) return null
   const { type } = found
-  if (Array.isArray(found['enum'])) return literals(found['enum'])
-  if ('const' in found) return literals([found['const']])
+  if (Array.isArray(found['enum'])) return formatLiterals(found['enum'])
+  if ('const' in found) return formatLiterals([found['const']])
   const alternatives = found['anyOf'] ?? found['oneOf']
   if (Array.isArray(alternatives))
-    return union(alternatives.map((each) => (isSchema(each) ? typeOf(each, root, depth + 1) : null)))
-  if (Array.isArray(type)) return union(type.map((each) => typeOf({ ...found, type: each as unknown }, root, depth + 1)))
+    return formatUnion(alternatives.map((each) => (isSchema(each) ? formatType(each, root, depth + 1) : null)))
+  if (Array.isArray(type))
+    return formatUnion(type.map((each) => formatType({ ...found, type: each as unknown }, root, depth + 1)))
   if (type === 'array') {
-    const item = isSchema(found['items']) && !('prefixItems' in found) ? typeOf(found['items'], root, depth + 1) : null
+    const item = isSchema(found['items']) && !('prefixItems' in found) ? formatType(found['items'], root, depth + 1) : null
     return item === null ? 'list' : `list<${item}>`
   }
-  if (type === 'object') return objectType(found, root, depth)
+  if (type === 'object') return formatObjectType(found, root, depth)
   return typeof type === 'string' && Object.hasOwn(SIMPLE, type) ? SIMPLE[type]! : null
 }
 
-function objectType(schema: JsonSchema, root: Document, depth: number): string {
+function formatObjectType(schema: JsonSchema, root: Document, depth: number): string {
   const properties = schema['properties']
   if (!isSchema(properties) || Object.keys(properties).length === 0) {
-    const values = isSchema(schema['additionalProperties']) ? typeOf(schema['additionalProperties'], root, depth + 1) : null
+    const values = isSchema(schema['additionalProperties']) ? formatType(schema['additionalProperties'], root, depth + 1) : null
     return values === null ? 'dict' : `dict<string, ${values}>`
   }
   const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
   const fields: string[] = []
   for (const [name, inner] of Object.entries(properties)) {
     if (!NAME.test(name)) return 'dict'
-    const type = (isSchema(inner) ? typeOf(inner, root, depth + 1) : null) ?? 'any'
+    const type = (isSchema(inner) ? formatType(inner, root, depth + 1) : null) ?? 'any'
     fields.push(`${name}${required.has(name) ? '' : '?'}: ${type}`)
   }
   return `{${fields.join(', ')}}`
 }
 
-function literals(values: readonly unknown[]): string | null {
+function formatLiterals(values: readonly unknown[]): string | null {
   if (values.length === 0 || values.length > 50) return null
   const texts = values.map((value) => {
     if (typeof value === 'string' && /^[\w .:/-]*$/.test(value)) return JSON.stringify(value)
@@ -85,7 +86,7 @@ function literals(values: readonly unknown[]): string | null {
   return values.every((value) => typeof value === 'string') ? 'string' : null
 }
 
-function union(types: readonly (string | null)[]): string | null {
+function formatUnion(types: readonly (string | null)[]): string | null {
   if (types.length === 0 || types.some((type) => type === null)) return null
   return [...new Set(types)].join(' | ')
 }

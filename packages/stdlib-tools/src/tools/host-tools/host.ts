@@ -4,13 +4,13 @@
 import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
 import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import type { HostNames } from '../dispatch/identity.js'
-import { DefinitionError, declaredEffects } from './define.js'
+import { DefinitionError, listDeclaredEffects } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
 import { NotDataError, TooLargeError, plainFromHost } from './edge.js'
 import { MAX_RESULT_BYTES } from '../executors/result-size.js'
 import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
-import { messageOf } from '../executors/provider.js'
+import { describeCause } from '../executors/provider.js'
 
 export interface HostParts {
   /** Tools, or a registry of them. */
@@ -55,7 +55,7 @@ export class Host {
       }
     }
     const names = [...tools, ...this.byAlias]
-    this.entries = new Map(names.map(([name, tool]) => [name, { ...(entryOf(tool) as object), name }]))
+    this.entries = new Map(names.map(([name, tool]) => [name, { ...(makeEntry(tool) as object), name }]))
     this.capabilities = parts.capabilities ?? {}
     this.functions = parts.hostFunctions ?? {}
     for (const [alias, { name }] of this.byAlias) {
@@ -115,7 +115,9 @@ export class Host {
   /** What its tools do, by each of their names; null for one that says nothing. */
   get declaredEffects(): ReadonlyMap<string, readonly string[] | null> {
     const rows = [...this.tools, ...this.byAlias]
-    return new Map(rows.filter(([name]) => !this.names.hasOperation(name)).map(([name, tool]) => [name, declaredEffects(tool)]))
+    return new Map(
+      rows.filter(([name]) => !this.names.hasOperation(name)).map(([name, tool]) => [name, listDeclaredEffects(tool)]),
+    )
   }
 
   /** Names of its modules `host/NAME`. */
@@ -132,10 +134,10 @@ export class Host {
     const parts: string[] = []
     for (const tool of this.tools.values()) {
       const { module, local } = splitName(tool.name)
-      if (module === name && isName(local)) parts.push(toolFunction(tool, local))
+      if (module === name && isName(local)) parts.push(renderToolFunction(tool, local))
     }
     const functions = Object.hasOwn(this.functions, name) ? this.functions[name]! : {}
-    for (const [local, fn] of Object.entries(functions)) parts.push(pureWrapper(name, local, fn))
+    for (const [local, fn] of Object.entries(functions)) parts.push(renderPureWrapper(name, local, fn))
     return parts.length === 0 ? null : `// Functions of the embedding program, made from its definitions.\n\n${parts.join('\n')}`
   }
 
@@ -144,7 +146,7 @@ export class Host {
     const builtins: BuiltinDef[] = []
     for (const [module, functions] of Object.entries(this.functions)) {
       for (const [name, fn] of Object.entries(functions))
-        builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn, this.maxResultBytes))
+        builtins.push(definePureBuiltin(makeBuiltinName(module, name), `${module}.${name}`, fn, this.maxResultBytes))
     }
     return { name: 'host-functions', builtins }
   }
@@ -156,8 +158,8 @@ function splitName(name: string): { readonly module: string; readonly local: str
 }
 
 /** The entry that the dispatch in the machine works with: it checks arguments and marks floats of results by these schemas. */
-function entryOf(tool: Tool): Plain {
-  const declared = declaredEffects(tool)
+function makeEntry(tool: Tool): Plain {
+  const declared = listDeclaredEffects(tool)
   return {
     name: tool.name,
     description: tool.description,
@@ -171,27 +173,27 @@ function entryOf(tool: Tool): Plain {
     ...(declared === null ? {} : { effects: declared }),
     ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
     ...(tool.drift === null ? {} : { drift: tool.drift }),
-    ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),
+    ...(tool.retry === null ? {} : { retry: formatRetry(tool.retry) as Plain }),
     ...(tool.output === null ? {} : { outputSchema: tool.output.json as Plain }),
   }
 }
 
-function toolFunction(tool: Tool, local: string): string {
-  const entry = entryOf(tool)
+function renderToolFunction(tool: Tool, local: string): string {
+  const entry = makeEntry(tool)
   const args = tool.input === null ? 'dict' : harnType(tool.input.json)
   const optional = tool.input === null || !hasRequired(tool.input.json)
   const returns = tool.output === null ? '' : ` -> ${harnType(tool.output.json)}`
   return [
-    `let __entry_${local} = json_parse(${quoted(JSON.stringify(entry))})`,
+    `let __entry_${local} = json_parse(${quoteText(JSON.stringify(entry))})`,
     `pub fn ${local}(args: ${args}${optional ? ' = {}' : ''})${returns} {`,
-    `  return __host_tool(${quoted(tool.name)}, __entry_${local}, args)`,
+    `  return __host_tool(${quoteText(tool.name)}, __entry_${local}, args)`,
     '}',
     '',
   ].join('\n')
 }
 
 /** As scripts write it. */
-function retryOf(retry: RetryDefinition): { readonly [key: string]: unknown } {
+function formatRetry(retry: RetryDefinition): { readonly [key: string]: unknown } {
   const out: { [key: string]: unknown } = {}
   for (const [key, value] of Object.entries(retry)) {
     if (value !== undefined) out[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
@@ -203,24 +205,24 @@ function hasRequired(schema: JsonSchema): boolean {
   return Array.isArray(schema['required']) && schema['required'].length > 0
 }
 
-function pureWrapper(module: string, local: string, fn: PureFunction): string {
+function renderPureWrapper(module: string, local: string, fn: PureFunction): string {
   const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
   const returns = fn.returns === null ? '' : ` -> ${harnType(fn.returns.json)}`
-  return `pub fn ${local}(${params})${returns} {\n  return ${builtinName(module, local)}(${fn.names.join(', ')})\n}\n`
+  return `pub fn ${local}(${params})${returns} {\n  return ${makeBuiltinName(module, local)}(${fn.names.join(', ')})\n}\n`
 }
 
-function builtinName(module: string, name: string): string {
+function makeBuiltinName(module: string, name: string): string {
   return `__host_${module.replace(/[^A-Za-z0-9_]/g, '_')}_${name}`
 }
 
 /** A string literal of the script language; `${` would be an interpolation. */
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '\\$')}"`
 }
 
 /** Scalars pass as they are: this is the fast path between script and host. */
-function pureBuiltin(name: string, shown: string, fn: PureFunction, most: number): BuiltinDef {
-  const takes = fn.params.map((schema) => argumentReader(schema.json))
+function definePureBuiltin(name: string, shown: string, fn: PureFunction, most: number): BuiltinDef {
+  const takes = fn.params.map((schema) => makeArgumentReader(schema.json))
   const returns = fn.returns?.json
   const returnsFloat = returns?.['type'] === 'number'
   const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
@@ -239,23 +241,24 @@ function pureBuiltin(name: string, shown: string, fn: PureFunction, most: number
       switch (typeof result) {
         case 'string':
           if (result.length <= most) return result
-          return failed(ctx, shown, new TooLargeError(result.length, most))
+          return throwFailed(ctx, shown, new TooLargeError(result.length, most))
         case 'boolean':
           return result
         case 'number':
           return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
       }
-      if (result instanceof Promise) return failed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
+      if (result instanceof Promise)
+        return throwFailed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
       return fromPlain(plainFromHost(result, returns, most))
     } catch (cause) {
-      return failed(ctx, shown, cause)
+      return throwFailed(ctx, shown, cause)
     }
   })
 }
 
 /** Thrown as the dict that failed tools are thrown as, so that scripts handle both alike. */
-function failed(ctx: Context, shown: string, cause: unknown): Result {
-  const message = messageOf(cause)
+function throwFailed(ctx: Context, shown: string, cause: unknown): Result {
+  const message = describeCause(cause)
   const code =
     (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError'
       ? String((cause as { readonly code: unknown }).code)
@@ -269,7 +272,7 @@ const WRONG = Symbol('wrong type')
 
 type ReadArgument = (value: Value) => unknown
 
-function argumentReader(schema: JsonSchema): ReadArgument {
+function makeArgumentReader(schema: JsonSchema): ReadArgument {
   switch (schema['type']) {
     case 'integer':
       return (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : WRONG)

@@ -16,18 +16,18 @@ export function errorFromResponse(
   about: { readonly provider?: string; readonly model?: string; readonly now?: number } = {},
 ): AnyToolError {
   const { status, body = '' } = response
-  const code = codeOf(status, body)
+  const code = chooseCode(status, body)
   const details = {
     status,
     ...(about.provider === undefined ? {} : { provider: about.provider }),
     ...(code === 'model_not_found' && about.model !== undefined ? { model: about.model } : {}),
   }
-  const after = retryAfterMs((name) => headerOf(response.headers, name), about.now ?? Date.now())
+  const after = retryAfterMs((name) => readHeader(response.headers, name), about.now ?? Date.now())
   const options = { details, ...(after === null ? {} : { retryAfterMs: after }) }
-  return new ToolError(code, messageOf(code, status, body, about), options) as AnyToolError // each code is one member of the union
+  return new ToolError(code, makeMessage(code, status, body, about), options) as AnyToolError // each code is one member of the union
 }
 
-function codeOf(status: number, body: string) {
+function chooseCode(status: number, body: string) {
   switch (status) {
     case 429:
       return 'rate_limit'
@@ -51,7 +51,7 @@ function codeOf(status: number, body: string) {
 
 const LONGEST_TEXT = 500
 
-function messageOf(code: string, status: number, body: string, about: { readonly provider?: string; readonly model?: string }) {
+function makeMessage(code: string, status: number, body: string, about: { readonly provider?: string; readonly model?: string }) {
   const text = body.length > LONGEST_TEXT ? `${body.slice(0, LONGEST_TEXT)}…` : body
   const tail = text === '' ? `HTTP status ${status}` : text
   const provider = about.provider ?? 'unknown'
@@ -71,7 +71,7 @@ function messageOf(code: string, status: number, body: string, about: { readonly
   }
 }
 
-function headerOf(headers: FailedResponse['headers'], name: string): string | null {
+function readHeader(headers: FailedResponse['headers'], name: string): string | null {
   if (headers === undefined) return null
   if (typeof headers.get === 'function') return headers.get(name)
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)
@@ -83,32 +83,32 @@ function headerOf(headers: FailedResponse['headers'], name: string): string | nu
  * rate limit of a model's service. Null for none, and for what is negative or cannot be read.
  */
 export function retryAfterMs(header: (name: string) => string | null, now: number): number | null {
-  const exact = amount(header('retry-after-ms'), 1)
+  const exact = parseAmount(header('retry-after-ms'), 1)
   if (exact !== null) return exact
   const after = header('retry-after')
   if (after !== null) {
-    const seconds = amount(after, 1000)
+    const seconds = parseAmount(after, 1000)
     if (seconds !== null) return seconds
     const date = /[A-Za-z]/.test(after) ? Date.parse(after) : NaN
     return Number.isNaN(date) || date < now ? null : Math.ceil(date - now)
   }
   for (const name of ['x-ratelimit-reset-requests', 'x-ratelimit-reset-tokens']) {
-    const span = spanOf(header(name))
+    const span = parseSpan(header(name))
     if (span !== null) return span
   }
   return null
 }
 
-function amount(text: string | null, scale: number): number | null {
+function parseAmount(text: string | null, scale: number): number | null {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Math.ceil(Number(text) * scale) : null
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** `6m0s`, `20ms`, or plain seconds. */
-function spanOf(text: string | null): number | null {
+function parseSpan(text: string | null): number | null {
   if (text === null) return null
-  const plain = amount(text, 1000)
+  const plain = parseAmount(text, 1000)
   if (plain !== null) return plain
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return null
   let total = 0

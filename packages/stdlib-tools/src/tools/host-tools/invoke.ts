@@ -3,18 +3,18 @@
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
 import type { Plain } from '@bridle/vm'
-import { timerMs } from '../../library/time/host-clock.js'
-import { Finished, Pending, isRepeatable, declaredEffects } from './define.js'
+import { clampTimer } from '../../library/time/host-clock.js'
+import { Finished, Pending, isRepeatable, listDeclaredEffects } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { NestedGate } from '../executors/provider.js'
 import { NotDataError, plainFromHost } from './edge.js'
-import { ToolError, toolErrorData } from './errors.js'
+import { ToolError, toToolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
-import { failureResponse, isStandardResponse, isThrownAlways, respond } from './response.js'
+import { makeFailureResponse, isStandardResponse, isThrownAlways, respond } from './response.js'
 import type { StandardResponse } from './response.js'
 import type { JsonSchema } from './schema.js'
-import { messageOf } from '../executors/provider.js'
+import { describeCause } from '../executors/provider.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 
 /** Calls of tools by tools, counted from the one that a script or a host made. */
@@ -90,11 +90,11 @@ export function invoke(
   depth = 1,
 ): Ready<Invoked> {
   const context = new CallContext(call, find, depth, tool)
-  return guarded(tool, args, () => {
+  return guardWork(tool, args, () => {
     if (tool.input === null) return prepareAndRun(tool, args, context, prepared)
-    return chain(tool.input.check(args), (checked) => {
+    return chainReady(tool.input.check(args), (checked) => {
       if (!checked.ok)
-        return failure('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`, {
+        return makeFailure('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`, {
           path: checked.path,
           reason: checked.reason,
         })
@@ -107,21 +107,21 @@ export function invoke(
 export async function openStream(tool: Tool, args: unknown, call: Invocation, find: FindTool): Promise<OpenStream | Invoked> {
   let opened: OpenStream | null = null
   const execute: Tool['execute'] = (input, context) =>
-    chain(tool.execute(input, context), (value) => {
+    chainReady(tool.execute(input, context), (value) => {
       if (!isStream(value)) return value
-      opened = streamOf(tool, input, value)
+      opened = makeStream(tool, input, value)
       return new Pending('')
     })
   const outcome = await invoke({ ...tool, execute }, args, call, find)
   return opened ?? outcome
 }
 
-function streamOf(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unknown>): OpenStream {
+function makeStream(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unknown>): OpenStream {
   return {
     kind: 'stream',
     async next() {
       let value: unknown
-      const outcome = await guarded(tool, args, async () => {
+      const outcome = await guardWork(tool, args, async () => {
         const item = await stream.next()
         value = item.value
         return item.done === true ? settle(tool, args, value) : { kind: 'pending', token: '' }
@@ -135,7 +135,7 @@ function streamOf(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unkn
 }
 
 /** A context for code of the host that is no tool, such as an operation of a capability. */
-export function contextOf(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
+export function makeContext(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
   return new CallContext(call, find, 1, tool)
 }
 
@@ -145,10 +145,10 @@ function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: P
   const key = context.idempotencyKey
   const known = calls?.get(key)
   if (known !== undefined) return runPrepared(tool, known, context, calls)
-  const made = chain(
-    preparing(() => prepare({ callId: context.callId, tool: tool.name, args }, context)),
+  const made = chainReady(
+    guardPrepare(() => prepare({ callId: context.callId, tool: tool.name, args }, context)),
     (answer) => {
-      if (answer instanceof ToolError) return { kind: 'failed', error: toolErrorData(answer) } satisfies Invoked
+      if (answer instanceof ToolError) return { kind: 'failed', error: toToolErrorData(answer) } satisfies Invoked
       if (answer instanceof Finished) return checkOutput(tool, args, answer.value)
       const ready: Prepared = { args: answer?.args ?? args, payload: answer?.payload ?? null }
       return runPrepared(tool, ready, context, calls)
@@ -157,28 +157,28 @@ function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: P
   return made
 }
 
-function preparing<T>(prepare: () => Ready<T>): Ready<T | ToolError> {
-  const failed = (cause: unknown): ToolError =>
-    cause instanceof ToolError ? cause : new ToolError('prepare_failed', messageOf(cause), { cause })
+function guardPrepare<T>(prepare: () => Ready<T>): Ready<T | ToolError> {
+  const toFailed = (cause: unknown): ToolError =>
+    cause instanceof ToolError ? cause : new ToolError('prepare_failed', describeCause(cause), { cause })
   try {
     const answer = prepare()
-    return answer instanceof Promise ? answer.catch(failed) : answer
+    return answer instanceof Promise ? answer.catch(toFailed) : answer
   } catch (cause) {
-    return failed(cause)
+    return toFailed(cause)
   }
 }
 
 function runPrepared(tool: Tool, prepared: Prepared, context: CallContext, calls: PreparedCalls | null): Ready<Invoked> {
   context.payload = prepared.payload
   calls?.keep(context.idempotencyKey, prepared, context.attempt < context.maxAttempts)
-  return chain(run(tool, prepared.args, context), (outcome) => {
+  return chainReady(run(tool, prepared.args, context), (outcome) => {
     if (outcome.kind !== 'failed') calls?.drop(context.idempotencyKey)
     return outcome
   })
 }
 
 function run(tool: Tool, args: unknown, context: ToolContext): Ready<Invoked> {
-  return chain(tool.execute(args, context), (value) => {
+  return chainReady(tool.execute(args, context), (value) => {
     if (isStream(value)) return drain(value, context).then((last) => settle(tool, args, last))
     return settle(tool, args, value)
   })
@@ -210,44 +210,44 @@ function checkOutput(tool: Tool, args: unknown, value: unknown): Ready<Invoked> 
     if (!value.success) return { kind: 'value', value, schema: tool.output?.json }
     return checkResult(tool, value.result, (result) => ({ ...value, result }))
   }
-  return checkResult(tool, value, (result) => respond.ok(operationOf(tool, args), result))
+  return checkResult(tool, value, (result) => respond.ok(readOperation(tool, args), result))
 }
 
 function checkResult(tool: Tool, value: unknown, wrap: (checked: unknown) => unknown): Ready<Invoked> {
   if (tool.result === null) return { kind: 'value', value: wrap(value), schema: tool.output?.json }
-  return chain(tool.result.check(value), (checked) => {
+  return chainReady(tool.result.check(value), (checked) => {
     if (checked.ok) return { kind: 'value', value: wrap(checked.value), schema: tool.output?.json } satisfies Invoked
-    return failure(
+    return makeFailure(
       'output_validation_failed',
       `Tool '${tool.name}' returned an invalid result at ${checked.path}: ${checked.reason}`,
       {
         path: checked.path,
         reason: checked.reason,
-        actual: excerpt(value),
+        actual: makeExcerpt(value),
       },
     )
   })
 }
 
-function failure(code: string, message: string, details: Plain): Invoked {
+function makeFailure(code: string, message: string, details: Plain): Invoked {
   return { kind: 'failed', error: { code, message, details } }
 }
 
 /** What a standard response calls the work: the argument of that name, else the last part of the tool's name. */
-function operationOf(tool: Tool, args: unknown): string {
+function readOperation(tool: Tool, args: unknown): string {
   const given = (args as { readonly operation?: unknown } | null)?.operation
   return typeof given === 'string' ? given : tool.name.slice(tool.name.lastIndexOf('.') + 1)
 }
 
 /** Turns what the tool throws into an outcome: a value for the failures that its format reports, an error for the others. */
-function guarded(tool: Tool, args: unknown, work: () => Ready<Invoked>): Ready<Invoked> {
+function guardWork(tool: Tool, args: unknown, work: () => Ready<Invoked>): Ready<Invoked> {
   const fail = (cause: unknown): Invoked => {
     const error =
       cause instanceof NotDataError
         ? { code: 'execution_failed', message: `Tool '${tool.name}' returned what is not data: ${cause.message}` }
-        : toolErrorData(cause)
+        : toToolErrorData(cause)
     if (tool.response === 'direct' || isThrownAlways(error.code)) return { kind: 'failed', error }
-    const value: StandardResponse = failureResponse(operationOf(tool, args), error)
+    const value: StandardResponse = makeFailureResponse(readOperation(tool, args), error)
     return { kind: 'value', value, schema: tool.output?.json }
   }
   try {
@@ -320,7 +320,7 @@ class CallContext extends CallFacts implements ToolContext {
 
   readonly performed = (effect: string): void => {
     const { tool } = this
-    if (tool === null || declaredEffects(tool) === null) return
+    if (tool === null || listDeclaredEffects(tool) === null) return
     if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
     throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
       details: { effect, declared: tool.effects },
@@ -360,7 +360,7 @@ class NestedCalls implements ToolCalls {
     const tool = this.find(name)
     if (tool === null) throw new ToolError('not_registered', `Tool '${name}' not found`)
     // What a tool calls is its own doing, so it must have declared the effects of that too.
-    for (const effect of declaredEffects(tool) ?? ['external']) this.performed(effect)
+    for (const effect of listDeclaredEffects(tool) ?? ['external']) this.performed(effect)
     const id = `${outer.callId}/${number}`
     const gate = outer.nested ?? null
     const admitted = gate === null ? null : admit(gate, { tool, id, args })
@@ -381,10 +381,10 @@ class NestedCalls implements ToolCalls {
       signal: outer.signal,
     }
     const given = admitted?.args ?? args
-    const make = (): Ready<Invoked> => limited(invoke(tool, given, inner, this.find, null, depth + 1), tool, null)
+    const make = (): Ready<Invoked> => limitOutcome(invoke(tool, given, inner, this.find, null, depth + 1), tool, null)
     const outcome = await (before === 'begun' ? makeAgain(tool, given, inner, make) : make())
-    admitted?.settle(settledAs(outcome))
-    return valueOf(outcome)
+    admitted?.settle(toNestedOutcome(outcome))
+    return getValue(outcome)
   }
 
   async batch(
@@ -420,23 +420,23 @@ async function makeAgain(
 ): Promise<Invoked> {
   const { recovery } = tool
   if (isRepeatable(recovery)) return make()
-  const unknown = (why: string): Invoked => ({
+  const makeUnknown = (why: string): Invoked => ({
     kind: 'failed',
     error: { code: 'unknown_outcome', message: `the outcome of ${tool.name} is unknown: ${why}` },
   })
-  if (typeof recovery !== 'object') return unknown('its process ended after the call was begun')
+  if (typeof recovery !== 'object') return makeUnknown('its process ended after the call was begun')
   try {
     const found = await recovery.verify(call.idempotencyKey, args)
     if (typeof found === 'object' && found !== null && 'done' in found)
       return { kind: 'value', value: found.done, schema: undefined }
-    return found === 'not_done' ? await make() : unknown('the tool cannot tell')
+    return found === 'not_done' ? await make() : makeUnknown('the tool cannot tell')
   } catch (cause) {
-    return unknown(messageOf(cause))
+    return makeUnknown(describeCause(cause))
   }
 }
 
 /** For the journal, which keeps data only. */
-function settledAs(outcome: Invoked): NestedOutcome {
+function toNestedOutcome(outcome: Invoked): NestedOutcome {
   if (outcome.kind === 'failed') {
     const { code, message, details = null } = outcome.error
     return { ok: false, code, message, ...(details === null ? {} : { details }), denied: false }
@@ -450,7 +450,7 @@ function settledAs(outcome: Invoked): NestedOutcome {
 }
 
 /** The value of an outcome; throws ToolError for a failure. */
-export function valueOf(outcome: Invoked): unknown {
+export function getValue(outcome: Invoked): unknown {
   switch (outcome.kind) {
     case 'value':
       return outcome.value
@@ -462,7 +462,7 @@ export function valueOf(outcome: Invoked): unknown {
 }
 
 /** The outcome, or a failure when the tool's own time is over or the signal aborts first. */
-export async function limited(
+export async function limitOutcome(
   outcome: Ready<Invoked>,
   tool: Tool,
   /** null where the call ends with another one that watches its signal. */
@@ -482,7 +482,7 @@ export async function limited(
       message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
       details: { limit_ms: timeoutMs },
     }
-    timer = setTimeout(() => resolve({ kind: 'failed', error }), timerMs(timeoutMs))
+    timer = setTimeout(() => resolve({ kind: 'failed', error }), clampTimer(timeoutMs))
   })
   try {
     return await Promise.race([interrupted, outcome])
@@ -493,7 +493,7 @@ export async function limited(
 }
 
 /** Goes on with a value at once when it is there already. (A module must not export a `then`: it would be taken for a promise.) */
-export function chain<T, U>(value: Ready<T> | PromiseLike<T>, use: (value: T) => Ready<U>): Ready<U> {
+export function chainReady<T, U>(value: Ready<T> | PromiseLike<T>, use: (value: T) => Ready<U>): Ready<U> {
   return value instanceof Promise ? value.then(use) : isThenable<T>(value) ? Promise.resolve(value).then(use) : use(value as T)
 }
 
@@ -507,7 +507,7 @@ export function isStream(value: unknown): value is AsyncIterator<unknown, unknow
 }
 
 /** What came back instead, short enough for an error. */
-function excerpt(value: unknown): string {
+function makeExcerpt(value: unknown): string {
   let text: string
   try {
     text = JSON.stringify(value) ?? String(value)

@@ -16,7 +16,7 @@ export interface HarnTypesOptions {
 /** Declarations of tools in the language of scripts, each with its documentation. */
 export function harnTypes(tools: Iterable<Tool | ToolDeclaration>, { short = false }: HarnTypesOptions = {}): string {
   const declarations = Array.from(tools, readDeclaration)
-  return short ? declarations.map(shortLine).join('') : declarations.map(fullText).join('\n')
+  return short ? declarations.map(formatShortLine).join('') : declarations.map(renderDeclaration).join('\n')
 }
 
 function readDeclaration(tool: Tool | ToolDeclaration): ToolDeclaration {
@@ -33,57 +33,57 @@ function splitName(name: string): Names {
   return dot < 0 ? { module: 'tools', local: name } : { module: name.slice(0, dot), local: name.slice(dot + 1) }
 }
 
-function shortLine({ name, description = '', parameters = null, output = null }: ToolDeclaration): string {
+function formatShortLine({ name, description = '', parameters = null, output = null }: ToolDeclaration): string {
   const about = cutLine(description)
-  return `${oneLine(name)}(${argumentsText(parameters, true)})${resultText(output)}${about === '' ? '' : `  // ${about}`}\n`
+  return `${toOneLine(name)}(${formatArguments(parameters, true)})${formatResult(output)}${about === '' ? '' : `  // ${about}`}\n`
 }
 
-function fullText(declaration: ToolDeclaration): string {
+function renderDeclaration(declaration: ToolDeclaration): string {
   const { name, description = '', parameters = null, output = null, effects } = declaration
   const { module, local } = splitName(name)
-  const lines = [...textLines(description), ...parameterLines(parameters)]
-  if (effects !== undefined) lines.push(effects.length === 0 ? 'Effects: none' : `Effects: ${effects.map(oneLine).join(', ')}`)
+  const lines = [...splitText(description), ...listParameterLines(parameters)]
+  if (effects !== undefined) lines.push(effects.length === 0 ? 'Effects: none' : `Effects: ${effects.map(toOneLine).join(', ')}`)
   const doc = lines.length === 0 ? '' : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`
-  const returns = resultText(output)
-  const optional = requiredNames(parameters).size === 0 ? ' = {}' : ''
-  if (!isName(local)) return `${doc}host_tool_call(${JSON.stringify(name)}, ${argumentsText(parameters, false)})${returns}\n`
-  return `// import { ${local} } from ${JSON.stringify(`host/${module}`)}\n${doc}fn ${local}(args: ${argumentsText(parameters, false)}${optional})${returns}\n`
+  const returns = formatResult(output)
+  const optional = listRequired(parameters).size === 0 ? ' = {}' : ''
+  if (!isName(local)) return `${doc}host_tool_call(${JSON.stringify(name)}, ${formatArguments(parameters, false)})${returns}\n`
+  return `// import { ${local} } from ${JSON.stringify(`host/${module}`)}\n${doc}fn ${local}(args: ${formatArguments(parameters, false)}${optional})${returns}\n`
 }
 
-function resultText(output: JsonSchema | null): string {
+function formatResult(output: JsonSchema | null): string {
   return output === null ? '' : ` -> ${harnType(output)}`
 }
 
 /** The type of the dict; with the defaults of its parameters in the short form, which has no other place for them. */
-function argumentsText(parameters: JsonSchema | null, withDefaults: boolean): string {
+function formatArguments(parameters: JsonSchema | null, withDefaults: boolean): string {
   const found = parameters === null ? undefined : resolveRef(parameters, parameters)
   const properties = found?.['properties']
   if (!isSchema(properties) || !Object.keys(properties).every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)))
     return parameters === null ? 'dict' : harnType(parameters)
-  const required = requiredNames(parameters)
+  const required = listRequired(parameters)
   const fields = Object.entries(properties).map(([name, inner]) => {
     const type = isSchema(inner) ? harnType(inner, parameters!) : 'any'
-    const value = withDefaults ? defaultText(inner) : null
+    const value = withDefaults ? formatDefault(inner) : null
     return `${name}${required.has(name) ? '' : '?'}: ${type}${value === null ? '' : ` = ${value}`}`
   })
   return `{${fields.join(', ')}}`
 }
 
-function requiredNames(parameters: JsonSchema | null): ReadonlySet<string> {
+function listRequired(parameters: JsonSchema | null): ReadonlySet<string> {
   const found = parameters === null ? undefined : resolveRef(parameters, parameters)
   return new Set(Array.isArray(found?.['required']) ? found['required'].map(String) : [])
 }
 
-function parameterLines(parameters: JsonSchema | null): readonly string[] {
+function listParameterLines(parameters: JsonSchema | null): readonly string[] {
   const found = parameters === null ? undefined : resolveRef(parameters, parameters)
   const properties = found?.['properties']
   if (!isSchema(properties)) return []
   return Object.entries(properties).flatMap(([name, inner]) => {
     const schema = isSchema(inner) ? resolveRef(inner, parameters!) : undefined
     const about = cutLine(typeof schema?.['description'] === 'string' ? schema['description'] : '')
-    const value = defaultText(schema)
+    const value = formatDefault(schema)
     if (about === '' && value === null) return []
-    return [`- ${oneLine(name)}: ${about}${value === null ? '' : `${about === '' ? '' : ' '}(default ${value})`}`]
+    return [`- ${toOneLine(name)}: ${about}${value === null ? '' : `${about === '' ? '' : ' '}(default ${value})`}`]
   })
 }
 
@@ -91,28 +91,28 @@ const LONGEST_DEFAULT = 60
 const LONGEST_LINE = 160
 const MOST_LINES = 20
 
-function defaultText(schema: unknown): string | null {
+function formatDefault(schema: unknown): string | null {
   if (!isSchema(schema) || !('default' in schema)) return null
   const text = JSON.stringify(schema['default'])
-  return text === undefined || text.length > LONGEST_DEFAULT ? null : safe(text)
+  return text === undefined || text.length > LONGEST_DEFAULT ? null : escapeComment(text)
 }
 
 /** Without what ends a comment, and without characters that a terminal obeys. */
-function safe(text: string): string {
+function escapeComment(text: string): string {
   return text.replaceAll('*/', '*\u2215').replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
 }
 
-function oneLine(text: string): string {
-  return safe(text).trim()
+function toOneLine(text: string): string {
+  return escapeComment(text).trim()
 }
 
 function cutLine(text: string): string {
-  const line = oneLine(text.trimStart().split('\n', 1)[0]!)
+  const line = toOneLine(text.trimStart().split('\n', 1)[0]!)
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line
 }
 
-function textLines(text: string): readonly string[] {
-  return text === '' ? [] : text.trim().split('\n').slice(0, MOST_LINES).map(oneLine)
+function splitText(text: string): readonly string[] {
+  return text === '' ? [] : text.trim().split('\n').slice(0, MOST_LINES).map(toOneLine)
 }
 
 // ---- TypeScript ---------------------------------------------------------------------------------------------------------
@@ -122,9 +122,9 @@ export function tsTypes(tools: Iterable<Tool | ToolDeclaration>): string {
   const members = Array.from(tools, readDeclaration).map((declaration) => {
     const { name, description = '', parameters = null, output = null } = declaration
     const about = cutLine(description)
-    const args = parameters === null ? '{ readonly [key: string]: unknown }' : tsType(parameters, parameters)
-    const optional = requiredNames(parameters).size === 0 ? '?' : ''
-    const result = output === null ? 'unknown' : tsType(output, output)
+    const args = parameters === null ? '{ readonly [key: string]: unknown }' : formatTsType(parameters, parameters)
+    const optional = listRequired(parameters).size === 0 ? '?' : ''
+    const result = output === null ? 'unknown' : formatTsType(output, output)
     return `${about === '' ? '' : `  /** ${about} */\n`}  readonly ${quoteKey(name)}: (args${optional}: ${args}) => Promise<${result}>\n`
   })
   return `/** Tools by name: their arguments and what they give. */\nexport interface Tools {\n${members.join('')}}\n`
@@ -137,17 +137,18 @@ interface Budget {
   left: number
 }
 
-function tsType(schema: unknown, root: JsonSchema, depth = 0, budget: Budget = { left: MOST_SCHEMAS }): string {
+function formatTsType(schema: unknown, root: JsonSchema, depth = 0, budget: Budget = { left: MOST_SCHEMAS }): string {
   const found = isSchema(schema) && depth <= MAX_DEPTH && budget.left-- > 0 ? resolveRef(schema, root) : undefined
   if (found === undefined) return 'unknown'
-  const inner = (each: unknown): string => tsType(each, root, depth + 1, budget)
-  if (Array.isArray(found['enum'])) return union(found['enum'].map(literal))
-  if ('const' in found) return literal(found['const'])
+  const inner = (each: unknown): string => formatTsType(each, root, depth + 1, budget)
+  if (Array.isArray(found['enum'])) return formatUnion(found['enum'].map(formatLiteral))
+  if ('const' in found) return formatLiteral(found['const'])
   const alternatives = found['anyOf'] ?? found['oneOf']
-  if (Array.isArray(alternatives)) return union(alternatives.map(inner))
+  if (Array.isArray(alternatives)) return formatUnion(alternatives.map(inner))
   if (Array.isArray(found['allOf'])) return found['allOf'].map((each) => `(${inner(each)})`).join(' & ')
   const { type } = found
-  if (Array.isArray(type)) return union(type.map((each: unknown) => tsType({ ...found, type: each }, root, depth + 1, budget)))
+  if (Array.isArray(type))
+    return formatUnion(type.map((each: unknown) => formatTsType({ ...found, type: each }, root, depth + 1, budget)))
   switch (type) {
     case 'string':
       return 'string'
@@ -161,13 +162,13 @@ function tsType(schema: unknown, root: JsonSchema, depth = 0, budget: Budget = {
     case 'array':
       return `readonly (${inner(found['items'])})[]`
     case 'object':
-      return objectType(found, inner)
+      return formatObjectType(found, inner)
     default:
-      return isSchema(found['properties']) ? objectType(found, inner) : 'unknown'
+      return isSchema(found['properties']) ? formatObjectType(found, inner) : 'unknown'
   }
 }
 
-function objectType(schema: JsonSchema, inner: (schema: unknown) => string): string {
+function formatObjectType(schema: JsonSchema, inner: (schema: unknown) => string): string {
   const { properties, additionalProperties } = schema
   if (!isSchema(properties) || Object.keys(properties).length === 0) {
     if (additionalProperties === false) return '{}'
@@ -180,13 +181,13 @@ function objectType(schema: JsonSchema, inner: (schema: unknown) => string): str
   return `{ ${fields.join('; ')} }`
 }
 
-function union(types: readonly string[]): string {
+function formatUnion(types: readonly string[]): string {
   const members = [...new Set(types)]
   if (members.length === 0 || members.includes('unknown')) return 'unknown'
   return members.map((each) => (each.includes(' ') ? `(${each})` : each)).join(' | ')
 }
 
-function literal(value: unknown): string {
+function formatLiteral(value: unknown): string {
   const isSimple =
     value === null || ['string', 'boolean'].includes(typeof value) || (typeof value === 'number' && Number.isFinite(value))
   return isSimple ? quoteText(value) : 'unknown'

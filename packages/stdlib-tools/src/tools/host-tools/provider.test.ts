@@ -7,13 +7,13 @@ import { defineProvider, toolsOf } from './provider.js'
 import type { ToolContract } from './provider.js'
 import { createRegistry } from './registry.js'
 
-const object = (properties: object, required: readonly string[] = []) => ({ type: 'object', properties, required })
+const makeObject = (properties: object, required: readonly string[] = []) => ({ type: 'object', properties, required })
 
 function shop(log: string[]) {
   const contracts: { readonly [name: string]: ToolContract } = {
-    'shop.price': { input: object({ id: { type: 'integer' } }, ['id']), output: { type: 'integer' } },
+    'shop.price': { input: makeObject({ id: { type: 'integer' } }, ['id']), output: { type: 'integer' } },
     'shop.extract': {
-      input: object({ text: { type: 'string' }, schema: { type: 'object' } }, ['text']),
+      input: makeObject({ text: { type: 'string' }, schema: { type: 'object' } }, ['text']),
       output: { fromInput: 'schema', default: { type: 'string' } },
     },
   }
@@ -37,7 +37,7 @@ function shop(log: string[]) {
   })
 }
 
-const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+const catchCode = (promise: Promise<unknown>): Promise<unknown> =>
   promise.catch((cause: unknown) => (cause instanceof ToolError ? cause.code : cause))
 
 test('schemas are asked for at the first call, and checked', async () => {
@@ -48,18 +48,18 @@ test('schemas are asked for at the first call, and checked', async () => {
   expect(await registry.call('shop.price', { id: 4 })).toBe(8)
   expect(await registry.call('shop.price', { id: 5 })).toBe(10)
   expect(log).toEqual(['contract shop.price', 'execute shop.price', 'execute shop.price'])
-  expect(await codeOf(registry.call('shop.price', { id: 'x' }))).toBe('invalid_args')
-  expect(await codeOf(registry.call('shop.price', { id: 13 }))).toBe('output_validation_failed')
-  expect(await codeOf(registry.call('shop.ghost', {}))).toBe('tool_contract_missing')
+  expect(await catchCode(registry.call('shop.price', { id: 'x' }))).toBe('invalid_args')
+  expect(await catchCode(registry.call('shop.price', { id: 13 }))).toBe('output_validation_failed')
+  expect(await catchCode(registry.call('shop.ghost', {}))).toBe('tool_contract_missing')
 })
 
 test('the caller may say what the result looks like', async () => {
   const registry = createRegistry(toolsOf(shop([])))
   expect(await registry.call('shop.extract', { text: 'a' })).toBe('a')
-  const schema = object({ found: { type: 'string' } }, ['found'])
+  const schema = makeObject({ found: { type: 'string' } }, ['found'])
   expect(await registry.call('shop.extract', { text: 'a', schema })).toEqual({ found: 'a' })
-  const other = object({ missing: { type: 'string' } }, ['missing'])
-  expect(await codeOf(registry.call('shop.extract', { text: 'a', schema: other }))).toBe('output_validation_failed')
+  const other = makeObject({ missing: { type: 'string' } }, ['missing'])
+  expect(await catchCode(registry.call('shop.extract', { text: 'a', schema: other }))).toBe('output_validation_failed')
 })
 
 test('scripts call them like other tools', async () => {
@@ -69,7 +69,7 @@ test('scripts call them like other tools', async () => {
 })
 
 test('what a tool requires, its provider declares; there are no other capabilities', () => {
-  const made = (capabilities: readonly string[] | undefined, requires: readonly string[] | undefined) =>
+  const makeProviderTools = (capabilities: readonly string[] | undefined, requires: readonly string[] | undefined) =>
     toolsOf(
       defineProvider({
         manifests: () => [{ name: 'shop.see', ...(requires === undefined ? {} : { requires: requires as never }) }],
@@ -78,12 +78,14 @@ test('what a tool requires, its provider declares; there are no other capabiliti
         execute: () => 'seen',
       }),
     )
-  expect(made(['vision', 'chat'], ['vision'])).toHaveLength(1)
-  expect(made(undefined, undefined)).toHaveLength(1)
-  expect(() => made(['chat'], ['vision'])).toThrow(/"shop.see" requires the capability "vision", which its provider does not/)
-  expect(() => made(undefined, ['vision'])).toThrow(/does not declare/)
-  expect(() => made(['sight'], undefined)).toThrow(/unknown capability "sight"/)
-  expect(() => made(['vision'], ['sight'])).toThrow(/unknown capability "sight"/)
+  expect(makeProviderTools(['vision', 'chat'], ['vision'])).toHaveLength(1)
+  expect(makeProviderTools(undefined, undefined)).toHaveLength(1)
+  expect(() => makeProviderTools(['chat'], ['vision'])).toThrow(
+    /"shop.see" requires the capability "vision", which its provider does not/,
+  )
+  expect(() => makeProviderTools(undefined, ['vision'])).toThrow(/does not declare/)
+  expect(() => makeProviderTools(['sight'], undefined)).toThrow(/unknown capability "sight"/)
+  expect(() => makeProviderTools(['vision'], ['sight'])).toThrow(/unknown capability "sight"/)
 })
 
 test('a provider that does not declare streaming does not stream', async () => {
@@ -105,5 +107,5 @@ test('a provider that does not declare streaming does not stream', async () => {
     code: 'invalid_args',
     details: { reason: 'capability_missing', capability: 'streaming' },
   })
-  expect(await codeOf(call(['streaming']))).not.toBe('invalid_args')
+  expect(await catchCode(call(['streaming']))).not.toBe('invalid_args')
 })

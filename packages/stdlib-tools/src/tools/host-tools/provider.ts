@@ -93,20 +93,20 @@ export function defineProvider(definition: ToolProviderDefinition): ToolProvider
 /** The tools of providers. Their arguments and results are checked by their contracts, in the host. */
 export function toolsOf(...providers: readonly ToolProvider[]): readonly Tool[] {
   return providers.flatMap((provider) => {
-    const offered = provider.capabilities === undefined ? null : capabilitiesOf(provider.capabilities(), 'a provider declares')
+    const offered = provider.capabilities === undefined ? null : readCapabilities(provider.capabilities(), 'a provider declares')
     return provider.manifests().map((manifest) => {
-      const needed = capabilitiesOf(manifest.requires ?? [], `tool "${manifest.name}" requires`)
+      const needed = readCapabilities(manifest.requires ?? [], `tool "${manifest.name}" requires`)
       const missing = needed.find((capability) => !(offered ?? []).includes(capability))
       if (missing !== undefined)
         throw new DefinitionError(
           `tool "${manifest.name}" requires the capability "${missing}", which its provider does not declare in capabilities()`,
         )
-      return toolOf(provider, manifest, offered)
+      return makeTool(provider, manifest, offered)
     })
   })
 }
 
-function capabilitiesOf(names: unknown, who: string): readonly ProviderCapability[] {
+function readCapabilities(names: unknown, who: string): readonly ProviderCapability[] {
   if (!Array.isArray(names)) throw new DefinitionError(`${who} capabilities that are not a list`)
   for (const name of names as readonly unknown[]) {
     if (!CAPABILITIES.includes(name as ProviderCapability))
@@ -122,7 +122,7 @@ interface Compiled {
   readonly output: (args: unknown) => CompiledSchema | null
 }
 
-function toolOf(
+function makeTool(
   provider: ToolProvider,
   { requires: _, ...manifest }: ToolManifest,
   offered: readonly ProviderCapability[] | null,
@@ -130,7 +130,7 @@ function toolOf(
   const { name } = manifest
   const { prepare } = provider
   let contract: Promise<Compiled> | null = null
-  const compiled = (): Promise<Compiled> => {
+  const getCompiled = (): Promise<Compiled> => {
     contract ??= compile(provider, name)
     // What failed is asked again at the next call.
     contract.catch(() => (contract = null))
@@ -142,13 +142,13 @@ function toolOf(
       ? {}
       : {
           prepare: async (call, context) => {
-            const args = await checked((await compiled()).input, call.args, 'invalid_args', 'Invalid arguments at')
+            const args = await checkAgainst((await getCompiled()).input, call.args, 'invalid_args', 'Invalid arguments at')
             return (await prepare({ ...call, args, name }, context)) ?? { args }
           },
         }),
     async execute(given, context) {
-      const { input, output } = await compiled()
-      const args = await checked(input, given, 'invalid_args', 'Invalid arguments at')
+      const { input, output } = await getCompiled()
+      const args = await checkAgainst(input, given, 'invalid_args', 'Invalid arguments at')
       const value = await provider.execute({ name, args: args as ProviderCall['args'] }, context)
       if (offered !== null && !offered.includes('streaming') && isStream(value))
         throw new ToolError(
@@ -158,7 +158,7 @@ function toolOf(
             details: { reason: 'capability_missing', capability: 'streaming' },
           },
         )
-      return checked(output(args), value, 'output_validation_failed', `Tool '${name}' returned an invalid result at`)
+      return checkAgainst(output(args), value, 'output_validation_failed', `Tool '${name}' returned an invalid result at`)
     },
   })
 }
@@ -184,7 +184,7 @@ function isFromInput(
   return 'fromInput' in output && typeof output.fromInput === 'string'
 }
 
-async function checked(
+async function checkAgainst(
   schema: CompiledSchema | null,
   value: unknown,
   code: 'invalid_args' | 'output_validation_failed',

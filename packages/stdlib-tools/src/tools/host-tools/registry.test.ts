@@ -25,12 +25,12 @@ const fetchPage = defineTool({
   effects: ['http'],
   execute: () => ({ status: 200 }),
 })
-const tool = (name: string, execute: ToolDefinition['execute'], more: Partial<ToolDefinition> = {}) =>
+const makeTool = (name: string, execute: ToolDefinition['execute'], more: Partial<ToolDefinition> = {}) =>
   defineTool({ name, execute, ...more })
-const never = (_: unknown, { signal }: ToolContext): Promise<never> =>
+const waitForAbort = (_: unknown, { signal }: ToolContext): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
-const codeOf = async (promise: PromiseLike<unknown>): Promise<string> =>
+const catchCode = async (promise: PromiseLike<unknown>): Promise<string> =>
   promise.then(
     () => 'no error',
     (cause: unknown) => (cause instanceof ToolError ? cause.code : String(cause)),
@@ -78,56 +78,56 @@ describe('looking up', () => {
 
 describe('calling', () => {
   test('arguments with defaults in, checked results out', async () => {
-    const registry = createRegistry([hash, tool('wrong', () => ({ n: 'x' }), { output: z.object({ n: z.int() }) })])
+    const registry = createRegistry([hash, makeTool('wrong', () => ({ n: 'x' }), { output: z.object({ n: z.int() }) })])
     expect(await registry.call('hash_calculator', { input: 'a' })).toEqual({ digest: 'a×1' })
-    expect(await codeOf(registry.call('crypto.hash', { input: 1 }))).toBe('invalid_args')
-    expect(await codeOf(registry.call('wrong'))).toBe('output_validation_failed')
+    expect(await catchCode(registry.call('crypto.hash', { input: 1 }))).toBe('invalid_args')
+    expect(await catchCode(registry.call('wrong'))).toBe('output_validation_failed')
     await expect(registry.call('hash')).rejects.toThrow("Tool 'hash' not found; near it: crypto.hash")
     expect(await registry.tryCall('wrong')).toMatchObject({ ok: false, error: { code: 'output_validation_failed' } })
     expect(registry.metrics('wrong')).toMatchObject({ calls: 2, errors: 2, lastError: { code: 'output_validation_failed' } })
   })
 
   test('time, cancellation, results that come later', async () => {
-    const registry = createRegistry([tool('never', never, { timeoutMs: 5 }), tool('later', () => pending('t'))])
-    expect(await codeOf(registry.call('never'))).toBe('timeout')
+    const registry = createRegistry([makeTool('never', waitForAbort, { timeoutMs: 5 }), makeTool('later', () => pending('t'))])
+    expect(await catchCode(registry.call('never'))).toBe('timeout')
     const abort = new AbortController()
-    const call = codeOf(registry.call('never', {}, { signal: abort.signal, timeoutMs: 10_000 }))
+    const call = catchCode(registry.call('never', {}, { signal: abort.signal, timeoutMs: 10_000 }))
     abort.abort()
     expect(await call).toBe('cancelled')
-    expect(await codeOf(registry.call('never', {}, { signal: AbortSignal.abort() }))).toBe('cancelled')
-    expect(await codeOf(registry.call('later'))).toBe('execution_failed')
+    expect(await catchCode(registry.call('never', {}, { signal: AbortSignal.abort() }))).toBe('cancelled')
+    expect(await catchCode(registry.call('later'))).toBe('execution_failed')
   })
 
   test('tools call tools: numbered, under one signal, not for ever', async () => {
     const seen: string[] = []
     const registry = createRegistry([
       hash,
-      tool('outer', async (_, { tools }) => [
+      makeTool('outer', async (_, { tools }) => [
         await tools.call('crypto.hash', { input: 'x' }),
         await tools.batch([{ tool: 'inner' }, { tool: 'inner' }]),
       ]),
-      tool('inner', (_, { callId, idempotencyKey }) => {
+      makeTool('inner', (_, { callId, idempotencyKey }) => {
         seen.push(callId, idempotencyKey)
         return seen.length
       }),
-      tool('loop', (_, { tools }) => tools.call('loop')),
-      tool('stranger', (_, { tools }) => tools.call('unknown')),
+      makeTool('loop', (_, { tools }) => tools.call('loop')),
+      makeTool('stranger', (_, { tools }) => tools.call('unknown')),
     ])
     expect(await registry.call('outer')).toEqual([{ digest: 'x×1' }, [2, 4]])
     expect(seen).toEqual(['call_1/2', 'registry:call_1/2', 'call_1/3', 'registry:call_1/3'])
-    expect(await codeOf(registry.call('loop'))).toBe('tool_recursion_limit')
-    expect(await codeOf(registry.call('stranger'))).toBe('not_registered')
+    expect(await catchCode(registry.call('loop'))).toBe('tool_recursion_limit')
+    expect(await catchCode(registry.call('stranger'))).toBe('not_registered')
   })
 
   test('a prepare step fills in, attaches, answers or fails', async () => {
-    const prepared = (prepare: ToolDefinition['prepare']) =>
-      createRegistry([tool('t', (args, { payload }) => [args, payload], { prepare: prepare! })]).call('t', { a: 1 })
-    expect(await prepared(() => ({ args: { b: 2 }, payload: 'p' }))).toEqual([{ b: 2 }, 'p'])
-    expect(await prepared(async () => undefined)).toEqual([{ a: 1 }, null])
-    expect(await prepared(() => finish('at once'))).toBe('at once')
+    const callPrepared = (prepare: ToolDefinition['prepare']) =>
+      createRegistry([makeTool('t', (args, { payload }) => [args, payload], { prepare: prepare! })]).call('t', { a: 1 })
+    expect(await callPrepared(() => ({ args: { b: 2 }, payload: 'p' }))).toEqual([{ b: 2 }, 'p'])
+    expect(await callPrepared(async () => undefined)).toEqual([{ a: 1 }, null])
+    expect(await callPrepared(() => finish('at once'))).toBe('at once')
     expect(
-      await codeOf(
-        prepared(() => {
+      await catchCode(
+        callPrepared(() => {
           throw new Error('no')
         }),
       ),
@@ -137,7 +137,7 @@ describe('calling', () => {
   test('every attempt of a call sees what was prepared once', async () => {
     const seen: unknown[] = []
     let prepared = 0
-    const flaky = tool(
+    const flaky = makeTool(
       'flaky',
       (_, { attempt, maxAttempts, payload, idempotencyKey }) => {
         seen.push([attempt, maxAttempts, payload, idempotencyKey])
@@ -159,23 +159,25 @@ describe('calling', () => {
 describe('batches', () => {
   const log: string[] = []
   const registry = createRegistry([
-    tool('slow', async (args) => {
+    makeTool('slow', async (args) => {
       const { name, turns } = args as { name: string; turns: number }
       log.push(`+${name}`)
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
       log.push(`-${name}`)
       return name
     }),
-    tool('bad', () => {
+    makeTool('bad', () => {
       throw new Error('no')
     }),
-    tool('never', never),
+    makeTool('never', waitForAbort),
   ])
-  const slow = (name: string, turns: number) => ({ tool: 'slow', args: { name, turns } })
+  const makeSlow = (name: string, turns: number) => ({ tool: 'slow', args: { name, turns } })
 
   test('outcomes in order, so many at a time', async () => {
     log.length = 0
-    expect(await registry.batch([slow('a', 5), slow('b', 1), { tool: 'bad' }, slow('c', 1)], { concurrency: 2 })).toMatchObject([
+    expect(
+      await registry.batch([makeSlow('a', 5), makeSlow('b', 1), { tool: 'bad' }, makeSlow('c', 1)], { concurrency: 2 }),
+    ).toMatchObject([
       { ok: true, value: 'a' },
       { ok: true, value: 'b' },
       { ok: false, error: { code: 'execution_failed' } },
@@ -185,13 +187,13 @@ describe('batches', () => {
   })
 
   test('the first failure may end all', async () => {
-    expect(await codeOf(registry.batch([{ tool: 'never' }, { tool: 'bad' }], { failFast: true }))).toBe('execution_failed')
-    expect(await registry.batch([slow('a', 0), slow('b', 0)], { failFast: true })).toEqual(['a', 'b'])
+    expect(await catchCode(registry.batch([{ tool: 'never' }, { tool: 'bad' }], { failFast: true }))).toBe('execution_failed')
+    expect(await registry.batch([makeSlow('a', 0), makeSlow('b', 0)], { failFast: true })).toEqual(['a', 'b'])
   })
 
   test('an unknown name refuses all', async () => {
     log.length = 0
-    expect(await codeOf(registry.batch([slow('a', 0), { tool: 'unknown' }]))).toBe('not_registered')
+    expect(await catchCode(registry.batch([makeSlow('a', 0), { tool: 'unknown' }]))).toBe('not_registered')
     expect(log).toEqual([])
   })
 })
@@ -199,7 +201,7 @@ describe('batches', () => {
 describe('streams', () => {
   const closed: string[] = []
   const registry = createRegistry([
-    tool('count', async function* (args) {
+    makeTool('count', async function* (args) {
       try {
         for (let n = 1; n <= (args as { to: number }).to; n++) yield n
         return 'counted'
@@ -207,13 +209,13 @@ describe('streams', () => {
         closed.push('count')
       }
     }),
-    tool('breaks', async function* () {
+    makeTool('breaks', async function* () {
       yield 1
       throw new ToolError('server_error', 'broke')
     }),
-    tool('plain', () => 'all at once'),
+    makeTool('plain', () => 'all at once'),
   ])
-  const taken = async (name: string, args = {}, most = Infinity): Promise<unknown[]> => {
+  const takeChunks = async (name: string, args = {}, most = Infinity): Promise<unknown[]> => {
     const chunks: unknown[] = []
     for await (const { chunkIndex, content, metadata } of registry.stream(name, args)) {
       chunks.push([chunkIndex, content, metadata.isFinal])
@@ -223,12 +225,12 @@ describe('streams', () => {
   }
 
   test('chunks, then the result', async () => {
-    expect(await taken('count', { to: 2 })).toEqual([
+    expect(await takeChunks('count', { to: 2 })).toEqual([
       [0, 1, false],
       [1, 2, false],
       [2, 'counted', true],
     ])
-    expect(await taken('plain')).toEqual([[0, 'all at once', true]])
+    expect(await takeChunks('plain')).toEqual([[0, 'all at once', true]])
     const stream = registry.stream('count', { to: 1 })
     for await (const _ of stream);
     expect(await stream.result).toBe('counted')
@@ -243,18 +245,18 @@ describe('streams', () => {
 
   test('leaving early ends the tool', async () => {
     closed.length = 0
-    expect(await taken('count', { to: 1_000_000 }, 2)).toHaveLength(2)
+    expect(await takeChunks('count', { to: 1_000_000 }, 2)).toHaveLength(2)
     expect(closed).toEqual(['count'])
   })
 
   test('a failure comes after the chunks before it', async () => {
     const chunks: unknown[] = []
     const stream = registry.stream('breaks')
-    const all = async (): Promise<void> => {
+    const takeAll = async (): Promise<void> => {
       for await (const chunk of stream) chunks.push(chunk.content)
     }
-    expect(await codeOf(all())).toBe('server_error')
-    expect([chunks, await codeOf(stream.result)]).toEqual([[1], 'server_error'])
+    expect(await catchCode(takeAll())).toBe('server_error')
+    expect([chunks, await catchCode(stream.result)]).toEqual([[1], 'server_error'])
   })
 
   test('a script gets the result, its host the chunks', async () => {
@@ -301,8 +303,8 @@ describe('standard responses', () => {
       success: false,
       error: { message: 'no such file', code: 'not_found', details: { path: 'x' } },
     })
-    expect(await codeOf(registry.call('file.convert', { operation: 'time' }))).toBe('timeout')
-    expect(await codeOf(registry.call('file.convert', { operation: 'other' }))).toBe('invalid_args')
+    expect(await catchCode(registry.call('file.convert', { operation: 'time' }))).toBe('timeout')
+    expect(await catchCode(registry.call('file.convert', { operation: 'other' }))).toBe('invalid_args')
     expect(registry.toJsonSchema()[0]!.outputSchema).toMatchObject({ required: ['operation', 'success'] })
   })
 

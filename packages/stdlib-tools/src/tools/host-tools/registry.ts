@@ -4,12 +4,12 @@
 
 import { DefinitionError } from './define.js'
 import type { ArgsOf, ResultOf, SecurityLevel, Tool, ToolClient, TypedTool } from './define.js'
-import { ToolError, toolErrorData } from './errors.js'
+import { ToolError, toToolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
-import { contextOf, invoke, isStream, limited, valueOf } from './invoke.js'
+import { makeContext, invoke, isStream, limitOutcome, getValue } from './invoke.js'
 import type { Invocation, Invoked } from './invoke.js'
 import type { JsonSchema } from './schema.js'
-import { indexOf } from './search.js'
+import { indexTools } from './search.js'
 import type { SearchIndex } from './search.js'
 
 export interface CallOptions {
@@ -113,7 +113,7 @@ export class ToolRegistry implements Iterable<Tool> {
       this.byName.set(tool.name, tool)
       for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
     }
-    return this.changed()
+    return this.noteChange()
   }
 
   /** Puts a tool in the place of the one of that name; throws DefinitionError when there is none. */
@@ -123,7 +123,7 @@ export class ToolRegistry implements Iterable<Tool> {
     this.byName.set(tool.name, tool)
     for (const [alias, each] of this.byAlias) if (each === before) this.byAlias.delete(alias)
     for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
-    return this.changed()
+    return this.noteChange()
   }
 
   /** Calls back when tools were added or replaced; gives the way to stop. */
@@ -166,7 +166,7 @@ export class ToolRegistry implements Iterable<Tool> {
 
   /** Tools that satisfy all of the query, best match first. */
   search(query: ToolQuery = {}): readonly { readonly tool: Tool; readonly score: number }[] {
-    this.index ??= indexOf(this.byName.values())
+    this.index ??= indexTools(this.byName.values())
     const { category, tag, effect, maxLevel, limit = Infinity } = query
     return this.index
       .find(query.text ?? '')
@@ -201,7 +201,9 @@ export class ToolRegistry implements Iterable<Tool> {
   async call(wanted: string | Tool, args: unknown = {}, options: CallOptions = {}): Promise<unknown> {
     const tool = this.require(wanted)
     const signal = options.signal ?? new AbortController().signal
-    return valueOf(await this.counted(tool, () => this.outcome(tool, args, this.invocation(signal, options), options.timeoutMs)))
+    return getValue(
+      await this.countUse(tool, () => this.invokeTool(tool, args, this.makeInvocation(signal, options), options.timeoutMs)),
+    )
   }
 
   tryCall<T extends TypedTool>(tool: T, args: ArgsOf<T>, options?: CallOptions): Promise<TryResult<ResultOf<T>>>
@@ -229,7 +231,7 @@ export class ToolRegistry implements Iterable<Tool> {
     const outcomes: TryResult[] = []
     let first: ToolError | null = null
     let next = 0
-    const worker = async (): Promise<void> => {
+    const runWorker = async (): Promise<void> => {
       while (next < calls.length && !(failFast && first !== null)) {
         const at = next++
         const { tool, args } = calls[at]!
@@ -241,7 +243,7 @@ export class ToolRegistry implements Iterable<Tool> {
       }
     }
     try {
-      await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, worker))
+      await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, runWorker))
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
@@ -255,7 +257,7 @@ export class ToolRegistry implements Iterable<Tool> {
     const tool = this.require(name)
     const abort = new AbortController()
     const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal])
-    const invocation = this.invocation(signal, options)
+    const invocation = this.makeInvocation(signal, options)
     let settle: (value: unknown) => void = () => {}
     let fail: (cause: unknown) => void = () => {}
     const result = new Promise<unknown>((resolve, reject) => {
@@ -264,9 +266,9 @@ export class ToolRegistry implements Iterable<Tool> {
     })
     // Whoever only takes chunks gets the failure from the loop.
     result.catch(() => {})
-    const chunks = this.chunks(tool, args, invocation, options)
+    const chunks = this.iterateChunks(tool, args, invocation, options)
     let begun = false
-    async function* taken(): AsyncGenerator<Chunk> {
+    async function* takeChunks(): AsyncGenerator<Chunk> {
       try {
         for (;;) {
           const { done, value } = await chunks.next()
@@ -285,12 +287,12 @@ export class ToolRegistry implements Iterable<Tool> {
     const drain = async (): Promise<void> => {
       if (begun) return
       begun = true
-      for await (const _ of { [Symbol.asyncIterator]: taken });
+      for await (const _ of { [Symbol.asyncIterator]: takeChunks });
     }
     return {
       [Symbol.asyncIterator]: () => {
         begun = true
-        return taken()
+        return takeChunks()
       },
       result: {
         // A loop that begins in the same turn comes first.
@@ -305,11 +307,11 @@ export class ToolRegistry implements Iterable<Tool> {
   metrics(name: string): ToolMetrics {
     const { calls = 0, errors = 0, latencies = [], lastError = null } = this.usage.get(this.require(name).name) ?? {}
     const sorted = [...latencies].sort((a, b) => a - b)
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
-    return { calls, errors, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), lastError }
+    const findPercentile = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+    return { calls, errors, p50Ms: findPercentile(0.5), p95Ms: findPercentile(0.95), p99Ms: findPercentile(0.99), lastError }
   }
 
-  private changed(): this {
+  private noteChange(): this {
     this.index = null
     for (const listener of this.listeners) listener()
     return this
@@ -325,7 +327,7 @@ export class ToolRegistry implements Iterable<Tool> {
     throw new ToolError('not_registered', `Tool '${name}' not found${near.length === 0 ? '' : `; near it: ${near.join(', ')}`}`)
   }
 
-  private invocation(signal: AbortSignal, { progress, client }: CallOptions): Invocation {
+  private makeInvocation(signal: AbortSignal, { progress, client }: CallOptions): Invocation {
     const callId = `call_${++this.calls}`
     return {
       runId: 'registry',
@@ -339,10 +341,10 @@ export class ToolRegistry implements Iterable<Tool> {
     }
   }
 
-  private outcome(tool: Tool, args: unknown, call: Invocation, timeoutMs: number | undefined): Promise<Invoked> {
+  private invokeTool(tool: Tool, args: unknown, call: Invocation, timeoutMs: number | undefined): Promise<Invoked> {
     if (call.signal.aborted)
       return Promise.resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } })
-    return limited(
+    return limitOutcome(
       invoke(tool, args, call, (name) => this.get(name) ?? null),
       tool,
       call.signal,
@@ -350,14 +352,14 @@ export class ToolRegistry implements Iterable<Tool> {
     )
   }
 
-  private async *chunks(
+  private async *iterateChunks(
     tool: Tool,
     args: { readonly [key: string]: unknown },
     call: Invocation,
     options: CallOptions,
   ): AsyncGenerator<Chunk, unknown, void> {
     let index = 0
-    const chunk = (content: unknown, isFinal: boolean): Chunk => ({
+    const makeChunk = (content: unknown, isFinal: boolean): Chunk => ({
       streamId: call.callId,
       chunkIndex: index++,
       content,
@@ -370,16 +372,16 @@ export class ToolRegistry implements Iterable<Tool> {
     if (tool.prepare === null) {
       started = tool.execute(
         checked.value,
-        contextOf(call, (name) => this.get(name) ?? null, tool),
+        makeContext(call, (name) => this.get(name) ?? null, tool),
       )
       if (started instanceof Promise) started = await started
     }
     if (!isStream(started)) {
       const value =
         tool.prepare === null
-          ? valueOf(await this.outcome({ ...tool, execute: () => started }, args, call, options.timeoutMs))
-          : valueOf(await this.outcome(tool, args, call, options.timeoutMs))
-      yield chunk(value, true)
+          ? getValue(await this.invokeTool({ ...tool, execute: () => started }, args, call, options.timeoutMs))
+          : getValue(await this.invokeTool(tool, args, call, options.timeoutMs))
+      yield makeChunk(value, true)
       return value
     }
     const stream = started
@@ -388,20 +390,20 @@ export class ToolRegistry implements Iterable<Tool> {
         if (call.signal.aborted) throw new ToolError('cancelled', `Tool '${tool.name}' was cancelled`)
         const { done, value } = await stream.next()
         if (done === true) {
-          const last = valueOf(await this.outcome({ ...tool, execute: () => value }, args, call, options.timeoutMs))
-          yield chunk(last, true)
+          const last = getValue(await this.invokeTool({ ...tool, execute: () => value }, args, call, options.timeoutMs))
+          yield makeChunk(last, true)
           return last
         }
-        yield chunk(value, false)
+        yield makeChunk(value, false)
       }
     } catch (cause) {
-      throw cause instanceof ToolError ? cause : ToolError.of(toolErrorData(cause))
+      throw cause instanceof ToolError ? cause : ToolError.of(toToolErrorData(cause))
     } finally {
       await stream.return?.()
     }
   }
 
-  private async counted(tool: Tool, work: () => Promise<Invoked>): Promise<Invoked> {
+  private async countUse(tool: Tool, work: () => Promise<Invoked>): Promise<Invoked> {
     let usage = this.usage.get(tool.name)
     if (usage === undefined) this.usage.set(tool.name, (usage = { calls: 0, errors: 0, latencies: [], lastError: null }))
     const before = performance.now()

@@ -81,7 +81,7 @@ export function isThrownAlways(code: string): boolean {
   return THROWN.has(code)
 }
 
-export function failureResponse(operation: string, error: ToolErrorData): StandardResponse<never> {
+export function makeFailureResponse(operation: string, error: ToolErrorData): StandardResponse<never> {
   return respond.fail(operation, error)
 }
 
@@ -92,7 +92,7 @@ export function isStandardResponse(value: unknown): value is StandardResponse {
 }
 
 /** Schema of the record around a result. */
-export function standardSchemaOf(result: JsonSchema | null): JsonSchema {
+export function makeStandardSchema(result: JsonSchema | null): JsonSchema {
   const { $defs, ...own } = result ?? {}
   return {
     type: 'object',

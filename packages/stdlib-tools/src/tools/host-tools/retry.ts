@@ -1,6 +1,6 @@
 // Ready-made retry policies for definitions of tools, and the delays of a policy as a pure function.
 
-import { backoffDelay as rawDelay } from '../dispatch/retry.js'
+import { computeBackoff as rawDelay } from '../dispatch/retry.js'
 import type { RetryDefinition } from './define.js'
 
 export const retryPresets = {

@@ -58,7 +58,7 @@ export class SchemaCheck {
       for (const [key, inner] of Object.entries(node)) {
         // Data in a schema is no schema, and members of these are names.
         if (!isName && (key === 'enum' || key === 'const' || key === 'default' || key === 'examples')) {
-          nodes += sizeOf(inner, MOST_NODES - nodes)
+          nodes += measureSize(inner, MOST_NODES - nodes)
           if (nodes > MOST_NODES) throw new SchemaLimitError(`the schema has more than ${MOST_NODES} parts`)
           continue
         }
@@ -120,7 +120,7 @@ export class SchemaCheck {
       (ref) => this.resolve(ref),
       (pattern) => this.patterns.get(pattern),
       this.tracks,
-    ).node(this.root, value, '$', 0, null)
+    ).checkNode(this.root, value, '$', 0, null)
   }
 }
 
@@ -128,7 +128,7 @@ export class SchemaCheck {
 const NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
 /** Parts of a piece of data, as far as `most`. */
-function sizeOf(value: unknown, most: number): number {
+function measureSize(value: unknown, most: number): number {
   const pending = [value]
   let size = 0
   for (let next = pending.pop(); pending.length > 0 || next !== undefined; next = pending.pop()) {
@@ -156,18 +156,18 @@ class Run {
     this.tracks = tracks
   }
 
-  node(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+  checkNode(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     if (schema === true || schema === undefined) return null
-    if (schema === false) return wrong('False boolean schema.')
-    if (!isObject(schema)) return wrong('The schema is neither an object nor a bool.')
+    if (schema === false) return makeIssue('False boolean schema.')
+    if (!isObject(schema)) return makeIssue('The schema is neither an object nor a bool.')
     if (++this.steps > MOST_STEPS || depth > DEEPEST_CHECK)
-      return wrong('Checking this against its schema takes too long: its references multiply, or never end.')
+      return makeIssue('Checking this against its schema takes too long: its references multiply, or never end.')
     const own: Seen | null = this.tracks ? { keys: new Set(), items: 0 } : null
     const issue =
-      this.simple(schema, value, path) ??
-      this.combined(schema, value, path, depth, own) ??
-      this.inside(schema, value, path, depth, own)
+      this.checkSimple(schema, value, path) ??
+      this.checkCombined(schema, value, path, depth, own) ??
+      this.checkInside(schema, value, path, depth, own)
     if (issue === null && seen !== null && own !== null) {
       for (const key of own.keys) seen.keys.add(key)
       seen.items = Math.max(seen.items, own.items)
@@ -175,61 +175,65 @@ class Run {
     return issue
   }
 
-  private simple(schema: Schema, value: unknown, path: string): SchemaIssue | null {
-    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+  private checkSimple(schema: Schema, value: unknown, path: string): SchemaIssue | null {
+    const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const { type, enum: choices, format } = schema
     if (type !== undefined) {
       const types = (Array.isArray(type) ? (type as unknown[]) : [type]).map((each) =>
-        typeof each === 'string' ? each : shortJson(each),
+        typeof each === 'string' ? each : formatShortJson(each),
       )
       if (!types.some((each) => hasType(value, each)))
         return typeof value === 'number' && Number.isInteger(value) && types.includes('integer')
-          ? wrong('An integer of more than 64 bits was rounded. Send it as a text, or declare a "number".')
-          : wrong(`Instance type "${typeOf(value)}" is invalid. Expected "${types.join('", "')}".`)
+          ? makeIssue('An integer of more than 64 bits was rounded. Send it as a text, or declare a "number".')
+          : makeIssue(`Instance type "${nameType(value)}" is invalid. Expected "${types.join('", "')}".`)
     }
-    if ('const' in schema && !same(schema['const'], value)) return wrong(`Instance does not match ${shortJson(schema['const'])}.`)
+    if ('const' in schema && !isSame(schema['const'], value))
+      return makeIssue(`Instance does not match ${formatShortJson(schema['const'])}.`)
     if (Array.isArray(choices)) {
       this.steps += choices.length
-      if (!choices.some((each) => same(each, value))) return wrong(`Instance does not match any of ${shortJson(choices)}.`)
+      if (!choices.some((each) => isSame(each, value)))
+        return makeIssue(`Instance does not match any of ${formatShortJson(choices)}.`)
     }
-    if (isTyped(value)) return this.number(schema, value as number | bigint, path)
+    if (isTyped(value)) return this.checkNumber(schema, value as number | bigint, path)
     if (typeof value !== 'string') return null
     this.steps += value.length >> 8
     const { minLength, maxLength, pattern } = schema
     if (typeof minLength === 'number' || typeof maxLength === 'number') {
-      const length = lengthOf(value)
-      if (typeof minLength === 'number' && length < minLength) return wrong(`String is too short (${length} < ${minLength}).`)
-      if (typeof maxLength === 'number' && length > maxLength) return wrong(`String is too long (${length} > ${maxLength}).`)
+      const length = countCharacters(value)
+      if (typeof minLength === 'number' && length < minLength) return makeIssue(`String is too short (${length} < ${minLength}).`)
+      if (typeof maxLength === 'number' && length > maxLength) return makeIssue(`String is too long (${length} > ${maxLength}).`)
     }
-    if (typeof pattern === 'string' && !testRegex(this.pattern(pattern)!, value)) return wrong('String does not match pattern.')
+    if (typeof pattern === 'string' && !testRegex(this.pattern(pattern)!, value))
+      return makeIssue('String does not match pattern.')
     if (typeof format === 'string' && Object.hasOwn(FORMATS, format) && !FORMATS[format]!(value))
-      return wrong(`String does not match format "${format}".`)
+      return makeIssue(`String does not match format "${format}".`)
     return null
   }
 
-  private number(schema: Schema, value: number | bigint, path: string): SchemaIssue | null {
+  private checkNumber(schema: Schema, value: number | bigint, path: string): SchemaIssue | null {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-    const wrong = (reason: string): SchemaIssue => ({ path, reason: `${value} is ${reason}.` })
-    if (typeof minimum === 'number' && value < minimum) return wrong(`less than ${minimum}`)
-    if (typeof maximum === 'number' && value > maximum) return wrong(`greater than ${maximum}`)
+    const makeIssue = (reason: string): SchemaIssue => ({ path, reason: `${value} is ${reason}.` })
+    if (typeof minimum === 'number' && value < minimum) return makeIssue(`less than ${minimum}`)
+    if (typeof maximum === 'number' && value > maximum) return makeIssue(`greater than ${maximum}`)
     if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
-      return wrong(`less than or equal to ${exclusiveMinimum}`)
+      return makeIssue(`less than or equal to ${exclusiveMinimum}`)
     if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
-      return wrong(`greater than or equal to ${exclusiveMaximum}`)
-    if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf)) return wrong(`not a multiple of ${multipleOf}`)
+      return makeIssue(`greater than or equal to ${exclusiveMaximum}`)
+    if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf)) return makeIssue(`not a multiple of ${multipleOf}`)
     return null
   }
 
-  private combined(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    const inner = (part: unknown, into: Seen | null = seen): SchemaIssue | null => this.node(part, value, path, depth + 1, into)
+  private checkCombined(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const checkInner = (part: unknown, into: Seen | null = seen): SchemaIssue | null =>
+      this.checkNode(part, value, path, depth + 1, into)
     for (const key of ['$ref', '$dynamicRef', '$recursiveRef']) {
       const ref = schema[key]
-      const issue = typeof ref === 'string' ? inner(this.resolve(ref)) : null
+      const issue = typeof ref === 'string' ? checkInner(this.resolve(ref)) : null
       if (issue !== null) return issue
     }
     const { allOf, anyOf, oneOf, not } = schema
     for (const part of Array.isArray(allOf) ? (allOf as readonly unknown[]) : []) {
-      const issue = inner(part)
+      const issue = checkInner(part)
       if (issue !== null) return issue
     }
     for (const [parts, most] of [
@@ -240,7 +244,7 @@ class Run {
       let matches = 0
       let last: SchemaIssue | null = null
       for (const part of parts as readonly unknown[]) {
-        const issue = inner(part)
+        const issue = checkInner(part)
         if (issue === null) matches++
         else last = issue
         if (matches > 0 && most === Infinity && seen === null) break
@@ -248,34 +252,34 @@ class Run {
       if (matches === 0) return last ?? { path, reason: 'Instance does not match any subschemas.' }
       if (matches > most) return { path, reason: `Instance does not match exactly one subschema (${matches} matches).` }
     }
-    if (not !== undefined && inner(not, null) === null) return { path, reason: 'Instance matched "not" schema.' }
+    if (not !== undefined && checkInner(not, null) === null) return { path, reason: 'Instance matched "not" schema.' }
     if (schema['if'] === undefined) return null
-    return inner(schema['if']) === null ? inner(schema['then']) : inner(schema['else'])
+    return checkInner(schema['if']) === null ? checkInner(schema['then']) : checkInner(schema['else'])
   }
 
-  private inside(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    if (Array.isArray(value)) return this.items(schema, value, path, depth, seen)
-    return isObject(value) ? this.members(schema, value, path, depth, seen) : null
+  private checkInside(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    if (Array.isArray(value)) return this.checkItems(schema, value, path, depth, seen)
+    return isObject(value) ? this.checkMembers(schema, value, path, depth, seen) : null
   }
 
-  private members(schema: Schema, value: Schema, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+  private checkMembers(schema: Schema, value: Schema, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+    const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const keys = Object.keys(value).filter((key) => value[key] !== undefined)
     const { required, minProperties, maxProperties, propertyNames, properties, patternProperties, additionalProperties } = schema
     for (const key of Array.isArray(required) ? required.map(String) : [])
       if (!Object.hasOwn(value, key) || value[key] === undefined)
-        return wrong(`Instance does not have required property "${key}".`)
+        return makeIssue(`Instance does not have required property "${key}".`)
     if (typeof minProperties === 'number' && keys.length < minProperties)
-      return wrong(`Instance does not have at least ${minProperties} properties.`)
+      return makeIssue(`Instance does not have at least ${minProperties} properties.`)
     if (typeof maxProperties === 'number' && keys.length > maxProperties)
-      return wrong(`Instance has more than ${maxProperties} properties.`)
+      return makeIssue(`Instance has more than ${maxProperties} properties.`)
     for (const name of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
       const dependent = schema[name]
       for (const [key, needed] of isObject(dependent) ? Object.entries(dependent) : []) {
         if (!Object.hasOwn(value, key)) continue
         const missing = Array.isArray(needed) ? needed.map(String).find((each) => !Object.hasOwn(value, each)) : undefined
-        if (missing !== undefined) return wrong(`Instance has "${key}" but does not have "${missing}".`)
-        const issue = Array.isArray(needed) ? null : this.node(needed, value, path, depth + 1, seen)
+        if (missing !== undefined) return makeIssue(`Instance has "${key}" but does not have "${missing}".`)
+        const issue = Array.isArray(needed) ? null : this.checkNode(needed, value, path, depth + 1, seen)
         if (issue !== null) return issue
       }
     }
@@ -283,28 +287,29 @@ class Run {
       ? Object.entries(patternProperties).map(([text, part]) => [this.pattern(text)!, part] as const)
       : []
     for (const key of keys) {
-      const inner = (part: unknown): SchemaIssue | null => this.node(part, value[key], `${path}.${key}`, depth + 1, null)
+      const checkInner = (part: unknown): SchemaIssue | null =>
+        this.checkNode(part, value[key], `${path}.${key}`, depth + 1, null)
       if (propertyNames !== undefined) {
-        const issue = this.node(propertyNames, key, path, depth + 1, null)
-        if (issue !== null) return wrong(`Property name "${key}" does not match schema.`)
+        const issue = this.checkNode(propertyNames, key, path, depth + 1, null)
+        if (issue !== null) return makeIssue(`Property name "${key}" does not match schema.`)
       }
       let isKnown = false
       if (isObject(properties) && Object.hasOwn(properties, key)) {
         isKnown = true
-        const issue = inner(properties[key])
+        const issue = checkInner(properties[key])
         if (issue !== null) return issue
       }
       this.steps += patterns.length
       for (const [pattern, part] of patterns) {
         if (!testRegex(pattern, key)) continue
         isKnown = true
-        const issue = inner(part)
+        const issue = checkInner(part)
         if (issue !== null) return issue
       }
       if (!isKnown && additionalProperties !== undefined) {
-        if (additionalProperties === false) return wrong(`Property "${key}" does not match additional properties schema.`)
+        if (additionalProperties === false) return makeIssue(`Property "${key}" does not match additional properties schema.`)
         isKnown = true
-        const issue = inner(additionalProperties)
+        const issue = checkInner(additionalProperties)
         if (issue !== null) return issue
       }
       if (isKnown) seen?.keys.add(key)
@@ -313,27 +318,33 @@ class Run {
     if (unevaluatedProperties === undefined || seen === null) return null
     for (const key of keys) {
       if (seen.keys.has(key)) continue
-      if (this.node(unevaluatedProperties, value[key], `${path}.${key}`, depth + 1, null) !== null)
-        return wrong(`Property "${key}" does not match unevaluated properties schema.`)
+      if (this.checkNode(unevaluatedProperties, value[key], `${path}.${key}`, depth + 1, null) !== null)
+        return makeIssue(`Property "${key}" does not match unevaluated properties schema.`)
       seen.keys.add(key)
     }
     return null
   }
 
-  private items(schema: Schema, value: readonly unknown[], path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    const wrong = (reason: string): SchemaIssue => ({ path, reason })
+  private checkItems(
+    schema: Schema,
+    value: readonly unknown[],
+    path: string,
+    depth: number,
+    seen: Seen | null,
+  ): SchemaIssue | null {
+    const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const { minItems, maxItems, uniqueItems, prefixItems, items, contains, unevaluatedItems } = schema
     if (typeof maxItems === 'number' && value.length > maxItems)
-      return wrong(`Array has too many items (${value.length} > ${maxItems}).`)
+      return makeIssue(`Array has too many items (${value.length} > ${maxItems}).`)
     if (typeof minItems === 'number' && value.length < minItems)
-      return wrong(`Array has too few items (${value.length} < ${minItems}).`)
+      return makeIssue(`Array has too few items (${value.length} < ${minItems}).`)
     // Before 2020-12 a list of schemas stood under `items`.
     const first = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly unknown[]
     const rest = Array.isArray(items) ? schema['additionalItems'] : items
     for (let at = 0; at < value.length; at++) {
       const part = at < first.length ? first[at] : rest
       if (part === undefined) break
-      const issue = this.node(part, value[at], `${path}.${at}`, depth + 1, null)
+      const issue = this.checkNode(part, value[at], `${path}.${at}`, depth + 1, null)
       if (issue !== null) return issue
       if (seen !== null) seen.items = Math.max(seen.items, at + 1)
     }
@@ -341,30 +352,30 @@ class Run {
       const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1
       const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity
       let found = 0
-      for (const item of value) if (this.node(contains, item, path, depth + 1, null) === null) found++
-      if (found < least) return wrong('Array does not contain item matching schema.')
-      if (found > most) return wrong(`Array may contain at most ${most} items matching schema. ${found} items were found.`)
+      for (const item of value) if (this.checkNode(contains, item, path, depth + 1, null) === null) found++
+      if (found < least) return makeIssue('Array does not contain item matching schema.')
+      if (found > most) return makeIssue(`Array may contain at most ${most} items matching schema. ${found} items were found.`)
     }
     if (uniqueItems === true) {
       const known = new Map<string, number>()
       for (const [at, item] of value.entries()) {
-        const text = canonical(item)
+        const text = stringifyCanonical(item)
         this.steps += text.length >> 8
         const before = known.get(text)
-        if (before !== undefined) return wrong(`Duplicate items at indexes ${before} and ${at}.`)
+        if (before !== undefined) return makeIssue(`Duplicate items at indexes ${before} and ${at}.`)
         known.set(text, at)
       }
     }
     if (unevaluatedItems === undefined || seen === null) return null
     for (let at = seen.items; at < value.length; at++)
-      if (this.node(unevaluatedItems, value[at], `${path}.${at}`, depth + 1, null) !== null)
-        return wrong('Items did not match unevaluated items schema.')
+      if (this.checkNode(unevaluatedItems, value[at], `${path}.${at}`, depth + 1, null) !== null)
+        return makeIssue('Items did not match unevaluated items schema.')
     seen.items = value.length
     return null
   }
 }
 
-function typeOf(value: unknown): string {
+function nameType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value === 'bigint' ? 'number' : typeof value
@@ -374,10 +385,10 @@ function hasType(value: unknown, type: string): boolean {
   // Beyond 64 bits, who reads JSON has rounded it.
   if (type === 'integer')
     return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
-  return typeOf(value) === type
+  return nameType(value) === type
 }
 
-function lengthOf(text: string): number {
+function countCharacters(text: string): number {
   let length = 0
   for (const _ of text) length++
   return length
@@ -386,7 +397,7 @@ function lengthOf(text: string): number {
 function isMultiple(value: number | bigint, of: number): boolean {
   if (!(of > 0) || !Number.isFinite(of)) return false
   if (typeof value === 'bigint') return Number.isInteger(of) && value % BigInt(of) === 0n
-  const [a, b] = [decimalOf(value), decimalOf(of)]
+  const [a, b] = [toDecimal(value), toDecimal(of)]
   const places = Math.max(a.places, b.places)
   // Far apart in size, no text of theirs is worth its length.
   if (places > 400) return false
@@ -394,7 +405,7 @@ function isMultiple(value: number | bigint, of: number): boolean {
 }
 
 /** A number as digits and how many of them stand behind the point. */
-function decimalOf(value: number): { readonly digits: bigint; readonly places: number } {
+function toDecimal(value: number): { readonly digits: bigint; readonly places: number } {
   const [mantissa = '0', exponent = '0'] = Math.abs(value).toString().split('e')
   const [whole = '0', part = ''] = mantissa.split('.')
   const places = part.length - Number(exponent)
@@ -402,15 +413,17 @@ function decimalOf(value: number): { readonly digits: bigint; readonly places: n
   return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 }
 }
 
-const same = (a: unknown, b: unknown): boolean =>
-  typeof a === 'object' && a !== null ? canonical(a) === canonical(b) : normal(a) === normal(b)
+const isSame = (a: unknown, b: unknown): boolean =>
+  typeof a === 'object' && a !== null
+    ? stringifyCanonical(a) === stringifyCanonical(b)
+    : normalizeNumber(a) === normalizeNumber(b)
 
-function normal(value: unknown): unknown {
+function normalizeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
 /** Equal for equal data: keys sorted, numbers by value. */
-function canonical(value: unknown): string {
+function stringifyCanonical(value: unknown): string {
   return (
     JSON.stringify(value, (_key, each: unknown) => {
       if (typeof each === 'bigint') return { bigint: String(each) }
@@ -419,8 +432,8 @@ function canonical(value: unknown): string {
   )
 }
 
-function shortJson(value: unknown): string {
-  const text = canonical(value)
+function formatShortJson(value: unknown): string {
+  const text = stringifyCanonical(value)
   return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }
 

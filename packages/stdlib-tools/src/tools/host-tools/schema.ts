@@ -56,20 +56,20 @@ export class SchemaError extends Error {
 /** Throws SchemaError when the schema has no JSON Schema form. `side` is what a value has before or after transformations. */
 export function compileSchema(schema: AnySchema, side: 'input' | 'output' = 'input'): CompiledSchema {
   return isStandard(schema)
-    ? { json: jsonSchemaOf(schema, side), check: standardCheck(schema) }
-    : { json: schema, check: jsonCheck(schema) }
+    ? { json: makeJsonSchema(schema, side), check: makeStandardCheck(schema) }
+    : { json: schema, check: makeJsonCheck(schema) }
 }
 
 /** The JSON Schema of a schema of any kind. Throws SchemaError when there is none. */
 export function toJsonSchema(schema: AnySchema, side: 'input' | 'output' = 'input'): JsonSchema {
-  return isStandard(schema) ? jsonSchemaOf(schema, side) : schema
+  return isStandard(schema) ? makeJsonSchema(schema, side) : schema
 }
 
 function isStandard(schema: AnySchema): schema is StandardSchema<unknown, unknown> {
   return '~standard' in schema
 }
 
-function jsonSchemaOf(schema: StandardSchema<unknown, unknown>, side: 'input' | 'output'): JsonSchema {
+function makeJsonSchema(schema: StandardSchema<unknown, unknown>, side: 'input' | 'output'): JsonSchema {
   type Convert = (options: { readonly [key: string]: unknown }) => JsonSchema
   const standard = (schema['~standard'] as { readonly jsonSchema?: { readonly [side: string]: Convert | undefined } }).jsonSchema
   const own = (schema as { readonly toJSONSchema?: Convert }).toJSONSchema
@@ -102,11 +102,11 @@ function withoutNoise(schema: JsonSchema): JsonSchema {
   return clean(schema) as JsonSchema
 }
 
-function standardCheck(schema: StandardSchema<unknown, unknown>): CompiledSchema['check'] {
+function makeStandardCheck(schema: StandardSchema<unknown, unknown>): CompiledSchema['check'] {
   const read = (result: StandardResult<unknown>): CheckResult => {
     if (result.issues === undefined) return { ok: true, value: result.value }
     const issue = result.issues[0]
-    return { ok: false, path: pathText(issue?.path ?? []), reason: issue?.message ?? 'invalid' }
+    return { ok: false, path: formatPath(issue?.path ?? []), reason: issue?.message ?? 'invalid' }
   }
   return (value) => {
     const result = schema['~standard'].validate(value)
@@ -114,7 +114,7 @@ function standardCheck(schema: StandardSchema<unknown, unknown>): CompiledSchema
   }
 }
 
-function pathText(path: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
+function formatPath(path: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
   let text = '$'
   for (const part of path) {
     const key = typeof part === 'object' ? part.key : part
@@ -124,7 +124,7 @@ function pathText(path: readonly (PropertyKey | { readonly key: PropertyKey })[]
 }
 
 /** An interpreting check: it needs no code generation, so it runs under a strict content security policy. */
-function jsonCheck(schema: JsonSchema): CompiledSchema['check'] {
+function makeJsonCheck(schema: JsonSchema): CompiledSchema['check'] {
   let read: SchemaCheck
   try {
     read = new SchemaCheck(schema)

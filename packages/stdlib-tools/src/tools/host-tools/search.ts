@@ -20,18 +20,18 @@ const K = 1.2
 const B = 0.75
 const EXACT = 1000
 
-export function indexOf(tools: Iterable<Tool>): SearchIndex {
+export function indexTools(tools: Iterable<Tool>): SearchIndex {
   const entries: Entry[] = []
   const documents = new Map<string, number>()
   for (const tool of tools) {
     const counts = new Map<string, number>()
-    const words = wordsOf(tool)
+    const words = listWords(tool)
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
     for (const word of counts.keys()) documents.set(word, (documents.get(word) ?? 0) + 1)
     entries.push({ tool, counts, length: words.length })
   }
   const average = entries.reduce((sum, entry) => sum + entry.length, 0) / Math.max(1, entries.length)
-  const scoreOf = (entry: Entry, words: readonly string[]): number => {
+  const scoreEntry = (entry: Entry, words: readonly string[]): number => {
     let score = 0
     for (const word of words) {
       const count = entry.counts.get(word) ?? 0
@@ -49,7 +49,7 @@ export function indexOf(tools: Iterable<Tool>): SearchIndex {
       return entries
         .map((entry) => {
           const isNamed = [entry.tool.name, ...entry.tool.aliases].some((each) => each.toLowerCase() === name)
-          return { tool: entry.tool, score: scoreOf(entry, wanted) + (isNamed ? EXACT : 0) }
+          return { tool: entry.tool, score: scoreEntry(entry, wanted) + (isNamed ? EXACT : 0) }
         })
         .filter(({ score }) => score > 0 || wanted.length === 0)
         .sort((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1))
@@ -57,7 +57,7 @@ export function indexOf(tools: Iterable<Tool>): SearchIndex {
   }
 }
 
-function wordsOf(tool: Tool): readonly string[] {
+function listWords(tool: Tool): readonly string[] {
   const properties = tool.input?.json['properties']
   const parameters = isSchema(properties) ? Object.keys(properties) : []
   return [tool.name, ...tool.aliases, tool.description, ...parameters].flatMap(split)

@@ -85,10 +85,10 @@ test.each([
 })
 
 test('presets and their delays', () => {
-  const delays = (policy: Parameters<typeof backoffDelay>[0], count: number): number[] =>
+  const listDelays = (policy: Parameters<typeof backoffDelay>[0], count: number): number[] =>
     Array.from({ length: count }, (_, n) => backoffDelay(policy, n))
-  expect(delays({ backoff: 'fibonacci' }, 7)).toEqual([100, 100, 200, 300, 500, 800, 1300])
-  expect(delays({}, 9)).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
-  expect(delays(retryPresets.rateLimit, retryPresets.rateLimit.maxRetries)).toEqual([1000, 2000, 4000, 8000, 16_000])
-  expect(delays(retryPresets.aggressive, 3)).toEqual([50, 100, 150])
+  expect(listDelays({ backoff: 'fibonacci' }, 7)).toEqual([100, 100, 200, 300, 500, 800, 1300])
+  expect(listDelays({}, 9)).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
+  expect(listDelays(retryPresets.rateLimit, retryPresets.rateLimit.maxRetries)).toEqual([1000, 2000, 4000, 8000, 16_000])
+  expect(listDelays(retryPresets.aggressive, 3)).toEqual([50, 100, 150])
 })

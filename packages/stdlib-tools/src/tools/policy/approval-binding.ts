@@ -3,23 +3,23 @@
 // clearly a yes, is a no.
 
 import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
-import { HarnDict, HarnList, sortedJson } from '@bridle/vm/families'
+import { HarnDict, HarnList, stringifySorted } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
-import { aliasGrants, grantsFor, recordOf, withPins } from './grants.js'
+import { listAliasGrants, listGrantsFor, toRecord, withPins } from './grants.js'
 import { knowsParameter, withDefaults } from '../definitions/arguments.js'
-import { factsOfEntry } from '../definitions/entry.js'
+import { getEntryFacts } from '../definitions/entry.js'
 import type { CalledTool } from '../dispatch/identity.js'
-import { schemaHashOf } from '../definitions/pins.js'
+import { hashEntrySchemas } from '../definitions/pins.js'
 import type { AppliedGrant } from './grants.js'
 
 /** How long an answer counts after its question. */
 export const APPROVAL_MS = 24 * 60 * 60 * 1000
 
 /** What will execute, in words that do not depend on the name by which the script calls it. */
-export function executionOf({ shown: tool, identity }: CalledTool, entry: Value): string {
+export function describeExecution({ shown: tool, identity }: CalledTool, entry: Value): string {
   if (identity.key !== undefined) return identity.key
   if (!(entry instanceof HarnDict)) return `tool:${tool}`
-  const { executor, target } = factsOfEntry(entry)
+  const { executor, target } = getEntryFacts(entry)
   const known = executorNamed(executor)
   const judged = known === null ? null : factsOfExecutor(known).identity
   if (judged === 'host') return `host:${target.host_capability ?? tool}`
@@ -28,21 +28,21 @@ export function executionOf({ shown: tool, identity }: CalledTool, entry: Value)
 }
 
 /** SHA-256 over tool, version, schemas and arguments. */
-export function bindingOf(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict): string {
-  const version = entry instanceof HarnDict ? factsOfEntry(entry).version : null
-  const schemas = entry instanceof HarnDict ? schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry) : null
-  const text = sortedJson(new HarnList([executionOf(tool, entry), version, schemas, args]))
+export function computeBinding(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict): string {
+  const version = entry instanceof HarnDict ? getEntryFacts(entry).version : null
+  const schemas = entry instanceof HarnDict ? hashEntrySchemas((bytes) => ctx.machine.hashHex(bytes), entry) : null
+  const text = stringifySorted(new HarnList([describeExecution(tool, entry), version, schemas, args]))
   ctx.charge(text.length >> 6, text.length)
   return `sha256:${ctx.machine.sha256Hex(text)}`
 }
 
 /** Arguments with what the dispatch adds to them: pins of the grants, and defaults. */
-export function finalArguments(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict, alias: Value = null): HarnDict {
+export function completeArguments(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict, alias: Value = null): HarnDict {
   if (!(entry instanceof HarnDict)) return args
-  const { parameters, paths, urls, grants } = factsOfEntry(entry)
-  const own: AppliedGrant[] = alias instanceof HarnDict ? [...aliasGrants(alias)] : []
-  if (grants instanceof HarnDict) own.push({ id: `tool:${tool.shown}`, scope: 'tool', grant: recordOf(grants) })
-  const applied = grantsFor(ctx, { named: tool.identity, own })
+  const { parameters, paths, urls, grants } = getEntryFacts(entry)
+  const own: AppliedGrant[] = alias instanceof HarnDict ? [...listAliasGrants(alias)] : []
+  if (grants instanceof HarnDict) own.push({ id: `tool:${tool.shown}`, scope: 'tool', grant: toRecord(grants) })
+  const applied = listGrantsFor(ctx, { named: tool.identity, own })
   // A call that no grant allows is refused by the dispatch.
   if (typeof applied === 'string') return args
   const pinned =
@@ -63,10 +63,10 @@ const CHOICES = ['optionId', 'option_id', 'optionKind', 'option_kind', 'option',
 /** Options that let a call happen, as clients of the Agent Client Protocol name them; ids are ours (`remoteApproval`). */
 const ALLOWING: ReadonlySet<string> = new Set(['allow', 'allow-once', 'allow-always', 'allowonce', 'allowalways'])
 
-const word = (value: Value): string => (typeof value === 'string' ? value.toLowerCase().replaceAll('_', '-') : '')
+const normalizeWord = (value: Value): string => (typeof value === 'string' ? value.toLowerCase().replaceAll('_', '-') : '')
 
 function isAllowing(choice: Value): boolean {
-  if (!(choice instanceof HarnDict)) return ALLOWING.has(word(choice))
+  if (!(choice instanceof HarnDict)) return ALLOWING.has(normalizeWord(choice))
   const named = [...CHOICES, 'id'].map((key) => choice.get(key) ?? null).filter((value) => value !== null)
   return named.length > 0 && named.every(isAllowing)
 }
@@ -89,6 +89,6 @@ export function isYes(answer: HarnDict): boolean {
 }
 
 /** The hash that an answer says it is for; null when it names none. */
-export function boundTo(answer: HarnDict): Value {
+export function readBinding(answer: HarnDict): Value {
   return answer.get('binding') ?? null
 }

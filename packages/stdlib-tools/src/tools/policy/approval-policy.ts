@@ -2,12 +2,12 @@
 // for the paths that writing tools may touch. Under nested scopes each policy judges by itself, and the strictest decision counts: an inner
 // one that approves everything does not answer for an outer one that asks.
 
-import { innermostScope, pushScope } from '../../library/task-scopes.js'
+import { findInnermostScope, pushScope } from '../../library/task-scopes.js'
 import { HarnDict, HarnList } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
-import { everyName } from '../dispatch/identity.js'
+import { listEveryName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
-import { globOne } from './tool-policy.js'
+import { matchesGlob } from './tool-policy.js'
 import { isAbsolutePath, normalizePath } from '../../library/files/lexical-path.js'
 import type { ToolAnnotations } from './tool-policy.js'
 
@@ -29,7 +29,7 @@ export type ApprovalDecision =
 const READ_ONLY_KINDS: ReadonlySet<string> = new Set(['read', 'search', 'think', 'fetch'])
 
 /** What a call would change, as hosts are told. */
-export function mutationOf(annotations: ToolAnnotations | undefined): string {
+export function describeMutation(annotations: ToolAnnotations | undefined): string {
   if (annotations === undefined) return 'other'
   if (READ_ONLY_KINDS.has(annotations.kind)) return 'read_only'
   switch (annotations.kind) {
@@ -45,7 +45,7 @@ export function mutationOf(annotations: ToolAnnotations | undefined): string {
   }
 }
 
-function texts(value: Value | undefined): string[] | null {
+function readTexts(value: Value | undefined): string[] | null {
   if (value === undefined) return []
   if (!(value instanceof HarnList)) return null
   const items = value.view()
@@ -55,50 +55,50 @@ function texts(value: Value | undefined): string[] | null {
 /** Null when it cannot be read. */
 export function readApprovalPolicy(value: Value): ApprovalPolicy | null {
   if (!(value instanceof HarnDict)) return null
-  const autoApprove = texts(value.get('auto_approve'))
-  const autoDeny = texts(value.get('auto_deny'))
-  const requireApproval = texts(value.get('require_approval'))
-  const writePaths = texts(value.get('write_path_allowlist'))
+  const autoApprove = readTexts(value.get('auto_approve'))
+  const autoDeny = readTexts(value.get('auto_deny'))
+  const requireApproval = readTexts(value.get('require_approval'))
+  const writePaths = readTexts(value.get('write_path_allowlist'))
   if (autoApprove === null || autoDeny === null || requireApproval === null || writePaths === null) return null
   return { autoApprove, autoDeny, requireApproval, writePaths, layers: [] }
 }
 
-const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])]
+const uniteLists = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])]
 
 /** Matches no tool and no path: what is left when two allow-lists have nothing in common must not read as "no list". */
 const NOTHING = ['']
 
 /** An empty side says nothing, so the other one holds; otherwise the patterns of one side that the other one covers. */
-function common(a: readonly string[], b: readonly string[]): readonly string[] {
+function intersectPatterns(a: readonly string[], b: readonly string[]): readonly string[] {
   if (a.length === 0) return b
   if (b.length === 0) return a
-  const both = union(
-    b.filter((inner) => a.some((outer) => globOne(outer, inner))),
-    a.filter((inner) => b.some((outer) => globOne(outer, inner))),
+  const both = uniteLists(
+    b.filter((inner) => a.some((outer) => matchesGlob(outer, inner))),
+    a.filter((inner) => b.some((outer) => matchesGlob(outer, inner))),
   )
   return both.length === 0 ? NOTHING : both
 }
 
-const layersOf = (policy: ApprovalPolicy): readonly ApprovalPolicy[] => (policy.layers.length === 0 ? [policy] : policy.layers)
+const listLayers = (policy: ApprovalPolicy): readonly ApprovalPolicy[] => (policy.layers.length === 0 ? [policy] : policy.layers)
 
-export function combined(outer: ApprovalPolicy, inner: ApprovalPolicy): ApprovalPolicy {
+export function combinePolicies(outer: ApprovalPolicy, inner: ApprovalPolicy): ApprovalPolicy {
   return {
-    autoApprove: common(outer.autoApprove, inner.autoApprove),
-    autoDeny: union(outer.autoDeny, inner.autoDeny),
-    requireApproval: union(outer.requireApproval, inner.requireApproval),
-    writePaths: common(outer.writePaths, inner.writePaths),
-    layers: [...layersOf(outer), ...layersOf(inner)],
+    autoApprove: intersectPatterns(outer.autoApprove, inner.autoApprove),
+    autoDeny: uniteLists(outer.autoDeny, inner.autoDeny),
+    requireApproval: uniteLists(outer.requireApproval, inner.requireApproval),
+    writePaths: intersectPatterns(outer.writePaths, inner.writePaths),
+    layers: [...listLayers(outer), ...listLayers(inner)],
   }
 }
 
-function policyDict(policy: ApprovalPolicy): HarnDict {
+function encodePolicy(policy: ApprovalPolicy): HarnDict {
   const list = (items: readonly string[]): HarnList => new HarnList([...items])
   return HarnDict.of({
     auto_approve: list(policy.autoApprove),
     auto_deny: list(policy.autoDeny),
     require_approval: list(policy.requireApproval),
     write_path_allowlist: list(policy.writePaths),
-    ...(policy.layers.length === 0 ? {} : { layers: new HarnList(policy.layers.map(policyDict)) }),
+    ...(policy.layers.length === 0 ? {} : { layers: new HarnList(policy.layers.map(encodePolicy)) }),
   })
 }
 
@@ -114,12 +114,12 @@ function readInstalled(installed: HarnDict): ApprovalPolicy | null {
 /** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
 const readPolicies = new WeakMap<object, ApprovalPolicy>()
 
-export function currentApprovalPolicy(ctx: Context): ApprovalPolicy | null {
-  return approvalPolicyOf(innermostScope(ctx, 'approvals'))
+export function findApprovalPolicy(ctx: Context): ApprovalPolicy | null {
+  return getApprovalPolicy(findInnermostScope(ctx, 'approvals'))
 }
 
 /** Of an installed scope. */
-export function approvalPolicyOf(installed: Value): ApprovalPolicy | null {
+export function getApprovalPolicy(installed: Value): ApprovalPolicy | null {
   if (!(installed instanceof HarnDict)) return null
   let policy = readPolicies.get(installed) ?? null
   if (policy === null && (policy = readInstalled(installed)) !== null) readPolicies.set(installed, policy)
@@ -128,12 +128,12 @@ export function approvalPolicyOf(installed: Value): ApprovalPolicy | null {
 
 /** Opens a scope; popScope(ctx, 'approvals') ends it. */
 export function pushApprovalPolicy(ctx: Context, policy: ApprovalPolicy): void {
-  const outer = currentApprovalPolicy(ctx)
-  pushScope(ctx, 'approvals', policyDict(outer === null ? policy : combined(outer, policy)))
+  const outer = findApprovalPolicy(ctx)
+  pushScope(ctx, 'approvals', encodePolicy(outer === null ? policy : combinePolicies(outer, policy)))
 }
 
 /** The paths that a call names in its declared path parameters. */
-export function declaredPaths(annotations: ToolAnnotations | undefined, args: Value): string[] {
+export function listDeclaredPaths(annotations: ToolAnnotations | undefined, args: Value): string[] {
   if (annotations === undefined || !(args instanceof HarnDict)) return []
   const found: string[] = []
   for (const name of annotations.pathParams) {
@@ -145,7 +145,7 @@ export function declaredPaths(annotations: ToolAnnotations | undefined, args: Va
 }
 
 /** The ways a path can be written: as given, normalised, relative to the workspace, absolute. */
-function formsOf(path: string, workspace: string): string[] {
+function listForms(path: string, workspace: string): string[] {
   const normal = normalizePath(path)
   const absolute = isAbsolutePath(path) ? normal : normalizePath(`${workspace}/${path}`)
   const forms = [path, normal, absolute]
@@ -174,21 +174,21 @@ export function decideApproval(policy: ApprovalPolicy, call: ApprovalCall): Appr
 function decideAlone(policy: ApprovalPolicy, call: ApprovalCall): ApprovalDecision {
   const { annotations } = call
   const { shown: tool, identity } = call.tool
-  const denying = firstMatching(policy.autoDeny, everyName(identity))
+  const denying = findFirstMatching(policy.autoDeny, listEveryName(identity))
   if (denying !== undefined) return { kind: 'denied', reason: `tool '${tool}' matches deny pattern '${denying}'` }
-  if (policy.writePaths.length > 0 && mutationOf(annotations) !== 'read_only') {
-    for (const path of declaredPaths(annotations, call.args)) {
+  if (policy.writePaths.length > 0 && describeMutation(annotations) !== 'read_only') {
+    for (const path of listDeclaredPaths(annotations, call.args)) {
       // A path is what it leads to: `allowed/../elsewhere` must not pass for something below `allowed`.
-      const written = formsOf(path, call.workspace())
+      const written = listForms(path, call.workspace())
       const forms = path.includes('..') ? written.slice(1) : written
-      if (!policy.writePaths.some((pattern) => forms.some((form) => globOne(pattern, form)))) {
+      if (!policy.writePaths.some((pattern) => forms.some((form) => matchesGlob(pattern, form)))) {
         return { kind: 'denied', reason: `tool '${tool}' targets '${path}' which is not in the write-path allowlist` }
       }
     }
   }
   // Nobody approves a tool by calling it like one that is approved.
-  if (firstMatching(policy.autoApprove, identity.names) !== undefined) return APPROVED
-  return firstMatching(policy.requireApproval, everyName(identity)) === undefined ? APPROVED : { kind: 'ask' }
+  if (findFirstMatching(policy.autoApprove, identity.names) !== undefined) return APPROVED
+  return findFirstMatching(policy.requireApproval, listEveryName(identity)) === undefined ? APPROVED : { kind: 'ask' }
 }
 
 /** Whether the decision depends on more than the name of the tool. */
@@ -198,7 +198,7 @@ export function looksAtPaths(policy: ApprovalPolicy): boolean {
 
 const APPROVED: ApprovalDecision = { kind: 'approved' }
 
-function firstMatching(patterns: readonly string[], names: readonly string[]): string | undefined {
-  for (const pattern of patterns) if (names.some((name) => globOne(pattern, name))) return pattern
+function findFirstMatching(patterns: readonly string[], names: readonly string[]): string | undefined {
+  for (const pattern of patterns) if (names.some((name) => matchesGlob(pattern, name))) return pattern
   return undefined
 }

@@ -100,6 +100,6 @@ const TABLE: ReadonlyMap<string, BuiltinNeeds> = new Map(
   rows.flatMap(([names, needs]) => names.map((name) => [name, needs] as const)),
 )
 
-export function needsOf(builtin: string): BuiltinNeeds | null {
+export function findNeeds(builtin: string): BuiltinNeeds | null {
   return TABLE.get(builtin) ?? (builtin.startsWith('__agent_state_') ? AGENT_STATE : null)
 }

@@ -1,10 +1,10 @@
 // Capability policies under one another: what is asked for must lie within what is in force, and the result is what
 // both allow. Policies stay dicts, the form that scripts give and hosts read.
 
-import { innermostScope, pushScope } from '../../library/task-scopes.js'
+import { findInnermostScope, pushScope } from '../../library/task-scopes.js'
 import { HarnDict, HarnList, isInt } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
-import { globOne, rankOf, readPolicy } from './tool-policy.js'
+import { matchesGlob, rankLevel, readPolicy } from './tool-policy.js'
 
 /** A request that exceeds the policy in force; the message is what the runtime error says. */
 export class CeilingError extends Error {
@@ -14,35 +14,35 @@ export class CeilingError extends Error {
 /** What delegated workflows may do when nobody says otherwise. */
 export const DEFAULT_CEILING: HarnDict = HarnDict.of({ side_effect_level: 'network', recursion_limit: 8 })
 
-function texts(value: Value | undefined): string[] {
+function listTexts(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().filter((item): item is string => typeof item === 'string') : []
 }
 
-const dictAt = (policy: HarnDict, key: string): HarnDict => {
+const readDict = (policy: HarnDict, key: string): HarnDict => {
   const value = policy.get(key)
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
 /** Tools that both sides list; an empty list says nothing. */
-function commonTools(ceiling: HarnDict, requested: HarnDict): string[] {
-  const outer = texts(ceiling.get('tools'))
-  const inner = texts(requested.get('tools'))
+function intersectTools(ceiling: HarnDict, requested: HarnDict): string[] {
+  const outer = listTexts(ceiling.get('tools'))
+  const inner = listTexts(requested.get('tools'))
   if (outer.length === 0) return inner
   const exceeding = inner.filter((tool) => !outer.includes(tool))
   if (exceeding.length > 0) throw new CeilingError(`requested tools exceed host ceiling: ${exceeding.join(', ')}`)
   return inner.length === 0 ? outer : inner
 }
 
-function commonCapabilities(ceiling: HarnDict, requested: HarnDict): HarnDict {
-  const outer = dictAt(ceiling, 'capabilities')
-  const inner = dictAt(requested, 'capabilities')
+function intersectCapabilities(ceiling: HarnDict, requested: HarnDict): HarnDict {
+  const outer = readDict(ceiling, 'capabilities')
+  const inner = readDict(requested, 'capabilities')
   if (outer.size === 0) return inner
   if (inner.size === 0) return outer
   const result = new HarnDict()
   for (const capability of inner.keys()) {
     if (!outer.has(capability)) throw new CeilingError(`requested capability exceeds host ceiling: ${capability}`)
-    const allowed = texts(outer.get(capability))
-    const wanted = texts(inner.get(capability))
+    const allowed = listTexts(outer.get(capability))
+    const wanted = listTexts(inner.get(capability))
     const exceeding = wanted.filter((operation) => !allowed.includes(operation))
     if (exceeding.length > 0) {
       throw new CeilingError(`requested capability operations exceed host ceiling: ${capability}.${exceeding.join(',')}`)
@@ -52,19 +52,19 @@ function commonCapabilities(ceiling: HarnDict, requested: HarnDict): HarnDict {
   return result
 }
 
-function commonRoots(ceiling: HarnDict, requested: HarnDict): string[] {
-  const outer = texts(ceiling.get('workspace_roots'))
-  const inner = texts(requested.get('workspace_roots'))
+function intersectRoots(ceiling: HarnDict, requested: HarnDict): string[] {
+  const outer = listTexts(ceiling.get('workspace_roots'))
+  const inner = listTexts(requested.get('workspace_roots'))
   if (outer.length === 0) return inner
   return inner.length === 0 ? outer : inner.filter((root) => outer.some((each) => root === each || root.startsWith(`${each}/`)))
 }
 
 function lowerLevel(a: Value | undefined, b: Value | undefined): string | null {
   const levels = [a, b].filter((level): level is string => typeof level === 'string')
-  return levels.length === 0 ? null : levels.reduce((low, level) => (rankOf(level) < rankOf(low) ? level : low))
+  return levels.length === 0 ? null : levels.reduce((low, level) => (rankLevel(level) < rankLevel(low) ? level : low))
 }
 
-function smaller(a: Value | undefined, b: Value | undefined): Value {
+function chooseSmaller(a: Value | undefined, b: Value | undefined): Value {
   const limits = [a, b].filter((limit): limit is number | bigint => isInt(limit ?? null)).map(Number)
   return limits.length === 0 ? null : Math.min(...limits)
 }
@@ -73,25 +73,25 @@ function smaller(a: Value | undefined, b: Value | undefined): Value {
 export function intersectPolicies(ceiling: HarnDict, requested: HarnDict): HarnDict {
   const outer = readPolicy(ceiling) === null ? new HarnDict() : ceiling
   const inner = readPolicy(requested) === null ? new HarnDict() : requested
-  const tools = commonTools(outer, inner)
+  const tools = intersectTools(outer, inner)
   const constraints = [outer, inner].flatMap((policy) => {
     const list = policy.get('tool_arg_constraints')
     return list instanceof HarnList ? [...list.view()] : []
   })
   const annotations = new HarnDict()
   for (const policy of [inner, outer]) {
-    const described = dictAt(policy, 'tool_annotations')
+    const described = readDict(policy, 'tool_annotations')
     for (const tool of described.keys()) {
-      if (annotations.has(tool) || (tools.length > 0 && !tools.some((pattern) => globOne(pattern, tool)))) continue
+      if (annotations.has(tool) || (tools.length > 0 && !tools.some((pattern) => matchesGlob(pattern, tool)))) continue
       annotations.set(tool, described.get(tool)!)
     }
   }
   return HarnDict.of({
     tools: new HarnList(tools),
-    capabilities: commonCapabilities(outer, inner),
-    workspace_roots: new HarnList(commonRoots(outer, inner)),
+    capabilities: intersectCapabilities(outer, inner),
+    workspace_roots: new HarnList(intersectRoots(outer, inner)),
     side_effect_level: lowerLevel(outer.get('side_effect_level'), inner.get('side_effect_level')),
-    recursion_limit: smaller(outer.get('recursion_limit'), inner.get('recursion_limit')),
+    recursion_limit: chooseSmaller(outer.get('recursion_limit'), inner.get('recursion_limit')),
     tool_arg_constraints: new HarnList(constraints),
     tool_annotations: annotations,
   })
@@ -99,6 +99,6 @@ export function intersectPolicies(ceiling: HarnDict, requested: HarnDict): HarnD
 
 /** Opens a scope under the one in force; popScope(ctx, 'ceilings') ends it. Raises CeilingError. */
 export function pushCeiling(ctx: Context, requested: HarnDict): void {
-  const current = innermostScope(ctx, 'ceilings')
+  const current = findInnermostScope(ctx, 'ceilings')
   pushScope(ctx, 'ceilings', current instanceof HarnDict ? intersectPolicies(current, requested) : requested)
 }

@@ -4,7 +4,7 @@
 //
 // Verdict of the preflight: {blocked: dict} or {params, context, decisions}.
 
-import { innermostScope, popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
+import { findInnermostScope, popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import {
   Fault,
   HarnDict,
@@ -17,21 +17,21 @@ import {
   display,
   failRuntime,
   family,
-  here,
+  runHere,
   isCallable,
   isTruthy,
-  millisOf,
-  scripts,
+  toMillis,
+  makeScripts,
   tryCallBack,
   typeName,
-  utf8,
+  toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Control, Result, Script, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { commandMatches, commandText, scanDict, scanOutput, scanRisk, scannedCommand } from './command-risk.js'
-import { timeOrderedId, wallMs } from '../../library/time/identity.js'
+import { matchesCommand, formatCommand, scanDict, scanOutput, scanRisk, makeScannedCommand } from './command-risk.js'
+import { makeTimeOrderedId, readWallMs } from '../../library/time/identity.js'
 import { isAbsolutePath, normalizePath } from '../../library/files/lexical-path.js'
-import { isoNow } from '../../library/time/dates.js'
+import { formatIsoNow } from '../../library/time/dates.js'
 
 /** Texts that post closures had for the agent, in order; an agent loop takes them into its conversation. */
 const feedbackState = family<{ queued: Value[] }>('command_feedback', () => ({ queued: [] }))
@@ -48,21 +48,21 @@ const LIST_KEYS = ['tools', 'workspace_roots', 'deny_patterns', 'require_approva
 /** The config with its defaults, or the message that says what is wrong with it. `notDict` is the message for other types. */
 export function normalizeCommandPolicy(config: Value, notDict: string): HarnDict | string {
   if (!(config instanceof HarnDict)) return notDict
-  const wrong = (key: string, kind: string): string =>
+  const describeWrong = (key: string, kind: string): string =>
     `command_policy.${key} must be a ${kind}, got ${typeName(config.get(key)!)}`
   for (const key of LIST_KEYS) {
     const value = config.get(key) ?? null
     if (value === null) continue
-    if (!(value instanceof HarnList)) return wrong(key, 'list')
+    if (!(value instanceof HarnList)) return describeWrong(key, 'list')
     const odd = value.view().find((item) => typeof item !== 'string')
     if (odd !== undefined) return `command_policy.${key} entries must be strings, got ${typeName(odd)}`
   }
   for (const key of ['pre', 'post']) {
     const value = config.get(key) ?? null
-    if (value !== null && !isCallable(value)) return wrong(key, 'closure')
+    if (value !== null && !isCallable(value)) return describeWrong(key, 'closure')
   }
   const mode = config.get('default_shell_mode') ?? null
-  if (mode !== null && typeof mode !== 'string') return wrong('default_shell_mode', 'string')
+  if (mode !== null && typeof mode !== 'string') return describeWrong('default_shell_mode', 'string')
   const policy = config.copy()
   policy.set('_type', 'command_policy')
   policy.set('default_shell_mode', mode ?? 'argv_only')
@@ -70,16 +70,16 @@ export function normalizeCommandPolicy(config: Value, notDict: string): HarnDict
   return policy
 }
 
-const textsAt = (dict: HarnDict, key: string): string[] => {
+const listTexts = (dict: HarnDict, key: string): string[] => {
   const list = dict.get(key)
   return list instanceof HarnList ? list.view().map(display) : []
 }
 
 // ---------------------------------------------------------------------------------------------------------- what hooks see
 
-const hashText = (text: string): string => `sha256:${bytesToHex(sha256(utf8(text)))}`
+const hashText = (text: string): string => `sha256:${bytesToHex(sha256(toUtf8(text)))}`
 
-function environmentDiff(env: Value | undefined): HarnDict {
+function diffEnvironment(env: Value | undefined): HarnDict {
   const diff = new HarnDict()
   if (!(env instanceof HarnDict)) return diff
   // Values may be secrets; that they changed is what a policy needs.
@@ -93,7 +93,7 @@ function environmentDiff(env: Value | undefined): HarnDict {
   return diff
 }
 
-function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: string; readonly ceiling: Value }): HarnDict {
+function makeContext(policy: HarnDict, params: HarnDict, facts: { readonly root: string; readonly ceiling: Value }): HarnDict {
   const given = params.get('cwd') ?? null
   const cwd =
     given === null
@@ -102,7 +102,7 @@ function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: s
         ? display(given)
         : normalizePath(`${facts.root}/${display(given)}`)
   const stdin = params.get('stdin') ?? null
-  const roots = textsAt(policy, 'workspace_roots')
+  const roots = listTexts(policy, 'workspace_roots')
   const annotations = facts.ceiling instanceof HarnDict ? facts.ceiling.get('tool_annotations') : undefined
   return HarnDict.of({
     request: HarnDict.of({
@@ -111,13 +111,13 @@ function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: s
       command: params.get('command') ?? null,
       shell: params.get('shell') ?? null,
       cwd,
-      env_diff: environmentDiff(params.get('env')),
+      env_diff: diffEnvironment(params.get('env')),
       env_mode: params.get('env_mode') ?? null,
       stdin: HarnDict.of({
-        size: stdin === null ? 0 : utf8(display(stdin)).length,
+        size: stdin === null ? 0 : toUtf8(display(stdin)).length,
         sha256: stdin === null ? null : hashText(display(stdin)),
       }),
-      timeout_ms: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
+      timeout_ms: toMillis(params.get('timeout_ms') ?? params.get('timeout')),
     }),
     active_cwd: cwd,
     workspace_roots: new HarnList(roots.length > 0 ? roots : [facts.root]),
@@ -142,7 +142,7 @@ interface Decision {
   readonly display?: Value
 }
 
-function decisionDict({ action, reason, source, labels = [], confidence = 1, display: shown = null }: Decision): HarnDict {
+function encodeDecision({ action, reason, source, labels = [], confidence = 1, display: shown = null }: Decision): HarnDict {
   return HarnDict.of({
     action,
     reason,
@@ -177,11 +177,11 @@ interface Stop {
 }
 
 /** Deny patterns and approvals, for the command as asked and again as rewritten. */
-function standingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, rewritten: boolean): Stop | null {
+function findStandingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, rewritten: boolean): Stop | null {
   const subject = rewritten ? 'rewritten command' : 'command'
-  const text = commandText(params)
-  const { labels } = scanRisk(scannedCommand(context))
-  const pattern = textsAt(policy, 'deny_patterns').find((each) => commandMatches(each, text))
+  const text = formatCommand(params)
+  const { labels } = scanRisk(makeScannedCommand(context))
+  const pattern = listTexts(policy, 'deny_patterns').find((each) => matchesCommand(each, text))
   if (pattern !== undefined) {
     const reason = `${subject} denied by policy pattern ${debugQuoted(pattern)}`
     return {
@@ -190,7 +190,7 @@ function standingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, 
       decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? labels : [] },
     }
   }
-  const required = textsAt(policy, 'require_approval')
+  const required = listTexts(policy, 'require_approval')
   const label = labels.find((each) => required.includes(each))
   if (label === undefined) return null
   const reason = `${subject} requires approval for risk class ${label}`
@@ -207,7 +207,7 @@ function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonl
     return failRuntime(`command policy pre-hook must return nil, 'allow', or a decision dict, got ${typeName(answer)}`)
   }
   const action = answer.get('action') ?? null
-  const text = (...keys: string[]): string | null => {
+  const findText = (...keys: string[]): string | null => {
     for (const key of keys) {
       const value = answer.get(key) ?? null
       if (value !== null) return display(value)
@@ -222,14 +222,14 @@ function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonl
   const denied = answer.has('deny') ? display(answer.get('deny')!) : null
   if (denied !== null) return stop('blocked', 'deny', denied)
   if (action === 'deny' || answer.get('allow') === false)
-    return stop('blocked', 'deny', text('message', 'reason') ?? 'command denied by policy')
+    return stop('blocked', 'deny', findText('message', 'reason') ?? 'command denied by policy')
   if (action === 'require_approval')
-    return stop('blocked', 'require_approval', text('reason', 'message') ?? 'command requires approval')
+    return stop('blocked', 'require_approval', findText('reason', 'message') ?? 'command requires approval')
   if (action === 'dry_run' || isTruthy(answer.get('dry_run') ?? null)) {
-    return stop('dry_run', 'dry_run', text('message', 'reason') ?? 'command dry-run requested by policy')
+    return stop('dry_run', 'dry_run', findText('message', 'reason') ?? 'command dry-run requested by policy')
   }
   if (action === 'explain_only' || isTruthy(answer.get('explain_only') ?? null)) {
-    return stop('explain_only', 'explain_only', text('message', 'reason') ?? 'command explanation requested by policy')
+    return stop('explain_only', 'explain_only', findText('message', 'reason') ?? 'command explanation requested by policy')
   }
   const rewrite = answer.get('rewrite') ?? answer.get('request') ?? null
   if (rewrite === null) return null
@@ -240,37 +240,37 @@ function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonl
 }
 
 /** Calls a closure of a policy; while it runs, commands are refused unless the policy allows them. */
-function* hooked(callee: Value, argument: HarnDict): Script {
-  yield* here((ctx) => (pushScope(ctx, 'command_hooks', true), null))
+function* callHook(callee: Value, argument: HarnDict): Script {
+  yield* runHere((ctx) => (pushScope(ctx, 'command_hooks', true), null))
   const answer = yield* tryCallBack(callee, argument)
-  yield* here((ctx) => (popScope(ctx, 'command_hooks'), null))
+  yield* runHere((ctx) => (popScope(ctx, 'command_hooks'), null))
   if (answer instanceof Fault) throw answer
   return answer
 }
 
-function* preflight(paramsValue: Value): Script {
+function* judgeCommand(paramsValue: Value): Script {
   const original = paramsValue as HarnDict
-  const { policy, inHook, ceiling } = yield* here((ctx) => ({
-    policy: innermostScope(ctx, 'commands') as HarnDict,
-    inHook: scopesOf(ctx, 'command_hooks').length > 0,
-    ceiling: innermostScope(ctx, 'ceilings'),
+  const { policy, inHook, ceiling } = yield* runHere((ctx) => ({
+    policy: findInnermostScope(ctx, 'commands') as HarnDict,
+    inHook: listScopes(ctx, 'command_hooks').length > 0,
+    ceiling: findInnermostScope(ctx, 'ceilings'),
   }))
   const root = display(yield* ask({ kind: 'process.info', args: { op: 'cwd' } }))
   let params = original
-  let context = contextOf(policy, params, { root, ceiling })
+  let context = makeContext(policy, params, { root, ceiling })
   const decisions: HarnDict[] = []
   const refuse = function* (stop: Stop): Script {
-    decisions.push(decisionDict(stop.decision))
-    return HarnDict.of({ blocked: yield* blockedResult(stop, original, context, decisions) })
+    decisions.push(encodeDecision(stop.decision))
+    return HarnDict.of({ blocked: yield* makeBlockedResult(stop, original, context, decisions) })
   }
   if (inHook && !isTruthy(policy.get('allow_recursive') ?? null)) {
     const reason = 'command policy hooks cannot recursively call process.exec'
     return yield* refuse({ status: 'blocked', decision: { action: 'deny', reason, source: 'recursion_guard' } })
   }
-  const scan = scanRisk(scannedCommand(context))
+  const scan = scanRisk(makeScannedCommand(context))
   if (scan.labels.length > 0) {
     decisions.push(
-      decisionDict({
+      encodeDecision({
         action: 'classify',
         reason: scan.rationale,
         source: 'deterministic',
@@ -279,34 +279,34 @@ function* preflight(paramsValue: Value): Script {
       }),
     )
   }
-  const refused = standingRefusal(policy, context, params, false)
+  const refused = findStandingRefusal(policy, context, params, false)
   if (refused !== null) return yield* refuse(refused)
   const pre = policy.get('pre') ?? null
   if (pre !== null) {
-    const answer = readPreHook(yield* hooked(pre, context), scan.labels)
+    const answer = readPreHook(yield* callHook(pre, context), scan.labels)
     if (answer !== null && 'status' in answer) return yield* refuse(answer)
     if (answer !== null) {
       const reason = 'command request rewritten by pre-hook'
-      decisions.push(decisionDict({ action: 'rewrite', reason, source: 'pre_hook', labels: scan.labels }))
+      decisions.push(encodeDecision({ action: 'rewrite', reason, source: 'pre_hook', labels: scan.labels }))
       params = params.copy()
       for (const key of answer.rewrite.keys()) params.set(key, answer.rewrite.get(key)!)
-      context = contextOf(policy, params, { root, ceiling })
-      const again = standingRefusal(policy, context, params, true)
+      context = makeContext(policy, params, { root, ceiling })
+      const again = findStandingRefusal(policy, context, params, true)
       if (again !== null) return yield* refuse(again)
     }
   }
   return HarnDict.of({ params, context, decisions: new HarnList(decisions) })
 }
 
-function* blockedResult(
+function* makeBlockedResult(
   { status, decision }: Stop,
   request: HarnDict,
   context: HarnDict,
   decisions: readonly Value[],
 ): Script<HarnDict> {
   const message = decision.reason
-  const at = isoNow(yield* wallMs())
-  const id = `cmd_blocked_policy_${yield* timeOrderedId()}`
+  const at = formatIsoNow(yield* readWallMs())
+  const id = `cmd_blocked_policy_${yield* makeTimeOrderedId()}`
   return HarnDict.of({
     command_id: id,
     status,
@@ -333,9 +333,9 @@ function* blockedResult(
   })
 }
 
-function* afterwards(verdictValue: Value, given: Value): Script {
+function* judgeAfterwards(verdictValue: Value, given: Value): Script {
   const verdict = verdictValue as HarnDict
-  const policy = yield* here((ctx) => innermostScope(ctx, 'commands'))
+  const policy = yield* runHere((ctx) => findInnermostScope(ctx, 'commands'))
   const decisions = [...(verdict.get('decisions') as HarnList).view()]
   let context = verdict.get('context') as HarnDict
   let result = given
@@ -343,16 +343,18 @@ function* afterwards(verdictValue: Value, given: Value): Script {
   const post = policy instanceof HarnDict ? (policy.get('post') ?? null) : null
   if (post !== null) {
     context = context.with('result', result).with('post_scan', scanResult(result))
-    const answer = yield* hooked(post, context)
+    const answer = yield* callHook(post, context)
     if (answer !== null && !(answer instanceof HarnDict))
       failRuntime(`command policy post-hook must return nil or a dict, got ${typeName(answer)}`)
     if (answer instanceof HarnDict) {
       if (answer.has('result')) result = answer.get('result')!
       const feedback = answer.get('feedback') ?? null
-      if (feedback instanceof HarnDict) yield* here((ctx) => (ctx.state(feedbackState).queued.push(feedback), null))
+      if (feedback instanceof HarnDict) yield* runHere((ctx) => (ctx.state(feedbackState).queued.push(feedback), null))
       if (answer.has('unsafe') || answer.has('annotations') || answer.has('audit')) {
         annotation = answer
-        decisions.push(decisionDict({ action: 'annotate', reason: 'command result annotated by post-hook', source: 'post_hook' }))
+        decisions.push(
+          encodeDecision({ action: 'annotate', reason: 'command result annotated by post-hook', source: 'post_hook' }),
+        )
       }
     }
   }
@@ -363,20 +365,20 @@ function* afterwards(verdictValue: Value, given: Value): Script {
 }
 
 function scanResult(result: Value): HarnDict {
-  const part = (key: string): string => {
+  const readPart = (key: string): string => {
     const value = result instanceof HarnDict ? (result.get(key) ?? null) : null
     return value === null ? '' : display(value)
   }
-  return scanOutput(part('stdout') + part('stderr'))
+  return scanOutput(readPart('stdout') + readPart('stderr'))
 }
 
-const machine = scripts('command.policy', {
-  preflight: (params) => preflight(params ?? null),
-  afterwards: (verdict, result) => afterwards(verdict ?? null, result ?? null),
+const machine = makeScripts('command.policy', {
+  preflight: (params) => judgeCommand(params ?? null),
+  afterwards: (verdict, result) => judgeAfterwards(verdict ?? null, result ?? null),
 })
 
 export function hasCommandPolicy(ctx: Context): boolean {
-  return scopesOf(ctx, 'commands').length > 0
+  return listScopes(ctx, 'commands').length > 0
 }
 
 /** Goes on as the preflight of a command; the frame's result is the verdict. */
@@ -391,8 +393,8 @@ export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value):
 
 // ------------------------------------------------------------------------------------------------------------- builtins
 
-const riskOf = (context: Value): HarnDict =>
-  scanDict(scanRisk({ ...scannedCommand(context instanceof HarnDict ? context : new HarnDict()), denyPatterns: [] }))
+const scanContext = (context: Value): HarnDict =>
+  scanDict(scanRisk({ ...makeScannedCommand(context instanceof HarnDict ? context : new HarnDict()), denyPatterns: [] }))
 
 function pushPolicy(ctx: Context, policy: Value): Result {
   const read = normalizeCommandPolicy(policy, 'command_policy_push: command_policy must be a dict')
@@ -423,7 +425,7 @@ export const commandPolicyFamily: BuiltinFamily = {
     builtin(
       'command_risk_scan(ctx: dict) -> dict',
       { doc: 'Risk labels of a command, from the context that policy closures get.' },
-      (ctx, context) => (ctx.argc === 0 ? ctx.runtime('command_risk_scan: ctx is required') : riskOf(context ?? null)),
+      (ctx, context) => (ctx.argc === 0 ? ctx.runtime('command_risk_scan: ctx is required') : scanContext(context ?? null)),
     ),
     builtin(
       'command_result_scan(ctx: dict) -> dict',
@@ -441,7 +443,7 @@ export const commandPolicyFamily: BuiltinFamily = {
       (ctx, context, options) =>
         ctx.argc === 0
           ? ctx.runtime('command_llm_risk_scan: ctx is required')
-          : riskOf(context ?? null)
+          : scanContext(context ?? null)
               .with('scan_kind', 'deterministic_fallback')
               .with('llm', options ?? new HarnDict()),
     ),

@@ -3,7 +3,7 @@
 
 import { HarnDict, HarnFloat, HarnList, display } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
-import { globOne } from './tool-policy.js'
+import { matchesGlob } from './tool-policy.js'
 import { isAbsolutePath, normalizePath } from '../../library/files/lexical-path.js'
 
 interface RiskRow {
@@ -97,9 +97,9 @@ export interface ScannedCommand {
 }
 
 /** One star as prefix or suffix, several pieces found in order, or without a star a piece of the text. */
-export function commandMatches(pattern: string, command: string): boolean {
+export function matchesCommand(pattern: string, command: string): boolean {
   if (!pattern.includes('*')) return command.includes(pattern)
-  if (globOne(pattern, command)) return true
+  if (matchesGlob(pattern, command)) return true
   let from = 0
   for (const piece of pattern.split('*')) {
     if (piece === '') continue
@@ -126,7 +126,7 @@ export function scanRisk(command: ScannedCommand): RiskScan {
   ) {
     found.push({ label: 'outside_workspace', rationale: 'cwd or absolute path is outside workspace roots' })
   }
-  if (command.denyPatterns.some((pattern) => commandMatches(pattern, command.text))) {
+  if (command.denyPatterns.some((pattern) => matchesCommand(pattern, command.text))) {
     found.push({ label: 'deny_pattern', rationale: 'command matched a configured deny pattern' })
   }
   const labels = found.map(({ label }) => label).sort()
@@ -168,7 +168,7 @@ export function scanOutput(output: string): HarnDict {
 }
 
 /** The command of a request dict, which is what would run: argv joined by spaces, or the shell text, as the mode says. */
-export function commandText(request: HarnDict): string {
+export function formatCommand(request: HarnDict): string {
   const argv = request.get('argv')
   const command = request.get('command') ?? null
   const mode = request.get('mode') ?? 'shell'
@@ -177,18 +177,18 @@ export function commandText(request: HarnDict): string {
 }
 
 /** What a scan looks at, from the context that policy hooks get. */
-export function scannedCommand(ctx: HarnDict): ScannedCommand {
-  const dictAt = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
-  const textsAt = (value: Value | undefined): string[] => (value instanceof HarnList ? value.view().map(display) : [])
-  const request = dictAt(ctx.get('request'))
+export function makeScannedCommand(ctx: HarnDict): ScannedCommand {
+  const toDict = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
+  const listTexts = (value: Value | undefined): string[] => (value instanceof HarnList ? value.view().map(display) : [])
+  const request = toDict(ctx.get('request'))
   const argv = request.get('argv')
-  const text = commandText(request)
+  const text = formatCommand(request)
   const cwd = request.get('cwd') ?? null
   return {
     text,
     words: argv instanceof HarnList ? argv.view().map(display) : text.split(/\s+/).map((word) => word.replace(/^["']+/, '')),
     cwd: typeof cwd === 'string' ? cwd : null,
-    roots: textsAt(ctx.get('workspace_roots')),
-    denyPatterns: textsAt(dictAt(ctx.get('policy')).get('deny_patterns')),
+    roots: listTexts(ctx.get('workspace_roots')),
+    denyPatterns: listTexts(toDict(ctx.get('policy')).get('deny_patterns')),
   }
 }

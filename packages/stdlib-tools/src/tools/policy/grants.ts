@@ -10,7 +10,7 @@
 // Every scope must allow a call. A key names an alias, a tool id, a family (`http`) or a pattern (`http.*`, `*`). Effects of
 // builtins count as calls of the tool that does the same (`http_get` is `http.get`), so that a grant binds both.
 
-import { popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
+import { popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import { isGuarded } from './grant-ceiling.js'
 import type { EffectAsCall, EffectSpan, PlainRecord } from '@bridle/vm/families'
 import type { GrantCeiling } from './grant-ceiling.js'
@@ -24,7 +24,7 @@ import {
   frame,
   fromPlain,
   isCallable,
-  thrown,
+  makeThrown,
   toPlain,
   typeName,
 } from '@bridle/vm/families'
@@ -40,11 +40,11 @@ import {
   listPinnedArguments,
 } from '@bridle/compiler/grants'
 import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeiling } from '@bridle/compiler/grants'
-import { toolError } from '../../library/tool-errors.js'
-import { isMentionedBy, isNamedBy, namedOnly } from '../dispatch/identity.js'
+import { makeToolError } from '../../library/tool-errors.js'
+import { isMentionedBy, isNamedBy, makeNamed } from '../dispatch/identity.js'
 import type { Named } from '../dispatch/identity.js'
 import type { CallFacts } from '../../library/tool-errors.js'
-import { usesOf, withArguments } from '../../library/effects/index.js'
+import { listUses, withArguments } from '../../library/effects/index.js'
 import type { Use } from '../../library/effects/index.js'
 
 /** Calls made under each budget, by the scope's id and key; numbers of scopes opened and of effects refused. */
@@ -73,7 +73,7 @@ export interface GrantedCall {
 const NO_HOST_REASON = 'no grant of the host allows it'
 
 /** Why the host's grants allow no such call at all; null when they do. A name that only the script gave is no reason to allow it. */
-export function refusedByDefault(ceiling: GrantCeiling, named: Named, isEffect: boolean): string | null {
+export function refuseByDefault(ceiling: GrantCeiling, named: Named, isEffect: boolean): string | null {
   for (const { grants, defaultDeny } of ceiling) {
     if (defaultDeny !== true && !(defaultDeny === 'effects' && isEffect)) continue
     if (!Object.keys(grants).some((key) => isNamedBy(key, named))) return NO_HOST_REASON
@@ -82,7 +82,7 @@ export function refusedByDefault(ceiling: GrantCeiling, named: Named, isEffect: 
 }
 
 /** Outermost first; the text instead when the host allows no such call at all. */
-export function grantsFor(
+export function listGrantsFor(
   ctx: Context,
   { named, own }: GrantedCall,
   /** Whether it is a call of a tool, or what an effect makes use of; `implied`: the host has allowed it with something else. */
@@ -90,10 +90,10 @@ export function grantsFor(
 ): readonly AppliedGrant[] | string {
   const { importCeilings } = ctx.machine
   const grantCeiling = ctx.machine.hostData(GRANT_CEILING)
-  const scopes = scopesOf(ctx, 'grants')
+  const scopes = listScopes(ctx, 'grants')
   if (grantCeiling === null && importCeilings === null && scopes.length === 0) return own
   const found: AppliedGrant[] = []
-  const denied = grantCeiling === null || as === 'implied' ? null : refusedByDefault(grantCeiling, named, as === 'effect')
+  const denied = grantCeiling === null || as === 'implied' ? null : refuseByDefault(grantCeiling, named, as === 'effect')
   if (denied !== null) return denied
   for (const [at, { grants }] of (grantCeiling ?? []).entries()) {
     for (const key of Object.keys(grants))
@@ -109,14 +109,14 @@ export function grantsFor(
     if (!(grants instanceof HarnDict)) continue
     for (const key of grants.keys()) {
       if (isMentionedBy(key, named))
-        found.push({ id: `scope:${String(scope.get('id'))}:${key}`, scope: 'scope', grant: recordOf(grants.get(key)!) })
+        found.push({ id: `scope:${String(scope.get('id'))}:${key}`, scope: 'scope', grant: toRecord(grants.get(key)!) })
     }
   }
   return [...found, ...own]
 }
 
 /** A dict as the record that the rules read. Values that are no constraint stay what they are, and are refused there. */
-export function recordOf(value: Value): GrantRecord {
+export function toRecord(value: Value): GrantRecord {
   return value instanceof HarnDict ? (toPlain(value) as GrantRecord) : {}
 }
 
@@ -138,7 +138,7 @@ export function withPins(ctx: Context, applied: readonly AppliedGrant[], args: H
 }
 
 /** The error for a call that a grant refuses, or null. `secret` names arguments whose values no error may show. */
-export function refusalByGrants(
+export function refuseByGrants(
   ctx: Context,
   applied: readonly AppliedGrant[],
   args: PlainRecord,
@@ -149,12 +149,12 @@ export function refusalByGrants(
   const call = { tool: facts.tool, alias: facts.alias }
   for (const { grant, scope } of applied) {
     const violation = checkGrant(grant, args, tool, rules === undefined ? {} : { rules, call })
-    if (violation !== null) return violationError(violation, scope, facts)
+    if (violation !== null) return makeViolationError(violation, scope, facts)
   }
   return null
 }
 
-function violationError(
+function makeViolationError(
   violation: GrantViolation,
   scope: AppliedGrant['scope'],
   facts: CallFacts & { readonly alias: string | null; readonly secret: ReadonlySet<string> },
@@ -170,7 +170,7 @@ function violationError(
     allowed: isSecret ? '[redacted]' : fromPlain(violation.allowed as Plain),
     scope,
   })
-  return toolError(code, `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
+  return makeToolError(code, `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
 }
 
 /** What budgets limit beside calls: the key of the constraint, and the end of the counter's name. */
@@ -179,9 +179,9 @@ const SETTLED = [
   { key: 'max_total_tokens', counter: '#tokens', unit: ' tokens' },
 ] as const
 
-function exhaustedError(facts: CallFacts, limit: number, scope: string, unit: string): HarnDict {
+function makeExhaustedError(facts: CallFacts, limit: number, scope: string, unit: string): HarnDict {
   const shown = facts.alias ?? facts.tool
-  return toolError(
+  return makeToolError(
     'budget_exhausted',
     `effect budget exceeded for '${shown}': limit ${limit}${unit} reached`,
     facts,
@@ -215,8 +215,8 @@ export interface Reservation {
  * settled, because its task was stopped, stays spent.
  */
 export function reserveModelCall(ctx: Context, effect: Effect, estimate: ModelEstimate): Reservation | Fault {
-  const call = effectAsCall(effect)
-  const applied = call === null ? [] : grantsFor(ctx, { named: namedOnly(call.tool), own: [] }, 'implied')
+  const call = toCall(effect)
+  const applied = call === null ? [] : listGrantsFor(ctx, { named: makeNamed(call.tool), own: [] }, 'implied')
   const nothing: Reservation = { tokens: 0, usd: 0, outputTokens: estimate.outputTokens, counters: [] }
   if (call === null || typeof applied === 'string') return nothing
   const { spent } = ctx.state(grantState)
@@ -234,7 +234,7 @@ export function reserveModelCall(ctx: Context, effect: Effect, estimate: ModelEs
       const allowed = each > 0 ? Math.floor(rest / each + 1e-9) : rest >= -1e-9 ? Infinity : 0
       if (!(left > 0) || !(allowed >= Math.min(1, estimate.outputTokens))) {
         const facts = { tool: call.tool, callId: null, attempt: 1, alias: null }
-        return refused(ctx, call, exhaustedError(facts, limit, scope, unit))
+        return makeRefused(ctx, call, makeExhaustedError(facts, limit, scope, unit))
       }
       outputTokens = Math.min(outputTokens, allowed)
       counters.push({ name: `${id}${counter}`, isUsd })
@@ -280,24 +280,24 @@ export function reserveBudgets(
   } = {},
 ): HarnDict | null {
   const { spent } = ctx.state(grantState)
-  const exhausted = (limit: number, scope: string, unit: string): HarnDict => exhaustedError(facts, limit, scope, unit)
+  const makeExhausted = (limit: number, scope: string, unit: string): HarnDict => makeExhaustedError(facts, limit, scope, unit)
   for (const { id, grant, scope } of applied) {
     for (const { key, counter, unit } of isReserved ? [] : SETTLED) {
       const limit = grant[key]
       if (limit === undefined) continue
       const used = spent.get(`${id}${counter}`) ?? 0
       if (used >= Number(limit) || (key === 'max_cost_usd' && used + usd > Number(limit) + 1e-9))
-        return exhausted(Number(limit), scope, unit)
+        return makeExhausted(Number(limit), scope, unit)
     }
     const calls = grant['max_calls']
-    if (counts && calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return exhausted(Number(calls), scope, '')
+    if (counts && calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return makeExhausted(Number(calls), scope, '')
   }
   if (counts) for (const { id, grant } of applied) if (grant['max_calls'] !== undefined) spent.set(id, (spent.get(id) ?? 0) + 1)
   return null
 }
 
 /** What a call uses up, by name of the counter, or the error when a budget does not have it; counts nothing. */
-export function countsOfCall(
+export function countCall(
   ctx: Context,
   applied: readonly AppliedGrant[],
   facts: CallFacts,
@@ -307,7 +307,7 @@ export function countsOfCall(
   const counts: { [counter: string]: number } = {}
   for (const { id, grant, scope } of applied) {
     const calls = grant['max_calls']
-    if (calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return exhaustedError(facts, Number(calls), scope, '')
+    if (calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return makeExhaustedError(facts, Number(calls), scope, '')
     if (calls !== undefined) counts[id] = 1
     for (const { key, counter } of SETTLED)
       if (key === 'max_cost_usd' && grant[key] !== undefined) counts[`${id}${counter}`] = usd
@@ -315,7 +315,7 @@ export function countsOfCall(
   return reserveBudgets(ctx, applied, facts, { counts: false, usd }) ?? counts
 }
 
-/** Counts what `countsOfCall` gave. */
+/** Counts what `countCall` gave. */
 export function bookCounts(ctx: Context, counts: { readonly [counter: string]: number }): void {
   const { spent } = ctx.state(grantState)
   for (const [counter, amount] of Object.entries(counts)) spent.set(counter, (spent.get(counter) ?? 0) + amount)
@@ -338,44 +338,44 @@ export function settle(
 }
 
 /** Counters of the budgets of a machine, for its host: calls by the id of the grant, with `#usd` and `#tokens` behind it the rest. */
-export function budgetCounters(families: Pick<ReadonlyMap<string, unknown>, 'get'>): ReadonlyMap<string, number> {
+export function readBudgetCounters(families: Pick<ReadonlyMap<string, unknown>, 'get'>): ReadonlyMap<string, number> {
   const state = families.get(grantState.name) as { readonly spent: ReadonlyMap<string, number> } | undefined
   return state?.spent ?? new Map()
 }
 
 /** The smallest of a limit over all grants; null without one. */
-export function smallestLimit(applied: readonly AppliedGrant[], key: string): number | null {
+export function findSmallestLimit(applied: readonly AppliedGrant[], key: string): number | null {
   if (applied.length === 0) return null
   const limits = applied.flatMap(({ grant }) => (typeof grant[key] === 'number' ? [grant[key]] : []))
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
 /** What grants allow of an argument where the script says nothing about it: its usual value goes no higher. Infinite without a limit. */
-export function limitOfGrants(ctx: Context, tool: string, key: string): number {
+export function findGrantLimit(ctx: Context, tool: string, key: string): number {
   if (!isGuarded(ctx)) return Infinity
-  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] }, 'implied')
-  return (typeof applied === 'string' ? null : smallestLimit(applied, key)) ?? Infinity
+  const applied = listGrantsFor(ctx, { named: makeNamed(tool), own: [] }, 'implied')
+  return (typeof applied === 'string' ? null : findSmallestLimit(applied, key)) ?? Infinity
 }
 
 // ----------------------------------------------------------------------------------------------------- effects of builtins
 
 /** An effect as a piece of work; `isCovered` where a standard tool around it says it all. */
-export function spanOfEffect(effect: Effect, isCovered: boolean): EffectSpan | null {
+export function makeEffectSpan(effect: Effect, isCovered: boolean): EffectSpan | null {
   const { kind, args } = effect
   if (kind === 'tool.call') {
     const attempt = Number(args.attempt ?? 1)
     return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args.executor) } }
   }
   if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
-  const call = isCovered ? null : effectAsCall(effect)
+  const call = isCovered ? null : toCall(effect)
   if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
   if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args.method)}`, facts: {} }
   return null
 }
 
 /** The tool call that an effect amounts to, as traces show it; null for what is no call of the world, or is one already. */
-export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {
-  const first = usesOf(effect)[0]
+export function toCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {
+  const first = listUses(effect)[0]
   if (first === undefined || first.tool === null || first.isCall === false) return null
   const { tool, args, shown } = first
   const { secrets } = effect.args
@@ -389,7 +389,7 @@ export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCal
 export const STANDARD_CALL = 'tool.standard'
 
 /** Whether the gate in front of tools has judged the effect (tool-gate.ts); it says so by the key of what it judged. */
-function wasJudged({ args }: Effect): boolean {
+function isJudgedByGate({ args }: Effect): boolean {
   return typeof args.identity === 'string'
 }
 
@@ -407,7 +407,7 @@ const TOLD_FACTS: ReadonlySet<Plain | undefined> = new Set([
 ])
 
 /** The name of what an effect does, as ceilings know it; null for what they leave alone. */
-function ceilingName({ kind, args, own }: Effect): string | null {
+function findCeilingName({ kind, args, own }: Effect): string | null {
   if (own === true || (kind === 'process.info' && !TOLD_FACTS.has(args.op))) return null
   return foldKind(kind)
 }
@@ -416,18 +416,18 @@ function ceilingName({ kind, args, own }: Effect): string | null {
  * The error for an effect that the importers of the calling module do not leave to it, or null. Where a ceiling names hosts, paths or
  * programs, an effect that has none to compare is refused too.
  */
-function beyondImport(ctx: Context, effect: Effect, call: EffectAsCall | null): HarnDict | null {
+function refuseBeyondImport(ctx: Context, effect: Effect, call: EffectAsCall | null): HarnDict | null {
   const { importCeilings } = ctx.machine
-  const name = importCeilings === null ? null : ceilingName(effect)
+  const name = importCeilings === null ? null : findCeilingName(effect)
   if (importCeilings === null || name === null) return null
   for (const ceiling of importCeilings) {
     if (leavesEffect(ceiling, name, effect.kind) && (call !== null || !(name in ceiling.grants))) continue
-    return beyondCeiling(ceiling, name, { tool: call?.tool ?? effect.kind, callId: null, attempt: 1 })
+    return makeBeyondCeiling(ceiling, name, { tool: call?.tool ?? effect.kind, callId: null, attempt: 1 })
   }
   return null
 }
 
-export function beyondCeiling({ module, effects }: ImportCeiling, name: string, facts: CallFacts): HarnDict {
+export function makeBeyondCeiling({ module, effects }: ImportCeiling, name: string, facts: CallFacts): HarnDict {
   const details = HarnDict.of({
     alias: facts.alias ?? null,
     constraint: name,
@@ -437,11 +437,11 @@ export function beyondCeiling({ module, effects }: ImportCeiling, name: string, 
     module,
   })
   const reason = `the import of "${module}" does not allow ${name}`
-  return toolError('policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
+  return makeToolError('policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
 }
 
 /** The first of the named effects that an importer of the calling module does not leave to it, or null. */
-export function effectsBeyondImport(
+export function findEffectBeyondImport(
   ctx: Context,
   effects: readonly string[],
 ): { readonly ceiling: ImportCeiling; readonly name: string } | null {
@@ -459,18 +459,18 @@ export function effectsBeyondImport(
  * The fault for an effect that a grant refuses, or null; counts it against the budgets. With `judge` it is not counted: for
  * builtins that ask before they look at their mocks. With `count` only that, for what a mock answers.
  */
-export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judge' | 'count' = 'both'): Fault | null {
-  const isJudged = wasJudged(effect)
-  const call = isJudged ? null : effectAsCall(effect)
-  const beyond = mode === 'count' || isJudged ? null : beyondImport(ctx, effect, call)
-  if (beyond !== null) return refused(ctx, call ?? { tool: effect.kind, args: {} }, beyond)
+export function findEffectFault(ctx: Context, effect: Effect, mode: 'both' | 'judge' | 'count' = 'both'): Fault | null {
+  const isJudged = isJudgedByGate(effect)
+  const call = isJudged ? null : toCall(effect)
+  const beyond = mode === 'count' || isJudged ? null : refuseBeyondImport(ctx, effect, call)
+  if (beyond !== null) return makeRefused(ctx, call ?? { tool: effect.kind, args: {} }, beyond)
   if (mode !== 'count') {
-    for (const [at, use] of usesOf(effect).entries()) {
+    for (const [at, use] of listUses(effect).entries()) {
       if (isJudged && at === 0 && use.isCall !== false) continue
       const error = useRefused(ctx, use, at === 0, effect)
       if (error !== null) {
-        const secret = effectAsCall(effect)?.secret ?? []
-        return refused(
+        const secret = toCall(effect)?.secret ?? []
+        return makeRefused(
           ctx,
           { tool: use.tool ?? effect.kind, args: at === 0 && call !== null ? call.args : use.args, secret },
           error,
@@ -479,15 +479,15 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
     }
   }
   if (call === null || mode === 'judge') return null
-  const applied = grantsFor(ctx, { named: namedOnly(call.tool), own: [] }, 'implied')
+  const applied = listGrantsFor(ctx, { named: makeNamed(call.tool), own: [] }, 'implied')
   // What a standard tool asks for has been counted as a call of that tool.
   const counted = ctx.machine.task().fields.has(STANDARD_CALL)
   const settings = { counts: !counted, isReserved: effect.kind === 'llm.call' }
-  const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, factsOfUse(call.tool), settings)
-  return exhausted === null ? null : refused(ctx, call, exhausted)
+  const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, makeUseFacts(call.tool), settings)
+  return exhausted === null ? null : makeRefused(ctx, call, exhausted)
 }
 
-function factsOfUse(tool: string) {
+function makeUseFacts(tool: string) {
   return { tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
 }
 
@@ -497,9 +497,9 @@ function useRefused(ctx: Context, use: Use, isFirst: boolean, effect: Effect): H
   if (tool === null) return null
   const { secrets } = effect.args
   const marked = Array.isArray(secrets) ? new Set(secrets.map(String)) : NO_SECRETS
-  const facts = { ...factsOfUse(tool), secret: marked }
-  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] }, use.implied === true ? 'implied' : 'effect')
-  if (typeof applied === 'string') return toolError('policy_violation', `policy violation for '${tool}': ${applied}`, facts)
+  const facts = { ...makeUseFacts(tool), secret: marked }
+  const applied = listGrantsFor(ctx, { named: makeNamed(tool), own: [] }, use.implied === true ? 'implied' : 'effect')
+  if (typeof applied === 'string') return makeToolError('policy_violation', `policy violation for '${tool}': ${applied}`, facts)
   if (applied.length === 0) return null
   const { fields } = ctx.machine.task()
   // The arguments of a standard tool were judged, under their own names, when it was called.
@@ -509,7 +509,13 @@ function useRefused(ctx: Context, use: Use, isFirst: boolean, effect: Effect): H
     const keys = Object.entries(each.grant)
     return wasJudged ? { ...each, grant: Object.fromEntries(keys.filter(([key]) => isSeen(key, use) || key in unknown)) } : each
   })
-  return refusalByGrants(ctx, judged, filled(judged, use), { knows: () => false, base: null, isEffect: true, unknown }, facts)
+  return refuseByGrants(
+    ctx,
+    judged,
+    fillArguments(judged, use),
+    { knows: () => false, base: null, isEffect: true, unknown },
+    facts,
+  )
 }
 
 /** Constraints on an argument that the use has, or on none. */
@@ -518,18 +524,18 @@ function isSeen(key: string, { args }: Use): boolean {
 }
 
 /** The arguments of a use with the pins that can be put in. */
-function filled(applied: readonly AppliedGrant[], { args, fills = {} }: Use): { readonly [name: string]: Plain } {
+function fillArguments(applied: readonly AppliedGrant[], { args, fills = {} }: Use): { readonly [name: string]: Plain } {
   const more: { [name: string]: Plain } = {}
   for (const name of Object.keys(fills)) {
-    const value = args[name] === undefined ? pinOf(applied, name) : undefined
+    const value = args[name] === undefined ? findPin(applied, name) : undefined
     if (value !== undefined) more[name] = value
   }
   return { ...args, ...more }
 }
 
 /** The one value that grants pin an argument to, or the least of their limits; undefined when they leave it open. */
-function pinOf(applied: readonly AppliedGrant[], name: string): Plain | undefined {
-  if (keyKind(name) === 'limit') return smallestLimit(applied, name) ?? undefined
+function findPin(applied: readonly AppliedGrant[], name: string): Plain | undefined {
+  if (keyKind(name) === 'limit') return findSmallestLimit(applied, name) ?? undefined
   const pinned = applied.find(({ grant }) => grant[name] !== undefined && !Array.isArray(grant[name]))
   return pinned?.grant[name] as Plain | undefined
 }
@@ -537,14 +543,14 @@ function pinOf(applied: readonly AppliedGrant[], name: string): Plain | undefine
 /** The effect with pins and limits of its grants where it says nothing. */
 export function withEffectPins(ctx: Context, effect: Effect): Effect {
   let args: PlainRecord = effect.args
-  for (const use of usesOf(effect)) {
+  for (const use of listUses(effect)) {
     if (use.tool === null || use.fills === undefined) continue
-    const applied = grantsFor(ctx, { named: namedOnly(use.tool), own: [] }, 'implied')
+    const applied = listGrantsFor(ctx, { named: makeNamed(use.tool), own: [] }, 'implied')
     if (typeof applied === 'string' || applied.length === 0) continue
     // Whoever starts it looks for the file once, where the host's own PATH says, and starts that.
     if (effect.kind === 'process.exec' && applied.some(({ grant }) => grant['program'] !== undefined))
       args = { ...args, judged: true }
-    const given = filled(applied, use)
+    const given = fillArguments(applied, use)
     for (const [name, path] of Object.entries(use.fills))
       if (use.args[name] === undefined && given[name] !== undefined) args = putAt(args, path, given[name])
   }
@@ -558,17 +564,17 @@ function putAt(args: PlainRecord, [key, ...rest]: readonly string[], value: Plai
   return { ...args, [key]: rest.length === 0 ? value : putAt(record, rest, value) }
 }
 
-function refused(ctx: Context, { tool, args, secret }: EffectAsCall, error: HarnDict): Fault {
+function makeRefused(ctx: Context, { tool, args, secret }: EffectAsCall, error: HarnDict): Fault {
   tellDenied(ctx, tool, args, error, secret)
-  return thrown(error)
+  return makeThrown(error)
 }
 
 /** A call that was refused is in the trace as well. */
 export function traceDenied(ctx: Context, tool: string, args: Value, error: HarnDict, secret: readonly string[]): void {
-  if (ctx.machine.traced !== null) tellDenied(ctx, tool, plainArguments(args), error, secret)
+  if (ctx.machine.traced !== null) tellDenied(ctx, tool, toPlainArguments(args), error, secret)
 }
 
-function plainArguments(args: Value): Plain {
+function toPlainArguments(args: Value): Plain {
   try {
     return toPlain(args)
   } catch {
@@ -606,19 +612,19 @@ const NO_SECRETS: ReadonlySet<string> = new Set()
 // -------------------------------------------------------------------------------------------------------------- scopes
 
 /** What is wrong with a dict of grants by tool; null when nothing is. */
-function problemOf(ctx: Context, grants: Value): string | null {
+function findProblem(ctx: Context, grants: Value): string | null {
   if (!(grants instanceof HarnDict)) return `grants must be a dict of dicts, got ${typeName(grants)}`
   for (const tool of grants.keys()) {
     const grant = grants.get(tool)!
     if (!(grant instanceof HarnDict)) return `grants of '${tool}' must be a dict, got ${typeName(grant)}`
-    const problem = grantProblem(ctx, tool, grant)
+    const problem = findGrantProblem(ctx, tool, grant)
     if (problem !== null) return problem
   }
   return null
 }
 
-export function grantProblem(ctx: Context, tool: string, grant: HarnDict): string | null {
-  for (const [key, value] of Object.entries(recordOf(grant))) {
+export function findGrantProblem(ctx: Context, tool: string, grant: HarnDict): string | null {
+  for (const [key, value] of Object.entries(toRecord(grant))) {
     const problem =
       value === null ? 'constraint must not be nil' : constraintProblem(key, value, ctx.machine.hostData(CONSTRAINT_RULES))
     if (problem !== null) return `${key} ${problem} (grant of '${tool}')`
@@ -628,9 +634,9 @@ export function grantProblem(ctx: Context, tool: string, grant: HarnDict): strin
 
 /** Opens a scope, or gives the fault for grants that cannot be understood. */
 function open(ctx: Context, label: string, grants: Value): Control | null {
-  const problem = problemOf(ctx, grants)
+  const problem = findProblem(ctx, grants)
   if (problem !== null)
-    return ctx.throw(toolError('grant_invalid', `${label}: ${problem}`, { tool: '', callId: null, attempt: 0 }))
+    return ctx.throw(makeToolError('grant_invalid', `${label}: ${problem}`, { tool: '', callId: null, attempt: 0 }))
   const state = ctx.state(grantState)
   state.scopes++
   pushScope(ctx, 'grants', HarnDict.of({ id: state.scopes, grants }))
@@ -673,27 +679,27 @@ function bind(ctx: Context, spec: Value): Result {
   return spec.with('id', state.scopes)
 }
 
-function narrowed(ctx: Context, binding: Value, grant: Value): Result {
+function narrowBinding(ctx: Context, binding: Value, grant: Value): Result {
   if (!(binding instanceof HarnDict) || !(grant instanceof HarnDict)) return ctx.runtime('grant: a binding and a dict are needed')
-  const problem = grantProblem(ctx, String(binding.get('alias') ?? ''), grant)
+  const problem = findGrantProblem(ctx, String(binding.get('alias') ?? ''), grant)
   if (problem !== null) return ctx.runtime(`grant: ${problem}`)
   const scopes = binding.get('grants')
   return binding.with('grants', new HarnList([...(scopes instanceof HarnList ? scopes.view() : []), grant]))
 }
 
 /** The grants of an alias, one a scope. */
-export function aliasGrants(binding: HarnDict): readonly AppliedGrant[] {
+export function listAliasGrants(binding: HarnDict): readonly AppliedGrant[] {
   const scopes = binding.get('grants')
   if (!(scopes instanceof HarnList)) return []
   const id = String(binding.get('id') ?? 0)
-  return scopes.view().map((grant, at) => ({ id: `alias:${id}:${at}`, scope: 'alias' as const, grant: recordOf(grant) }))
+  return scopes.view().map((grant, at) => ({ id: `alias:${id}:${at}`, scope: 'alias' as const, grant: toRecord(grant) }))
 }
 
 /** Grants of one scope as one dict; the error text when two disagree. */
-function merged(ctx: Context, list: Value): Result {
+function mergeGrants(ctx: Context, list: Value): Result {
   let grant: GrantRecord = {}
   for (const each of list instanceof HarnList ? list.view() : []) {
-    for (const [key, value] of Object.entries(recordOf(each)) as [string, GrantValue][]) {
+    for (const [key, value] of Object.entries(toRecord(each)) as [string, GrantValue][]) {
       const added = addConstraint(grant, key, value, ctx.machine.hostData(CONSTRAINT_RULES))
       if (added.conflict !== null) return ctx.runtime(`ConflictingGrant: ${key} is given twice with different values`)
       grant = added.grant
@@ -722,7 +728,7 @@ export const grantsFamily: BuiltinFamily = {
           : ctx.runtime(`with_grants: body must be a closure, got ${typeName(body ?? null)}`),
     ),
     builtin('__grants_merge(grants: list) -> dict', { doc: 'Grants of one scope as one.', effects: [] }, (ctx, list) =>
-      merged(ctx, list ?? null),
+      mergeGrants(ctx, list ?? null),
     ),
     builtin('__tool_binding(spec: dict) -> dict', { doc: 'What an alias of a tool stands for.', effects: [] }, (ctx, spec) =>
       bind(ctx, spec ?? null),
@@ -744,7 +750,7 @@ export const grantsFamily: BuiltinFamily = {
     builtin(
       '__tool_narrowed(binding: dict, grant: dict) -> dict',
       { doc: 'A binding under one more grant.', effects: [] },
-      (ctx, binding, grant) => narrowed(ctx, binding ?? null, grant ?? null),
+      (ctx, binding, grant) => narrowBinding(ctx, binding ?? null, grant ?? null),
     ),
     builtin(
       '__tool_alias(binding: dict) -> closure',

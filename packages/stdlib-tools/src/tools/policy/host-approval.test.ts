@@ -4,7 +4,7 @@ import { ApprovalDesk, approvalProvider } from './host-approval.js'
 import type { ApprovalRequest, AskPerson } from './host-approval.js'
 import type { Provider } from '../executors/provider.js'
 
-async function outputOf(source: string, provider: Provider | null): Promise<string> {
+async function runToOutput(source: string, provider: Provider | null): Promise<string> {
   const runtime = createRuntime({ providers: provider === null ? [] : [provider], grants: ['approval'] })
   const result = await runtime.start(runtime.compile(source)).result
   return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
@@ -14,7 +14,7 @@ const NOT_GRANTED = 'approval_denied: host did not grant approval'
 const OTHER_CALL =
   'approval_denied: the approval is for another call: its binding is not that of the tool, version and arguments that were asked about'
 
-const asking = (ask: AskPerson): Provider => approvalProvider(ask)
+const makeAsking = (ask: AskPerson): Provider => approvalProvider(ask)
 
 const GUARDED_CALL = `
 import { with_policies } from "std/policy"
@@ -35,9 +35,9 @@ try {
 describe('tool calls that need approval', () => {
   test('the host sees what is asked for', async () => {
     const seen: ApprovalRequest[] = []
-    const output = await outputOf(
+    const output = await runToOutput(
       GUARDED_CALL,
-      asking((request) => {
+      makeAsking((request) => {
         seen.push(request)
         return { granted: true }
       }),
@@ -81,9 +81,9 @@ describe('tool calls that need approval', () => {
     ['nothing', null, 'approval_denied: approval request failed or host does not implement session/request_permission'],
   ])('%s', async (_name, answer, expected) => {
     expect(
-      await outputOf(
+      await runToOutput(
         GUARDED_CALL,
-        asking(() => answer),
+        makeAsking(() => answer),
       ),
     ).toBe(`${expected}\n`)
   })
@@ -91,25 +91,25 @@ describe('tool calls that need approval', () => {
   test('an answer counts for the call it was asked about, and until its deadline', async () => {
     let nowMs = Date.UTC(2026, 0, 1)
     const clock = { virtual: false, now: () => nowMs, until: () => new Promise<void>(() => {}) }
-    const answered = async (ask: AskPerson): Promise<string> => {
-      const runtime = createRuntime({ providers: [asking(ask)], grants: ['approval'], clock })
+    const runAnswered = async (ask: AskPerson): Promise<string> => {
+      const runtime = createRuntime({ providers: [makeAsking(ask)], grants: ['approval'], clock })
       return (await runtime.start(runtime.compile(GUARDED_CALL)).result).output
     }
     const bindings: unknown[] = []
-    const late = (ms: number) =>
-      answered(({ payload }) => {
+    const answerLate = (ms: number) =>
+      runAnswered(({ payload }) => {
         bindings.push(payload['binding'])
         expect(payload).toMatchObject({ tool: { identity: 'harn:write', version: null } })
         expect((payload['approvalRequest'] as { deadline: string }).deadline).toBe(new Date(nowMs + 86_400_000).toISOString())
         nowMs += ms
         return { granted: true, binding: payload['binding'] }
       })
-    expect(await late(86_400_000)).toBe('wrote out/a\n')
-    expect(await late(86_400_001)).toBe('approval_denied: the approval came after its deadline\n')
+    expect(await answerLate(86_400_000)).toBe('wrote out/a\n')
+    expect(await answerLate(86_400_001)).toBe('approval_denied: the approval came after its deadline\n')
     expect(bindings).toEqual([expect.stringMatching(/^sha256:[0-9a-f]{64}$/), bindings[0]])
   })
 
-  const HOOKED = (hooks: string): string => `
+  const makeHooked = (hooks: string): string => `
 import { on_event, with_policies } from "std/policy"
 import { tool_call } from "std/tools"
 tool_bind(tool_define(tool_registry(), "write", "", {parameters: {path: "string", mode: {type: "string", default: "new"}}, handler: { a -> "wrote \${a}" }}))
@@ -123,9 +123,9 @@ try {
 
   test('hooks that rewrite come before the person, who sees what runs: with defaults', async () => {
     const seen: unknown[] = []
-    const output = await outputOf(
-      HOOKED('on_event("PreToolUse", "write", { e -> {args: {path: e.tool.args.path + "/b"}} })'),
-      asking(({ payload }) => {
+    const output = await runToOutput(
+      makeHooked('on_event("PreToolUse", "write", { e -> {args: {path: e.tool.args.path + "/b"}} })'),
+      makeAsking(({ payload }) => {
         seen.push((payload['approvalRequest'] as { args: unknown }).args)
         return { granted: true }
       }),
@@ -135,10 +135,10 @@ try {
   })
 
   test('a person is not asked about what a hook denies', async () => {
-    const ask = asking(() => {
+    const ask = makeAsking(() => {
       throw new Error('asked')
     })
-    expect(await outputOf(HOOKED('on_event("PreToolUse", "write", { e -> {deny: "never"} })'), ask)).toBe(
+    expect(await runToOutput(makeHooked('on_event("PreToolUse", "write", { e -> {deny: "never"} })'), ask)).toBe(
       'policy_violation: never\n',
     )
   })
@@ -153,21 +153,21 @@ tool_bind(tool_define(tool_registry(), "write", "", {parameters: {path: "string"
 fn attempt() { return try { tool_call("write", {path: "out/a"}) } catch (e) { "\${e.code} \${e.attempt}" } }
 println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> with_grants({write: {path: "out"}}, attempt) }))
 `
-    const changedTo = (path: string): Promise<string> =>
-      outputOf(
+    const runChangedTo = (path: string): Promise<string> =>
+      runToOutput(
         source,
-        asking(() => ({ granted: true, args: { path } })),
+        makeAsking(() => ({ granted: true, args: { path } })),
       )
-    expect(await changedTo('out/b')).toBe('wrote out/b\n')
-    expect(await changedTo('secret')).toBe('policy_violation 0\n')
+    expect(await runChangedTo('out/b')).toBe('wrote out/b\n')
+    expect(await runChangedTo('secret')).toBe('policy_violation 0\n')
   })
 
   test('a host that throws, and no host at all', async () => {
-    const failing = asking(() => {
+    const failing = makeAsking(() => {
       throw new Error('desk is closed')
     })
-    expect(await outputOf(GUARDED_CALL, failing)).toContain('approval_denied: approval request failed')
-    expect(await outputOf(GUARDED_CALL, null)).toBe('approval_denied: approval required but no host bridge is available\n')
+    expect(await runToOutput(GUARDED_CALL, failing)).toContain('approval_denied: approval request failed')
+    expect(await runToOutput(GUARDED_CALL, null)).toBe('approval_denied: approval required but no host bridge is available\n')
   })
 })
 
@@ -187,7 +187,7 @@ test.each<[string, string, string, string]>([
   ],
 ])('nested policies only narrow: %s', async (_what, outer, inner, expected) => {
   let asked = false
-  const desk = asking(() => {
+  const desk = makeAsking(() => {
     asked = true
     return { granted: false }
   })
@@ -200,7 +200,7 @@ import { tool_call } from "std/tools"
 tool_bind(tool_define(tool_registry(), "write", "", {parameters: {path: "string"}, handler: { a -> "ran" }}))
 fn go() { return with_policies({approval_policy: ${inner}}, { -> try { tool_call("write", {path: "a"}) } catch (e) { "refused" } }) }
 println(with_policies({approval_policy: ${outer}}, { -> ${more} }))`
-    const output = await outputOf(source, desk)
+    const output = await runToOutput(source, desk)
     expect([more, asked ? 'asked' : output.trim()]).toEqual([more, expected])
     if (asked) expect(output).toBe('refused\n')
   }
@@ -216,14 +216,14 @@ describe('people in the loop', () => {
     ['escalate_to("oncall", "fire")', 'escalation'],
   ])('%s fails at once where nobody can answer, and says how to', async (call, what) => {
     const source = `try { ${call}\nprintln("answered") } catch (e) { println("\${e.name}: \${e.message} \${hitl_pending()}") }`
-    const output = await outputOf(source, null)
+    const output = await runToOutput(source, null)
     expect(output).toMatch(new RegExp(`^HumanUnavailableError: ${call.split('(')[0]}: nobody can answer this ${what}: `))
     expect(output).toContain(HOW)
     expect(output).toMatch(/ \[\]\n$/)
   })
 
   test('a question with a default has that answer', async () => {
-    expect(await outputOf('println(ask_user("who", {default: "nobody"}))', null)).toBe('nobody\n')
+    expect(await runToOutput('println(ask_user("who", {default: "nobody"}))', null)).toBe('nobody\n')
   })
 
   // A script must not approve what it asks for; `bridle test` and `bridle conformance` let it (standIns).
@@ -246,15 +246,15 @@ describe('people in the loop', () => {
   ])('a script cannot answer by %s', async (_way, body) => {
     const source = `try {\n${body}\nprintln("approved") } catch (e) { println("refused: \${e}") }`
     // Asked, and silent.
-    const silent = asking(() => null)
-    for (const provider of [silent, null]) expect(await outputOf(source, provider)).toMatch(/^refused: /)
+    const silent = makeAsking(() => null)
+    for (const provider of [silent, null]) expect(await runToOutput(source, provider)).toMatch(/^refused: /)
     const runtime = createRuntime({ providers: [silent], grants: ['approval'], standIns: 'script' })
     expect((await runtime.start(runtime.compile(source)).result).output).toBe('approved\n')
   })
 
   test('a person is shown the request that waits, whatever a script says it is', async () => {
     const seen: string[] = []
-    const provider = asking(({ payload }) => {
+    const provider = makeAsking(({ payload }) => {
       seen.push((payload['payload'] as { action: string }).action)
       return seen.length === 1 ? null : { approved: false, reviewer: 'ann' }
     })
@@ -265,31 +265,33 @@ let waiting = hitl_pending()[0]
 __hitl_ask_host("approval", {request_id: waiting.request_id, payload: {action: "say hello"}})
 __hitl_ask_host("approval", {request_id: "made up", payload: {action: "say hello"}})
 try { await(asking)\nprintln("approved") } catch (e) { println("denied") }`
-    expect(await outputOf(source, provider)).toBe('denied\n')
+    expect(await runToOutput(source, provider)).toBe('denied\n')
     expect(seen.length).toBeGreaterThan(1)
     expect(new Set(seen)).toEqual(new Set(['delete everything']))
   })
 
   test('a question is answered by the host', async () => {
-    const provider = asking((request) => ({ answer: `${String((request.payload['payload'] as { prompt: string }).prompt)}!` }))
-    expect(await outputOf('println(ask_user("who"))\nprintln(hitl_pending())', provider)).toBe('who!\n[]\n')
+    const provider = makeAsking((request) => ({
+      answer: `${String((request.payload['payload'] as { prompt: string }).prompt)}!`,
+    }))
+    expect(await runToOutput('println(ask_user("who"))\nprintln(hitl_pending())', provider)).toBe('who!\n[]\n')
   })
 
   test('a quorum asks again until it is complete', async () => {
     const reviewers = ['ann', 'bob', 'cid']
-    const provider = asking(() => ({ approved: true, reviewer: reviewers.shift() ?? null }))
-    expect(await outputOf('println(request_approval("deploy", {quorum: 2}).reviewers)', provider)).toBe('[ann, bob]\n')
+    const provider = makeAsking(() => ({ approved: true, reviewer: reviewers.shift() ?? null }))
+    expect(await runToOutput('println(request_approval("deploy", {quorum: 2}).reviewers)', provider)).toBe('[ann, bob]\n')
     expect(reviewers).toEqual(['cid'])
   })
 
   test('a host that repeats itself is not asked for ever', async () => {
     let asked = 0
-    const provider = asking(() => {
+    const provider = makeAsking(() => {
       asked++
       return { approved: true, reviewer: 'ann' }
     })
     expect(
-      await outputOf(
+      await runToOutput(
         'try { request_approval("deploy", {quorum: 2, deadline: 300ms}) } catch (e) { println(e.message) }',
         provider,
       ),
@@ -298,16 +300,16 @@ try { await(asking)\nprintln("approved") } catch (e) { println("denied") }`
   })
 
   test('all reviewers at once', async () => {
-    const provider = asking(() => [
+    const provider = makeAsking(() => [
       { approved: true, reviewer: 'bob' },
       { approved: true, reviewer: 'ann' },
     ])
-    expect(await outputOf('println(dual_control(2, 2, { -> "done" }))', provider)).toBe('done\n')
+    expect(await runToOutput('println(dual_control(2, 2, { -> "done" }))', provider)).toBe('done\n')
   })
 
   test('a deadline ends the waiting, and the host is told', async () => {
     let told = false
-    const provider = asking(
+    const provider = makeAsking(
       (_request, signal) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => {
@@ -316,7 +318,7 @@ try { await(asking)\nprintln("approved") } catch (e) { println("denied") }`
           })
         }),
     )
-    expect(await outputOf('println(ask_user("q", {timeout: 5ms, default: "none"}))', provider)).toBe('none\n')
+    expect(await runToOutput('println(ask_user("q", {timeout: 5ms, default: "none"}))', provider)).toBe('none\n')
     expect(told).toBe(true)
   })
 })
@@ -334,7 +336,7 @@ describe('a desk', () => {
         expect(desk.respond(request.id, { answer: 8 })).toBe(false)
       })
     })
-    expect(await outputOf('println(ask_user("q", {default: 0}) + 1)', desk.provider())).toBe('8\n')
+    expect(await runToOutput('println(ask_user("q", {default: 0}) + 1)', desk.provider())).toBe('8\n')
     expect(seen).toEqual(['question'])
     stop()
     expect(desk.pending()).toEqual([])

@@ -28,7 +28,7 @@ export type AskPerson = (request: ApprovalRequest, signal: AbortSignal) => unkno
 
 const KINDS = ['approval.ask'] as const
 
-function requestOf(effect: Effect, call: EffectCall): ApprovalRequest {
+function makeRequest(effect: Effect, call: EffectCall): ApprovalRequest {
   const kind = String(effect.args.kind) as ApprovalKind
   const payload = (effect.args.payload ?? {}) as { readonly [key: string]: Plain }
   const inner = payload['approvalRequest'] as { readonly id?: Plain } | undefined
@@ -43,7 +43,7 @@ export function approvalProvider(ask: AskPerson): Provider {
     // A question is asked in a dry run too: nothing else would tell what the run does next.
     isReadOnly: () => true,
     async perform(effect, call): Promise<EffectOutcome> {
-      const answer = await ask(requestOf(effect, call), call.signal)
+      const answer = await ask(makeRequest(effect, call), call.signal)
       return answered(answer === undefined ? null : plainFromHost(answer))
     },
   }
@@ -58,7 +58,7 @@ export class ApprovalDesk {
   private readonly listeners = new Set<(request: ApprovalRequest) => void>()
 
   provider(): Provider {
-    return { kinds: KINDS, isReadOnly: () => true, perform: (effect, call) => this.ask(requestOf(effect, call), call.signal) }
+    return { kinds: KINDS, isReadOnly: () => true, perform: (effect, call) => this.ask(makeRequest(effect, call), call.signal) }
   }
 
   /** What waits for somebody, oldest first. */

@@ -8,7 +8,7 @@ import { createRuntime } from '../../host/runtime.js'
 import { defineTool } from '../host-tools/define.js'
 import { MemoryTrace } from '../../host/trace/index.js'
 
-function counted(more: object = {}) {
+function makeCounted(more: object = {}) {
   const seen: unknown[] = []
   const tool = defineTool({
     name: 'shop.price',
@@ -26,7 +26,7 @@ function counted(more: object = {}) {
 const HEAD = 'import { tool_try } from "std/tools"\nfn ask(n) { return is_ok(tool_try("shop.price", {n: n})) }\n'
 
 test('calls are counted, and what is left is told', async () => {
-  const { tool, seen } = counted()
+  const { tool, seen } = makeCounted()
   const runtime = createRuntime({ tools: [tool] })
   const run = runtime.start(runtime.compile(`${HEAD}return [ask(1), ask(2), ask(3)]`), {
     budgets: { shop: { calls: 2, usd: 1 } },
@@ -40,7 +40,7 @@ test('calls are counted, and what is left is told', async () => {
 })
 
 test('parallel branches do not spend it twice', async () => {
-  const { tool, seen } = counted()
+  const { tool, seen } = makeCounted()
   const runtime = createRuntime({ tools: [tool] })
   const source = `${HEAD}let oks = parallel each range(20).to_list() { n -> ask(n) }\nreturn len(oks.filter({ ok -> ok }))`
   const run = runtime.start(runtime.compile(source), { budgets: { 'shop.price': { calls: 7 } } })
@@ -49,7 +49,7 @@ test('parallel branches do not spend it twice', async () => {
 })
 
 test('it survives a restore', async () => {
-  const first = counted()
+  const first = makeCounted()
   const runtime = createRuntime({ tools: [first.tool] })
   const budgets = { shop: { calls: 3 } }
   const run = runtime.start(runtime.compile(`${HEAD}let a = [ask(1), ask(2)]\nsleep(5ms)\nreturn a + [ask(3), ask(4)]`), {
@@ -57,7 +57,7 @@ test('it survives a restore', async () => {
   })
   const bytes = await run.snapshot()
   await run.result
-  const second = counted()
+  const second = makeCounted()
   const again = createRuntime({ tools: [second.tool] }).resume(bytes, { budgets })
   expect(await again.result).toMatchObject({ value: [true, true, true, false] })
   expect(second.seen).toEqual([{ n: 3 }])
@@ -82,7 +82,7 @@ test('model calls are charged by their tokens, and appear in the trace', async (
 })
 
 test('a kept result is traced as such, and the host is asked once', async () => {
-  const { tool, seen } = counted({ cacheable: true })
+  const { tool, seen } = makeCounted({ cacheable: true })
   const trace = new MemoryTrace()
   const runtime = createRuntime({ tools: [tool] })
   const source = 'import { price } from "host/shop"\nreturn [price({n: 1}), price({n: 1}), price({n: 2})]'
@@ -98,7 +98,7 @@ test('a kept result is traced as such, and the host is asked once', async () => 
 })
 
 /** A model that answers when it is let to, and says what it used. */
-function slowModel(usage: object = { input_tokens: 10, output_tokens: 10 }) {
+function makeSlowModel(usage: object = { input_tokens: 10, output_tokens: 10 }) {
   const seen: { readonly [key: string]: unknown }[] = []
   const provider: Provider = {
     kinds: ['llm.call'],
@@ -111,14 +111,14 @@ function slowModel(usage: object = { input_tokens: 10, output_tokens: 10 }) {
   return { provider, seen }
 }
 
-const FORTY = (options: string): string =>
+const makeForty = (options: string): string =>
   `let oks = parallel each range(40).to_list() { n -> is_ok(try { llm_call("hi", nil, ${options}) }) }\nreturn len(oks.filter({ ok -> ok }))`
 
 test('parallel model calls put aside what they may use, and do not pass a budget together', async () => {
   for (const budgets of [{ llm: { tokens: 100 } }, { llm: { usd: 0.001 } }]) {
-    const { provider, seen } = slowModel()
+    const { provider, seen } = makeSlowModel()
     const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
-    const run = runtime.start(runtime.compile(FORTY('{provider: "openai", model: "gpt-4o", max_tokens: 50}')), { budgets })
+    const run = runtime.start(runtime.compile(makeForty('{provider: "openai", model: "gpt-4o", max_tokens: 50}')), { budgets })
     expect(await run.result).toMatchObject({ status: 'done', value: seen.length })
     expect(seen.length).toBeLessThan(3)
     expect(seen.length).toBeGreaterThan(0)
@@ -126,15 +126,15 @@ test('parallel model calls put aside what they may use, and do not pass a budget
 })
 
 test('a budget that the script sets holds for parallel calls', async () => {
-  const { provider, seen } = slowModel()
+  const { provider, seen } = makeSlowModel()
   const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
-  const source = `llm_budget(0.001)\n${FORTY('{provider: "openai", model: "gpt-4o", max_tokens: 50}')}`
+  const source = `llm_budget(0.001)\n${makeForty('{provider: "openai", model: "gpt-4o", max_tokens: 50}')}`
   expect(await runtime.start(runtime.compile(source)).result).toMatchObject({ status: 'done', value: seen.length })
   expect(seen.length).toBe(1)
 })
 
 test('a call is given no more to answer than the budget leaves, and the rest is free again when it used less', async () => {
-  const { provider, seen } = slowModel()
+  const { provider, seen } = makeSlowModel()
   const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
   const source = 'return [1, 2, 3].map({ n -> is_ok(try { llm_call("hi", nil, {provider: "openai", model: "gpt-4o"}) }) })'
   const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 45 } } })
@@ -149,7 +149,7 @@ test.each<[string, object, number]>([
   ['says that it used less than nothing', { input_tokens: -50, output_tokens: -50 }, 0],
   ['says what it used', { input_tokens: 5, output_tokens: 5 }, 45],
 ])('a model that %s', async (_what, usage, left) => {
-  const { provider } = slowModel(usage)
+  const { provider } = makeSlowModel(usage)
   const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
   const source = 'llm_call("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 50})'
   const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 55 } } })
@@ -159,20 +159,20 @@ test.each<[string, object, number]>([
 
 test('a model without a price costs what the host says, and much when it says nothing', async () => {
   const source = 'return is_ok(try { llm_call("hi", nil, {provider: "ollama", model: "unheard-of", max_tokens: 100}) })'
-  const remaining = async (requestDefaults: RequestDefaults): Promise<unknown> => {
-    const { provider } = slowModel({ input_tokens: 100, output_tokens: 100 })
+  const readRemaining = async (requestDefaults: RequestDefaults): Promise<unknown> => {
+    const { provider } = makeSlowModel({ input_tokens: 100, output_tokens: 100 })
     const runtime = createRuntime({ providers: [provider], grants: ['llm'], requestDefaults })
     const run = runtime.start(runtime.compile(source), { budgets: { llm: { usd: 1 } } })
     expect(await run.result).toMatchObject({ value: true })
     return run.budgets.remaining('llm')?.usd
   }
-  expect(await remaining({})).toBeCloseTo(1 - (100 * 30 + 100 * 150) / 1e6)
-  expect(await remaining({ unknownPrice: { input: 1000, output: 2000 } })).toBeCloseTo(1 - 0.3)
-  expect(await remaining({ unknownPrice: { input: 0, output: 0 } })).toBe(1)
+  expect(await readRemaining({})).toBeCloseTo(1 - (100 * 30 + 100 * 150) / 1e6)
+  expect(await readRemaining({ unknownPrice: { input: 1000, output: 2000 } })).toBeCloseTo(1 - 0.3)
+  expect(await readRemaining({ unknownPrice: { input: 0, output: 0 } })).toBe(1)
 })
 
 test('vectors use up budgets too', async () => {
-  const { provider, seen } = slowModel()
+  const { provider, seen } = makeSlowModel()
   const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
   const source = `import { tool_try } from "std/tools"
 let oks = parallel each range(40).to_list() { n -> is_ok(tool_try("llm.embed", {text: "0123456789", provider: "openai", model: "m"})) }
@@ -183,7 +183,7 @@ return len(oks.filter({ ok -> ok }))`
 })
 
 test('a call whose task is stopped stays spent', async () => {
-  const { provider } = slowModel()
+  const { provider } = makeSlowModel()
   const never: Provider = {
     kinds: ['llm.call'],
     perform: (_effect, { signal }) =>
@@ -202,7 +202,7 @@ test.each<[string, object, number]>([
   ['usage that is not told counts as all', {}, 600],
   ['usage below nothing counts as all', { input_tokens: -9, output_tokens: -9 }, 600],
 ])('token_budget of a loop: %s', async (_what, usage, budget) => {
-  const { provider, seen } = slowModel(usage)
+  const { provider, seen } = makeSlowModel(usage)
   const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
   const source = `return agent_loop("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 5000, max_iterations: 3, token_budget: ${budget || 5}, persistent: true}).status`
   const result = await runtime.start(runtime.compile(source)).result

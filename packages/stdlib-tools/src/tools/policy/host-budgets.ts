@@ -15,7 +15,7 @@ export interface Budget {
 /** By alias, tool id, family (`llm`, `http`) or pattern. */
 export type Budgets = { readonly [name: string]: Budget }
 
-export function budgetScope(budgets: Budgets): GrantScope {
+export function makeBudgetScope(budgets: Budgets): GrantScope {
   return grantScope(
     Object.fromEntries(
       Object.entries(budgets).map(([name, { calls, tokens, usd }]) => [
@@ -47,12 +47,12 @@ export class BudgetMeter {
   remaining(name: string): Budget | null {
     if (!Object.hasOwn(this.budgets, name)) return null
     const { calls, tokens, usd } = this.budgets[name]!
-    const left = (limit: number, counter: string): number =>
+    const countLeft = (limit: number, counter: string): number =>
       Math.max(0, limit - (this.counters().get(`host:${this.scope}:${name}${counter}`) ?? 0))
     return {
-      ...(calls === undefined ? {} : { calls: left(calls, '') }),
-      ...(tokens === undefined ? {} : { tokens: left(tokens, '#tokens') }),
-      ...(usd === undefined ? {} : { usd: left(usd, '#usd') }),
+      ...(calls === undefined ? {} : { calls: countLeft(calls, '') }),
+      ...(tokens === undefined ? {} : { tokens: countLeft(tokens, '#tokens') }),
+      ...(usd === undefined ? {} : { usd: countLeft(usd, '#usd') }),
     }
   }
 

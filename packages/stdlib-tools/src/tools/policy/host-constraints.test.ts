@@ -28,7 +28,7 @@ const hours = defineConstraint('officeHours', {
   },
 })
 
-function setup(more: RuntimeOptions = {}) {
+function makeSetup(more: RuntimeOptions = {}) {
   const asked: unknown[] = []
   const query = defineTool({
     name: 'db.query',
@@ -48,7 +48,7 @@ const attempt = 'fn attempt(f) { return try { f() } catch (e) { "${e.code}: ${e.
 
 describe('where grants are written', () => {
   test('statements: the smallest of a scope, and literal calls are judged when compiling', async () => {
-    const { runtime, asked } = setup()
+    const { runtime, asked } = makeSetup()
     const head = 'use tool db.query as Query\ngrant Query max_rows 100\ngrant Query max_rows 50\n'
     const value = await runtime.run(`${head}${attempt}
       let n = 60
@@ -64,7 +64,7 @@ describe('where grants are written', () => {
   })
 
   test('a union of what one scope allows, and no value fits two that must be equal', async () => {
-    const { runtime } = setup()
+    const { runtime } = makeSetup()
     const head = 'use tool db.query as Query\ngrant Query tables "users"\ngrant Query tables "teas"\n'
     const value = await runtime.run(`${head}${attempt}
       fn ask(table) { return attempt({ -> Query(sql: "select a from \${table} limit 5") }) }
@@ -85,7 +85,7 @@ describe('where grants are written', () => {
   })
 
   test('attributes, std/grants and the host; what throws refuses', async () => {
-    const { runtime, asked } = setup({ toolGrants: { 'db.query': { maxRows: 10 } } })
+    const { runtime, asked } = makeSetup({ toolGrants: { 'db.query': { maxRows: 10 } } })
     const value = await runtime.run(`
       import { tool_call } from "std/tools"
       import { with_grants } from "std/grants"
@@ -111,7 +111,7 @@ describe('where grants are written', () => {
 })
 
 test('the details of a refusal, after a restore too', async () => {
-  const { runtime } = setup()
+  const { runtime } = makeSetup()
   const source = `use tool db.query as Query\ngrant Query max_rows 5\nsleep(5ms)
     let n = 9
     return try { Query(sql: "select a limit " + to_string(n)) } catch (e) { e.details }`
@@ -119,7 +119,7 @@ test('the details of a refusal, after a restore too', async () => {
   const bytes = await run.snapshot()
   const details = { alias: 'Query', constraint: 'max_rows', value: null, allowed: 5, scope: 'alias' }
   expect(await run.result).toMatchObject({ value: details })
-  expect(await setup().runtime.resume(bytes).result).toMatchObject({ value: details })
+  expect(await makeSetup().runtime.resume(bytes).result).toMatchObject({ value: details })
 })
 
 test('a ceiling of an import that has the name of an argument is left to the run, which asks the host', async () => {
@@ -128,7 +128,7 @@ test('a ceiling of an import that has the name of an argument is left to the run
     check: (wanted, args) => String(args['program']).startsWith(wanted) || `${String(args['program'])} is no ${wanted}`,
   })
   const resolve = memoryModules({ 'lib.harn': 'pub fn f() { return exec("git-log") }' })
-  const { runtime } = setup({ constraints: [program], resolve })
+  const { runtime } = makeSetup({ constraints: [program], resolve })
   const imports = { lib: { grants: { process: { program: 'git' } } } }
   expect(() => runtime.compile('import { f } from "lib"\nf()', { imports })).not.toThrow()
   const others = { lib: { grants: { process: { program: 'ls' } } } }
@@ -150,7 +150,7 @@ test('what a host may not define', () => {
   expect(() => defineConstraint('timeoutMs', { schema: z.int(), check })).toThrow('timeout_ms has a meaning of its own')
   expect(() => defineConstraint('no way', { schema: z.int(), check })).toThrow('letters, digits and underscores')
   expect(() => createRuntime({ constraints: [rows, rows] })).toThrow('constraint "max_rows" is defined twice')
-  expect(() => setup({ toolGrants: { 'db.query': { maxRows: 'many' } } }).runtime.start(setup().runtime.compile('1'))).toThrow(
-    'grant of "db.query": max_rows constraint is invalid',
-  )
+  expect(() =>
+    makeSetup({ toolGrants: { 'db.query': { maxRows: 'many' } } }).runtime.start(makeSetup().runtime.compile('1')),
+  ).toThrow('grant of "db.query": max_rows constraint is invalid')
 })

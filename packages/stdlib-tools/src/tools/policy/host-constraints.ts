@@ -9,7 +9,7 @@ import type { ConstrainedCall, ConstraintRule, ConstraintRules, GrantValue } fro
 import { GrantError } from './grant-error.js'
 import { compileSchema } from '../host-tools/schema.js'
 import type { AnySchema, OutputOf } from '../host-tools/schema.js'
-import { messageOf } from '../executors/provider.js'
+import { describeCause } from '../executors/provider.js'
 
 export interface ConstraintDefinition<S extends AnySchema = AnySchema> {
   /** What the value of the constraint looks like; a grant with another one is refused when it is written, not when it is used. */
@@ -61,7 +61,7 @@ export function defineConstraint<S extends AnySchema>(name: string, definition: 
         try {
           answer = definition.check(checked.value, args, call)
         } catch (cause) {
-          return `${key} could not be checked: ${messageOf(cause)}`
+          return `${key} could not be checked: ${describeCause(cause)}`
         }
         if (answer === false) return `${key} ${JSON.stringify(value)} does not allow the call`
         return typeof answer === 'string' ? answer : null
@@ -71,7 +71,7 @@ export function defineConstraint<S extends AnySchema>(name: string, definition: 
 }
 
 /** By key. Raises GrantError when two have the same. */
-export function constraintRules(constraints: readonly Constraint[]): ConstraintRules | undefined {
+export function makeConstraintRules(constraints: readonly Constraint[]): ConstraintRules | undefined {
   if (constraints.length === 0) return undefined
   const rules = new Map<string, ConstraintRule>()
   for (const { key, rule } of constraints) {
@@ -82,6 +82,6 @@ export function constraintRules(constraints: readonly Constraint[]): ConstraintR
 }
 
 /** A key of a grant as scripts write it: `timeoutMs`, `max…` and constraints of the host; names of arguments stay as the tool has them. */
-export function grantKey(key: string, rules: ConstraintRules | undefined): string {
+export function toGrantKey(key: string, rules: ConstraintRules | undefined): string {
   return key === 'timeoutMs' || /^max[A-Z]/.test(key) || rules?.has(toSnake(key)) === true ? toSnake(key) : key
 }

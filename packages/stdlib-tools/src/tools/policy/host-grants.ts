@@ -5,7 +5,7 @@ import { normalizeCeiling, constraintProblem, isEffectName } from '@bridle/compi
 import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
 import type { GrantScope } from './grant-ceiling.js'
 import { GrantError } from './grant-error.js'
-import { grantKey } from './host-constraints.js'
+import { toGrantKey } from './host-constraints.js'
 
 /** One tool's constraints. Other keys are names of arguments, with the value or values that they must have. */
 export interface ToolGrant {
@@ -31,7 +31,7 @@ export function grantScope(grants: ToolGrants, defaultDeny: boolean | 'effects' 
     const record: { [key: string]: GrantValue } = {}
     for (const [key, value] of Object.entries(grant)) {
       if (value === undefined) continue
-      const name = grantKey(key, rules)
+      const name = toGrantKey(key, rules)
       const problem = constraintProblem(name, value, rules)
       if (problem !== null) throw new GrantError(`grant of "${tool}": ${name} ${problem}`)
       record[name] = value
@@ -52,7 +52,7 @@ export interface ImportGrant {
 export type ImportGrants = { readonly [path: string]: ImportGrant }
 
 /** Raises GrantError for what cannot be understood. */
-export function importCeilings(imports: ImportGrants, rules?: ConstraintRules): { readonly [path: string]: ImportCeiling } {
+export function makeImportCeilings(imports: ImportGrants, rules?: ConstraintRules): { readonly [path: string]: ImportCeiling } {
   const ceilings: { [path: string]: ImportCeiling } = {}
   for (const [module, { allowEffects, grants = {} }] of Object.entries(imports)) {
     const unknown = allowEffects?.find((name) => !isEffectName(name))
@@ -60,21 +60,21 @@ export function importCeilings(imports: ImportGrants, rules?: ConstraintRules): 
     ceilings[module] = {
       module,
       effects: allowEffects === undefined ? null : normalizeCeiling(allowEffects),
-      grants: numbered(grantScope(grants, false, rules).grants),
+      grants: withNumbers(grantScope(grants, false, rules).grants),
     }
   }
   return ceilings
 }
 
 /** Ceilings are JSON. */
-function numbered(grants: GrantScope['grants']): GrantScope['grants'] {
-  const plain = (value: GrantScalar): GrantScalar => (typeof value === 'bigint' ? Number(value) : value)
-  const each = (grant: GrantRecord): GrantRecord =>
+function withNumbers(grants: GrantScope['grants']): GrantScope['grants'] {
+  const toNumber = (value: GrantScalar): GrantScalar => (typeof value === 'bigint' ? Number(value) : value)
+  const convertGrant = (grant: GrantRecord): GrantRecord =>
     Object.fromEntries(
       Object.entries(grant).map(([key, value]) => [
         key,
-        Array.isArray(value) ? (value as readonly GrantScalar[]).map(plain) : plain(value as GrantScalar),
+        Array.isArray(value) ? (value as readonly GrantScalar[]).map(toNumber) : toNumber(value as GrantScalar),
       ]),
     )
-  return Object.fromEntries(Object.entries(grants).map(([tool, grant]) => [tool, each(grant)]))
+  return Object.fromEntries(Object.entries(grants).map(([tool, grant]) => [tool, convertGrant(grant)]))
 }

@@ -16,7 +16,7 @@ pub fn later(f, args) { return await(spawn { f(...args) }) }
 `
 
 const ran: string[] = []
-const tool = (name: string, effects?: readonly string[]): Tool =>
+const makeTool = (name: string, effects?: readonly string[]): Tool =>
   defineTool({
     name,
     input: { type: 'object', properties: { q: { type: 'string' } } },
@@ -28,7 +28,7 @@ const tool = (name: string, effects?: readonly string[]): Tool =>
   })
 
 const runtime = createRuntime({
-  tools: [tool('search', ['http']), tool('local', []), tool('mystery')],
+  tools: [makeTool('search', ['http']), makeTool('local', []), makeTool('mystery')],
   resolve: memoryModules({
     'pkg.harn': PKG,
     'ring_a.harn': 'import { b } from "ring_b"\n@grant_import("ring_b", fs: read_only)\npub fn a() { return 1 }',
@@ -42,7 +42,7 @@ const ATTEMPT =
 
 const run = async (source: string, settings: CompileSettings = {}): Promise<unknown> => runtime.run(ATTEMPT + source, settings)
 
-const codesOf = (source: string, settings: CompileSettings): readonly string[] => {
+const listCodes = (source: string, settings: CompileSettings): readonly string[] => {
   try {
     return runtime.compile(source, settings).warnings.map(({ code }) => code)
   } catch (cause) {
@@ -54,11 +54,11 @@ const codesOf = (source: string, settings: CompileSettings): readonly string[] =
 describe('what a host leaves to an import', () => {
   test('is compared with what the module can reach, before anything runs', () => {
     const imports = { pkg: { allowEffects: ['fs.read'] } }
-    expect(codesOf('import { get } from "pkg"\nget("u")', { imports })).toEqual([
+    expect(listCodes('import { get } from "pkg"\nget("u")', { imports })).toEqual([
       `G009 'get' of "pkg" can reach effect 'http', which its import does not allow (call to 'http_get')`,
     ])
-    expect(codesOf('import { apply } from "pkg"\napply(len, ["u"])', { imports })).toEqual([])
-    expect(codesOf('import { get } from "pkg"\nget("u")', { imports: { pkg: { allowEffects: ['http'] } } })).toEqual([])
+    expect(listCodes('import { apply } from "pkg"\napply(len, ["u"])', { imports })).toEqual([])
+    expect(listCodes('import { get } from "pkg"\nget("u")', { imports: { pkg: { allowEffects: ['http'] } } })).toEqual([])
   })
 
   test.each<[string, CompileSettings['imports'], string, unknown]>([

@@ -32,12 +32,12 @@ function shop(): Shop {
 }
 
 const MADE_UP = '{name: "NAME", executor: "host_bridge", host_capability: "shop.order", effects: []}'
-const called = (name: string): string => `tool_call(${MADE_UP.replace('NAME', name)}, {})`
+const makeCall = (name: string): string => `tool_call(${MADE_UP.replace('NAME', name)}, {})`
 
 describe('an entry that a script made up', () => {
   test('uses up the budget of the tool behind it', async () => {
     const { run, asked } = shop()
-    const script = `println(attempt({ -> ${called('x')} }))\nprintln(attempt({ -> ${called('y')} }))\nprintln(attempt({ -> tool_call("order", {}) }))`
+    const script = `println(attempt({ -> ${makeCall('x')} }))\nprintln(attempt({ -> ${makeCall('y')} }))\nprintln(attempt({ -> tool_call("order", {}) }))`
     expect(await run(script, { toolGrants: { 'shop.order': { maxCalls: 1 } } })).toBe(
       'ordered\nbudget_exhausted\nbudget_exhausted',
     )
@@ -46,7 +46,7 @@ describe('an entry that a script made up', () => {
 
   test('has the pinned arguments of the tool behind it', async () => {
     const { run, asked } = shop()
-    const script = `println(attempt({ -> ${called('x')} }))\nprintln(attempt({ -> tool_call("order", {side: "sell"}) }))`
+    const script = `println(attempt({ -> ${makeCall('x')} }))\nprintln(attempt({ -> tool_call("order", {side: "sell"}) }))`
     expect(await run(script, { toolGrants: { 'shop.order': { side: 'buy' } } })).toBe('ordered\npolicy_violation')
     expect(asked).toEqual([{ side: 'buy' }])
   })
@@ -54,14 +54,14 @@ describe('an entry that a script made up', () => {
   test('is not allowed for being called like a tool that is', async () => {
     const { run, asked } = shop()
     const options: RuntimeOptions = { defaultDeny: true, toolGrants: { 'shop.look': {} } }
-    expect(await run(`println(attempt({ -> ${called('shop.look')} }))`, options)).toBe('policy_violation')
+    expect(await run(`println(attempt({ -> ${makeCall('shop.look')} }))`, options)).toBe('policy_violation')
     expect(await run('println(attempt({ -> tool_call("shop.look", {}) }))', options)).toBe('looked')
     expect(asked).toEqual([])
   })
 
   test('is narrowed by grants under the name that it has', async () => {
     const { run } = shop()
-    expect(await run(`println(attempt({ -> ${called('x')} }))`, { toolGrants: { x: { side: 'no' } } })).toBe('ordered')
+    expect(await run(`println(attempt({ -> ${makeCall('x')} }))`, { toolGrants: { x: { side: 'no' } } })).toBe('ordered')
     expect(
       await run(
         `println(attempt({ -> tool_call({name: "x", executor: "host_bridge", host_capability: "shop.order"}, {side: "yes"}) }))`,
@@ -74,12 +74,14 @@ describe('an entry that a script made up', () => {
 
   test('is refused by policies and approvals on the tool behind it', async () => {
     const { run, asked } = shop()
-    const under = (policy: string): string =>
-      `import { with_policies } from "std/policy"\nprintln(attempt({ -> with_policies(${policy}, { -> ${called('shop.look')} }) }))`
-    expect(await run(under('{policy: {tools: ["shop.look"]}}'))).toBe('policy_violation')
-    expect(await run(under('{approval_policy: {auto_deny: ["shop.order"]}}'))).toBe('approval_denied')
-    expect(await run(under('{approval_policy: {auto_approve: ["shop.look"], require_approval: ["*"]}}'))).toBe('approval_denied')
-    expect(await run(under('{permissions: {allow: ["shop.look"]}}'))).toBe('policy_violation')
+    const makeUnder = (policy: string): string =>
+      `import { with_policies } from "std/policy"\nprintln(attempt({ -> with_policies(${policy}, { -> ${makeCall('shop.look')} }) }))`
+    expect(await run(makeUnder('{policy: {tools: ["shop.look"]}}'))).toBe('policy_violation')
+    expect(await run(makeUnder('{approval_policy: {auto_deny: ["shop.order"]}}'))).toBe('approval_denied')
+    expect(await run(makeUnder('{approval_policy: {auto_approve: ["shop.look"], require_approval: ["*"]}}'))).toBe(
+      'approval_denied',
+    )
+    expect(await run(makeUnder('{permissions: {allow: ["shop.look"]}}'))).toBe('policy_violation')
     expect(asked).toEqual([])
   })
 })
@@ -90,12 +92,12 @@ test('a standard tool that does not exist is no bug of the host', async () => {
 })
 
 describe('a further name that something else has', () => {
-  const named = (name: string, ...aliases: string[]) => defineTool({ name, aliases, execute: () => name })
+  const makeNamed = (name: string, ...aliases: string[]) => defineTool({ name, aliases, execute: () => name })
   for (const [what, options] of [
-    ['a tool', { tools: [named('a', 'b'), named('b')] }],
-    ['a tool that was defined before', { tools: [named('b'), named('a', 'b')] }],
-    ['a further name of another tool', { tools: [named('a', 'c'), named('b', 'c')] }],
-    ['an operation', { tools: [named('a', 'depot.open')], capabilities: { depot: { open: () => true } } }],
+    ['a tool', { tools: [makeNamed('a', 'b'), makeNamed('b')] }],
+    ['a tool that was defined before', { tools: [makeNamed('b'), makeNamed('a', 'b')] }],
+    ['a further name of another tool', { tools: [makeNamed('a', 'c'), makeNamed('b', 'c')] }],
+    ['an operation', { tools: [makeNamed('a', 'depot.open')], capabilities: { depot: { open: () => true } } }],
   ] as const) {
     test(`is refused when the runtime is made: ${what}`, () => {
       expect(() => createRuntime(options)).toThrow(/is a further name of tool "[ab]" and a /)
@@ -103,7 +105,7 @@ describe('a further name that something else has', () => {
   }
 
   test('is no matter for the tool itself', async () => {
-    const runtime = createRuntime({ tools: [named('a', 'a', 'c', 'c')] })
+    const runtime = createRuntime({ tools: [makeNamed('a', 'a', 'c', 'c')] })
     expect(await runtime.run('import { tool_call } from "std/tools"\nreturn [tool_call("a", {}), tool_call("c", {})]')).toEqual([
       'a',
       'a',

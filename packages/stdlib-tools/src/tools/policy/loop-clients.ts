@@ -6,24 +6,24 @@ import type { Context, Value } from '@bridle/vm/families'
 
 const loopClients = family<{ numbers: number[] }>('loop_clients', () => ({ numbers: [] }))
 
-function numberOf(client: Value | undefined): number | null {
+function readNumber(client: Value | undefined): number | null {
   if (!(client instanceof HarnHandle) || client.kind !== 'mcp_client' || !(client.descriptor instanceof HarnDict)) return null
   const number = client.descriptor.get('client')
   return typeof number === 'number' ? number : null
 }
 
 export function ownClient(ctx: Context, client: Value): void {
-  const number = numberOf(client)
+  const number = readNumber(client)
   if (number !== null) ctx.state(loopClients).numbers.push(number)
 }
 
 export function disownClient(ctx: Context, client: Value): void {
   const state = ctx.state(loopClients)
-  const number = numberOf(client)
+  const number = readNumber(client)
   state.numbers = state.numbers.filter((each) => each !== number)
 }
 
 export function isLoopClient(ctx: Context, client: Value | undefined): boolean {
-  const number = numberOf(client)
+  const number = readNumber(client)
   return number !== null && ctx.state(loopClients).numbers.includes(number)
 }

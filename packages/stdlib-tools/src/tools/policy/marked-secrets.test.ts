@@ -8,7 +8,7 @@ import { MemoryTrace } from '../../host/trace/recorder.js'
 import { type HarnDict, fromPlain } from '@bridle/vm'
 import { answered } from '../executors/provider.js'
 import type { Provider } from '../executors/provider.js'
-import { secretParameters } from '../definitions/arguments.js'
+import { listSecretParameters } from '../definitions/arguments.js'
 import { defineTool } from '../host-tools/define.js'
 
 const SECRET = 'blue harbour 7'
@@ -22,7 +22,7 @@ const INPUT = {
 } as const
 const ARGS = `{who: "bo", pin: "${SECRET}", codes: ["${SECRET}"]}`
 
-function options(more: RuntimeOptions): RuntimeOptions {
+function makeOptions(more: RuntimeOptions): RuntimeOptions {
   const enter = defineTool({ name: 'door.enter', aliases: ['enter'], input: INPUT as never, execute: () => 'open' })
   const relay = defineTool({
     name: 'door.relay',
@@ -47,7 +47,7 @@ function options(more: RuntimeOptions): RuntimeOptions {
   }
 }
 
-const LOOP = (tool: string, more: string): string => `llm_mock_clear()
+const makeLoop = (tool: string, more: string): string => `llm_mock_clear()
 llm_mock({text: "", tool_calls: [{name: "${tool}", arguments: ${ARGS}}]})
 llm_mock({text: "##DONE##"})
 agent_loop("go", nil, {provider: "mock", tool_format: "native", max_iterations: 3, ${more}})`
@@ -61,7 +61,7 @@ const ROUTES: readonly (readonly [string, string])[] = [
   ['host_call', `host_call("door.enter", ${ARGS})`],
   ['host_tool_call', `host_tool_call("enter", ${ARGS})`],
   ['a call by a tool', 'tool_call("door.relay", {})'],
-  ['a server of an agent loop', LOOP('shop__enter', 'mcp_servers: [{name: "shop", server: "shop"}]')],
+  ['a server of an agent loop', makeLoop('shop__enter', 'mcp_servers: [{name: "shop", server: "shop"}]')],
 ]
 
 const JUDGES: readonly (readonly [string, RuntimeOptions])[] = [
@@ -76,7 +76,7 @@ for (const [what, more] of JUDGES) {
     for (const [name, script] of ROUTES) {
       test(`shows no secret in a required trace: ${name}`, async () => {
         const trace = new MemoryTrace()
-        const runtime = createRuntime(options(more))
+        const runtime = createRuntime(makeOptions(more))
         const module = runtime.compile(
           `import { tool_call } from "std/tools"\ntry { ${script} } catch (e) { log_info(to_string(e)) }`,
         )
@@ -94,7 +94,7 @@ for (const [what, more] of JUDGES) {
 
 test('what a person is asked about is in no record', async () => {
   const trace = new MemoryTrace()
-  const runtime = createRuntime(options({}))
+  const runtime = createRuntime(makeOptions({}))
   const module = runtime.compile(`import { tool_call } from "std/tools"
 import { with_policies } from "std/policy"
 with_policies({approval_policy: {require_approval: ["*"]}}, { -> tool_call("door.enter", ${ARGS}) })`)
@@ -112,5 +112,5 @@ test.each([
   [{ properties: { a: { $ref: '#/$defs/ring' } }, $defs: { ring: { properties: { a: { $ref: '#/$defs/ring' } } } } }, []],
   [{ properties: { a: { prefixItems: [{}, { writeOnly: true }] } } }, ['a']],
 ])('marks are found where they stand: %j', (schema, names) => {
-  expect(secretParameters(fromPlain({ type: 'object', ...schema } as never) as HarnDict)).toEqual(names)
+  expect(listSecretParameters(fromPlain({ type: 'object', ...schema } as never) as HarnDict)).toEqual(names)
 })

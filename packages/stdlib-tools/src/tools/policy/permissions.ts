@@ -5,7 +5,7 @@
 // A scope is a dict {id, label, allow, deny, on_escalation}; `allow` and `deny` are lists of rules {pattern, matcher}. Its id
 // names the session grants that were given in it.
 
-import { popScope, pushScope, scopesOf } from '../../library/task-scopes.js'
+import { popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import {
   HarnDict,
   HarnList,
@@ -13,16 +13,16 @@ import {
   display,
   failRuntime,
   family,
-  here,
+  runHere,
   isCallable,
   isTruthy,
-  sortedJson,
+  stringifySorted,
   typeName,
 } from '@bridle/vm/families'
 import type { Context, Script, Value } from '@bridle/vm/families'
-import { everyName } from '../dispatch/identity.js'
+import { listEveryName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
-import { globOne } from './tool-policy.js'
+import { matchesGlob } from './tool-policy.js'
 
 /** Grants for the rest of a scope: `tool` + arguments as sorted JSON, by scope. */
 const sessionGrants = family<{ scopes: number; granted: Map<number, string[]> }>('permission_grants', () => ({
@@ -35,9 +35,9 @@ export class PermissionsError extends Error {
   override readonly name = 'PermissionsError'
 }
 
-const rule = (pattern: string, matcher: Value): HarnDict => HarnDict.of({ pattern, matcher })
+const makeRule = (pattern: string, matcher: Value): HarnDict => HarnDict.of({ pattern, matcher })
 
-function textList(value: HarnList, label: string, what = 'list'): HarnList {
+function readTextList(value: HarnList, label: string, what = 'list'): HarnList {
   for (const item of value.view())
     if (typeof item !== 'string') throw new PermissionsError(`${label}: ${what} entries must be strings`)
   return value
@@ -47,11 +47,11 @@ function textList(value: HarnList, label: string, what = 'list'): HarnList {
 function readMatcher(value: Value, label: string): Value {
   if (value === null || typeof value === 'boolean' || isCallable(value)) return value
   if (typeof value === 'string') return new HarnList([value])
-  if (value instanceof HarnList) return textList(value, label, 'pattern list')
+  if (value instanceof HarnList) return readTextList(value, label, 'pattern list')
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: unsupported matcher type ${typeName(value)}`)
-  const named = firstOf(value, 'arg_key', 'key')
+  const named = findFirst(value, 'arg_key', 'key')
   const key = named === undefined ? '' : display(named)
-  const patterns = firstOf(value, 'patterns', 'arg_patterns', 'allow')
+  const patterns = findFirst(value, 'patterns', 'arg_patterns', 'allow')
   if (key === '' || patterns === undefined) {
     throw new PermissionsError(`${label}: dict matchers must include arg_key and patterns`)
   }
@@ -63,7 +63,7 @@ function readMatcher(value: Value, label: string): Value {
 }
 
 /** The value of the first key that is there, nil too. */
-function firstOf(dict: HarnDict, ...keys: readonly string[]): Value | undefined {
+function findFirst(dict: HarnDict, ...keys: readonly string[]): Value | undefined {
   const key = keys.find((each) => dict.has(each))
   return key === undefined ? undefined : dict.get(key)
 }
@@ -71,14 +71,14 @@ function firstOf(dict: HarnDict, ...keys: readonly string[]): Value | undefined 
 /** Patterns of tools are read without the blanks around them; a blank one is none. */
 function readRules(value: Value, label: string): HarnList {
   if (value === null) return new HarnList([])
-  if (value instanceof HarnList) return rulesOf(textList(value, label).view() as readonly string[], () => null)
+  if (value instanceof HarnList) return makeRules(readTextList(value, label).view() as readonly string[], () => null)
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: expected a list or dict, got ${typeName(value)}`)
-  return rulesOf(value.keys(), (pattern) => readMatcher(value.get(pattern)!, `${label}.${pattern}`))
+  return makeRules(value.keys(), (pattern) => readMatcher(value.get(pattern)!, `${label}.${pattern}`))
 }
 
-function rulesOf(patterns: readonly string[], matcher: (pattern: string) => Value): HarnList {
+function makeRules(patterns: readonly string[], matcher: (pattern: string) => Value): HarnList {
   const rules = patterns.map((pattern) => ({ pattern: pattern.trim(), matcher: matcher(pattern) }))
-  return new HarnList(rules.filter(({ pattern }) => pattern !== '').map((each) => rule(each.pattern, each.matcher)))
+  return new HarnList(rules.filter(({ pattern }) => pattern !== '').map((each) => makeRule(each.pattern, each.matcher)))
 }
 
 /** Raises PermissionsError. `label` is whose option it is, such as `agent_loop`. */
@@ -108,7 +108,7 @@ export function popPermissions(ctx: Context): void {
 // --------------------------------------------------------------------------------------------------------------- matching
 
 /** Every string anywhere in the arguments; the arguments as JSON when there is none. */
-function stringsIn(args: Value): string[] {
+function listStrings(args: Value): string[] {
   const found: string[] = []
   const pending: Value[] = [args]
   while (pending.length > 0) {
@@ -117,28 +117,28 @@ function stringsIn(args: Value): string[] {
     else if (value instanceof HarnList) for (const item of [...value.view()].reverse()) pending.push(item)
     else if (value instanceof HarnDict) for (const key of [...value.keys()].reverse()) pending.push(value.get(key)!)
   }
-  return found.length > 0 ? found : [sortedJson(args)]
+  return found.length > 0 ? found : [stringifySorted(args)]
 }
 
-const anyMatches = (patterns: HarnList, texts: readonly string[]): boolean =>
-  patterns.view().some((pattern) => texts.some((text) => globOne(pattern as string, text)))
+const matchesAny = (patterns: HarnList, texts: readonly string[]): boolean =>
+  patterns.view().some((pattern) => texts.some((text) => matchesGlob(pattern as string, text)))
 
 function* matches(matcher: Value, args: Value): Script<boolean> {
   if (matcher === null || typeof matcher === 'boolean') return matcher ?? true
-  if (matcher instanceof HarnList) return anyMatches(matcher, stringsIn(args))
+  if (matcher instanceof HarnList) return matchesAny(matcher, listStrings(args))
   if (matcher instanceof HarnDict) {
     const given = args instanceof HarnDict ? args.get(matcher.get('key') as string) : args
-    return typeof given === 'string' && anyMatches(matcher.get('patterns') as HarnList, [given])
+    return typeof given === 'string' && matchesAny(matcher.get('patterns') as HarnList, [given])
   }
   return isTruthy(yield* callBack(matcher, args))
 }
 
 /** The pattern of the first rule that matches the call, or null. */
-function* firstMatch(rules: Value | undefined, names: readonly string[], args: Value): Script<string | null> {
+function* findFirstMatch(rules: Value | undefined, names: readonly string[], args: Value): Script<string | null> {
   for (const each of rules instanceof HarnList ? rules.view() : []) {
     if (!(each instanceof HarnDict)) continue
     const pattern = each.get('pattern') as string
-    if (names.some((name) => globOne(pattern, name)) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
+    if (names.some((name) => matchesGlob(pattern, name)) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
   }
   return null
 }
@@ -187,19 +187,19 @@ function readEscalation(answer: Value): Escalated {
 /** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
 export function* evaluatePermissions(called: CalledTool, args: Value, sessionId: Value): Script<PermissionVerdict> {
   const tool = called.shown
-  const scopes = yield* here((ctx) =>
-    scopesOf(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict),
+  const scopes = yield* runHere((ctx) =>
+    listScopes(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict),
   )
   const events: PermissionEvent[] = []
   let reason = 'no permission scope is installed'
-  const call = `${everyName(called.identity).join(' ')}\u0000${sortedJson(args)}`
+  const call = `${listEveryName(called.identity).join(' ')}\u0000${stringifySorted(args)}`
   for (const scope of scopes) {
     const id = Number(scope.get('id'))
-    if (yield* here((ctx) => ctx.state(sessionGrants).granted.get(id)?.includes(call) ?? false)) {
+    if (yield* runHere((ctx) => ctx.state(sessionGrants).granted.get(id)?.includes(call) ?? false)) {
       reason = 'session grant'
       continue
     }
-    const denial = yield* denialBy(scope, called, args)
+    const denial = yield* findDenial(scope, called, args)
     if (denial === null) {
       reason = 'permission allow rule matched'
       continue
@@ -218,7 +218,7 @@ export function* evaluatePermissions(called: CalledTool, args: Value, sessionId:
       return { granted: false, reason, events }
     }
     if (answer.session) {
-      yield* here((ctx) => {
+      yield* runHere((ctx) => {
         const { granted } = ctx.state(sessionGrants)
         ctx.charge(1, call.length)
         granted.set(id, [...(granted.get(id) ?? []), call])
@@ -231,10 +231,11 @@ export function* evaluatePermissions(called: CalledTool, args: Value, sessionId:
 }
 
 /** Any name can deny; a name that only the script gave allows nothing. */
-function* denialBy(scope: HarnDict, { shown: tool, identity }: CalledTool, args: Value): Script<string | null> {
-  const denied = yield* firstMatch(scope.get('deny'), everyName(identity), args)
+function* findDenial(scope: HarnDict, { shown: tool, identity }: CalledTool, args: Value): Script<string | null> {
+  const denied = yield* findFirstMatch(scope.get('deny'), listEveryName(identity), args)
   if (denied !== null) return `permission denied by deny rule: ${denied}`
   const allow = scope.get('allow')
-  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* firstMatch(allow, identity.names, args)) !== null) return null
+  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* findFirstMatch(allow, identity.names, args)) !== null)
+    return null
   return `permission denied: tool '${display(tool)}' is not allowed by this agent's permissions`
 }

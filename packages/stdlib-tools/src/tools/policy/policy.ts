@@ -1,7 +1,7 @@
 // Policies as scripts install them: `with_policies(config, body)` of std/policy opens the scopes that an agent loop opens from
 // its options, runs the body under them and ends them with it, however it ends. Agent loops use the same functions.
 
-import { innermostScope, popScope, pushScope } from '../../library/task-scopes.js'
+import { findInnermostScope, popScope, pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'
 import { HarnDict, builtin, display, frame, isCallable, typeName } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Control, FrameState, Result, Value } from '@bridle/vm/families'
@@ -9,7 +9,7 @@ import { pushApprovalPolicy, readApprovalPolicy } from './approval-policy.js'
 import { normalizeCommandPolicy } from './command-policy.js'
 import { CeilingError, intersectPolicies, pushCeiling } from './ceiling.js'
 import { PermissionsError, popPermissions, pushPermissions, readPermissions } from './permissions.js'
-import { refusalOfTool } from './tool-policy.js'
+import { refuseNamedTool } from './tool-policy.js'
 
 /**
  * Opens the scopes that `options` ask for, in `policy`, `permissions`, `approval_policy` and `command_policy`, and answers
@@ -83,7 +83,7 @@ const scopedFrame = frame<ScopedState>({
   onLeave: (ctx, state) => closeScopes(ctx, state.opened),
 })
 
-function scoped(ctx: Context, options: Value, body: Value): Result {
+function openScope(ctx: Context, options: Value, body: Value): Result {
   if (!(options instanceof HarnDict)) return ctx.runtime(`with_policies: options must be a dict, got ${typeName(options)}`)
   if (!isCallable(body)) return ctx.runtime(`with_policies: body must be a closure, got ${typeName(body)}`)
   return ctx.frame('policy.scope', { stage: 'open', options, body, opened: [] } satisfies ScopedState)
@@ -96,10 +96,10 @@ export const policyFamily: BuiltinFamily = {
     builtin(
       '__policy_scope(options: dict, body: closure) -> any',
       { doc: 'Runs `body` under further policies.', effects: ['callback'] },
-      scoped,
+      openScope,
     ),
     builtin('__policy_current() -> dict', { doc: 'The capability policy in force, nil without one.', effects: [] }, (ctx) =>
-      innermostScope(ctx, 'ceilings'),
+      findInnermostScope(ctx, 'ceilings'),
     ),
     builtin(
       '__policy_intersect(ceiling: dict, requested: dict) -> dict',
@@ -118,7 +118,7 @@ export const policyFamily: BuiltinFamily = {
     builtin(
       '__policy_refusal(tool: string, args?: any) -> string',
       { doc: 'Why the capability policy in force refuses a tool call; nil when it does not.', effects: [] },
-      (ctx, tool, args) => refusalOfTool(ctx, display(tool ?? null), args ?? null),
+      (ctx, tool, args) => refuseNamedTool(ctx, display(tool ?? null), args ?? null),
     ),
   ],
 }

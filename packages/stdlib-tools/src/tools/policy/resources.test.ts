@@ -8,10 +8,10 @@ import { Grants, refusal } from '../../host/authority.js'
 import { createRuntime } from '../../host/runtime.js'
 import type { RuntimeOptions } from '../../host/runtime.js'
 import { builtin } from '@bridle/vm'
-import { identityOfEffect } from '../dispatch/identity.js'
+import { identifyEffect } from '../dispatch/identity.js'
 import type { Effect, EffectKind, Plain } from '@bridle/vm'
 import type { Provider } from '../executors/provider.js'
-import { EFFECTS, usesOf } from '../../library/effects/index.js'
+import { EFFECTS, listUses } from '../../library/effects/index.js'
 
 interface Sample {
   readonly args: PlainRecord
@@ -23,7 +23,7 @@ interface Sample {
 
 /** A text that begins so is a resource: an address, a file, a program, a variable. */
 const MARK = 'res-'
-const at = (name: string): string => `https://${MARK}${name}.test/`
+const makeAddress = (name: string): string => `https://${MARK}${name}.test/`
 
 const STDIO = { transport: 'stdio', command: 'res-server', args: [] }
 const PROXY = { noProxy: null, user: null, password: null }
@@ -33,14 +33,14 @@ const NO_RESOURCE: readonly Sample[] = [{ args: {} }]
 const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
   'tool.call': [
     { args: { tool: 'a', mcp_server: 'declared' } },
-    { args: { tool: 'a', mcp_server: at('tool') }, powers: ['mcp.request', 'http.request'] },
+    { args: { tool: 'a', mcp_server: makeAddress('tool') }, powers: ['mcp.request', 'http.request'] },
   ],
-  'host.call': [{ args: { name: 'cap.op', params: { url: at('host') } } }],
+  'host.call': [{ args: { name: 'cap.op', params: { url: makeAddress('host') } } }],
   'host.tool': [{ args: { op: 'call', name: 'own', args: { path: '/res-host' } } }, { args: { op: 'list' } }],
   'mcp.connect': [
     { args: { op: 'open', name: 'a', spec: { server: 'declared' } } },
     { args: { op: 'open', name: 'a', spec: STDIO }, powers: ['process.exec'] },
-    { args: { op: 'open', name: 'a', spec: { transport: 'http', url: at('mcp') } }, powers: ['http.request'] },
+    { args: { op: 'open', name: 'a', spec: { transport: 'http', url: makeAddress('mcp') } }, powers: ['http.request'] },
     { args: { op: 'close', client: 1 } },
     { args: { op: 'status' } },
   ],
@@ -50,11 +50,14 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
         name: 'a',
         spec: { server: 'declared' },
         method: 'tools/call',
-        params: { name: 't', arguments: { url: at('arg') } },
+        params: { name: 't', arguments: { url: makeAddress('arg') } },
       },
     },
     { args: { name: 'a', spec: STDIO, method: 'tools/list', params: {} }, powers: ['process.exec'] },
-    { args: { name: 'a', spec: { transport: 'http', url: at('mcp') }, method: 'ping', params: {} }, powers: ['http.request'] },
+    {
+      args: { name: 'a', spec: { transport: 'http', url: makeAddress('mcp') }, method: 'ping', params: {} },
+      powers: ['http.request'],
+    },
     { args: { name: 'a', spec: { server: 'declared' }, method: 'resources/read', params: { uri: 'res-uri' } } },
   ],
   'mcp.serve': [{ args: { op: 'next' } }],
@@ -78,17 +81,17 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
   'process.info': [{ args: { op: 'env', name: 'res-VARIABLE' } }, { args: { op: 'env_set', name: 'res-VARIABLE' } }],
   'process.set': [{ args: { op: 'setenv', name: 'res-VARIABLE', value: 'x' } }, { args: { op: 'chdir', path: '/res-dir' } }],
   'http.request': [
-    { args: { method: 'GET', url: at('get') } },
-    { args: { method: 'GET', url: at('get'), proxy: { ...PROXY, url: at('proxy') } } },
-    { args: { method: 'GET', url: at('get'), saveTo: '/res-download' }, powers: ['fs.write'] },
+    { args: { method: 'GET', url: makeAddress('get') } },
+    { args: { method: 'GET', url: makeAddress('get'), proxy: { ...PROXY, url: makeAddress('proxy') } } },
+    { args: { method: 'GET', url: makeAddress('get'), saveTo: '/res-download' }, powers: ['fs.write'] },
     ...['caBundlePath', 'clientCertPath', 'clientKeyPath', 'clientIdentityPath'].map((name) => ({
-      args: { method: 'GET', url: at('get'), tls: { ...TLS, [name]: '/res-tls' } },
+      args: { method: 'GET', url: makeAddress('get'), tls: { ...TLS, [name]: '/res-tls' } },
       powers: ['fs.read'] as const,
     })),
   ],
   'net.stream': [
-    { args: { op: 'http_open', url: at('open'), proxy: { ...PROXY, url: at('proxy') } } },
-    { args: { op: 'http_open', url: at('open'), tls: { ...TLS, caBundlePath: '/res-tls' } }, powers: ['fs.read'] },
+    { args: { op: 'http_open', url: makeAddress('open'), proxy: { ...PROXY, url: makeAddress('proxy') } } },
+    { args: { op: 'http_open', url: makeAddress('open'), tls: { ...TLS, caBundlePath: '/res-tls' } }, powers: ['fs.read'] },
     { args: { op: 'ws_connect', url: 'wss://res-socket.test/' } },
     { args: { op: 'ws_listen', host: 'res-host', port: 80 } },
     { args: { op: 'http_read', id: 's' } },
@@ -97,14 +100,14 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
   'terminal.write': [{ args: { text: '' } }],
   'store.op': [{ args: { op: 'set', namespace: 'res-space', key: 'res-key', value: 'x' } }],
   'llm.call': [
-    { args: { provider: 'a', model: 'res-model', base_url: at('official') } },
+    { args: { provider: 'a', model: 'res-model', base_url: makeAddress('official') } },
     {
-      args: { provider: 'a', model: 'res-model', base_url: at('official'), config: { base_url: at('own') } },
-      free: [at('official')],
+      args: { provider: 'a', model: 'res-model', base_url: makeAddress('official'), config: { base_url: makeAddress('own') } },
+      free: [makeAddress('official')],
       powers: ['http.request'],
     },
     {
-      args: { provider: 'a', model: 'm', config: { base_url: at('own'), auth_env: 'res-KEY' } },
+      args: { provider: 'a', model: 'm', config: { base_url: makeAddress('own'), auth_env: 'res-KEY' } },
       powers: ['http.request', 'process.info'],
     },
   ],
@@ -116,22 +119,24 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
 
 const KINDS = Object.keys(EFFECTS) as EffectKind[]
 
-function marked(value: Plain | undefined): readonly string[] {
+function listMarked(value: Plain | undefined): readonly string[] {
   if (typeof value === 'string') return value.includes(MARK) ? [value] : []
-  if (Array.isArray(value)) return (value as readonly Plain[]).flatMap(marked)
+  if (Array.isArray(value)) return (value as readonly Plain[]).flatMap(listMarked)
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return []
-  return Object.values(value as { readonly [key: string]: Plain }).flatMap(marked)
+  return Object.values(value as { readonly [key: string]: Plain }).flatMap(listMarked)
 }
 
 const cases = KINDS.flatMap((kind) => SAMPLES[kind].map((sample, at) => [`${kind} ${at + 1}`, kind, sample] as const))
 
 describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
-  const uses = usesOf(effectOfData(kind, args))
+  const uses = listUses(effectOfData(kind, args))
 
   test('each resource is declared, under an argument that constraints know', () => {
-    const declared = uses.flatMap((use) => [...marked(use.args), ...marked((use.unknown ?? {}) as Plain)])
-    const host = (text: string): string => text.replace(/^wss:/, 'https:')
-    const missing = marked(args).filter((text) => !free.includes(text) && !declared.some((each) => each.includes(host(text))))
+    const declared = uses.flatMap((use) => [...listMarked(use.args), ...listMarked((use.unknown ?? {}) as Plain)])
+    const toHttps = (text: string): string => text.replace(/^wss:/, 'https:')
+    const missing = listMarked(args).filter(
+      (text) => !free.includes(text) && !declared.some((each) => each.includes(toHttps(text))),
+    )
     expect(missing).toEqual([])
   })
 
@@ -140,27 +145,27 @@ describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
     const needed = [...own, ...powers]
     const provider: Provider = { kinds: [kind], perform: () => ({ ok: true, value: null }) }
     const table = new Map([[kind, provider]])
-    const judged = (names: readonly EffectKind[]) => refusal(table, new Grants(names), effectOfData(kind, args))
-    expect(judged(needed)).toBeNull()
-    for (const without of needed) expect(judged(needed.filter((name) => name !== without))).toMatchObject({ ok: false })
+    const judgeNames = (names: readonly EffectKind[]) => refusal(table, new Grants(names), effectOfData(kind, args))
+    expect(judgeNames(needed)).toBeNull()
+    for (const without of needed) expect(judgeNames(needed.filter((name) => name !== without))).toMatchObject({ ok: false })
   })
 
   // The gate in front of tools judges what an effect calls, and says so; what the effect makes use of beside that is judged here.
-  const identity = identityOfEffect(effectOfData(kind, args), { aliases: null, hasOperation: () => false })
+  const identity = identifyEffect(effectOfData(kind, args), { aliases: null, hasOperation: () => false })
   const isJudged = identity !== null && kind !== 'host.call'
   const effect = effectOfData(kind, isJudged ? { ...args, identity: identity.key } : args)
   const left = !isJudged ? uses : uses.filter((use, at) => at > 0 || use.isCall === false)
 
   test('a constraint on each resource refuses the effect', async () => {
-    expect(await performed(effect, {})).toBe(true)
+    expect(await reachesProvider(effect, {})).toBe(true)
     for (const use of left) {
       if (use.tool === null) continue
       for (const name of new Set([...Object.keys(use.args), ...Object.keys(use.unknown ?? {})])) {
         const value = use.args[name]
-        if (value !== undefined && marked(value).length === 0) continue
+        if (value !== undefined && listMarked(value).length === 0) continue
         const key = name === 'url' ? 'domain' : name === 'to' ? 'path' : name
         const grant = { [key]: key === 'domain' ? 'elsewhere.test' : key === 'path' ? '/elsewhere' : 'elsewhere' }
-        expect([use.tool, key, await performed(effect, { [use.tool]: grant })]).toEqual([use.tool, key, false])
+        expect([use.tool, key, await reachesProvider(effect, { [use.tool]: grant })]).toEqual([use.tool, key, false])
       }
     }
   })
@@ -168,28 +173,28 @@ describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
   test('a host that allows named tools only allows no use that it did not name', async () => {
     const named = left.filter((use) => use.tool !== null && use.implied !== true).map(({ tool }) => tool!)
     const all = Object.fromEntries(named.map((tool) => [tool, {}]))
-    expect(await performed(effect, all, 'effects')).toBe(true)
+    expect(await reachesProvider(effect, all, 'effects')).toBe(true)
     for (const tool of new Set(named)) {
       const rest = Object.fromEntries(named.filter((each) => each !== tool).map((each) => [each, {}]))
-      expect([tool, await performed(effect, rest, 'effects')]).toEqual([tool, false])
+      expect([tool, await reachesProvider(effect, rest, 'effects')]).toEqual([tool, false])
     }
   })
 })
 
 /** Whether the effect reaches its provider from a script under these grants. */
-async function performed(
+async function reachesProvider(
   effect: Effect,
   toolGrants: NonNullable<RuntimeOptions['toolGrants']>,
   defaultDeny?: 'effects',
 ): Promise<boolean> {
   return (
-    (await effectOfScript(effect, { grants: ['*'], toolGrants, ...(defaultDeny === undefined ? {} : { defaultDeny }) })).length >
-    0
+    (await listReachingEffects(effect, { grants: ['*'], toolGrants, ...(defaultDeny === undefined ? {} : { defaultDeny }) }))
+      .length > 0
   )
 }
 
 /** The effects of `effect`, asked for by a builtin of a script, that reach a provider. */
-async function effectOfScript(effect: Effect, options: RuntimeOptions): Promise<readonly Effect[]> {
+async function listReachingEffects(effect: Effect, options: RuntimeOptions): Promise<readonly Effect[]> {
   const reached: Effect[] = []
   const provider: Provider = {
     kinds: KINDS,
@@ -215,7 +220,7 @@ describe('from a script', () => {
   const ONLY_ECHO: RuntimeOptions = { grants: ['*'], toolGrants: { 'process.exec': { program: ['echo'] } } }
 
   /** What programs and connections a script got to, under grants. */
-  async function reachedBy(
+  async function runReached(
     source: string,
     options: RuntimeOptions,
   ): Promise<{ readonly kinds: readonly string[]; readonly value: unknown }> {
@@ -245,15 +250,15 @@ describe('from a script', () => {
     ['host_call("process.exec", {mode: "argv", argv: ["echo"], env: {LD_PRELOAD: "./x.so"}})', 'variables of the environment'],
     ['__env_set("PATH", "/evil")', 'variables of the environment'],
   ])('%s starts no program that the host did not name', async (call, reason) => {
-    const { kinds, value } = await reachedBy(call, ONLY_ECHO)
+    const { kinds, value } = await runReached(call, ONLY_ECHO)
     expect(kinds).toEqual([])
     expect(String(value)).toContain(reason)
   })
 
   test('the named program runs', async () => {
-    expect((await reachedBy('exec("echo", "x")', ONLY_ECHO)).kinds).toEqual(['process.exec'])
+    expect((await runReached('exec("echo", "x")', ONLY_ECHO)).kinds).toEqual(['process.exec'])
     const call = 'host_call("process.exec", {mode: "argv", argv: ["echo"]})'
-    expect((await reachedBy(call, ONLY_ECHO)).kinds).toContain('host.call')
+    expect((await runReached(call, ONLY_ECHO)).kinds).toContain('host.call')
   })
 
   test.each([
@@ -263,10 +268,10 @@ describe('from a script', () => {
     ['copy_file("/a", "/b")', 'fs.read'],
   ])('%s takes the power over files', async (call, power) => {
     const grants: RuntimeOptions['grants'] = call.startsWith('copy') ? ['fs.write'] : ['http', 'process.info']
-    const { kinds, value } = await reachedBy(call, { grants })
+    const { kinds, value } = await runReached(call, { grants })
     expect(kinds).toEqual([])
     expect(String(value)).toContain(`must grant "${power}"`)
-    expect((await reachedBy(call, { grants: [...grants, power as EffectKind] })).kinds.length).toBe(1)
+    expect((await runReached(call, { grants: [...grants, power as EffectKind] })).kinds.length).toBe(1)
   })
 
   test('a limit of time is put in where a builtin says none', async () => {

@@ -26,7 +26,7 @@ const BY_SERVER =
   '{name: "shop.look", executor: "mcp_server", mcp_server: "shop", mcp_tool: "order", effects: [], parameters: {}}'
 
 /** An agent whose model asks for one call of `tool`. */
-const loop = (start: string, tool: string, options: string): string =>
+const makeLoop = (start: string, tool: string, options: string): string =>
   `llm_mock_clear()
 llm_mock({text: "", tool_calls: [{name: "${tool}", arguments: ARGS}]})
 llm_mock({text: "##DONE##"})
@@ -93,13 +93,13 @@ const ROUTES: readonly Route[] = [
     name: 'agent_loop',
     target: 'host',
     through: LOOPS,
-    script: loop('agent_loop', 'shop.look', `tools: {_type: "tool_registry", tools: [${MADE_UP}]}`),
+    script: makeLoop('agent_loop', 'shop.look', `tools: {_type: "tool_registry", tools: [${MADE_UP}]}`),
   },
   {
     name: 'sub_agent_run',
     target: 'host',
     through: ['sub_agent_run'],
-    script: loop('sub_agent_run', 'shop.look', `tools: {_type: "tool_registry", tools: [${MADE_UP}]}`),
+    script: makeLoop('sub_agent_run', 'shop.look', `tools: {_type: "tool_registry", tools: [${MADE_UP}]}`),
   },
   {
     name: 'spawn_agent',
@@ -123,7 +123,7 @@ wait_agent(spawn_agent({task: "go", node: {mode: "agent", model_policy: {provide
     name: 'a server of an agent loop, under a name of its own',
     target: 'mcp',
     through: LOOPS,
-    script: loop('agent_loop', 'other__order', 'mcp_servers: [{name: "other", server: "shop"}]'),
+    script: makeLoop('agent_loop', 'other__order', 'mcp_servers: [{name: "other", server: "shop"}]'),
   },
   {
     name: 'an alias of a server',
@@ -153,7 +153,7 @@ class World {
   readonly host: unknown[] = []
   readonly mcp: unknown[] = []
 
-  options(): RuntimeOptions {
+  makeOptions(): RuntimeOptions {
     const input = { type: 'object', properties: { side: { type: 'string' } } } as const
     const order = defineTool({
       name: 'shop.order',
@@ -167,7 +167,7 @@ class World {
       input,
       execute: (args, { tools }) => tools.call('order', args as object as never),
     })
-    const called = (tool: unknown, args: unknown): Plain => {
+    const noteCall = (tool: unknown, args: unknown): Plain => {
       this.mcp.push([tool, args])
       return { content: [{ type: 'text', text: 'ordered' }] }
     }
@@ -179,15 +179,15 @@ class World {
         if (kind === 'mcp.connect') return answered({})
         if (args['method'] === 'tools/list') return answered({ tools: [{ name: 'order', inputSchema: schema }] })
         const { name, arguments: given } = args['params'] as { readonly name: string; readonly arguments: Plain }
-        return answered(called(name, given))
+        return answered(noteCall(name, given))
       },
-      callTool: async (_server: string, tool: string, args: unknown) => answered(called(tool, args)),
+      callTool: async (_server: string, tool: string, args: unknown) => answered(noteCall(tool, args)),
       isReadOnlyTool: async () => false,
     }
     return { tools: [order, look, relay], providers: [server], grants: ['mcp', 'process.info'], enforceManifest: false }
   }
 
-  made({ target }: Route): number {
+  countMade({ target }: Route): number {
     return this[target].length
   }
 }
@@ -202,7 +202,7 @@ import { order as imported_order } from "host/shop"
 )
 
 /** The calls of a route, as a script; what refuses one is passed over. */
-function scriptOf(route: Route, { calls = 1, args = '{side: "sell"}', around = (body: string) => body } = {}): string {
+function makeScript(route: Route, { calls = 1, args = '{side: "sell"}', around = (body: string) => body } = {}): string {
   const bodies = Array.from({ length: calls }, (_, at) => {
     const body = route.script.replaceAll('ARGS', args)
     return `fn f${at}() {\n${body}\n}\nfn g${at}() { ${around(`f${at}()`)} }\ntry { g${at}() } catch (e) { println(e) }`
@@ -220,51 +220,51 @@ interface Judge {
   readonly start?: (route: Route) => StartOptions
 }
 
-const nameOf = ({ target }: Route): string => (target === 'host' ? 'shop.order' : 'mcp.shop.order')
+const chooseName = ({ target }: Route): string => (target === 'host' ? 'shop.order' : 'mcp.shop.order')
 /** What routes go through on their way; never the tool itself. */
 const WAYS = ['shop.look', 'shop.relay', 'h', 'look', 'x']
-const under =
+const wrapUnder =
   (policies: string) =>
   (body: string): string =>
     `with_policies({${policies}}, { -> ${body} })`
 const list = (names: readonly string[]): string => JSON.stringify(names)
 
 const JUDGES: readonly Judge[] = [
-  { name: 'a pinned argument', runtime: (route) => ({ toolGrants: { [nameOf(route)]: { side: 'buy' } } }) },
+  { name: 'a pinned argument', runtime: (route) => ({ toolGrants: { [chooseName(route)]: { side: 'buy' } } }) },
   {
     name: 'a pinned argument of the family',
     runtime: ({ target }) => ({ toolGrants: { [target === 'host' ? 'shop.order' : 'mcp.shop']: { side: 'buy' } } }),
   },
-  { name: 'maxCalls', calls: 3, allowed: 1, runtime: (route) => ({ toolGrants: { [nameOf(route)]: { maxCalls: 1 } } }) },
-  { name: 'a budget of the run', calls: 3, allowed: 1, start: (route) => ({ budgets: { [nameOf(route)]: { calls: 1 } } }) },
+  { name: 'maxCalls', calls: 3, allowed: 1, runtime: (route) => ({ toolGrants: { [chooseName(route)]: { maxCalls: 1 } } }) },
+  { name: 'a budget of the run', calls: 3, allowed: 1, start: (route) => ({ budgets: { [chooseName(route)]: { calls: 1 } } }) },
   {
     name: 'defaultDeny',
     runtime: () => ({ defaultDeny: true, toolGrants: Object.fromEntries([...WAYS, 'llm', 'order2'].map((name) => [name, {}])) }),
   },
   { name: 'the lock file', runtime: () => ({ pins: new Map([['script:shop.look', 'x']]) }) },
-  { name: 'a ceiling of tools', around: under(`policy: {tools: ${list(WAYS)}}`) },
+  { name: 'a ceiling of tools', around: wrapUnder(`policy: {tools: ${list(WAYS)}}`) },
   {
     name: 'an argument of a policy',
     around: (body) => body,
-    runtime: (route) => ({ toolGrants: { [nameOf(route)]: { side: ['buy', 'hold'] } } }),
+    runtime: (route) => ({ toolGrants: { [chooseName(route)]: { side: ['buy', 'hold'] } } }),
   },
-  { name: 'a denied approval', around: under('approval_policy: {auto_deny: ["*order"]}') },
+  { name: 'a denied approval', around: wrapUnder('approval_policy: {auto_deny: ["*order"]}') },
   {
     name: 'an approval that nobody gives',
-    around: under(`approval_policy: {auto_approve: ${list(WAYS)}, require_approval: ["*order"]}`),
+    around: wrapUnder(`approval_policy: {auto_approve: ${list(WAYS)}, require_approval: ["*order"]}`),
   },
-  { name: 'permissions', around: under(`permissions: {allow: ${list(WAYS)}}`) },
-  { name: 'a permission that is denied', around: under('permissions: {deny: ["*order"]}') },
+  { name: 'permissions', around: wrapUnder(`permissions: {allow: ${list(WAYS)}}`) },
+  { name: 'a permission that is denied', around: wrapUnder('permissions: {deny: ["*order"]}') },
 ]
 
-async function madeUnder(route: Route, judge: Judge): Promise<{ readonly made: number; readonly output: string }> {
+async function runUnder(route: Route, judge: Judge): Promise<{ readonly made: number; readonly output: string }> {
   const world = new World()
-  const runtime = createRuntime({ ...world.options(), ...judge.runtime?.(route) })
-  const source = scriptOf(route, { calls: judge.calls ?? 1, ...(judge.around === undefined ? {} : { around: judge.around }) })
+  const runtime = createRuntime({ ...world.makeOptions(), ...judge.runtime?.(route) })
+  const source = makeScript(route, { calls: judge.calls ?? 1, ...(judge.around === undefined ? {} : { around: judge.around }) })
   const result = await runtime.start(runtime.compile(source), judge.start?.(route)).result
   const failure =
     result.status === 'failed' ? ` ! ${result.error.message}` : result.status === 'done' ? '' : ` ! ${result.status}`
-  return { made: world.made(route), output: result.output + failure }
+  return { made: world.countMade(route), output: result.output + failure }
 }
 
 test('every builtin that can reach a tool stands in a row', () => {
@@ -279,7 +279,7 @@ test('every builtin that can reach a tool stands in a row', () => {
 describe('routes', () => {
   for (const route of ROUTES) {
     test(`${route.name} reaches its tool where nothing forbids it`, async () => {
-      const { made, output } = await madeUnder(route, { name: 'nobody' })
+      const { made, output } = await runUnder(route, { name: 'nobody' })
       expect({ made, output }).toEqual({ made: 1, output: '' })
     })
   }
@@ -289,7 +289,7 @@ for (const judge of JUDGES) {
   describe(`under ${judge.name}`, () => {
     for (const route of ROUTES) {
       test(`${route.name} is carried out ${judge.allowed ?? 0} times`, async () => {
-        const { made, output } = await madeUnder(route, judge)
+        const { made, output } = await runUnder(route, judge)
         expect({ made, output: made > (judge.allowed ?? 0) ? output : '' }).toEqual({ made: judge.allowed ?? 0, output: '' })
       })
     }
@@ -313,22 +313,22 @@ describe('the effects that a host allows', () => {
     'crypto',
   ]
   for (const route of ROUTES) {
-    const program = scriptOf(route)
+    const program = makeScript(route)
     test(`${route.name} does not compile without them`, () => {
-      const runtime = createRuntime(new World().options())
+      const runtime = createRuntime(new World().makeOptions())
       expect(() => runtime.compile(program, { allowEffects: EVERYTHING_ELSE })).toThrow()
     })
 
     test(`${route.name} is refused in an import without them`, async () => {
       const world = new World()
-      const runtime = createRuntime({ ...world.options(), resolve: memoryModules({ 'pkg.harn': program }) })
+      const runtime = createRuntime({ ...world.makeOptions(), resolve: memoryModules({ 'pkg.harn': program }) })
       const ceiling = { imports: { pkg: { allowEffects: EVERYTHING_ELSE } } }
       try {
         await runtime.start(runtime.compile('import "pkg"', ceiling)).result
       } catch {
         // It was refused before the run.
       }
-      expect(world.made(route)).toBe(0)
+      expect(world.countMade(route)).toBe(0)
     })
   }
 })

@@ -10,7 +10,7 @@ import type { RuntimeOptions, StartOptions } from '../../host/runtime.js'
 import { defineTool } from '../host-tools/define.js'
 
 const made: string[] = []
-const tool = (name: string, more: object) =>
+const makeTool = (name: string, more: object) =>
   defineTool({ name, aliases: [`${name}_too`], execute: () => (made.push(name), 'done'), ...more })
 
 const PROCESS: Provider = {
@@ -18,12 +18,12 @@ const PROCESS: Provider = {
   perform: () => (made.push('process.exec'), answered({ status: 0, stdout: '', stderr: '' })),
 }
 
-function options(): RuntimeOptions {
+function makeOptions(): RuntimeOptions {
   return {
     tools: [
-      tool('shop.look', { sideEffect: 'none' }),
-      tool('shop.order', { sideEffect: 'network' }),
-      tool('shop.burn', { sideEffect: 'none', level: 'privileged' }),
+      makeTool('shop.look', { sideEffect: 'none' }),
+      makeTool('shop.order', { sideEffect: 'network' }),
+      makeTool('shop.burn', { sideEffect: 'none', level: 'privileged' }),
       defineTool({ name: 'shop.relay', sideEffect: 'none', execute: (_args, { tools }) => tools.call('shop.burn') }),
     ],
     capabilities: { depot: { open: () => (made.push('depot.open'), true) } },
@@ -35,7 +35,7 @@ function options(): RuntimeOptions {
 
 async function run(script: string, runtimeOptions: RuntimeOptions, start: StartOptions = {}): Promise<string> {
   made.length = 0
-  const runtime = createRuntime({ ...options(), ...runtimeOptions })
+  const runtime = createRuntime({ ...makeOptions(), ...runtimeOptions })
   const source = `import { tool_call } from "std/tools"\n${script}`
   const result = await runtime.start(runtime.compile(source), start).result
   return result.status === 'done' ? result.output.trim() : `! ${JSON.stringify(result)}`
@@ -128,7 +128,7 @@ test('a level that there is not is refused', () => {
 })
 
 test('a snapshot keeps the level', async () => {
-  const runtime = createRuntime(options())
+  const runtime = createRuntime(makeOptions())
   const source = `import { tool_call } from "std/tools"\nsleep(5ms)\n${attempt('tool_call("shop.order", {})')}`
   const run = runtime.start(runtime.compile(source), { securityLevel: 'safe' })
   const bytes = await run.snapshot()
@@ -140,10 +140,10 @@ test('a snapshot keeps the level', async () => {
 
 describe('what the manifest shows is refused before the first instruction', () => {
   const HELD: RuntimeOptions = { enforceManifest: true }
-  const started = (script: string, level: 'safe' | 'restricted', at: 'runtime' | 'start'): (() => unknown) => {
+  const startScript = (script: string, level: 'safe' | 'restricted', at: 'runtime' | 'start'): (() => unknown) => {
     made.length = 0
     const set = { securityLevel: level }
-    const runtime = createRuntime({ ...options(), ...HELD, ...(at === 'runtime' ? set : {}) })
+    const runtime = createRuntime({ ...makeOptions(), ...HELD, ...(at === 'runtime' ? set : {}) })
     const module = runtime.compile(`import { tool_call } from "std/tools"\nprintln("begun")\n${script}`)
     return () => runtime.start(module, at === 'start' ? set : {})
   }
@@ -174,7 +174,7 @@ describe('what the manifest shows is refused before the first instruction', () =
   ] as const) {
     for (const at of ['runtime', 'start'] as const)
       test(`${level}, set with the ${at}: ${script}`, () => {
-        const start = started(script, level, at)
+        const start = startScript(script, level, at)
         expect(start).toThrow(
           expect.objectContaining({ code: 'security_violation', message: expect.stringContaining(what) as string }),
         )
@@ -193,7 +193,7 @@ describe('what the manifest shows is refused before the first instruction', () =
     // What the host does not have it is not asked for.
     ['safe', 'try { host_call("nobody.home", {}) } catch (e) {}'],
   ] as const)('and what is within the level runs: %s, %s', async (level, script) => {
-    const run = started(script, level, 'start')() as ReturnType<ReturnType<typeof createRuntime>['start']>
+    const run = startScript(script, level, 'start')() as ReturnType<ReturnType<typeof createRuntime>['start']>
     expect((await run.result).status).toBe('done')
     expect(made).not.toContain('shop.burn')
   })

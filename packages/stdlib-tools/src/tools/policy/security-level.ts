@@ -5,9 +5,9 @@
 import { HarnDict } from '@bridle/vm/families'
 import type { Effect, Value } from '@bridle/vm/families'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
-import { present } from '../definitions/registry.js'
+import { getOrNil } from '../definitions/registry.js'
 import type { HostNames, ToolIdentity } from '../dispatch/identity.js'
-import { EFFECTS, usesOf } from '../../library/effects/index.js'
+import { EFFECTS, listUses } from '../../library/effects/index.js'
 
 export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
 
@@ -22,12 +22,12 @@ export function isAbove(needed: SecurityLevel, most: SecurityLevel): boolean {
   return SECURITY_LEVELS.indexOf(needed) > SECURITY_LEVELS.indexOf(most)
 }
 
-function highest(levels: readonly SecurityLevel[]): SecurityLevel {
+function findHighest(levels: readonly SecurityLevel[]): SecurityLevel {
   return levels.reduce((high, level) => (isAbove(level, high) ? level : high), 'safe')
 }
 
 /** The level of a run, by the scopes of its host: the lowest of all; null when none says one. */
-export function levelOfRun(scopes: readonly { readonly level?: SecurityLevel }[]): SecurityLevel | null {
+export function findRunLevel(scopes: readonly { readonly level?: SecurityLevel }[]): SecurityLevel | null {
   let lowest: SecurityLevel | null = null
   for (const { level } of scopes) if (level !== undefined && (lowest === null || isAbove(lowest, level))) lowest = level
   return lowest
@@ -38,7 +38,7 @@ type SideEffect = (typeof EFFECTS)[EffectKind]['sideEffect']
 
 const STANDARD_LEVELS: ReadonlyMap<string, SecurityLevel> = new Map(STANDARD_TOOLS.map(({ id, security }) => [id, security]))
 
-export function levelOfIdentity({ kind, id, server }: ToolIdentity, host: HostNames): SecurityLevel {
+export function findIdentityLevel({ kind, id, server }: ToolIdentity, host: HostNames): SecurityLevel {
   switch (kind) {
     // What closures do outside of the machine is judged there.
     case 'script':
@@ -57,17 +57,17 @@ export function levelOfIdentity({ kind, id, server }: ToolIdentity, host: HostNa
 }
 
 /** What an entry says about itself. */
-export function levelOfEntry(entry: HarnDict): SecurityLevel {
-  const annotations = present(entry, 'annotations')
+export function findEntryLevel(entry: HarnDict): SecurityLevel {
+  const annotations = getOrNil(entry, 'annotations')
   const said = annotations instanceof HarnDict ? annotations : new HarnDict()
-  return highest([saidLevel(said.get('security_level') ?? null), impliedLevel(said)])
+  return findHighest([readLevel(said.get('security_level') ?? null), inferLevel(said)])
 }
 
-function saidLevel(value: Value): SecurityLevel {
+function readLevel(value: Value): SecurityLevel {
   return value === null ? 'safe' : isSecurityLevel(value) ? value : 'privileged'
 }
 
-function impliedLevel(annotations: HarnDict): SecurityLevel {
+function inferLevel(annotations: HarnDict): SecurityLevel {
   switch (annotations.get('side_effect_level') ?? null) {
     case null:
     case 'none':
@@ -82,33 +82,33 @@ function impliedLevel(annotations: HarnDict): SecurityLevel {
 }
 
 /** Of what a builtin does outside of the machine. Calls of tools are judged by their identity. */
-export function levelOfEffect(effect: Pick<Effect, 'kind' | 'args'>): SecurityLevel {
+export function findEffectLevel(effect: Pick<Effect, 'kind' | 'args'>): SecurityLevel {
   const { kind } = effect
-  const own = levelOfKind(kind)
+  const own = findKindLevel(kind)
   if (own === 'safe') return own
-  const powers = usesOf(effect).flatMap(({ power }) => (power === undefined ? [] : [EFFECTS[power].sideEffect]))
-  return highest([own, ...powers.map(levelOfSideEffect)])
+  const powers = listUses(effect).flatMap(({ power }) => (power === undefined ? [] : [EFFECTS[power].sideEffect]))
+  return findHighest([own, ...powers.map(findSideEffectLevel)])
 }
 
 /** What every effect of the kind needs, whatever its arguments are. */
-export function levelOfKind(kind: EffectKind): SecurityLevel {
+export function findKindLevel(kind: EffectKind): SecurityLevel {
   const { sideEffect, needsGrant } = EFFECTS[kind]
   // To ask a person does nothing by itself.
   if (!needsGrant || kind === 'approval.ask') return 'safe'
   // Whether a connection starts a program, its uses tell.
-  return kind === 'mcp.connect' ? 'restricted' : levelOfSideEffect(sideEffect)
+  return kind === 'mcp.connect' ? 'restricted' : findSideEffectLevel(sideEffect)
 }
 
-function levelOfSideEffect(sideEffect: SideEffect): SecurityLevel {
+function findSideEffectLevel(sideEffect: SideEffect): SecurityLevel {
   return sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
 }
 
 /** Of a standard tool; null for any other name. */
-export function levelOfStandard(id: string): SecurityLevel | null {
+export function findStandardLevel(id: string): SecurityLevel | null {
   return STANDARD_LEVELS.get(id) ?? null
 }
 
 /** Why a run of this level makes no such call. */
-export function beyondLevel(shown: string, needed: SecurityLevel, most: SecurityLevel): string {
+export function describeBeyondLevel(shown: string, needed: SecurityLevel, most: SecurityLevel): string {
   return `${shown} needs the security level ${needed}, and this run has ${most}: the host sets it with securityLevel`
 }

@@ -3,12 +3,12 @@
 // (agent loops, workflow stages) pushes and pops (policy-scopes.ts). Reading is strict: one odd field makes the whole value
 // absent.
 
-import { innermostScope } from '../../library/task-scopes.js'
+import { findInnermostScope } from '../../library/task-scopes.js'
 import { HarnDict, HarnList, debugQuoted, isInt, withRun } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Control, Value } from '@bridle/vm/families'
 import { isLoopClient } from './loop-clients.js'
-import { needsOf } from './builtins.js'
-import { calledByName, everyName } from '../dispatch/identity.js'
+import { findNeeds } from './builtins.js'
+import { makeCalled, listEveryName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
 
 /** Rank by position; a text that is not listed ranks above all. */
@@ -42,13 +42,13 @@ export interface CapabilityPolicy {
   readonly annotations: ReadonlyMap<string, ToolAnnotations>
 }
 
-export function rankOf(level: string): number {
+export function rankLevel(level: string): number {
   const rank = SIDE_EFFECT_LEVELS.indexOf(level)
   return rank < 0 ? SIDE_EFFECT_LEVELS.length : rank
 }
 
 /** `*` matches all, `foo*` a prefix, `*foo` a suffix, anything else must be equal. */
-export function globOne(pattern: string, text: string): boolean {
+export function matchesGlob(pattern: string, text: string): boolean {
   if (pattern === '*') return true
   if (pattern.endsWith('*')) return text.startsWith(pattern.slice(0, -1))
   return pattern.startsWith('*') ? text.endsWith(pattern.slice(1)) : pattern === text
@@ -58,24 +58,24 @@ export function globOne(pattern: string, text: string): boolean {
 const ODD = Symbol('odd')
 type Odd = typeof ODD
 
-function texts(value: Value | undefined): string[] | Odd {
+function readTexts(value: Value | undefined): string[] | Odd {
   if (value === undefined) return []
   if (!(value instanceof HarnList)) return ODD
   const items = value.view()
   return items.every((item) => typeof item === 'string') ? [...items] : ODD
 }
 
-function flag(value: Value | undefined): boolean | Odd {
+function readFlag(value: Value | undefined): boolean | Odd {
   if (value === undefined) return false
   return typeof value === 'boolean' ? value : ODD
 }
 
-function text(value: Value | undefined, fallback: string): string | Odd {
+function readText(value: Value | undefined, fallback: string): string | Odd {
   if (value === undefined) return fallback
   return typeof value === 'string' ? value : ODD
 }
 
-function dictOf<T>(value: Value | undefined, item: (value: Value) => T | Odd): Map<string, T> | Odd {
+function readDict<T>(value: Value | undefined, item: (value: Value) => T | Odd): Map<string, T> | Odd {
   const out = new Map<string, T>()
   if (value === undefined) return out
   if (!(value instanceof HarnDict)) return ODD
@@ -91,15 +91,15 @@ export function readAnnotations(value: Value | undefined): ToolAnnotations | nul
   if (!(value instanceof HarnDict)) return null
   const schema = value.get('arg_schema')
   if (schema !== undefined && !(schema instanceof HarnDict)) return null
-  const kind = text(value.get('kind'), 'other')
-  const level = text(value.get('side_effect_level'), 'none')
-  const pathParams = texts(schema?.get('path_params'))
-  const argAliases = dictOf(schema?.get('arg_aliases'), (item) => (typeof item === 'string' ? item : ODD))
-  const required = texts(schema?.get('required'))
-  const capabilities = dictOf(value.get('capabilities'), texts)
-  const emitsArtifacts = flag(value.get('emits_artifacts'))
-  const resultReaders = texts(value.get('result_readers'))
-  const inlineResult = flag(value.get('inline_result'))
+  const kind = readText(value.get('kind'), 'other')
+  const level = readText(value.get('side_effect_level'), 'none')
+  const pathParams = readTexts(schema?.get('path_params'))
+  const argAliases = readDict(schema?.get('arg_aliases'), (item) => (typeof item === 'string' ? item : ODD))
+  const required = readTexts(schema?.get('required'))
+  const capabilities = readDict(value.get('capabilities'), readTexts)
+  const emitsArtifacts = readFlag(value.get('emits_artifacts'))
+  const resultReaders = readTexts(value.get('result_readers'))
+  const inlineResult = readFlag(value.get('inline_result'))
   if (kind === ODD || level === ODD || pathParams === ODD || argAliases === ODD || required === ODD || capabilities === ODD)
     return null
   if (emitsArtifacts === ODD || resultReaders === ODD || inlineResult === ODD) return null
@@ -113,8 +113,8 @@ function readConstraints(value: Value | undefined): ArgConstraint[] | Odd {
   const constraints: ArgConstraint[] = []
   for (const item of value.view()) {
     if (!(item instanceof HarnDict)) return ODD
-    const tool = text(item.get('tool'), '')
-    const patterns = texts(item.get('arg_patterns'))
+    const tool = readText(item.get('tool'), '')
+    const patterns = readTexts(item.get('arg_patterns'))
     const argKey = item.get('arg_key') ?? null
     if (tool === ODD || patterns === ODD || (argKey !== null && typeof argKey !== 'string')) return ODD
     constraints.push({ tool, patterns, argKey })
@@ -124,13 +124,13 @@ function readConstraints(value: Value | undefined): ArgConstraint[] | Odd {
 
 export function readPolicy(value: Value | undefined): CapabilityPolicy | null {
   if (!(value instanceof HarnDict)) return null
-  const tools = texts(value.get('tools'))
-  const capabilities = dictOf(value.get('capabilities'), texts)
+  const tools = readTexts(value.get('tools'))
+  const capabilities = readDict(value.get('capabilities'), readTexts)
   const level = value.get('side_effect_level') ?? null
   const limit = value.get('recursion_limit') ?? null
-  if (texts(value.get('workspace_roots')) === ODD || (limit !== null && !(isInt(limit) && limit >= 0))) return null
+  if (readTexts(value.get('workspace_roots')) === ODD || (limit !== null && !(isInt(limit) && limit >= 0))) return null
   const constraints = readConstraints(value.get('tool_arg_constraints'))
-  const annotations = dictOf(value.get('tool_annotations'), (item) => readAnnotations(item) ?? ODD)
+  const annotations = readDict(value.get('tool_annotations'), (item) => readAnnotations(item) ?? ODD)
   if (tools === ODD || capabilities === ODD || constraints === ODD || annotations === ODD) return null
   if (level !== null && typeof level !== 'string') return null
   return { tools, capabilities, level, constraints, annotations }
@@ -143,7 +143,7 @@ function allowsCapability(policy: CapabilityPolicy, capability: string, operatio
 }
 
 function exceedsLevel(policy: CapabilityPolicy, level: string): boolean {
-  return policy.level !== null && rankOf(level) > rankOf(policy.level)
+  return policy.level !== null && rankLevel(level) > rankLevel(policy.level)
 }
 
 /** What a malformed policy counts as: it holds nothing back, but there is one. */
@@ -158,12 +158,12 @@ const EMPTY_POLICY: CapabilityPolicy = {
 /** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
 const readPolicies = new WeakMap<object, CapabilityPolicy>()
 
-function topPolicy(ctx: Context): CapabilityPolicy | null {
-  const installed = innermostScope(ctx, 'ceilings')
-  return installed === null ? null : policyOf(installed)
+function findTopPolicy(ctx: Context): CapabilityPolicy | null {
+  const installed = findInnermostScope(ctx, 'ceilings')
+  return installed === null ? null : getPolicy(installed)
 }
 
-function policyOf(installed: Value): CapabilityPolicy {
+function getPolicy(installed: Value): CapabilityPolicy {
   if (!(installed instanceof HarnDict)) return EMPTY_POLICY
   let policy = readPolicies.get(installed)
   if (policy === undefined) readPolicies.set(installed, (policy = readPolicy(installed) ?? EMPTY_POLICY))
@@ -171,15 +171,15 @@ function policyOf(installed: Value): CapabilityPolicy {
 }
 
 /** What the installed policy says about a tool. Annotations of registry entries do not count here. */
-export function installedAnnotations(ctx: Context, tool: string): ToolAnnotations | undefined {
-  return topPolicy(ctx)?.annotations.get(tool)
+export function findInstalledAnnotations(ctx: Context, tool: string): ToolAnnotations | undefined {
+  return findTopPolicy(ctx)?.annotations.get(tool)
 }
 
 /** The same for a call under any of its names; the first one that the policy annotates. */
-export function annotationsOf(ctx: Context, { identity }: CalledTool): ToolAnnotations | undefined {
-  const policy = topPolicy(ctx)
+export function findAnnotations(ctx: Context, { identity }: CalledTool): ToolAnnotations | undefined {
+  const policy = findTopPolicy(ctx)
   if (policy === null) return undefined
-  for (const name of everyName(identity)) {
+  for (const name of listEveryName(identity)) {
     const found = policy.annotations.get(name)
     if (found !== undefined) return found
   }
@@ -187,32 +187,32 @@ export function annotationsOf(ctx: Context, { identity }: CalledTool): ToolAnnot
 }
 
 /** Why the installed policy refuses this call, or null. The text is the message of a `tool_rejected` error. */
-export function refusalOfCall(ctx: Context, call: CalledTool, args: Value): string | null {
-  const installed = innermostScope(ctx, 'ceilings')
-  return installed === null ? null : refusalUnder(installed, call, args)
+export function refuseCall(ctx: Context, call: CalledTool, args: Value): string | null {
+  const installed = findInnermostScope(ctx, 'ceilings')
+  return installed === null ? null : refuseUnder(installed, call, args)
 }
 
 /** For a tool of which only the name is known. */
-export function refusalOfTool(ctx: Context, tool: string, args: Value): string | null {
-  return refusalOfCall(ctx, calledByName(tool), args)
+export function refuseNamedTool(ctx: Context, tool: string, args: Value): string | null {
+  return refuseCall(ctx, makeCalled(tool), args)
 }
 
 /** The same by an installed policy. It allows what it lists by a name that the tool really has, and refuses by any. */
-export function refusalUnder(installed: Value, { shown, identity }: CalledTool, args: Value): string | null {
-  const policy = policyOf(installed)
+export function refuseUnder(installed: Value, { shown, identity }: CalledTool, args: Value): string | null {
+  const policy = getPolicy(installed)
   if (policy.tools.length > 0 && !identity.names.some((name) => policy.tools.includes(name)))
     return `tool '${shown}' exceeds tool ceiling`
-  for (const name of everyName(identity)) {
+  for (const name of listEveryName(identity)) {
     const annotations = policy.annotations.get(name)
     const refusal =
-      (annotations === undefined ? null : refusalOfAnnotations(policy, shown, annotations)) ??
-      refusalOfArgs(policy, { name, shown }, annotations, args)
+      (annotations === undefined ? null : refuseByAnnotations(policy, shown, annotations)) ??
+      refuseByArgs(policy, { name, shown }, annotations, args)
     if (refusal !== null) return refusal
   }
   return null
 }
 
-function refusalOfAnnotations(policy: CapabilityPolicy, shown: string, annotations: ToolAnnotations): string | null {
+function refuseByAnnotations(policy: CapabilityPolicy, shown: string, annotations: ToolAnnotations): string | null {
   for (const [capability, operations] of annotations.capabilities) {
     for (const operation of operations) {
       if (!allowsCapability(policy, capability, operation))
@@ -226,22 +226,22 @@ function refusalOfAnnotations(policy: CapabilityPolicy, shown: string, annotatio
 
 /** Whether the policy looks at the arguments of this tool. */
 export function looksAtArguments(installed: Value, { identity }: CalledTool): boolean {
-  return policyOf(installed).constraints.some(
-    ({ tool: pattern, patterns }) => patterns.length > 0 && everyName(identity).some((name) => globOne(pattern, name)),
+  return getPolicy(installed).constraints.some(
+    ({ tool: pattern, patterns }) => patterns.length > 0 && listEveryName(identity).some((name) => matchesGlob(pattern, name)),
   )
 }
 
-function refusalOfArgs(
+function refuseByArgs(
   policy: CapabilityPolicy,
   tool: { readonly name: string; readonly shown: string },
   annotations: ToolAnnotations | undefined,
   args: Value,
 ): string | null {
   for (const constraint of policy.constraints) {
-    if (!globOne(constraint.tool, tool.name) || constraint.patterns.length === 0) continue
+    if (!matchesGlob(constraint.tool, tool.name) || constraint.patterns.length === 0) continue
     const keys = constraint.argKey === null ? (annotations?.pathParams ?? []) : [constraint.argKey]
-    const found = candidate(keys, args)
-    if (found === null || constraint.patterns.some((pattern) => globOne(pattern, found.text))) continue
+    const found = findCandidate(keys, args)
+    if (found === null || constraint.patterns.some((pattern) => matchesGlob(pattern, found.text))) continue
     const patterns = `[${constraint.patterns.map((pattern) => debugQuoted(pattern)).join(', ')}]`
     return (
       `tool '${tool.shown}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. ` +
@@ -252,7 +252,7 @@ function refusalOfArgs(
 }
 
 /** The first of the keys that holds a text; for arguments that are one text, that text. */
-function candidate(keys: readonly string[], args: Value): { key: string; text: string } | null {
+function findCandidate(keys: readonly string[], args: Value): { key: string; text: string } | null {
   if (keys.length === 0) return null
   if (!(args instanceof HarnDict)) return typeof args === 'string' ? { key: keys[0]!, text: args } : null
   for (const key of keys) {
@@ -264,14 +264,14 @@ function candidate(keys: readonly string[], args: Value): { key: string; text: s
 
 /** The fault for a tool call that the installed policy refuses, or null. */
 export function refuseTool(ctx: Context, tool: string, args: Value): Control | null {
-  const refusal = refusalOfTool(ctx, tool, args)
+  const refusal = refuseNamedTool(ctx, tool, args)
   return refusal === null ? null : ctx.categorized('tool_rejected', refusal)
 }
 
 /** The fault for a builtin that exceeds the installed policy, or null. */
 export function refuseBuiltin(ctx: Context, name: string): Control | null {
-  const needs = needsOf(name)
-  const policy = needs === null ? null : topPolicy(ctx)
+  const needs = findNeeds(name)
+  const policy = needs === null ? null : findTopPolicy(ctx)
   if (policy === null || needs === null) return null
   const [capability, operation] = needs.capability?.split('.') ?? []
   const allowed = capability === undefined || operation === undefined || allowsCapability(policy, capability, operation)
@@ -284,7 +284,7 @@ export function refuseBuiltin(ctx: Context, name: string): Control | null {
 
 /** The definition with the check of the installed policy in front, for builtins that need something. */
 export function guardBuiltin(def: BuiltinDef): BuiltinDef {
-  if (def.receiver !== null || needsOf(def.name) === null) return def
+  if (def.receiver !== null || findNeeds(def.name) === null) return def
   return withRun(
     def,
     (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
@@ -295,7 +295,7 @@ const WRITING_OPERATIONS: ReadonlySet<string> = new Set(['workspace.write_text',
 
 /** The fault for a `host_call` that exceeds the installed policy, or null. */
 export function refuseHostCall(ctx: Context, name: string): Control | null {
-  const policy = topPolicy(ctx)
+  const policy = findTopPolicy(ctx)
   if (policy === null) return null
   const dot = name.indexOf('.')
   if (dot < 0) return ctx.categorized('tool_rejected', `host_call '${name}' must use capability.operation naming`)

@@ -27,9 +27,9 @@ import {
   isTruthy,
 } from '@bridle/vm'
 import { enterGate } from '../dispatch/outside-calls.js'
-import { judgedFacts, leaveGate } from '../dispatch/outside-calls.js'
-import { mcpIdentity } from '../dispatch/identity.js'
-import { serverOfSpec } from '../dispatch/identity.js'
+import { makeJudgedFacts, leaveGate } from '../dispatch/outside-calls.js'
+import { makeMcpIdentity } from '../dispatch/identity.js'
+import { identifyServer } from '../dispatch/identity.js'
 import { checkEgress } from '../../library/http/egress.js'
 import type { BuiltinFamily, Context, Effect, Plain, Result, Value } from '@bridle/vm'
 import type { AtGate } from '../dispatch/outside-calls.js'
@@ -68,13 +68,13 @@ interface Client {
   readonly spec: McpSpec
 }
 
-function clientOf(value: Value | undefined): Client | null {
+function readClient(value: Value | undefined): Client | null {
   if (!(value instanceof HarnHandle) || value.kind !== 'mcp_client') return null
   const descriptor = value.descriptor
   if (!(descriptor instanceof HarnDict)) return null
   const number = descriptor.get('client')
   return typeof number === 'number'
-    ? { handle: value, number, name: value.id, spec: jsonDict(descriptor.get('spec') ?? null) }
+    ? { handle: value, number, name: value.id, spec: toJsonDict(descriptor.get('spec') ?? null) }
     : null
 }
 
@@ -83,23 +83,23 @@ function makeHandle(number: number, name: string, spec: McpSpec): HarnHandle {
 }
 
 /** A value as JSON data; what has no JSON form is null. */
-function jsonPlain(value: Value): Plain {
+function toJsonPlain(value: Value): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value
-  if (value instanceof HarnList) return value.view().map(jsonPlain)
-  if (value instanceof HarnDict) return jsonDict(value)
-  if (value instanceof HarnStruct) return jsonDict(HarnDict.from(value))
+  if (value instanceof HarnList) return value.view().map(toJsonPlain)
+  if (value instanceof HarnDict) return toJsonDict(value)
+  if (value instanceof HarnStruct) return toJsonDict(HarnDict.from(value))
   return null
 }
 
-function jsonDict(value: Value): McpSpec {
+function toJsonDict(value: Value): McpSpec {
   const out = Object.create(null) as { [key: string]: Plain }
-  if (value instanceof HarnDict) for (const key of value.keys()) out[key] = jsonPlain(value.get(key)!)
+  if (value instanceof HarnDict) for (const key of value.keys()) out[key] = toJsonPlain(value.get(key)!)
   return out
 }
 
 /** Numbers of scripts count from 1, these from -1 downwards, in the order of the declarations. */
-export function pinnedNumber(servers: { readonly [name: string]: unknown }, server: string): number {
+export function chooseNumber(servers: { readonly [name: string]: unknown }, server: string): number {
   const at = Object.keys(servers).indexOf(server)
   return at < 0 ? -1 - Object.keys(servers).length : -1 - at
 }
@@ -108,14 +108,14 @@ export function pinnedNumber(servers: { readonly [name: string]: unknown }, serv
 export function mcpGlobal(servers: { readonly [name: string]: { readonly lazy?: boolean } }): Value {
   const clients = new HarnDict()
   for (const [name, { lazy }] of Object.entries(servers)) {
-    if (lazy === false) clients.set(name, makeHandle(pinnedNumber(servers, name), name, { server: name }))
+    if (lazy === false) clients.set(name, makeHandle(chooseNumber(servers, name), name, { server: name }))
   }
   return clients
 }
 
 function request(client: Client, method: string, params: McpSpec, call: OutsideCall | null = null): Effect {
   const args = { client: client.number, name: client.name, spec: client.spec, method, params }
-  return { kind: 'mcp.request', args: call === null ? args : { ...args, ...judgedFacts(call) } }
+  return { kind: 'mcp.request', args: call === null ? args : { ...args, ...makeJudgedFacts(call) } }
 }
 
 /** What becomes of a result object. */
@@ -154,17 +154,17 @@ const askFrame = frame<AskState>({
   kind: 'mcp.ask',
   runBoundary: false,
   step(ctx, state) {
-    const client = clientOf(state.client)!
+    const client = readClient(state.client)!
     if (!state.asked) {
       if (state.shape === 'call') {
-        const at = atGate(ctx, state, client)
+        const at = passGate(ctx, state, client)
         if (at.kind === 'refused') return at.result
         state.call = at.call
         if (at.call.args instanceof HarnDict) state.params = state.params.with('arguments', at.call.args)
         if (at.kind === 'asking') return at.result
       }
       state.asked = true
-      return ctx.request(request(client, state.method, jsonDict(state.params), state.call))
+      return ctx.request(request(client, state.method, toJsonDict(state.params), state.call))
     }
     const result = ctx.result
     switch (state.shape) {
@@ -173,56 +173,56 @@ const askFrame = frame<AskState>({
       case 'call':
         return callResult(ctx, result)
       case 'resource':
-        return resourceResult(result)
+        return readResource(result)
       case 'list':
         break
     }
-    const page = field(result, state.key)
+    const page = readField(result, state.key)
     if (page instanceof HarnList) {
-      for (const item of page.view()) state.items.push(state.mark ? marked(item, client.name) : item)
+      for (const item of page.view()) state.items.push(state.mark ? markServer(item, client.name) : item)
     }
     state.pages++
-    const cursor = field(result, 'nextCursor')
+    const cursor = readField(result, 'nextCursor')
     if (typeof cursor !== 'string' || cursor === '' || state.pages >= MAX_PAGES) return new HarnList(state.items)
-    return ctx.request(request(client, state.method, { ...jsonDict(state.params), cursor }))
+    return ctx.request(request(client, state.method, { ...toJsonDict(state.params), cursor }))
   },
 })
 
 /** The server is the one that the connection leads to, whatever the script calls it. */
-function atGate(ctx: Context, state: AskState, { name, spec, handle }: Client): AtGate {
+function passGate(ctx: Context, state: AskState, { name, spec, handle }: Client): AtGate {
   if (state.call !== null) return leaveGate(ctx, state.call, ctx.result as HarnDict)
   const tool = display(state.params.get('name') ?? null)
   const given = [`mcp.${name}.${tool}`, `${name}__${tool}`, tool]
-  return enterGate(ctx, mcpIdentity(serverOfSpec(spec, name), tool, given), state.params.get('arguments') ?? null, handle)
+  return enterGate(ctx, makeMcpIdentity(identifyServer(spec, name), tool, given), state.params.get('arguments') ?? null, handle)
 }
 
-function field(value: Value, key: string): Value {
+function readField(value: Value, key: string): Value {
   return value instanceof HarnDict ? (value.get(key) ?? null) : null
 }
 
-function marked(tool: Value, server: string): Value {
+function markServer(tool: Value, server: string): Value {
   return tool instanceof HarnDict && !tool.has('_mcp_server') ? tool.with('_mcp_server', server) : tool
 }
 
 function callResult(ctx: Context, result: Value): Result {
   // A dry run answers with its own record instead of a server's result.
-  if (field(result, '_type') === 'synthesized_tool_result') return result
-  const content = field(result, 'content')
+  if (readField(result, '_type') === 'synthesized_tool_result') return result
+  const content = readField(result, 'content')
   const items = content instanceof HarnList ? content.view() : []
   const texts = items
-    .filter((item) => field(item, 'type') === 'text')
-    .map((item) => field(item, 'text'))
+    .filter((item) => readField(item, 'type') === 'text')
+    .map((item) => readField(item, 'text'))
     .filter((text) => typeof text === 'string')
-  if (field(result, 'isError') === true) return ctx.throw(texts.length > 0 ? texts.join('\n') : display(result))
+  if (readField(result, 'isError') === true) return ctx.throw(texts.length > 0 ? texts.join('\n') : display(result))
   if (items.length === 1 && texts.length === 1) return texts[0]!
   return items.length === 0 ? null : new HarnList([...items])
 }
 
-function resourceResult(result: Value): Value {
-  const contents = field(result, 'contents')
+function readResource(result: Value): Value {
+  const contents = readField(result, 'contents')
   const items = contents instanceof HarnList ? contents.view() : []
   if (items.length === 0) return null
-  const text = items.length === 1 ? field(items[0]!, 'text') : null
+  const text = items.length === 1 ? readField(items[0]!, 'text') : null
   return typeof text === 'string' ? text : new HarnList([...items])
 }
 
@@ -281,7 +281,7 @@ const mcpConnect = builtin(
 const mcpOpen = builtin(
   '__mcp_open(name: string, spec: dict) -> any',
   { doc: 'Connects to the MCP server that a spec dict describes, and gives the client.', effects: ['mcp.connect'] },
-  (ctx, name, spec) => open(ctx, name === null ? '' : display(name!), jsonDict(spec ?? null), ''),
+  (ctx, name, spec) => open(ctx, name === null ? '' : display(name!), toJsonDict(spec ?? null), ''),
 )
 
 const mcpEnsureActive = builtin(
@@ -325,7 +325,7 @@ const mcpDisconnect = builtin(
   'mcp_disconnect(client: mcp_client) -> nil',
   { doc: 'Ends the connection and the server process behind it.', effects: ['mcp.connect'] },
   (ctx, value) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('mcp_disconnect: argument must be an MCP client')
     const { closed } = ctx.state(mcpState)
     if (closed.includes(client.number)) return null
@@ -336,9 +336,9 @@ const mcpDisconnect = builtin(
 
 // ---------------------------------------------------------------------------------------------------------------- asking
 
-const EMPTY = (): HarnDict => new HarnDict()
+const makeEmpty = (): HarnDict => new HarnDict()
 
-function lister(
+function defineLister(
   name: string,
   returns: string,
   method: string,
@@ -347,13 +347,13 @@ function lister(
   mark = false,
 ): ReturnType<typeof builtin> {
   return builtin(`${name}(client: mcp_client) -> ${returns}`, { doc, effects: ['mcp.request'] }, (ctx, value) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw(`${name}: argument must be an MCP client`)
-    return ask(ctx, client, method, EMPTY(), 'list', { key, mark })
+    return ask(ctx, client, method, makeEmpty(), 'list', { key, mark })
   })
 }
 
-const mcpListTools = lister(
+const mcpListTools = defineLister(
   'mcp_list_tools',
   'list',
   'tools/list',
@@ -361,15 +361,15 @@ const mcpListTools = lister(
   'The tools of a server, each marked with `_mcp_server`.',
   true,
 )
-const mcpListResources = lister('mcp_list_resources', 'list', 'resources/list', 'resources', 'The resources of a server.')
-const mcpListTemplates = lister(
+const mcpListResources = defineLister('mcp_list_resources', 'list', 'resources/list', 'resources', 'The resources of a server.')
+const mcpListTemplates = defineLister(
   'mcp_list_resource_templates',
   'list as ?',
   'resources/templates/list',
   'resourceTemplates',
   'The resource templates of a server.',
 )
-const mcpListPrompts = lister('mcp_list_prompts', 'list', 'prompts/list', 'prompts', 'The prompts of a server.')
+const mcpListPrompts = defineLister('mcp_list_prompts', 'list', 'prompts/list', 'prompts', 'The prompts of a server.')
 
 const mcpCall = builtin(
   'mcp_call(client: mcp_client, name: string, arguments?: dict) -> any',
@@ -379,7 +379,7 @@ const mcpCall = builtin(
     effects: ['mcp.request'],
   },
   (ctx, value, name, args) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('mcp_call: first argument must be an MCP client')
     const tool = ctx.argc < 2 ? '' : display(name!)
     if (tool === '') return ctx.throw('mcp_call: tool name is required')
@@ -387,7 +387,7 @@ const mcpCall = builtin(
       ctx,
       client,
       'tools/call',
-      HarnDict.of({ name: tool, arguments: args instanceof HarnDict ? args : EMPTY() }),
+      HarnDict.of({ name: tool, arguments: args instanceof HarnDict ? args : makeEmpty() }),
       'call',
     )
   },
@@ -397,7 +397,7 @@ const mcpReadResource = builtin(
   'mcp_read_resource(client: mcp_client, uri: string) -> any',
   { doc: 'Reads a resource: its text, nil when it is empty, or the list of its contents.', effects: ['mcp.request'] },
   (ctx, value, uri) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('mcp_read_resource: first argument must be an MCP client')
     const text = ctx.argc < 2 ? '' : display(uri!)
     if (text === '') return ctx.throw('mcp_read_resource: URI is required')
@@ -409,7 +409,7 @@ const mcpGetPrompt = builtin(
   'mcp_get_prompt(client: mcp_client, name: string, arguments?: dict) -> dict',
   { doc: 'Renders a prompt of a server and gives the whole result.', effects: ['mcp.request'] },
   (ctx, value, name, args) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('mcp_get_prompt: first argument must be an MCP client')
     const prompt = ctx.argc < 2 ? '' : display(name!)
     if (prompt === '') return ctx.throw('mcp_get_prompt: prompt name is required')
@@ -417,7 +417,7 @@ const mcpGetPrompt = builtin(
       ctx,
       client,
       'prompts/get',
-      HarnDict.of({ name: prompt, arguments: args instanceof HarnDict ? args : EMPTY() }),
+      HarnDict.of({ name: prompt, arguments: args instanceof HarnDict ? args : makeEmpty() }),
       'whole',
     )
   },
@@ -435,11 +435,11 @@ const mcpAsk = builtin(
   '__mcp_ask(client: mcp_client, method: string, params: dict) -> dict',
   { doc: 'Any other request of the protocol that a client may make; gives the whole result.', effects: ['mcp.request'] },
   (ctx, value, method, params) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('the first argument must be an MCP client')
     const name = display(method!)
     if (!OTHER_REQUESTS.has(name)) return ctx.throw(`MCP: '${name}' is no request of scripts`)
-    return ask(ctx, client, name, params instanceof HarnDict ? params : EMPTY(), 'whole')
+    return ask(ctx, client, name, params instanceof HarnDict ? params : makeEmpty(), 'whole')
   },
 )
 
@@ -447,7 +447,7 @@ const mcpUpdates = builtin(
   '__mcp_updates(client: mcp_client) -> dict',
   { doc: 'What a server said to have changed since it was last asked.', effects: ['mcp.connect'] },
   (ctx, value) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('the first argument must be an MCP client')
     if (ctx.state(mcpState).closed.includes(client.number)) return ctx.runtime('MCP client is disconnected')
     return ctx.perform({ kind: 'mcp.connect', args: { op: 'updates', client: client.number, name: client.name } })
@@ -458,7 +458,7 @@ const mcpServerInfo = builtin(
   'mcp_server_info(client: mcp_client) -> dict',
   { doc: 'Name of the server and that it is connected.', effects: [] },
   (ctx, value) => {
-    const client = clientOf(value)
+    const client = readClient(value)
     if (client === null) return ctx.throw('mcp_server_info: argument must be an MCP client')
     if (ctx.state(mcpState).closed.includes(client.number)) return ctx.runtime('MCP client is disconnected')
     return HarnDict.of({ name: client.name, connected: true })
@@ -486,9 +486,9 @@ const statusFrame = frame<StatusState>({
     const servers = ctx.result instanceof HarnList ? ctx.result.view() : []
     return new HarnList(
       servers.map((server) => {
-        const name = display(field(server, 'name'))
+        const name = display(readField(server, 'name'))
         const active = mcp.active.get(name)
-        const lazy = isTruthy(field(server, 'lazy'))
+        const lazy = isTruthy(readField(server, 'lazy'))
         // A server that is not lazy is connected from the start and held by the run itself.
         const entry = HarnDict.of({
           name,
@@ -496,7 +496,7 @@ const statusFrame = frame<StatusState>({
           active: active !== undefined || !lazy,
           ref_count: (active?.refs ?? 0) + (lazy ? 0 : 1),
         })
-        const card = field(server, 'card')
+        const card = readField(server, 'card')
         if (card !== null) entry.set('card', card)
         return entry
       }),
@@ -535,35 +535,36 @@ const cardFrame = frame<CardState>({
         return fetchCard(ctx, state, state.target)
       case 'name': {
         const servers = ctx.result instanceof HarnList ? ctx.result.view() : []
-        const server = servers.find((each) => field(each, 'name') === state.target)
-        if (server === undefined) return unknownServer(ctx, state.target)
-        const card = field(server, 'card')
+        const server = servers.find((each) => readField(each, 'name') === state.target)
+        if (server === undefined) return failUnknownServer(ctx, state.target)
+        const card = readField(server, 'card')
         if (typeof card !== 'string' || card === '')
           return ctx.throw(`mcp_server_card: server '${state.target}' has no 'card' field in harn.toml`)
         return fetchCard(ctx, state, card)
       }
       case 'file': {
-        if (field(ctx.result, 'refused') === true)
-          return ctx.throw(`mcp_server_card: io: read ${state.source}: ${display(field(ctx.result, 'detail'))}`)
-        return parseCard(ctx, state, display(field(ctx.result, 'data')))
+        if (readField(ctx.result, 'refused') === true)
+          return ctx.throw(`mcp_server_card: io: read ${state.source}: ${display(readField(ctx.result, 'detail'))}`)
+        return parseCard(ctx, state, display(readField(ctx.result, 'data')))
       }
       case 'http':
       case 'well-known': {
-        const status = field(ctx.result, 'status')
+        const status = readField(ctx.result, 'status')
         const found = typeof status === 'number' && status >= 200 && status < 300
-        if (found) return parseCard(ctx, state, bodyText(field(ctx.result, 'body')))
+        if (found) return parseCard(ctx, state, readBodyText(readField(ctx.result, 'body')))
         if (state.stage === 'http') {
           state.stage = 'well-known'
-          return ctx.request(httpGet(`${withoutSlashes(state.source)}/.well-known/mcp-card`))
+          return ctx.request(makeHttpGet(`${withoutSlashes(state.source)}/.well-known/mcp-card`))
         }
-        const why = field(ctx.result, 'refused') === true ? display(field(ctx.result, 'detail')) : `status ${display(status)}`
+        const why =
+          readField(ctx.result, 'refused') === true ? display(readField(ctx.result, 'detail')) : `status ${display(status)}`
         return ctx.throw(`mcp_server_card: http: ${why}`)
       }
     }
   },
 })
 
-function unknownServer(ctx: Context, name: string): Result {
+function failUnknownServer(ctx: Context, name: string): Result {
   return ctx.throw(`mcp_server_card: no MCP server '${name}' registered (check harn.toml) — pass a URL or path directly instead`)
 }
 
@@ -574,10 +575,10 @@ function fetchCard(ctx: Context, state: CardState, source: string): Result {
   if (cached !== undefined && ctx.now < cached.untilMs) return cached.card
   const remote = /^https?:\/\//.test(source)
   state.stage = remote ? 'http' : 'file'
-  return ctx.request(remote ? httpGet(source) : { kind: 'fs.read', args: { path: source, encoding: 'utf8' } })
+  return ctx.request(remote ? makeHttpGet(source) : { kind: 'fs.read', args: { path: source, encoding: 'utf8' } })
 }
 
-function httpGet(url: string): Effect {
+function makeHttpGet(url: string): Effect {
   return {
     kind: 'http.request',
     args: {
@@ -596,7 +597,7 @@ function httpGet(url: string): Effect {
   }
 }
 
-function bodyText(body: Value): string {
+function readBodyText(body: Value): string {
   return body instanceof HarnBytes ? new TextDecoder().decode(body.data) : display(body)
 }
 
@@ -641,7 +642,7 @@ function registerTools(name: string): ReturnType<typeof builtin> {
 }
 
 /** Checks that a dict has the required entries; `null` or the text of the first complaint. */
-function complaint(config: HarnDict, required: readonly string[], closure: string | null, name: string): string | null {
+function findComplaint(config: HarnDict, required: readonly string[], closure: string | null, name: string): string | null {
   for (const key of required) {
     if (!config.has(key)) return `${name}: '${key}' is required`
   }
@@ -649,7 +650,7 @@ function complaint(config: HarnDict, required: readonly string[], closure: strin
   return null
 }
 
-const isSubscribable = (resource: Value): boolean => field(resource, 'subscribe') === true
+const isSubscribable = (resource: Value): boolean => readField(resource, 'subscribe') === true
 
 const mcpResource = builtin(
   'mcp_resource(config: dict) -> nil',
@@ -657,12 +658,12 @@ const mcpResource = builtin(
   (ctx, config) => {
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource: argument must be a dict with {uri, name, text}')
     const binary = config.get('blob') instanceof HarnBytes
-    const problem = complaint(config, binary ? ['uri', 'name'] : ['uri', 'name', 'text'], null, 'mcp_resource')
+    const problem = findComplaint(config, binary ? ['uri', 'name'] : ['uri', 'name', 'text'], null, 'mcp_resource')
     if (problem !== null) return ctx.runtime(problem)
     const { served } = ctx.state(mcpState)
     served.version += 1
     // What clients may subscribe to is replaced by registering it again, and they hear of it.
-    const before = served.resources.findIndex((each) => isSubscribable(each) && field(each, 'uri') === config.get('uri'))
+    const before = served.resources.findIndex((each) => isSubscribable(each) && readField(each, 'uri') === config.get('uri'))
     if (before >= 0) served.resources[before] = config
     else served.resources.push(config)
     return null
@@ -674,7 +675,7 @@ const mcpResourceTemplate = builtin(
   { doc: 'Offers resources that a closure makes from a URI template.', effects: [] },
   (ctx, config) => {
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource_template: argument must be a dict')
-    const problem = complaint(config, ['uri_template', 'name'], 'handler', 'mcp_resource_template')
+    const problem = findComplaint(config, ['uri_template', 'name'], 'handler', 'mcp_resource_template')
     if (problem !== null) return ctx.runtime(problem)
     const { served } = ctx.state(mcpState)
     served.templates.push(config)
@@ -688,7 +689,7 @@ const mcpPrompt = builtin(
   { doc: 'Offers a prompt that a closure renders.', effects: [] },
   (ctx, config) => {
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_prompt: argument must be a dict with {name, handler}')
-    const problem = complaint(config, ['name'], 'handler', 'mcp_prompt')
+    const problem = findComplaint(config, ['name'], 'handler', 'mcp_prompt')
     if (problem !== null) return ctx.runtime(problem)
     const { served } = ctx.state(mcpState)
     served.prompts.push(config)

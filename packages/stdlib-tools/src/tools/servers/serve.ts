@@ -38,9 +38,9 @@ interface ServeState {
 /** How many registrations the last offer had seen. */
 const offered = family<{ version: number }>('mcp_serve', () => ({ version: 0 }))
 
-const field = (value: Value | undefined, key: string): Value => (value instanceof HarnDict ? (value.get(key) ?? null) : null)
+const readField = (value: Value | undefined, key: string): Value => (value instanceof HarnDict ? (value.get(key) ?? null) : null)
 
-function textFields(from: HarnDict, names: Readonly<Record<string, string>>): { [key: string]: Plain } {
+function pickTextFields(from: HarnDict, names: Readonly<Record<string, string>>): { [key: string]: Plain } {
   const out: { [key: string]: Plain } = {}
   for (const [name, key] of Object.entries(names)) {
     const value = from.get(key) ?? null
@@ -61,11 +61,11 @@ const JSON_TYPES: Readonly<Record<string, string>> = lookup({
 })
 
 /** Clients hold input schemas against JSON Schema, so the language's own names of types are translated. */
-function jsonType(type: string): string {
+function toJsonType(type: string): string {
   return JSON_TYPES[type] ?? type
 }
 
-function inputSchema(parameters: Value): Plain {
+function makeInputSchema(parameters: Value): Plain {
   if (!(parameters instanceof HarnDict)) return { type: 'object', properties: {} }
   if (parameters.get('type') === 'object' && parameters.get('properties') instanceof HarnDict) return toPlain(parameters)
   const properties: { [key: string]: Plain } = Object.create(null) as { [key: string]: Plain }
@@ -76,50 +76,50 @@ function inputSchema(parameters: Value): Plain {
       const type = spec.get('type')
       const description = spec.get('description') ?? null
       properties[name] = {
-        ...(typeof type === 'string' ? { type: jsonType(type) } : {}),
+        ...(typeof type === 'string' ? { type: toJsonType(type) } : {}),
         ...(description === null ? {} : { description: display(description) }),
       }
       if (spec.get('required') === true) required.push(name)
-    } else properties[name] = typeof spec === 'string' ? { type: jsonType(spec) } : {}
+    } else properties[name] = typeof spec === 'string' ? { type: toJsonType(spec) } : {}
   }
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
 
-function annotationsOf(value: Value): Plain {
+function readAnnotations(value: Value): Plain {
   const out: { [key: string]: Plain } = {}
-  const title = field(value, 'title')
+  const title = readField(value, 'title')
   if (typeof title === 'string') out['title'] = title
   for (const hint of HINTS) {
-    const given = field(value, hint)
+    const given = readField(value, hint)
     if (typeof given === 'boolean') out[hint] = given
   }
   return Object.keys(out).length === 0 ? null : out
 }
 
-function toolOffer(entry: HarnDict): { readonly [key: string]: Plain } {
+function makeToolOffer(entry: HarnDict): { readonly [key: string]: Plain } {
   const output = entry.get('output_schema') ?? null
-  const annotations = annotationsOf(entry.get('annotations') ?? null)
+  const annotations = readAnnotations(entry.get('annotations') ?? null)
   const title = entry.get('title') ?? null
   return {
     name: display(entry.get('name') ?? null),
     description: display(entry.get('description') ?? ''),
-    inputSchema: inputSchema(entry.get('parameters') ?? null),
+    inputSchema: makeInputSchema(entry.get('parameters') ?? null),
     ...(title === null ? {} : { title: display(title) }),
     ...(output instanceof HarnDict ? { outputSchema: toPlain(output) } : {}),
     ...(annotations === null ? {} : { annotations }),
   }
 }
 
-function toolsOf(registry: Value): readonly HarnDict[] {
-  const tools = field(registry, 'tools')
+function listTools(registry: Value): readonly HarnDict[] {
+  const tools = readField(registry, 'tools')
   return tools instanceof HarnList ? tools.view().filter((entry): entry is HarnDict => entry instanceof HarnDict) : []
 }
 
 function offer(ctx: Context): Result {
   const { registry, resources, templates, prompts, version } = ctx.state(mcpState).served
-  const tools = toolsOf(registry)
+  const tools = listTools(registry)
   const without = tools.find((entry) => !(entry.get('handler') instanceof HarnClosure))
   if (without !== undefined)
     return ctx.runtime(`mcp_tools: tool '${display(without.get('name') ?? null)}' has no handler closure`)
@@ -129,53 +129,53 @@ function offer(ctx: Context): Result {
     kind: 'mcp.serve',
     args: {
       op: 'offer',
-      tools: tools.map(toolOffer),
+      tools: tools.map(makeToolOffer),
       resources: resources.map((each) => ({
-        ...textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type' }),
-        ...contentOfResource((each as HarnDict).get('text') ?? (each as HarnDict).get('blob') ?? null),
+        ...pickTextFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type' }),
+        ...makeResourceContent((each as HarnDict).get('text') ?? (each as HarnDict).get('blob') ?? null),
         ...((each as HarnDict).get('subscribe') === true ? { subscribe: true } : {}),
       })),
       templates: templates.map((each) => ({
-        ...textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' }),
-        ...completions((each as HarnDict).get('complete') ?? null),
+        ...pickTextFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' }),
+        ...listCompletions((each as HarnDict).get('complete') ?? null),
       })),
-      prompts: prompts.map((each) => promptOffer(each as HarnDict)),
+      prompts: prompts.map((each) => makePromptOffer(each as HarnDict)),
     },
   })
 }
 
-function promptOffer(prompt: HarnDict): PlainRecord {
+function makePromptOffer(prompt: HarnDict): PlainRecord {
   const given = prompt.get('arguments')
   const list = given instanceof HarnList ? given.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
   const args = list.map((each) => ({
-    ...textFields(each, { name: 'name', description: 'description' }),
+    ...pickTextFields(each, { name: 'name', description: 'description' }),
     required: each.get('required') === true,
   }))
   return {
-    ...textFields(prompt, { name: 'name', title: 'title', description: 'description' }),
+    ...pickTextFields(prompt, { name: 'name', title: 'title', description: 'description' }),
     ...(args.length === 0 ? {} : { arguments: args }),
-    ...completions(completersOf(prompt)),
+    ...listCompletions(readCompleters(prompt)),
   }
 }
 
 /** Bytes are a binary content, which the protocol carries as base64; a text that stands under `blob` is base64 already. */
-function contentOfResource(value: Value): { readonly [key: string]: Plain } {
+function makeResourceContent(value: Value): { readonly [key: string]: Plain } {
   return value instanceof HarnBytes ? { blob: Buffer.from(value.data).toString('base64') } : { text: display(value) }
 }
 
 /** By name of the argument: what completes it, a list of texts or a closure. */
-function completersOf(entry: HarnDict): HarnDict {
+function readCompleters(entry: HarnDict): HarnDict {
   const given = entry.get('arguments')
   const out = new HarnDict()
   if (!(given instanceof HarnList)) return entry.get('complete') instanceof HarnDict ? (entry.get('complete') as HarnDict) : out
   for (const each of given.view()) {
-    const complete = field(each, 'complete')
-    if (complete !== null) out.set(display(field(each, 'name')), complete)
+    const complete = readField(each, 'complete')
+    if (complete !== null) out.set(display(readField(each, 'name')), complete)
   }
   return out
 }
 
-function completions(completers: Value): { readonly [key: string]: Plain } {
+function listCompletions(completers: Value): { readonly [key: string]: Plain } {
   if (!(completers instanceof HarnDict)) return {}
   const complete: { [key: string]: Plain } = Object.create(null) as { [key: string]: Plain }
   for (const name of completers.keys()) {
@@ -206,7 +206,7 @@ const serveFrame = frame<ServeState>({
         const asked = ctx.result
         sweep(ctx, state)
         if (asked === null) return null
-        const cancelled = field(asked, 'cancel')
+        const cancelled = readField(asked, 'cancel')
         if (cancelled !== null) cancelCall(ctx, state, Number(cancelled))
         else startCall(ctx, state, asked as HarnDict)
         state.stage = 'asked'
@@ -238,8 +238,8 @@ function startCall(ctx: Context, state: ServeState, asked: HarnDict): void {
   const what = display(asked.get('what') ?? null)
   const { registry, templates, prompts } = ctx.state(mcpState).served
   const args = asked.get('args') ?? null
-  const kind = what === 'complete' ? display(field(args, 'kind')) : what
-  const list: readonly Value[] = kind === 'tool' ? toolsOf(registry) : kind === 'template' ? templates : prompts
+  const kind = what === 'complete' ? display(readField(args, 'kind')) : what
+  const list: readonly Value[] = kind === 'tool' ? listTools(registry) : kind === 'template' ? templates : prompts
   const entry = list[Number(asked.get('at'))] ?? null
   const task = ctx.machine.spawn(
     new HarnBuiltin('__mcp_serve_call'),
@@ -272,17 +272,17 @@ const callFrame = frame<CallState>({
     switch (state.stage) {
       case 'start':
         state.stage = 'called'
-        if (state.what !== 'complete') return ctx.call(field(state.entry as HarnDict, 'handler'), [state.args])
-        return ctx.call(field(completersOf(state.entry as HarnDict), display(field(state.args, 'argument'))), [
-          field(state.args, 'value'),
-          field(state.args, 'context'),
+        if (state.what !== 'complete') return ctx.call(readField(state.entry as HarnDict, 'handler'), [state.args])
+        return ctx.call(readField(readCompleters(state.entry as HarnDict), display(readField(state.args, 'argument'))), [
+          readField(state.args, 'value'),
+          readField(state.args, 'context'),
         ])
       case 'called':
         if (state.what === 'complete' && !(ctx.result instanceof HarnList)) {
-          const message = `completing '${display(field(state.args, 'argument'))}' gave ${typeName(ctx.result)}, expected a list`
+          const message = `completing '${display(readField(state.args, 'argument'))}' gave ${typeName(ctx.result)}, expected a list`
           return reply(ctx, state, { ok: false, message })
         }
-        return reply(ctx, state, { ok: true, result: resultOf(state, ctx.result) })
+        return reply(ctx, state, { ok: true, result: makeResult(state, ctx.result) })
       case 'replied':
         if (!hasChanged(ctx)) return null
         state.stage = 'offered'
@@ -300,30 +300,30 @@ function reply(ctx: Context, state: CallState, outcome: Outcome): Result {
   return ctx.request({ kind: 'mcp.serve', args: { op: 'reply', call: state.call, ...outcome } })
 }
 
-function resultOf(state: CallState, value: Value): Plain {
+function makeResult(state: CallState, value: Value): Plain {
   switch (state.what) {
     case 'tool':
-      return toolResult(value, field(state.entry as HarnDict, 'output_schema') !== null)
+      return makeToolResult(value, readField(state.entry as HarnDict, 'output_schema') !== null)
     case 'template':
       return readResult(value)
     case 'complete':
       return { values: value instanceof HarnList ? value.view().map((each) => display(each)) : [] }
     default:
-      return { messages: messagesOf(value) }
+      return { messages: makeMessages(value) }
   }
 }
 
 /** A template gives a text, bytes, or `{blob: bytes, mime_type}`; anything else is shown. */
 function readResult(value: Value): Plain {
-  const blob = field(value, 'blob')
-  if (!(blob instanceof HarnBytes)) return contentOfResource(value)
-  return { ...contentOfResource(blob), ...textFields(value as HarnDict, { mimeType: 'mime_type' }) }
+  const blob = readField(value, 'blob')
+  if (!(blob instanceof HarnBytes)) return makeResourceContent(value)
+  return { ...makeResourceContent(blob), ...pickTextFields(value as HarnDict, { mimeType: 'mime_type' }) }
 }
 
-const textContent = (text: string): { readonly [key: string]: Plain } => ({ type: 'text', text })
+const makeTextContent = (text: string): { readonly [key: string]: Plain } => ({ type: 'text', text })
 
-function contentOf(item: Value): Plain {
-  if (!(item instanceof HarnDict)) return textContent(display(item))
+function makeContent(item: Value): Plain {
+  if (!(item instanceof HarnDict)) return makeTextContent(display(item))
   switch (item.get('type')) {
     case 'resource': {
       const resource = item.get('resource') ?? null
@@ -332,27 +332,27 @@ function contentOf(item: Value): Plain {
     case 'resource_link':
       return {
         type: 'resource_link',
-        ...textFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }),
+        ...pickTextFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }),
       }
     case 'image':
     case 'audio':
       // The reference shows these as text; a client can do nothing with that.
       if (typeof item.get('data') === 'string' && typeof item.get('mimeType') === 'string')
-        return { type: item.get('type') as string, ...textFields(item, { data: 'data', mimeType: 'mimeType' }) }
-      return textContent(display(item))
+        return { type: item.get('type') as string, ...pickTextFields(item, { data: 'data', mimeType: 'mimeType' }) }
+      return makeTextContent(display(item))
     default:
-      return textContent(display(item.get('text') ?? (item.has('text') ? null : item)))
+      return makeTextContent(display(item.get('text') ?? (item.has('text') ? null : item)))
   }
 }
 
-function toolResult(value: Value, structured: boolean): Plain {
+function makeToolResult(value: Value, structured: boolean): Plain {
   const items = value instanceof HarnList && value.length > 0 ? value.view() : null
-  const content = items === null ? [textContent(display(value))] : items.map(contentOf)
-  return { content, isError: false, ...(structured ? structuredContent(value) : {}) }
+  const content = items === null ? [makeTextContent(display(value))] : items.map(makeContent)
+  return { content, isError: false, ...(structured ? makeStructuredContent(value) : {}) }
 }
 
 /** Only objects can be structured content; a text may be the JSON of one. */
-function structuredContent(value: Value): { readonly [key: string]: Plain } {
+function makeStructuredContent(value: Value): { readonly [key: string]: Plain } {
   if (value instanceof HarnDict || value instanceof HarnStruct) return { structuredContent: toPlain(value) }
   try {
     const parsed = JSON.parse(display(value)) as Plain
@@ -362,25 +362,25 @@ function structuredContent(value: Value): { readonly [key: string]: Plain } {
   }
 }
 
-function promptPart(content: Value): Plain {
-  if (!(content instanceof HarnDict)) return textContent(display(content))
+function makePromptPart(content: Value): Plain {
+  if (!(content instanceof HarnDict)) return makeTextContent(display(content))
   const type = content.get('type')
   if (type === 'image' || type === 'audio') {
-    const given = textFields(content, { data: 'data', mimeType: 'mimeType' })
+    const given = pickTextFields(content, { data: 'data', mimeType: 'mimeType' })
     return { type, data: '', mimeType: 'application/octet-stream', ...given }
   }
   if (type === 'resource') return { type, resource: toPlain(content.get('resource') ?? null) }
-  return textContent(display(content.get('text') ?? (content.has('text') ? null : content)))
+  return makeTextContent(display(content.get('text') ?? (content.has('text') ? null : content)))
 }
 
-function messagesOf(value: Value): Plain {
-  if (!(value instanceof HarnList)) return [{ role: 'user', content: textContent(display(value)) }]
+function makeMessages(value: Value): Plain {
+  if (!(value instanceof HarnList)) return [{ role: 'user', content: makeTextContent(display(value)) }]
   return value.view().flatMap((item) => {
-    if (!(item instanceof HarnDict)) return [{ role: 'user', content: textContent(display(item)) }]
+    if (!(item instanceof HarnDict)) return [{ role: 'user', content: makeTextContent(display(item)) }]
     const role = display(item.get('role') ?? 'user')
     const content = item.get('content') ?? (item.has('content') ? null : '')
     const parts = content instanceof HarnList ? content.view() : [content]
-    return parts.map((part) => ({ role, content: promptPart(part) }))
+    return parts.map((part) => ({ role, content: makePromptPart(part) }))
   })
 }
 

@@ -6,10 +6,10 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { CONTROL, Control } from '../builtin.js'
 import type { BuiltinDef, Context, Family, FrameDef, FrameState, Result, TaskFacts } from '../builtin.js'
-import { iterFrame, nextSimple } from '../iter.js'
+import { makeIterFrame, takeNextSimple } from '../iter.js'
 import type { BuiltinFamily } from '../registry.js'
 import type { Effect, EffectOutcome } from '../../effects/effect.js'
-import { Fault, categorized, runtimeFault, thrown, typeFault } from '../../interpreter/fault.js'
+import { Fault, makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '../../interpreter/fault.js'
 import { HarnBuiltin } from '../../values/callable.js'
 import { HarnIter } from '../../values/handles.js'
 import { fromPlain } from '../../values/plain.js'
@@ -30,7 +30,7 @@ export interface FakeMachine {
   readonly task: TaskFacts
 }
 
-export function fakeMachine(...families: BuiltinFamily[]): FakeMachine {
+export function makeFakeMachine(...families: BuiltinFamily[]): FakeMachine {
   return {
     perform: (effect) => ({ ok: false, error: { kind: 'runtime', message: `no answer for ${effect.kind}` } }),
     functions: new Map(),
@@ -108,9 +108,9 @@ function answer(machine: FakeMachine, effect: Effect): Value {
   const outcome = machine.perform(effect)
   if (outcome.ok) return fromPlain(outcome.value)
   const { kind, message, category, value } = outcome.error
-  if (kind === 'thrown') throw thrown(value === undefined ? message : fromPlain(value))
-  if (kind === 'categorized') throw categorized(category ?? 'generic', message)
-  throw kind === 'type' ? typeFault(message) : runtimeFault(message)
+  if (kind === 'thrown') throw makeThrown(value === undefined ? message : fromPlain(value))
+  if (kind === 'categorized') throw makeCategorized(category ?? 'generic', message)
+  throw kind === 'type' ? makeTypeFault(message) : makeRuntimeFault(message)
 }
 
 function runFrame(machine: FakeMachine, name: string, state: FrameState): Value {
@@ -138,7 +138,7 @@ function runFrame(machine: FakeMachine, name: string, state: FrameState): Value 
           else if (next.kind === 'effect') result = answer(machine, next.effect)
           else if (next.kind === 'frame') result = runFrame(machine, next.name, next.state)
           else if (next.kind === 'pull')
-            result = nextSimple(next.source) ?? runFrame(machine, 'iter.next', iterFrame(next.source))
+            result = takeNextSimple(next.source) ?? runFrame(machine, 'iter.next', makeIterFrame(next.source))
           else {
             if (next.dueMs !== null) machine.now = Math.max(machine.now, next.dueMs)
             timedOut = true
@@ -183,7 +183,7 @@ function makeContext(
       if (!machine.states.has(family.name)) machine.states.set(family.name, family.state())
       return machine.states.get(family.name) as S
     },
-    stateIfAny: <S>(family: Family<S>) => machine.states.get(family.name) as S | undefined,
+    findState: <S>(family: Family<S>) => machine.states.get(family.name) as S | undefined,
     write(text) {
       machine.output += text
     },
@@ -193,16 +193,16 @@ function makeContext(
       throw new Error('the fake machine makes one step only')
     },
     throw(value) {
-      throw thrown(value)
+      throw makeThrown(value)
     },
     runtime(message) {
-      throw runtimeFault(message)
+      throw makeRuntimeFault(message)
     },
     type(message) {
-      throw typeFault(message)
+      throw makeTypeFault(message)
     },
     categorized(category, message) {
-      throw categorized(category, message)
+      throw makeCategorized(category, message)
     },
     fail(fault) {
       throw fault

@@ -18,8 +18,8 @@ const KINDS: readonly Kind[] = [
   { name: 'bytes', is: /\bbytes\b/, large: 'data', small: 'bytes_from_string("a")' },
 ]
 
-/** Of the value that is large in a call of `callsOf`. */
-export function kindOf(call: string): string {
+/** Of the value that is large in a call of `listCalls`. */
+export function findKind(call: string): string {
   return KINDS.find(({ large }) => new RegExp(`\\b${large}\\b`).test(call))?.name ?? ''
 }
 
@@ -31,7 +31,7 @@ const SCALARS: readonly (readonly [is: RegExp, text: string])[] = [
 ]
 
 /** What calls take their large values from: texts of `characters`, all else of `n` elements. */
-export const prelude = (n: number, characters = n): string => `let n = ${n}
+export const makePrelude = (n: number, characters = n): string => `let n = ${n}
 let text = "a,b " * ${characters / 4}
 let items = (1 to ${n}).to_list()
 let fields = json_parse("{" + items.map({ x -> "\\"k" + to_string(x) + "\\":1" }).join(",") + "}")
@@ -89,7 +89,7 @@ export const SPELLED: Readonly<Record<string, string>> = {
   'range.to_dict self': '(1 to n).map({ x -> pair(to_string(x), x) }).to_dict()',
 }
 
-function parametersOf(def: BuiltinDef): readonly Parameter[] {
+function readParameters(def: BuiltinDef): readonly Parameter[] {
   const { signature } = def
   const open = signature.indexOf('(')
   const parameters: Parameter[] = []
@@ -109,7 +109,7 @@ function parametersOf(def: BuiltinDef): readonly Parameter[] {
   return parameters
 }
 
-function smallOf(type: string): string {
+function findSmall(type: string): string {
   return (SCALARS.find(([is]) => is.test(type))?.[1] ?? KINDS.find(({ is }) => is.test(type))?.small) || 'nil'
 }
 
@@ -133,12 +133,12 @@ const SMALL_RECEIVERS: Readonly<Record<string, string>> = {
 }
 
 /** Calls with one parameter large, by the parameter's name; several where it may be of several types. */
-export function callsOf(def: BuiltinDef): Map<string, readonly string[]> {
-  const parameters = parametersOf(def)
+export function listCalls(def: BuiltinDef): Map<string, readonly string[]> {
+  const parameters = readParameters(def)
   const calls = new Map<string, readonly string[]>()
   const { receiver, name } = def
   const head = receiver === null ? name : `${SMALL_RECEIVERS[receiver]}.${name}`
-  const smalls = parameters.map(({ type }) => smallOf(type))
+  const smalls = parameters.map(({ type }) => findSmall(type))
   if (receiver !== null && RECEIVERS[receiver] !== undefined)
     calls.set('self', [`${RECEIVERS[receiver]}.${name}(${smalls.join(', ')})`])
   if (receiver !== null && RECEIVERS[receiver] === undefined) return calls

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { costOf, inferProvider, modelTier, PROVIDERS } from '../providers.js'
+import { estimateCost, inferProvider, classifyModelTier, PROVIDERS } from '../providers.js'
 import capabilities from './capabilities.json' with { type: 'json' }
 import models from './models.json' with { type: 'json' }
 import providers from './providers.json' with { type: 'json' }
@@ -104,6 +104,6 @@ test('no row hides behind an earlier one', () => {
   )
   expect(hidden).toEqual([])
   expect(models.families.filter(({ prefix, provider }) => inferProvider(`${prefix}x`) !== provider)).toEqual([])
-  expect(modelTier('gemma-4-31b-it')).toBe('frontier')
-  expect(costOf('gpt-4o-mini', 1_000_000, 0)).toBe(0.15)
+  expect(classifyModelTier('gemma-4-31b-it')).toBe('frontier')
+  expect(estimateCost('gpt-4o-mini', 1_000_000, 0)).toBe(0.15)
 })

@@ -6,7 +6,7 @@
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
 import { isPairBefore } from './dfa.js'
-import { ASSERT, EDGE, GO, MATCH, READ, conditionsBetween } from './program.js'
+import { ASSERT, EDGE, GO, MATCH, READ, findConditionsBetween } from './program.js'
 import type { Program } from './program.js'
 
 /** Entries of the one-pass table; a program with more walks with marks. */
@@ -52,15 +52,15 @@ export class Captures {
 
   /** The same if the pattern matches [start, end) at all and leaves no choice there; false says nothing, and spoils the slots. */
   fillOnePass(text: string, start: number, end: number, slots: number[]): boolean {
-    const onePass = this.onePassTable()
+    const onePass = this.getOnePass()
     if (onePass === null) return false
     slots.fill(-1)
     return this.runOnePass(onePass, text, start, end, slots)
   }
 
   /** Units of work, in steps of a table, that filling takes at most. */
-  cost(characters: number): number {
-    return this.onePassTable() !== null ? characters : characters * this.program.kind.length
+  estimateCost(characters: number): number {
+    return this.getOnePass() !== null ? characters : characters * this.program.kind.length
   }
 
   // --------------------------------------------------------------------------------------------------------- one pass
@@ -94,8 +94,8 @@ export class Captures {
     return true
   }
 
-  private onePassTable(): OnePass | null {
-    if (this.onePass === undefined) this.onePass = onePassOf(this.program, this.classes)
+  private getOnePass(): OnePass | null {
+    if (this.onePass === undefined) this.onePass = makeOnePass(this.program, this.classes)
     return this.onePass
   }
 
@@ -135,7 +135,7 @@ export class Captures {
           pending.push(to[0]!, at + (codePoint > 0xffff ? 2 : 1))
         continue
       }
-      if (type === ASSERT && (value[node]! & ~this.heldAt(text, at)) !== 0) continue
+      if (type === ASSERT && (value[node]! & ~this.checkConditionsAt(text, at)) !== 0) continue
       const where = slot[node]!
       if (where >= 2) {
         pending.push(~where, slots[where]!)
@@ -145,16 +145,16 @@ export class Captures {
     }
   }
 
-  private heldAt(text: string, at: number): number {
+  private checkConditionsAt(text: string, at: number): number {
     const { classes } = this
     const before =
-      at === 0 ? EDGE : classes.info(classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1)))
-    return conditionsBetween(before, at === text.length ? EDGE : classes.info(classes.of(text.codePointAt(at)!)))
+      at === 0 ? EDGE : classes.getInfo(classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1)))
+    return findConditionsBetween(before, at === text.length ? EDGE : classes.getInfo(classes.of(text.codePointAt(at)!)))
   }
 }
 
 /** The ways between the nodes behind characters; null where some class has two. */
-function onePassOf(program: Program, classes: CharClasses): OnePass | null {
+function makeOnePass(program: Program, classes: CharClasses): OnePass | null {
   const { kind, value, next, start } = program
   const { count } = classes
   if (kind.includes(ASSERT) || kind.length * count > MOST_ENTRIES) return null
@@ -163,7 +163,7 @@ function onePassOf(program: Program, classes: CharClasses): OnePass | null {
   const pending = [start]
   const reached = new Set(pending)
   for (const node of pending) {
-    for (const { leaf, slots } of leavesOf(program, node)) {
+    for (const { leaf, slots } of listLeaves(program, node)) {
       const to = next[leaf]![0] ?? leaf
       const number = ways.push({ to, slots })
       for (let each = 0; each < count; each++) {
@@ -183,7 +183,7 @@ function onePassOf(program: Program, classes: CharClasses): OnePass | null {
 }
 
 /** What `node` leads to without reading, and the slots that get the place on the way there. */
-function leavesOf({ kind, slot, next }: Program, node: number): { readonly leaf: number; readonly slots: readonly number[] }[] {
+function listLeaves({ kind, slot, next }: Program, node: number): { readonly leaf: number; readonly slots: readonly number[] }[] {
   const leaves: { leaf: number; slots: readonly number[] }[] = []
   const seen = new Set<number>()
   const pending: { readonly at: number; readonly slots: readonly number[] }[] = [{ at: node, slots: [] }]

@@ -36,8 +36,8 @@ export class CharClasses {
     this.sets = program.sets
     this.words = program.usesWords
     const sets = program.usesLines ? [...program.sets, Int32Array.of(10, 10)] : program.sets
-    this.starts = startsOf(sets)
-    this.parts = partsOf(this.starts, sets)
+    this.starts = listStarts(sets)
+    this.parts = partition(this.starts, sets)
     let most = 0
     for (const part of this.parts) if (part > most) most = part
     this.samples = new Int32Array(most + 1).fill(-1)
@@ -49,30 +49,30 @@ export class CharClasses {
     this.infos = new Uint8Array(this.count)
     this.infos[EDGE_CLASS] = EDGE
     for (let each = 1; each < this.count; each++) {
-      const isNewline = program.usesLines && this.samples[this.partOf(each)] === 10
+      const isNewline = program.usesLines && this.samples[this.getPart(each)] === 10
       this.infos[each] = (isNewline ? NEWLINE : 0) | (this.words && (each & 1) === 0 ? WORD : 0)
     }
-    this.members = (most + 1) * this.sets.length > MOST_BITS ? null : this.membersOf()
-    this.latin = this.page(0)
+    this.members = (most + 1) * this.sets.length > MOST_BITS ? null : this.computeMembers()
+    this.latin = this.getPage(0)
   }
 
   /** The class of a code point. */
   of(codePoint: number): number {
-    return this.page(codePoint >> 8)[codePoint & 255]!
+    return this.getPage(codePoint >> 8)[codePoint & 255]!
   }
 
   /** Bits of what characters of a class are: EDGE, NEWLINE, WORD. The last two only where the program asks. */
-  info(each: number): number {
+  getInfo(each: number): number {
     return this.infos[each]!
   }
 
   /** The only code point of a class; NO_CHARACTER where it has none, MANY_CHARACTERS where it may have more. */
-  only(each: number): number {
+  findOnly(each: number): number {
     if (each === EDGE_CLASS) return NO_CHARACTER
-    const part = this.partOf(each)
+    const part = this.getPart(each)
     const first = this.samples[part]!
     if (first > 0x10ffff) return NO_CHARACTER
-    const at = lastNotAbove(this.starts, first)
+    const at = findLastNotAbove(this.starts, first)
     const isAlone = (this.starts[at + 1] ?? 0) === first + 1 && !this.parts.includes(part, at + 1)
     if (!isAlone) return MANY_CHARACTERS
     return this.words && this.of(first) !== each ? NO_CHARACTER : first
@@ -80,23 +80,23 @@ export class CharClasses {
 
   accepts(set: number, each: number): boolean {
     if (each === EDGE_CLASS) return false
-    const part = this.partOf(each)
+    const part = this.getPart(each)
     if (this.members === null) return contains(this.sets[set]!, this.samples[part]!)
     const bit = part * this.sets.length + set
     return ((this.members[bit >> 5]! >> (bit & 31)) & 1) !== 0
   }
 
-  private partOf(each: number): number {
+  private getPart(each: number): number {
     return this.words ? (each - 1) >> 1 : each - 1
   }
 
-  private page(number: number): Uint16Array {
+  private getPage(number: number): Uint16Array {
     const known = this.pages[number]
     if (known != null) return known
     while (this.pages.length <= number) this.pages.push(null)
     const page = new Uint16Array(256)
     const first = number << 8
-    let at = lastNotAbove(this.starts, first)
+    let at = findLastNotAbove(this.starts, first)
     for (let low = 0; low < 256; low++) {
       if (at + 1 < this.starts.length && this.starts[at + 1]! <= first + low) at++
       const part = this.parts[at]!
@@ -106,12 +106,12 @@ export class CharClasses {
     return page
   }
 
-  private membersOf(): Uint32Array {
+  private computeMembers(): Uint32Array {
     const members = new Uint32Array(((this.samples.length * this.sets.length) >> 5) + 1)
     for (let set = 0; set < this.sets.length; set++) {
       const ranges = this.sets[set]!
       for (let at = 0; at < ranges.length; at += 2) {
-        for (let part = lastNotAbove(this.starts, ranges[at]!); part < this.starts.length; part++) {
+        for (let part = findLastNotAbove(this.starts, ranges[at]!); part < this.starts.length; part++) {
           if (this.starts[part]! > ranges[at + 1]!) break
           const bit = this.parts[part]! * this.sets.length + set
           members[bit >> 5]! |= 1 << (bit & 31)
@@ -122,7 +122,7 @@ export class CharClasses {
   }
 }
 
-function startsOf(sets: readonly Ranges[]): Int32Array {
+function listStarts(sets: readonly Ranges[]): Int32Array {
   const all = [0]
   for (const ranges of sets) for (let at = 0; at < ranges.length; at += 2) all.push(ranges[at]!, ranges[at + 1]! + 1)
   const sorted = Int32Array.from(all).sort()
@@ -132,14 +132,14 @@ function startsOf(sets: readonly Ranges[]): Int32Array {
 }
 
 /** Refines "all are one" by each set: what lies inside gets new numbers, one for each number that it had. */
-function partsOf(starts: Int32Array, sets: readonly Ranges[]): Int32Array {
+function partition(starts: Int32Array, sets: readonly Ranges[]): Int32Array {
   const parts = new Int32Array(starts.length)
   let used = 1
   for (const ranges of sets) {
     const renamed = new Map<number, number>()
-    const cut = covers(ranges, starts.length) ? complement(ranges) : ranges
+    const cut = covers(ranges, starts.length) ? complementRanges(ranges) : ranges
     for (let at = 0; at < cut.length; at += 2) {
-      for (let part = lastNotAbove(starts, cut[at]!); part < starts.length && starts[part]! <= cut[at + 1]!; part++) {
+      for (let part = findLastNotAbove(starts, cut[at]!); part < starts.length && starts[part]! <= cut[at + 1]!; part++) {
         let name = renamed.get(parts[part]!)
         if (name === undefined) {
           name = used++
@@ -166,7 +166,7 @@ function covers(ranges: Ranges, parts: number): boolean {
   return parts > 64 && ranges.length < 64 && ranges[0] === 0 && ranges.at(-1) === 0x10ffff
 }
 
-function complement(ranges: Ranges): Ranges {
+function complementRanges(ranges: Ranges): Ranges {
   const out: number[] = []
   let from = 0
   for (let at = 0; at < ranges.length; at += 2) {
@@ -178,7 +178,7 @@ function complement(ranges: Ranges): Ranges {
 }
 
 /** The last place whose number is not above `number`; the first number is 0. */
-function lastNotAbove(sorted: Int32Array, number: number): number {
+function findLastNotAbove(sorted: Int32Array, number: number): number {
   let low = 0
   let high = sorted.length - 1
   while (low < high) {

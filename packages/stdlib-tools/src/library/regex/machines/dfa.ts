@@ -14,7 +14,7 @@
 import { EDGE_CLASS, MANY_CHARACTERS, NO_CHARACTER } from './classes.js'
 import type { CharClasses } from './classes.js'
 import type { Leap } from './leap.js'
-import { ASSERT, CONDITION, EDGE, GO, MATCH, conditionsBetween } from './program.js'
+import { ASSERT, CONDITION, EDGE, GO, MATCH, findConditionsBetween } from './program.js'
 import type { Automaton } from './program.js'
 import type { Sight } from './sight.js'
 
@@ -164,7 +164,7 @@ export class Dfa {
       if (at < 0) return NO_MATCH
     }
     this.candidate = at
-    let state = this.startState(at === 0 ? EDGE_CLASS : this.classBefore(text, at))
+    let state = this.startState(at === 0 ? EDGE_CLASS : this.findClassBefore(text, at))
     if (state === DEAD) return NO_MATCH
     let { table } = this
     while (at < length) {
@@ -180,7 +180,7 @@ export class Dfa {
       let to = table[state + each]!
       if (to <= 0) {
         if (to === UNKNOWN) {
-          to = this.step(state, each, at - from)
+          to = this.stepState(state, each, at - from)
           table = this.table
           if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
         }
@@ -188,7 +188,7 @@ export class Dfa {
           at = leap!.find(text, at + size, sight)
           if (at < 0) return NO_MATCH
           this.candidate = at
-          state = this.startState(leap!.looksBack ? this.classBefore(text, at) : OTHER_CLASS)
+          state = this.startState(leap!.looksBack ? this.findClassBefore(text, at) : OTHER_CLASS)
           table = this.table
           continue
         }
@@ -215,7 +215,7 @@ export class Dfa {
       at += size
     }
     let last = table[state + EDGE_CLASS]!
-    if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
+    if (last === UNKNOWN) last = this.stepState(state, EDGE_CLASS, length - from)
     if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
     return last < LEAST_PLACE || last === MATCHED_AND_DEAD ? length : end
   }
@@ -257,7 +257,7 @@ export class Dfa {
       }
       let state = this.first
       if (looksBack || state === 0) {
-        state = this.startState(start === 0 ? EDGE_CLASS : this.classBefore(text, start))
+        state = this.startState(start === 0 ? EDGE_CLASS : this.findClassBefore(text, start))
         ;({ table } = this)
         if (!looksBack) this.first = state
       }
@@ -270,13 +270,13 @@ export class Dfa {
         let each: number
         if (unit < 256) each = latin[unit]!
         else {
-          each = this.classAt(text, at)
-          if ((unit & 0xfc00) === 0xd800) size = sizeAt(text, at)
+          each = this.findClassAt(text, at)
+          if ((unit & 0xfc00) === 0xd800) size = measureSizeAt(text, at)
         }
         let to = table[state + each]!
         if (to <= 0) {
           if (to === UNKNOWN) {
-            to = this.step(state, each, at - from)
+            to = this.stepState(state, each, at - from)
             ;({ table } = this)
             if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
           }
@@ -303,7 +303,7 @@ export class Dfa {
         at = length
         if (state !== DEAD) {
           let last = table[state + EDGE_CLASS]!
-          if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
+          if (last === UNKNOWN) last = this.stepState(state, EDGE_CLASS, length - from)
           if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
           if (last === MATCHED_AND_DEAD) end = length
         }
@@ -319,7 +319,7 @@ export class Dfa {
         this.wasted = -1
         return GAVE_UP
       }
-      start += sizeAt(text, start)
+      start += measureSizeAt(text, start)
     }
   }
 
@@ -336,7 +336,7 @@ export class Dfa {
     const { latin } = this.classes
     const length = text.length
     let start = NO_MATCH
-    let state = this.startState(end === length ? EDGE_CLASS : this.classAt(text, end))
+    let state = this.startState(end === length ? EDGE_CLASS : this.findClassAt(text, end))
     if (state === DEAD) return NO_MATCH
     let { table } = this
     for (let at = end; ;) {
@@ -347,12 +347,12 @@ export class Dfa {
       if (low < 0) each = EDGE_CLASS
       else if (unit < 256) each = latin[unit]!
       else {
-        each = this.classBefore(text, at)
+        each = this.findClassBefore(text, at)
         if ((unit & 0xfc00) === 0xdc00 && isPairBefore(text, at)) size = 2
       }
       let to = table[state + each]!
       if (to === UNKNOWN) {
-        to = this.step(state, each, end - at)
+        to = this.stepState(state, each, end - at)
         table = this.table
         if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
       }
@@ -389,33 +389,33 @@ export class Dfa {
     this.first = 0
   }
 
-  private classAt(text: string, at: number): number {
+  private findClassAt(text: string, at: number): number {
     return this.classes.of(text.codePointAt(at)!)
   }
 
-  private classBefore(text: string, at: number): number {
+  private findClassBefore(text: string, at: number): number {
     return this.classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1))
   }
 
   /** The state of a search that begins beside a character of the class: DEAD, or its place in the table. */
   private startState(beside: number): number {
-    const known = this.classes.info(beside)
+    const known = this.classes.getInfo(beside)
     let state = this.starts[known]!
     if (state === 0) {
-      state = this.searches ? this.stateOf([], known, true) : this.stateOf([this.automaton.start], known, false)
+      state = this.searches ? this.getState([], known, true) : this.getState([this.automaton.start], known, false)
       this.starts[known] = state
     }
     return state
   }
 
   /** Works out and writes down where a state goes with a class. */
-  private step(from: number, each: number, progress: number): number {
+  private stepState(from: number, each: number, progress: number): number {
     const state = this.states[from / this.stride]!
     const { kind, value, next } = this.automaton
-    const other = this.classes.info(each)
+    const other = this.classes.getInfo(each)
     let { nodes } = state
     if (state.waiting) {
-      const held = this.backwards ? conditionsBetween(other, state.known) : conditionsBetween(state.known, other)
+      const held = this.backwards ? findConditionsBetween(other, state.known) : findConditionsBetween(state.known, other)
       nodes = this.expand(Array.from(nodes), held, ~0).nodes
     }
     let matched = false
@@ -435,13 +435,13 @@ export class Dfa {
     const statesMade = this.states.length
     // With nothing under way it goes on where something may begin.
     const idle = roots.length === 0 && searching && !matched && this.leap !== null
-    const place = each === EDGE_CLASS ? DEAD : idle ? IDLE : this.stateOf(roots, other, searching)
+    const place = each === EDGE_CLASS ? DEAD : idle ? IDLE : this.getState(roots, other, searching)
     let to: number
     if (place === DEAD) to = matched ? MATCHED_AND_DEAD : DEAD
     else to = matched ? -place : place
     if (this.clearings === clearings) {
       this.table[from + each] = to
-      return place === from && !this.backwards ? this.stay(from, each, state) : to
+      return place === from && !this.backwards ? this.stayInState(from, each, state) : to
     }
     // The state that is left is in the table no more.
     if (!this.fresh) return FULL_STEP
@@ -451,20 +451,20 @@ export class Dfa {
   }
 
   /** Sees whether there are but few characters that a state may be left with, now that it goes on to itself with one more class. */
-  private stay(from: number, each: number, state: State): number {
+  private stayInState(from: number, each: number, state: State): number {
     const { table, classes } = this
     if (state.exits === null) {
       const chars: string[] = []
       for (let other = EDGE_CLASS + 1; other < this.stride; other++) {
         if (Math.abs(table[from + other]!) === from) continue
-        const only = classes.only(other)
+        const only = classes.findOnly(other)
         if (only === NO_CHARACTER) continue
         if (only === MANY_CHARACTERS || chars.length === MOST_EXITS || only > 0xffff || (only & 0xf800) === 0xd800)
           return table[from + each]!
         chars.push(String.fromCharCode(only))
       }
-      const unit = (at: number): number => chars[at]?.charCodeAt(0) ?? -1
-      state.exits = { chars, units: [unit(0), unit(1), unit(2)] }
+      const getUnit = (at: number): number => chars[at]?.charCodeAt(0) ?? -1
+      state.exits = { chars, units: [getUnit(0), getUnit(1), getUnit(2)] }
     }
     for (let other = EDGE_CLASS + 1; other < this.stride; other++) {
       const to = table[from + other]!
@@ -488,9 +488,9 @@ export class Dfa {
   }
 
   /** The state that stands at what `roots` lead to. */
-  private stateOf(roots: number[], known: number, searching: boolean): number {
+  private getState(roots: number[], known: number, searching: boolean): number {
     if (searching && (!this.anchored || (known & EDGE) !== 0)) roots.push(this.automaton.start)
-    const held = this.backwards ? conditionsBetween(0, known) & BEHIND : conditionsBetween(known, 0) & BEFORE
+    const held = this.backwards ? findConditionsBetween(0, known) & BEHIND : findConditionsBetween(known, 0) & BEFORE
     const unique = [...new Set(roots)]
     const { nodes: reached, waiting, ended } = this.expand(roots, held, this.backwards ? BEHIND : BEFORE)
     // With an assertion that waits all is to be done again from the roots: which way to a node comes first depends on it.
@@ -558,7 +558,7 @@ export class Dfa {
 }
 
 /** Units of the character at `at`. */
-export function sizeAt(text: string, at: number): number {
+export function measureSizeAt(text: string, at: number): number {
   const codePoint = text.codePointAt(at)
   return codePoint !== undefined && codePoint > 0xffff ? 2 : 1
 }

@@ -32,10 +32,10 @@ export interface Leap {
 }
 
 /** null where every place has to be tried. */
-export function leapOf(program: Program, classes: CharClasses): Leap | null {
+export function makeLeap(program: Program, classes: CharClasses): Leap | null {
   const { prefix, beginsLine, looksBack } = program
   if (beginsLine) return new LineLeap(prefix)
-  const { window, leaves, shifts, needles, place, hasPairs } = windowOf(program, classes)
+  const { window, leaves, shifts, needles, place, hasPairs } = computeWindow(program, classes)
   if (window === 0) return null
   if (prefix !== '') return new PrefixLeap(prefix, leaves, looksBack)
   if (needles !== '') return new NeedleLeap(needles, place, leaves, looksBack)
@@ -102,8 +102,8 @@ class NeedleLeap implements Leap {
 
   constructor(needles: string, place: number, first: Uint8Array, looksBack: boolean) {
     this.needles = [...needles]
-    const unit = (at: number): number => needles.charCodeAt(Math.min(at, needles.length - 1))
-    this.units = [unit(0), unit(1), unit(2)]
+    const getUnit = (at: number): number => needles.charCodeAt(Math.min(at, needles.length - 1))
+    this.units = [getUnit(0), getUnit(1), getUnit(2)]
     this.place = place
     this.first = first
     this.looksBack = looksBack
@@ -206,7 +206,7 @@ interface Window {
   readonly hasPairs: boolean
 }
 
-function windowOf(program: Program, classes: CharClasses): Window {
+function computeWindow(program: Program, classes: CharClasses): Window {
   const leaves = new Uint8Array(256)
   const shifts = new Uint8Array(256)
   let level = reads(program, [program.start])
@@ -225,11 +225,11 @@ function windowOf(program: Program, classes: CharClasses): Window {
       if (window === 0) leaves[unit] = 1
       shifts[unit] = window + 1
     }
-    const few = fewOf(program, level)
-    if (!hasPairs && few !== '' && rateOf(few) < rate) {
+    const few = listFew(program, level)
+    if (!hasPairs && few !== '' && estimateRate(few) < rate) {
       needles = few
       place = window
-      rate = rateOf(few)
+      rate = estimateRate(few)
     }
     for (const node of level) if (program.sets[program.value[node]!]!.at(-1)! > 0xffff) hasPairs = true
     level = reads(
@@ -245,7 +245,7 @@ function windowOf(program: Program, classes: CharClasses): Window {
 }
 
 /** All that the nodes read, where these are no more than few characters of one unit; otherwise empty. */
-function fewOf({ value, sets }: Program, nodes: readonly number[]): string {
+function listFew({ value, sets }: Program, nodes: readonly number[]): string {
   const units = new Set<number>()
   for (const node of nodes) {
     const set = sets[value[node]!]!
@@ -261,7 +261,7 @@ function fewOf({ value, sets }: Program, nodes: readonly number[]): string {
 }
 
 /** How many in a thousand characters of a text are one of these, as a guess. */
-function rateOf(chars: string): number {
+function estimateRate(chars: string): number {
   let rate = 0
   for (const char of chars) rate += COMMON.includes(char) ? 60 : FREQUENT.includes(char) ? 14 : 3
   return rate

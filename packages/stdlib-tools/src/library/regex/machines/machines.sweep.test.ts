@@ -6,8 +6,8 @@ import { RE2JS } from 're2js'
 import { translateRegex } from '../syntax.js'
 import { DONE, FOUND, PAUSED, Regex, Search } from './search.js'
 import { searchPlainly } from './test-support/plain-machine.js'
-import { dice } from '../../../../../vm/src/test-support/dice.js'
-import { randomPattern, randomText } from './test-support/random-patterns.js'
+import { makeDice } from '../../../../../vm/src/test-support/dice.js'
+import { makeRandomPattern, makeRandomText } from './test-support/random-patterns.js'
 import type { Bounds } from './search.js'
 
 interface Pattern {
@@ -21,7 +21,7 @@ function parse(pattern: string, flags = ''): Pattern {
 }
 
 /** Places of all matches and their groups. */
-function plainly({ engine }: Pattern, text: string): number[][] {
+function searchAllPlainly({ engine }: Pattern, text: string): number[][] {
   const found: number[][] = []
   let from = 0
   let lastEnd = -1
@@ -36,7 +36,7 @@ function plainly({ engine }: Pattern, text: string): number[][] {
   return found
 }
 
-function searched(regex: Regex, text: string, groups: boolean): number[][] {
+function searchAll(regex: Regex, text: string, groups: boolean): number[][] {
   const search = new Search(regex, text, groups)
   const found: number[][] = []
   while (search.next()) found.push(groups ? [...search.slots] : [search.start, search.end])
@@ -44,7 +44,7 @@ function searched(regex: Regex, text: string, groups: boolean): number[][] {
 }
 
 /** expect() tens of thousands of times takes longer than all of the searches. */
-function same(found: unknown, wanted: unknown, place: string): void {
+function expectSame(found: unknown, wanted: unknown, place: string): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, place).toEqual(wanted)
 }
 
@@ -56,35 +56,35 @@ const SIZES: Readonly<Record<string, Bounds | undefined>> = {
 }
 
 test.each(Object.keys(SIZES))('%s, every machine finds what the plain one finds', { timeout: 60_000 }, (name) => {
-  const roll = dice(2026)
+  const roll = makeDice(2026)
   for (let round = 0; round < 500; round++) {
-    const source = randomPattern(roll, { common: false })
+    const source = makeRandomPattern(roll, { common: false })
     const pattern = parse(source, ['', 'i', 's', 'm', 'im'][roll(5)])
     const regex = new Regex(pattern.engine, pattern.names, SIZES[name])
     for (let each = 0; each < 6; each++) {
-      const text = randomText(roll, { plain: each < 2 })
-      const wanted = plainly(pattern, text)
+      const text = makeRandomText(roll, { plain: each < 2 })
+      const wanted = searchAllPlainly(pattern, text)
       const place = `${JSON.stringify(source)} in ${JSON.stringify(text)}`
-      same(searched(regex, text, true), wanted, place)
-      same(
-        searched(regex, text, false),
+      expectSame(searchAll(regex, text, true), wanted, place)
+      expectSame(
+        searchAll(regex, text, false),
         wanted.map((slots) => slots.slice(0, 2)),
         place,
       )
-      same(new Search(regex, text, false).exists(), wanted.length > 0, place)
+      expectSame(new Search(regex, text, false).exists(), wanted.length > 0, place)
     }
   }
 })
 
 test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
-  const roll = dice(7)
+  const roll = makeDice(7)
   for (let round = 0; round < 2_000; round++) {
-    const source = randomPattern(roll, { common: true })
+    const source = makeRandomPattern(roll, { common: true })
     const { engine, names } = parse(source)
     const regex = new Regex(engine, names)
     const peer = new RegExp(source, 'dgu')
     for (let each = 0; each < 4; each++) {
-      const text = randomText(roll, { plain: false })
+      const text = makeRandomText(roll, { plain: false })
       const wanted: number[][] = []
       let lastEnd = -1
       for (const match of text.matchAll(peer)) {
@@ -93,13 +93,13 @@ test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
         if (places[0] !== places[1] || places[1] !== lastEnd) wanted.push(places)
         lastEnd = places[1]!
       }
-      same(searched(regex, text, true), wanted, `${source} in ${JSON.stringify(text)}`)
+      expectSame(searchAll(regex, text, true), wanted, `${source} in ${JSON.stringify(text)}`)
     }
   }
 })
 
 test('texts with long runs, which are looked through instead of stepped through, give the same', { timeout: 60_000 }, () => {
-  const roll = dice(31)
+  const roll = makeDice(31)
   const runs = [
     'a'.repeat(40),
     'é'.repeat(30),
@@ -143,19 +143,23 @@ test('texts with long runs, which are looked through instead of stepped through,
     const regex = new Regex(pattern.engine, pattern.names, bounds)
     for (let each = 0; each < 4; each++) {
       const text = Array.from({ length: roll(9) }, () => runs[roll(runs.length)]!).join('')
-      same(searched(regex, text, true), plainly(pattern, text), `${JSON.stringify(source)} in ${JSON.stringify(text)}`)
+      expectSame(
+        searchAll(regex, text, true),
+        searchAllPlainly(pattern, text),
+        `${JSON.stringify(source)} in ${JSON.stringify(text)}`,
+      )
     }
   }
 })
 
 test('a search that may only spend a little at a time finds the same', () => {
-  const roll = dice(11)
+  const roll = makeDice(11)
   for (let round = 0; round < 300; round++) {
-    const source = randomPattern(roll, { common: false })
+    const source = makeRandomPattern(roll, { common: false })
     const { engine, names } = parse(source)
     const regex = new Regex(engine, names, SIZES[Object.keys(SIZES)[roll(4)]!])
-    const text = randomText(roll, { plain: false })
-    const wanted = searched(regex, text, true)
+    const text = makeRandomText(roll, { plain: false })
+    const wanted = searchAll(regex, text, true)
     const search = new Search(regex, text, true)
     const found: number[][] = []
     for (let came = PAUSED as number; came !== DONE;) {
@@ -163,26 +167,26 @@ test('a search that may only spend a little at a time finds the same', () => {
       came = search.advance()
       if (came === FOUND) found.push([...search.slots])
     }
-    same(found, wanted, `${source} in ${JSON.stringify(text)}`)
+    expectSame(found, wanted, `${source} in ${JSON.stringify(text)}`)
   }
 })
 
-function price(regex: Regex, text: string): number {
+function measurePrice(regex: Regex, text: string): number {
   const search = new Search(regex, text, true)
   while (search.next());
   return search.spent
 }
 
 test('the price of a search is the same whatever was searched for before', () => {
-  const roll = dice(5)
+  const roll = makeDice(5)
   for (let round = 0; round < 200; round++) {
-    const source = randomPattern(roll, { common: false })
+    const source = makeRandomPattern(roll, { common: false })
     const { engine, names } = parse(source)
     const used = new Regex(engine, names, SIZES['with small tables and long spans'])
     for (let each = 0; each < 8; each++) {
-      const text = randomText(roll, { plain: false })
+      const text = makeRandomText(roll, { plain: false })
       const unused = new Regex(engine, names, SIZES['with small tables and long spans'])
-      same(price(used, text), price(unused, text), `${source} in ${JSON.stringify(text)}`)
+      expectSame(measurePrice(used, text), measurePrice(unused, text), `${source} in ${JSON.stringify(text)}`)
     }
   }
 })
@@ -194,13 +198,13 @@ test.each(['a.*z|b', '[ae][^;]*;;|b', '(\\w+)@(\\w+)'])(
     const unused = new Regex(engine, names)
     const used = new Regex(engine, names)
     const text = `ab1@${'.'.repeat(40)}\n`
-    price(used, `${'a'.repeat(3_000)}b${'x1'.repeat(2_000)}`)
-    expect(price(used, text)).toBe(price(unused, text))
+    measurePrice(used, `${'a'.repeat(3_000)}b${'x1'.repeat(2_000)}`)
+    expect(measurePrice(used, text)).toBe(measurePrice(unused, text))
   },
 )
 
-const random = (letters: string, size: number): string => {
-  const roll = dice(3)
+const drawText = (letters: string, size: number): string => {
+  const roll = makeDice(3)
   return Array.from({ length: size }, () => letters[roll(letters.length)]).join('')
 }
 
@@ -211,12 +215,12 @@ test.each<[pattern: string, text: (size: number) => string]>([
   ['(?:a?){30}a{30}', (size) => 'a'.repeat(size)],
   ['.*.*.*=.*', (size) => 'x'.repeat(size)],
   ['(?:(?:x{0,30}){0,30}y)', (size) => 'x'.repeat(size)],
-  ['(a|b)*a(a|b){20}$', (size) => `${random('ab', size)}c`],
-  ['[ab]*a[ab]{200}c', (size) => random('ab', size)],
-  ['([a-z]+)*\\d', (size) => random('abc', size)],
+  ['(a|b)*a(a|b){20}$', (size) => `${drawText('ab', size)}c`],
+  ['[ab]*a[ab]{200}c', (size) => drawText('ab', size)],
+  ['([a-z]+)*\\d', (size) => drawText('abc', size)],
   ['w[a-z]+5', (size) => 'w'.repeat(size)],
   ['\\b\\w+\\b.*z', (size) => 'é '.repeat(size / 2)],
-  ['(?:(a)|(b)|b)*(x|y)?$', (size) => random('ab', size)],
+  ['(?:(a)|(b)|b)*(x|y)?$', (size) => drawText('ab', size)],
   [Array.from({ length: 200 }, (_unused, at) => `word${at * 7}x`).join('|'), (size) => 'word1'.repeat(size / 5)],
 ])('one search for %s takes steps in proportion to the text', (source, text) => {
   const { engine, names } = parse(source)

@@ -5,7 +5,7 @@
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
 import { isPairBefore } from './dfa.js'
-import { ASSERT, GO, MATCH, conditionsBetween } from './program.js'
+import { ASSERT, GO, MATCH, findConditionsBetween } from './program.js'
 import type { Program } from './program.js'
 
 /** Nodes that threads stand at, in order, with their captures beside them. */
@@ -55,7 +55,7 @@ export class Pike {
     this.seen = new Int32Array(size).fill(-1)
     this.own = new Int32Array(width)
     this.at = from
-    this.before = classes.info(
+    this.before = classes.getInfo(
       from === 0 ? EDGE_CLASS : classes.of(isPairBefore(text, from) ? text.codePointAt(from - 2)! : text.charCodeAt(from - 1)),
     )
   }
@@ -68,8 +68,8 @@ export class Pike {
       const { at } = this
       const codePoint = at < text.length ? text.codePointAt(at)! : -1
       const each = codePoint < 0 ? EDGE_CLASS : classes.of(codePoint)
-      const behind = classes.info(each)
-      const held = conditionsBetween(this.before, behind)
+      const behind = classes.getInfo(each)
+      const held = findConditionsBetween(this.before, behind)
       const { width } = this.options
       this.ready.count = 0
       for (let thread = 0; thread < threads.count; thread++) {

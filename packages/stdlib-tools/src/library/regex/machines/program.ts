@@ -85,7 +85,7 @@ const MAX_CODE_POINT = 0x10ffff
 const NO_NODES = new Int32Array(0)
 
 /** What an engine's pattern compiled to. */
-export function programOf(engine: RE2JS): Program {
+export function readProgram(engine: RE2JS): Program {
   const { inst, start, numCap } = engine.re2Input.prog as Compiled
   const kind = new Uint8Array(inst.length)
   const value = new Int32Array(inst.length)
@@ -120,7 +120,7 @@ export function programOf(engine: RE2JS): Program {
         const key = `${op === OP.RUNE_ANY || op === OP.RUNE_ANY_NOT_NL ? op : arg & FOLD_CASE}:${Array.from(runes).join()}`
         let number = setNumbers.get(key)
         if (number === undefined) {
-          number = sets.push(rangesOf(op, runes, (arg & FOLD_CASE) !== 0)) - 1
+          number = sets.push(readRanges(op, runes, (arg & FOLD_CASE) !== 0)) - 1
           setNumbers.set(key, number)
         }
         value[at] = number
@@ -137,21 +137,21 @@ export function programOf(engine: RE2JS): Program {
     anchored: beginsWith(automaton, CONDITION.BEGIN_TEXT),
     beginsLine: beginsWith(automaton, CONDITION.BEGIN_LINE),
     looksBack: looksBackAtStart(automaton),
-    length: lengthOf(automaton, sets),
-    ...prefixOf(automaton, sets),
+    length: measureLength(automaton, sets),
+    ...findPrefix(automaton, sets),
   }
 }
 
-function rangesOf(op: number, runes: ArrayLike<number>, fold: boolean): Ranges {
+function readRanges(op: number, runes: ArrayLike<number>, fold: boolean): Ranges {
   if (op === OP.RUNE_ANY) return Int32Array.of(0, MAX_CODE_POINT)
   if (op === OP.RUNE_ANY_NOT_NL) return Int32Array.of(0, 9, 11, MAX_CODE_POINT)
   if (runes.length !== 1) return Int32Array.from(runes)
   const rune = runes[0]!
-  return fold ? foldedRanges(rune) : Int32Array.of(rune, rune)
+  return fold ? findFoldedRanges(rune) : Int32Array.of(rune, rune)
 }
 
 /** All characters that are `rune` but for their case: the engine says them for a class that holds another character as well. */
-function foldedRanges(rune: number): Ranges {
+function findFoldedRanges(rune: number): Ranges {
   const { inst } = RE2JS.compile(`(?i)[\\x{${rune.toString(16)}}\\x{0}]`).re2Input.prog as Compiled
   const all = Array.from(inst.find((each) => each.op === OP.RUNE)!.runes)
   return Int32Array.from(all[1] === 0 ? all.slice(2) : [1, ...all.slice(1)])
@@ -178,7 +178,7 @@ function looksBackAtStart({ kind, next, start }: Automaton): boolean {
   return false
 }
 
-function prefixOf({ start, kind, value, next }: Automaton, sets: readonly Ranges[]): { prefix: string; literal: boolean } {
+function findPrefix({ start, kind, value, next }: Automaton, sets: readonly Ranges[]): { prefix: string; literal: boolean } {
   let prefix = ''
   let literal = true
   for (let at = start; ; at = next[at]![0]!) {
@@ -193,7 +193,7 @@ function prefixOf({ start, kind, value, next }: Automaton, sets: readonly Ranges
   }
 }
 
-function lengthOf({ start, kind, value, next }: Automaton, sets: readonly Ranges[]): number {
+function measureLength({ start, kind, value, next }: Automaton, sets: readonly Ranges[]): number {
   let length = 0
   for (let at = start; kind[at] !== MATCH; at = next[at]![0]!) {
     if (next[at]!.length !== 1) return -1
@@ -210,7 +210,7 @@ function lengthOf({ start, kind, value, next }: Automaton, sets: readonly Ranges
  * The program read from its end to its start. Node q says that the program, standing at q, matches what has been read; what leads to
  * q becomes where q goes on. Preference is lost on the way, which is why it only serves to find how far back a match can reach.
  */
-export function reversed(program: Program): Automaton {
+export function reverseProgram(program: Program): Automaton {
   const size = program.kind.length
   // Nodes: q; size + q for a READ or ASSERT that leads somewhere; then the match, and where it begins.
   const matchAt = 2 * size
@@ -241,7 +241,7 @@ export function reversed(program: Program): Automaton {
 }
 
 /** What holds between two characters, given what they are. */
-export function conditionsBetween(before: number, behind: number): number {
+export function findConditionsBetween(before: number, behind: number): number {
   let held = ((before ^ behind) & WORD) === 0 ? CONDITION.NO_WORD : CONDITION.WORD
   if ((before & EDGE) !== 0) held |= CONDITION.BEGIN_TEXT | CONDITION.BEGIN_LINE
   else if ((before & NEWLINE) !== 0) held |= CONDITION.BEGIN_LINE

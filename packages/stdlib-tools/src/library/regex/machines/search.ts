@@ -2,15 +2,15 @@
 // backwards where it begins, and only then, and only if somebody asks, groups are looked for inside. Plain text is found by indexOf.
 // All of it takes time in proportion to the text (and program), whatever the pattern.
 
-import { ownPart } from '@bridle/vm/families'
+import { detachPart } from '@bridle/vm/families'
 import type { RE2JS } from 're2js'
 import { Captures } from './captures.js'
 import { CharClasses } from './classes.js'
-import { Dfa, GAVE_UP, NO_MATCH, sizeAt } from './dfa.js'
-import { leapOf } from './leap.js'
+import { Dfa, GAVE_UP, NO_MATCH, measureSizeAt } from './dfa.js'
+import { makeLeap } from './leap.js'
 import type { Leap } from './leap.js'
 import { Pike } from './pike.js'
-import { programOf, reversed } from './program.js'
+import { readProgram, reverseProgram } from './program.js'
 import type { Program } from './program.js'
 import { Sight } from './sight.js'
 
@@ -70,7 +70,7 @@ export class Regex {
   constructor(engine: RE2JS, groupNames: readonly (string | null)[], bounds = BOUNDS, key = '') {
     this.key = key
     this.bounds = bounds
-    this.program = programOf(engine)
+    this.program = readProgram(engine)
     this.groupNames = groupNames
   }
 
@@ -80,7 +80,7 @@ export class Regex {
   }
 
   use(): Machines {
-    return (this.machines ??= machinesOf(this.program, this.bounds))
+    return (this.machines ??= makeMachines(this.program, this.bounds))
   }
 
   /** Gives memory back; what is needed will be made again. */
@@ -90,11 +90,11 @@ export class Regex {
   }
 }
 
-function machinesOf(program: Program, { states, marks }: Bounds): Machines {
+function makeMachines(program: Program, { states, marks }: Bounds): Machines {
   const classes = new CharClasses(program)
   const { anchored } = program
   const tables = states > 0 && program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
-  const leap = anchored ? null : leapOf(program, classes)
+  const leap = anchored ? null : makeLeap(program, classes)
   return {
     classes,
     captures: new Captures(program, classes, marks),
@@ -103,12 +103,12 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
     forward: tables ? new Dfa(program, classes, { mode: 'search', anchored, leap, most: states }) : null,
     backward:
       tables && program.length < 0 && !anchored
-        ? new Dfa(reversed(program), classes, { mode: 'back', anchored: false, leap: null, most: states })
+        ? new Dfa(reverseProgram(program), classes, { mode: 'back', anchored: false, leap: null, most: states })
         : null,
   }
 }
 
-function blankPlaces(regex: Regex): number[] {
+function makeBlankPlaces(regex: Regex): number[] {
   return new Array<number>(regex.program.slots).fill(-1)
 }
 
@@ -164,7 +164,7 @@ export class Search {
     this.groups = groups
     this.sight.reset(this.machines.leap?.needsPairs === true && SURROGATE.test(text))
     if (!groups) this.slots = NO_SLOTS
-    else if (this.slots === NO_SLOTS) this.slots = blankPlaces(this.regex)
+    else if (this.slots === NO_SLOTS) this.slots = makeBlankPlaces(this.regex)
     else this.slots.fill(-1)
     this.slow = this.machines.forward === null
     this.start = 0
@@ -205,7 +205,7 @@ export class Search {
       const { start, end } = this
       const isNew = start !== end || end !== this.lastEnd
       this.lastEnd = end
-      this.from = start === end ? end + sizeAt(this.text, end) : end
+      this.from = start === end ? end + measureSizeAt(this.text, end) : end
       if (isNew) return this.groups && !this.filled ? this.fill() : FOUND
     }
     this.from = length + 1
@@ -232,9 +232,9 @@ export class Search {
   }
 
   /** The text of a group of the match; null for one that took no part. */
-  group(number: number): string | null {
+  readGroup(number: number): string | null {
     const start = this.slots[2 * number]!
-    return start < 0 ? null : ownPart(this.text.slice(start, this.slots[2 * number + 1]), this.text.length)
+    return start < 0 ? null : detachPart(this.text.slice(start, this.slots[2 * number + 1]), this.text.length)
   }
 
   private find(from: number): number {
@@ -297,10 +297,10 @@ export class Search {
 
   private fill(): number {
     const { captures } = this.machines
-    this.spent += Math.floor((captures.cost(this.end - this.start) * STEP_WEIGHT) / 32)
+    this.spent += Math.floor((captures.estimateCost(this.end - this.start) * STEP_WEIGHT) / 32)
     if (captures.fill(this.text, this.start, this.end, this.slots)) return FOUND
     this.filled = true
-    this.pike = this.pikeFor(this.start, this.end)
+    this.pike = this.makePike(this.start, this.end)
     return this.fillSlowly()
   }
 
@@ -316,7 +316,7 @@ export class Search {
   private findSlowly(): number {
     this.giveUp()
     this.filled = false
-    this.pike ??= this.pikeFor(this.from, -1)
+    this.pike ??= this.makePike(this.from, -1)
     if (!this.run()) return PAUSED
     const { found, slots } = this.pike
     this.pike = null
@@ -334,7 +334,7 @@ export class Search {
     this.slow = true
   }
 
-  private pikeFor(from: number, end: number): Pike {
+  private makePike(from: number, end: number): Pike {
     const { program } = this.regex
     return new Pike({
       program,

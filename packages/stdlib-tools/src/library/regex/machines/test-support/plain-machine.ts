@@ -37,7 +37,7 @@ function isWord(codePoint: number): boolean {
 }
 
 /** What holds between two code points; -1 is the edge of the text. */
-function conditions(before: number, behind: number): number {
+function findConditions(before: number, behind: number): number {
   let flags = 0
   if (before < 0) flags |= EMPTY.BEGIN_TEXT | EMPTY.BEGIN_LINE
   if (before === 10) flags |= EMPTY.BEGIN_LINE
@@ -69,7 +69,7 @@ export function searchPlainly(engine: RE2JS, text: string, from: number): readon
   for (let at = from; ; step++) {
     const behind = at < text.length ? text.codePointAt(at)! : -1
     const size = behind > 0xffff ? 2 : 1
-    const flags = conditions(before, behind)
+    const flags = findConditions(before, behind)
     // Every thread of this step stands at `at`; one more begins here while there is no match.
     const ready: Thread[] = []
     for (const thread of threads) follow(program, ready, seen, step, thread, at, flags)

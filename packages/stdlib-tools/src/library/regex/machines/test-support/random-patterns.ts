@@ -15,29 +15,29 @@ export interface PatternOptions {
   readonly common: boolean
 }
 
-export function randomPattern(roll: Dice, { common }: PatternOptions): string {
+export function makeRandomPattern(roll: Dice, { common }: PatternOptions): string {
   const atoms = common ? COMMON_ATOMS : [...COMMON_ATOMS, ...OWN_ATOMS]
   const edges = common ? COMMON_EDGES : [...COMMON_EDGES, ...OWN_EDGES]
   const pick = (list: readonly string[]): string => list[roll(list.length)]!
-  const sequence = (depth: number): string => Array.from({ length: 1 + roll(3) }, () => item(depth)).join('')
-  const choice = (depth: number): string => Array.from({ length: 1 + roll(roll(3) + 1) }, () => sequence(depth)).join('|')
-  const item = (depth: number): string => {
+  const makeSequence = (depth: number): string => Array.from({ length: 1 + roll(3) }, () => makeItem(depth)).join('')
+  const makeChoice = (depth: number): string => Array.from({ length: 1 + roll(roll(3) + 1) }, () => makeSequence(depth)).join('|')
+  const makeItem = (depth: number): string => {
     const kind = roll(12)
     if (kind === 0) return pick(edges)
-    if (kind < 3 && depth > 0) return `(${choice(depth - 1)})`
-    if (kind < 5 && depth > 0 && !common) return `(?:${choice(depth - 1)})${pick(REPEATS)}`
-    if (kind < 6 && depth > 0 && !common) return `(${choice(depth - 1)})${pick(REPEATS)}`
+    if (kind < 3 && depth > 0) return `(${makeChoice(depth - 1)})`
+    if (kind < 5 && depth > 0 && !common) return `(?:${makeChoice(depth - 1)})${pick(REPEATS)}`
+    if (kind < 6 && depth > 0 && !common) return `(${makeChoice(depth - 1)})${pick(REPEATS)}`
     const atom = pick(atoms)
     if (kind < 9) return atom
     return `(?:${atom === '(?:)' ? 'a' : atom})${pick(REPEATS)}`
   }
-  return choice(2)
+  return makeChoice(2)
 }
 
 const LETTERS = ['a', 'a', 'a', 'b', 'b', 'c', 'A', '1', ' ', '.', '\n', 'é', '😀', '_', 'k', 'K', 'ſ', '\ud83d', '-']
 
 /** `plain`: ASCII without line ends. */
-export function randomText(roll: Dice, { plain }: { readonly plain: boolean }): string {
+export function makeRandomText(roll: Dice, { plain }: { readonly plain: boolean }): string {
   const letters = plain ? LETTERS.slice(0, 10) : LETTERS
   return Array.from({ length: roll(24) }, () => letters[roll(letters.length)]!).join('')
 }
