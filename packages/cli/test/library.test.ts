@@ -21,12 +21,13 @@ const sources = fileURLToPath(new URL('../../stdlib-tools/test/std', import.meta
 /** Scripts keep stores and checkpoints beside themselves: they run as copies. */
 const folder = mkdtempSync(join(tmpdir(), 'bridle-library-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-for (const name of listScripts(sources)) cpSync(join(sources, name), join(folder, name))
+for (const name of [...listScripts(sources), 'lib']) cpSync(join(sources, name), join(folder, name), { recursive: true })
 
 const MINUTE = 60_000
 
+/** Not `.harn`, the folder that scripts leave behind when they run in place. */
 function listScripts(path: string): readonly string[] {
-  return readdirSync(path).filter((name) => name.endsWith('.harn'))
+  return readdirSync(path).filter((name) => name.endsWith('.harn') && name !== '.harn')
 }
 
 /** Names of the public functions of a standard module. */
