@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SourceFile, parse } from '@bridle/parser'
 import { afterAll, expect, test, vi } from 'vitest'
-import { authorityOf } from '../src/authority.js'
+import { makeAuthority } from '../src/authority.js'
 import { checkCommand } from '../src/commands/check.js'
 import { fmtCommand } from '../src/commands/fmt.js'
-import { commandRuntime } from '../src/host.js'
+import { makeCommandRuntime } from '../src/host.js'
 import { discoverTests } from '../src/testing/discover.js'
 import { runTests } from '../src/testing/runner.js'
 
@@ -70,7 +70,7 @@ test('the test files have findings neither of check nor of lint, and are formatt
 test.each(listScripts(sources))('%s', { timeout: MINUTE }, async (name) => {
   const files = discoverTests([join(folder, name)])
   const results = await runTests({
-    runtime: commandRuntime({ terminal: false, standIns: 'script', authority: authorityOf({}) }),
+    runtime: makeCommandRuntime({ terminal: false, standIns: 'script', authority: makeAuthority({}) }),
     files,
     timeLimitMs: MINUTE,
     failFast: false,
