@@ -201,6 +201,13 @@ export const STRICT_CATALOG = {
     hint: (a) => `test it before, or write \`(${a.name} ?? …)\``,
     doc: 'The type of a variable allows nil, and nothing asks for that before an operator takes it.',
   }),
+  T097: entry<{ what: 'provider' | 'model'; name: string; suggestion: string }>({
+    severity: 'warning',
+    title: 'name of a provider or model that looks misspelt',
+    message: (a) => `no ${a.what} is known as \`${a.name}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'An option names a service or a model that is not known, and nearly one that is. Services that the host or the script registers may have any name.',
+  }),
   T096: entry<{ length: number }>({
     severity: 'error',
     title: 'position behind the end',

@@ -351,7 +351,7 @@ describe('a prompt goes where the script says or nowhere', () => {
       '{model: "a/b/c"}',
       "model 'a/b/c' names no provider; give the option provider, or write PROVIDER/MODEL with one of anthropic, ",
     ],
-    ['{provider: "opneai", model: "gpt-4"}', "there is no provider 'opneai'; known are anthropic, "],
+    ['{provider: "opneai", model: "gpt-4"}', "there is no provider 'opneai' (did you mean 'openai'?); known are anthropic, "],
   ])('%s', async (options, expected) => {
     expect(await askModel(options)).toContain(expected)
   })

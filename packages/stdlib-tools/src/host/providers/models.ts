@@ -10,6 +10,7 @@
 // Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
 
+import { suggest } from '@bridle/parser/suggest'
 import { lookup } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { clampTimer } from '../../library/time/host-clock.js'
@@ -143,9 +144,10 @@ function resolvePlace(options: LlmProviderOptions, args: Json): Place | string {
   const own = readText(record(args.config)['base_url'])
   const base = own ?? usual
   if (base === '') {
-    const known = listTexts(args.known_providers)
+    const known = [...listTexts(args.known_providers), ...Object.keys(options.services ?? {})]
+    const near = suggest(provider, known)
     return readText(args.base_url) === null && !known.includes(provider)
-      ? `there is no provider '${provider}'; known are ${[...known, ...Object.keys(options.services ?? {})].join(', ')}`
+      ? `there is no provider '${provider}'${near === null ? '' : ` (did you mean '${near}'?)`}; known are ${known.join(', ')}`
       : `provider '${provider}' has no base URL`
   }
   const origin = readOrigin(base)

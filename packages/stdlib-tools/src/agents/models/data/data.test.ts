@@ -32,6 +32,8 @@ const Providers = z.record(
 const Models = z.strictObject({
   default: z.string(),
   aliases: z.record(z.string(), z.strictObject({ id: z.string(), provider: z.string() })),
+  /** First words of names of models that there are. */
+  words: z.array(z.string().regex(/^[a-z]+$/)),
   families: z.array(z.strictObject({ prefix: z.string().min(1), provider: z.string() })),
   tiers: z.array(
     z.union([
