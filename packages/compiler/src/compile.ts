@@ -6,6 +6,7 @@ import type { Diagnostic, Extension, ParseLimits, Program, TypeExpr } from '@bri
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { EMIT_CATALOG } from './emit/catalog.js'
+import { isSureToEmit } from './emit/certain.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import type { HostToolEffects } from './effects/infer.js'
@@ -48,6 +49,8 @@ export interface CompileOptions {
   readonly extensions?: readonly Extension[]
   /** The tree of the entry, if the caller has it. */
   readonly parsed?: Program
+  /** Whether diagnostics are all that is wanted: `program` is null then wherever no code is needed for them. */
+  readonly findingsOnly?: boolean
   /** Ceilings of the host for imported modules, by path or key (grants/imports.ts). */
   readonly imports?: { readonly [path: string]: ImportCeiling }
   /** Custom constraints of the host. */
@@ -66,7 +69,7 @@ export interface CompileOptions {
 export interface CompileLimits extends ParseLimits, CheckLimits {}
 
 export interface CompileResult {
-  /** null when a diagnostic of severity error was found. */
+  /** null when a diagnostic of severity error was found, and where code was not asked for. */
   readonly program: CompiledProgram | null
   readonly diagnostics: readonly Diagnostic[]
   /** What the program can reach, computed on request; null when it does not parse. */
@@ -156,6 +159,8 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
   ]
   if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files, grants }
+  if (options.findingsOnly === true && order.every((module) => module.compiled !== undefined || isSureToEmit(module.program)))
+    return { program: null, diagnostics, effects, file, files, grants }
 
   const chunks = new Map<string, ModuleChunk>()
   const failures = new Map<string, string>()

@@ -3,7 +3,6 @@
 
 import { checkInvariants, findMistakes, isStyleRule, type LintOptions, lintProgram } from '@bridle/compiler'
 import { type Diagnostic, findBrokenInterpolations, parse, type Program, SourceFile } from '@bridle/parser'
-import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
@@ -145,19 +144,13 @@ export function lintSettings({ check, lint }: Config): LintSettings {
 
 /** Syntax, types and what else keeps it from being compiled. */
 export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: boolean): readonly Finding[] {
-  let diagnostics: readonly Diagnostic[]
-  try {
-    diagnostics = runtime.compile(target.text, {
-      file: target.key,
-      strict,
-      refuseMissing: true,
-      strictness: 'full',
-      checkTools: 'complete',
-      ...(program === null ? {} : { parsed: program }),
-    }).warnings
-  } catch (cause) {
-    if (!(cause instanceof CompileError)) throw cause
-    diagnostics = cause.diagnostics
-  }
+  const diagnostics = runtime.diagnose(target.text, {
+    file: target.key,
+    strict,
+    refuseMissing: true,
+    strictness: 'full',
+    checkTools: 'complete',
+    ...(program === null ? {} : { parsed: program }),
+  })
   return diagnostics.map((diagnostic) => ({ diagnostic, file }))
 }

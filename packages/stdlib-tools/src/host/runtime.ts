@@ -281,6 +281,15 @@ export interface CompileSettings {
   readonly compileLimits?: CompileLimits
 }
 
+/** How a text is compiled, whether a caller's or one that a snapshot or journal carries. */
+interface SourceSettings extends Omit<CompileSettings, 'imports'> {
+  readonly ceilings?: ProgramSources['ceilings'] | undefined
+  readonly hostFamilies?: ReadonlySet<string>
+  /** What calls of tools are held to. What snapshots and journals carry began under declarations that may be others. */
+  readonly tools?: ToolTypes | null
+  readonly findingsOnly?: boolean
+}
+
 export interface StartOptions<Input = unknown> {
   /** Read by `runtime_pipeline_input()`; any data. */
   readonly input?: Input
@@ -547,6 +556,15 @@ export class Runtime {
     })
   }
 
+  /** What `compile` would find, errors as well as warnings, without making a program that can run: editors ask after each change. */
+  diagnose(source: string, settings: CompileSettings = {}): readonly Diagnostic[] {
+    const ceilings = settings.imports === undefined ? undefined : makeImportCeilings(settings.imports, this.rules)
+    const tools = settings.checkTools === false ? null : this.toolTypes(settings.checkTools === 'complete')
+    const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
+    const found = this.compileSource(entry, this.makeCollector().resolve, { ...settings, ceilings, tools, findingsOnly: true })
+    return found.diagnostics
+  }
+
   private compiled(source: string, settings: CompileSettings): Module {
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
     const keeping = this.findKeeping(settings)
@@ -778,20 +796,18 @@ export class Runtime {
     this.pendingResults.complete(token, delivered)
   }
 
-  private compileWith(
-    entry: ModuleSource,
-    resolve: SourceCollector['resolve'],
-    settings: Omit<CompileSettings, 'imports'> & {
-      readonly ceilings?: ProgramSources['ceilings'] | undefined
-      readonly hostFamilies?: ReadonlySet<string>
-      /** What calls of tools are held to. What snapshots and journals carry began under declarations that may be others. */
-      readonly tools?: ToolTypes | null
-    },
-  ): CompileResult {
+  /** Throws CompileError. */
+  private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: SourceSettings): CompileResult {
+    const result = this.compileSource(entry, resolve, settings)
+    if (result.program === null) throw new CompileError(result)
+    return result
+  }
+
+  private compileSource(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: SourceSettings): CompileResult {
     const { strict, pipeline, effects, parsed, ceilings, tools = null } = settings
     const limits = settings.compileLimits ?? this.options.compileLimits
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
-    const result = compileProgram(entry, {
+    return compileProgram(entry, {
       resolve,
       signatures: collectSignatures(this.registry, globals),
       hostFamilies: settings.hostFamilies ?? this.host.families,
@@ -810,9 +826,8 @@ export class Runtime {
       ...(this.rules === undefined ? {} : { constraints: this.rules }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
+      ...(settings.findingsOnly === true ? { findingsOnly: true } : {}),
     })
-    if (result.program === null) throw new CompileError(result)
-    return result
   }
 
   /** What calls of the host's tools and functions are held to; null when it has none. */
