@@ -11,7 +11,7 @@ import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
 import { readBudgetCounters } from '../tools/policy/grants.js'
-import { DEFAULT_LIMITS, fromPlain, OutcomeWalk, makeRuntimeFault } from '@bridle/vm'
+import { DEFAULT_LIMITS, OutcomeWalk, ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { awaitNextTurn } from '../library/time/host-clock.js'
@@ -208,7 +208,9 @@ export class Driver {
 
   private async loop(): Promise<DriveEnd> {
     const { options } = this
-    let exit = this.begin()
+    const input = options.begin.kind === 'start' ? new ValueWalk(options.begin.input) : null
+    if (input !== null && !input.step()) await this.takeInput(input)
+    let exit = this.begin(input?.value ?? null)
     for (;;) {
       if (exit.kind === 'suspended' || exit.kind === 'yielded') options.observer?.yielded?.()
       this.print(exit.output)
@@ -236,20 +238,31 @@ export class Driver {
     }
   }
 
-  private begin(): RunExit {
+  /** Makes a large input into values; a snapshot that is asked for meanwhile waits, as for a machine at work. */
+  private async takeInput(walk: ValueWalk): Promise<void> {
+    this.inMachine = true
+    try {
+      do await awaitNextTurn()
+      while (this.options.signal?.aborted !== true && !walk.step())
+    } finally {
+      this.inMachine = false
+    }
+  }
+
+  private begin(input: Value): RunExit {
     const { begin, clock, signal } = this.options
     if (signal?.aborted === true) return { kind: 'yielded', output: '', effects: [] }
     const now = clock.now()
     if (begin.kind === 'start') {
-      const { input, globals, limits } = begin
+      const { input: given, globals, limits } = begin
       this.log({
         type: 'start',
         now,
-        input,
+        input: given,
         ...(globals === undefined ? {} : { globals }),
         ...(limits === undefined ? {} : { limits }),
       })
-      return this.enter(() => this.machine.start(fromPlain(input), now))
+      return this.enter(() => this.machine.start(input, now))
     }
     const { authority } = this.options
     this.log({ type: 'restore', now, ...(authority === undefined ? {} : { authority }) })

@@ -398,6 +398,79 @@ describe('a large answer', () => {
     expect(runtime.replay(module, journal.entries)).toMatchObject({ end: { kind: 'done', value: 36_000 - 1 } })
   })
 
+  const ITEM = { type: 'object', properties: { id: { type: 'integer' } }, required: ['tags'] }
+  const tool = (output: object, give = rows): RuntimeOptions => ({
+    tools: [defineTool({ name: 't', response: 'direct', output: output as { readonly [key: string]: unknown }, execute: give })],
+  })
+  const call = 'let x = tool_call("t", {})\nreturn x[11999].id'
+  const caught = 'return try { tool_call("t", {}) } catch (e) { e.code + " " + e.message }'
+  const source = (body: string): string => `import "std/tools"\n${body}`
+
+  test('is checked against a schema in pieces', async () => {
+    const before = await countTurns(source(call), tool({}))
+    const { turns, result } = await countTurns(source(call), tool({ type: 'array', items: ITEM }))
+    expect(result).toMatchObject({ status: 'done', value: 11_999 })
+    expect(turns).toBeGreaterThan(before.turns + 3)
+  })
+
+  test('of which the last member is wrong is refused, with its place', async () => {
+    const wrong = (): unknown => [...(rows() as unknown[]), { id: 'x' }]
+    const { result } = await countTurns(source(caught), tool({ type: 'array', items: ITEM }, wrong))
+    expect(JSON.stringify(result.status === 'done' && result.value)).toMatch(/^"output_validation_failed .*\$\.12000/)
+  })
+
+  test('of a handler is checked in pieces, by a machine that was restored in the middle too', async () => {
+    const define = `let tools = tool_define(tool_registry(), "t", "d", {parameters: {}, returns: {type: "array", items: {type: "object", properties: {id: {type: "integer"}}, required: ["id"]}}, handler: { args -> (1 to 12000).to_list().map({ id -> {id: id} }) }})\ntool_bind(tools)`
+    const runtime = createRuntime({ grants: ['*'], limits: { slice: 20_000 } })
+    const module = runtime.compile(source(`${define}\n${call}`), { strict: false })
+    const taken: Promise<Uint8Array>[] = []
+    let yields = 0
+    const run = runtime.start(module, {
+      onYield: () => {
+        if (yields++ % 3 === 0) taken.push(run.snapshot())
+      },
+    })
+    expect(await run.result).toMatchObject({ status: 'done', value: 12_000 })
+    const snapshots = (await Promise.allSettled(taken)).filter((each) => each.status === 'fulfilled').map((each) => each.value)
+    const isChecking = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('tool.check_result')
+    expect(snapshots.filter(isChecking).length).toBeGreaterThan(0)
+    for (const bytes of snapshots.filter(isChecking))
+      expect(await runtime.resume(bytes).result).toMatchObject({ status: 'done', value: 12_000 })
+  })
+
+  test('of a start is made into values in pieces', async () => {
+    const runtime = createRuntime({ grants: ['*'] })
+    const module = runtime.compile(
+      'import { runtime_pipeline_input } from "std/runtime"\nreturn runtime_pipeline_input()[11999].id',
+      {
+        strict: false,
+      },
+    )
+    let turns = 0
+    const count = (): void => {
+      turns++
+      timer = setImmediate(count)
+    }
+    const journal = new MemoryJournal()
+    const run = runtime.start(module, { input: plainRows, journal })
+    let timer = setImmediate(count)
+    const early = run.snapshot()
+    expect(await run.result).toMatchObject({ status: 'done', value: 11_999 })
+    clearImmediate(timer)
+    // Taken when the machine had its input.
+    expect(await runtime.resume(await early).result).toMatchObject({ status: 'done', value: 11_999 })
+    expect(turns).toBeGreaterThan(5)
+    expect(runtime.replay(module, journal.entries)).toMatchObject({ end: { kind: 'done', value: 11_999 } })
+  })
+
+  test('of a start ends at once when the run is cancelled', async () => {
+    const runtime = createRuntime({ grants: ['*'] })
+    const abort = new AbortController()
+    const run = runtime.start(runtime.compile('println("ran")', { strict: false }), { input: plainRows, signal: abort.signal })
+    abort.abort(new Error('no'))
+    expect(await run.result).toMatchObject({ status: 'cancelled', output: '' })
+  })
+
   test('that is too deep behind many members is refused', async () => {
     const deep = [...(plainRows as readonly Plain[]), nestList(600)] as never
     const provider = { kinds: ['process.info'] as const, perform: () => ({ ok: true, value: deep }) as EffectOutcome }

@@ -15,10 +15,11 @@ import {
   equals,
   isInt,
   stringifySorted,
+  runAtOnce,
   makeStructuralKey,
   typeName,
 } from '@bridle/vm/families'
-import type { Value } from '@bridle/vm/families'
+import type { Cost, Value } from '@bridle/vm/families'
 import { RE2JS } from 're2js'
 
 export interface SchemaFailure {
@@ -76,41 +77,80 @@ function hasType(value: Value, type: string): boolean {
   }
 }
 
-function asKeyed(value: Value): Keyed | null {
-  return value instanceof Keyed ? value : null
-}
-
 function readSize(schema: HarnDict, key: string): number | null {
   const value = schema.get(key)
   if (typeof value === 'number') return value
   return value instanceof HarnFloat ? value.v : null
 }
 
+/** A check that may be interrupted wherever it yields. */
+type Checking = Generator<Cost, SchemaFailure | null, void>
+
+/** Values between two steps: each goes through as many generators as values are nested. */
+const AT_ONCE = 512
+/** Of one value, about as of other builtins that look at each. */
+const UNITS_A_VALUE = 4
+
+/** Whether a schema has others that apply to the value itself. */
+function isCombined(schema: HarnDict): boolean {
+  return COMBINING.some((key) => schema.has(key))
+}
+
+const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
+
+export const hasMembers = (value: Value): boolean => value instanceof Keyed || value instanceof HarnList
+
 class Checker {
   readonly root: Value
+  private looked = 0
 
   constructor(root: Value) {
     this.root = root
   }
 
-  check(value: Value, schema: Value, path: string, depth: number): SchemaFailure | null {
-    const fail = (reason: string, expected: string): SchemaFailure => ({
-      path,
-      reason,
-      expected,
-      actual: shorten(stringifySorted(value)),
-    })
-    if (schema === false) return fail('schema is false', 'nothing')
-    if (typeof schema === 'string') return hasType(value, schema) ? null : fail(describeType(schema, value), schema)
-    if (!(schema instanceof HarnDict)) return null
+  *check(value: Value, schema: Value, path: string, depth: number): Checking {
+    const fail = makeFail(value, path)
+    if (schema === false || typeof schema === 'string' || !(schema instanceof HarnDict))
+      return this.checkPlain(value, schema, fail)
     if (depth > MAX_DEPTH) return fail(`schema nested deeper than ${MAX_DEPTH}`, 'a shallower schema')
-
+    if (++this.looked >= AT_ONCE) {
+      this.looked = 0
+      yield { units: AT_ONCE * UNITS_A_VALUE, heap: 0 }
+    }
     const reference = schema.get('$ref')
     if (typeof reference === 'string') {
       const target = this.resolve(reference)
-      const failure = target === undefined ? null : this.check(value, target, path, depth + 1)
+      const failure = target === undefined ? null : yield* this.check(value, target, path, depth + 1)
       if (failure !== null) return failure
     }
+    const own = this.checkAlone(value, schema, fail)
+    if (own !== null) return own
+    if (value instanceof Keyed) {
+      const failure = yield* this.checkObject(value, schema, path, depth, fail)
+      if (failure !== null) return failure
+    } else if (value instanceof HarnList) {
+      const failure = yield* this.checkArray(value, schema, path, depth, fail)
+      if (failure !== null) return failure
+    }
+    return isCombined(schema) ? yield* this.checkCombined(value, schema, path, depth, fail) : null
+  }
+
+  /** `check` without a generator of its own, for a value without members and a schema that is one; most values are. */
+  private checkPart(value: Value, schema: Value, path: string, depth: number): Checking | SchemaFailure | null {
+    if (!(schema instanceof HarnDict)) return this.checkPlain(value, schema, makeFail(value, path))
+    if (hasMembers(value) || depth > MAX_DEPTH || this.looked >= AT_ONCE - 1 || isCombined(schema))
+      return this.check(value, schema, path, depth)
+    this.looked++
+    return this.checkAlone(value, schema, makeFail(value, path))
+  }
+
+  private checkPlain(value: Value, schema: Value, fail: Fail): SchemaFailure | null {
+    if (schema === false) return fail('schema is false', 'nothing')
+    if (typeof schema !== 'string' || hasType(value, schema)) return null
+    return fail(describeType(schema, value), schema)
+  }
+
+  private checkAlone(value: Value, schema: HarnDict, fail: Fail): SchemaFailure | null {
     if (schema.has('const') && !equals(value, schema.get('const')!))
       return fail('value does not match const', stringifySorted(schema.get('const')!))
     const options = schema.get('enum')
@@ -120,12 +160,7 @@ class Checker {
     const types = listTypeNames(schema.get('type'))
     if (types !== null && !types.some((type) => hasType(value, type)))
       return fail(describeType(types.join(' or '), value), types.join(' or '))
-    return (
-      this.checkScalar(value, schema, fail) ??
-      this.checkObject(value, schema, path, depth, fail) ??
-      this.checkArray(value, schema, path, depth, fail) ??
-      this.checkCombined(value, schema, path, depth, fail)
-    )
+    return this.checkScalar(value, schema, fail)
   }
 
   private checkScalar(value: Value, schema: HarnDict, fail: Fail): SchemaFailure | null {
@@ -154,9 +189,7 @@ class Checker {
     return null
   }
 
-  private checkObject(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
-    const fields = asKeyed(value)
-    if (fields === null) return null
+  private *checkObject(fields: Keyed, schema: HarnDict, path: string, depth: number, fail: Fail): Checking {
     const required = schema.get('required')
     if (required instanceof HarnList) {
       for (const name of required.view()) {
@@ -179,34 +212,37 @@ class Checker {
       const place = `${path}.${key}`
       let known = declared.has(key)
       if (known) {
-        const failure = this.check(item, declared.get(key)!, place, depth + 1)
+        let failure = this.checkPart(item, declared.get(key)!, place, depth + 1)
+        if (isChecking(failure)) failure = yield* failure
         if (failure !== null) return failure
       }
       if (patterns instanceof HarnDict) {
         for (const [pattern, inner] of patterns.entries()) {
           if (!matches(pattern, key)) continue
           known = true
-          const failure = this.check(item, inner, place, depth + 1)
+          let failure = this.checkPart(item, inner, place, depth + 1)
+          if (isChecking(failure)) failure = yield* failure
           if (failure !== null) return failure
         }
       }
       if (known || additional === undefined || additional === true) continue
       if (additional === false) return fail(`additional property '${key}' is not allowed`, 'no other properties')
-      const failure = this.check(item, additional, place, depth + 1)
+      let failure = this.checkPart(item, additional, place, depth + 1)
+      if (isChecking(failure)) failure = yield* failure
       if (failure !== null) return failure
     }
     const names = schema.get('propertyNames')
     if (names !== undefined) {
       for (const key of keys) {
-        const failure = this.check(key, names, `${path}.${key}`, depth + 1)
+        let failure = this.checkPart(key, names, `${path}.${key}`, depth + 1)
+        if (isChecking(failure)) failure = yield* failure
         if (failure !== null) return failure
       }
     }
     return null
   }
 
-  private checkArray(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
-    if (!(value instanceof HarnList)) return null
+  private *checkArray(value: HarnList, schema: HarnDict, path: string, depth: number, fail: Fail): Checking {
     const least = readSize(schema, 'minItems')
     if (least !== null && value.length < least) return fail(`array has fewer than ${least} items`, `at least ${least} items`)
     const most = readSize(schema, 'maxItems')
@@ -220,35 +256,39 @@ class Checker {
     const others = schema.get('items')
     for (let at = 0; at < items.length; at++) {
       const inner = at < prefix.length ? prefix[at]! : others
-      const failure = inner === undefined ? null : this.check(items[at]!, inner, `${path}[${at}]`, depth + 1)
+      let failure = inner === undefined ? null : this.checkPart(items[at]!, inner, `${path}[${at}]`, depth + 1)
+      if (isChecking(failure)) failure = yield* failure
       if (failure !== null) return failure
     }
     const contains = schema.get('contains')
-    if (contains !== undefined && !items.some((item) => this.check(item, contains, path, depth + 1) === null)) {
-      return fail('array contains no matching item', 'a matching item')
-    }
-    return null
+    if (contains === undefined) return null
+    for (const item of items) if ((yield* this.check(item, contains, path, depth + 1)) === null) return null
+    return fail('array contains no matching item', 'a matching item')
   }
 
-  private checkCombined(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): SchemaFailure | null {
-    const passes = (inner: Value): boolean => this.check(value, inner, path, depth + 1) === null
+  private *checkCombined(value: Value, schema: HarnDict, path: string, depth: number, fail: Fail): Checking {
+    const check = (inner: Value): Checking => this.check(value, inner, path, depth + 1)
     for (const inner of listAlternatives(schema, 'allOf')) {
-      const failure = this.check(value, inner, path, depth + 1)
+      const failure = yield* check(inner)
       if (failure !== null) return failure
     }
     const any = listAlternatives(schema, 'anyOf')
-    if (any.length > 0 && !any.some(passes)) return fail('value matches no schema of anyOf', 'one of several schemas')
+    let matches = any.length === 0
+    for (const inner of any) if ((matches ||= (yield* check(inner)) === null)) break
+    if (!matches) return fail('value matches no schema of anyOf', 'one of several schemas')
     const one = listAlternatives(schema, 'oneOf')
     if (one.length > 0) {
-      const count = one.filter(passes).length
+      let count = 0
+      for (const inner of one) if ((yield* check(inner)) === null) count++
       if (count !== 1) return fail(`value matches ${count} schemas of oneOf`, 'exactly one of several schemas')
     }
     const not = schema.get('not')
-    if (not !== undefined && passes(not)) return fail('value matches a schema that it must not match', 'another value')
+    if (not !== undefined && (yield* check(not)) === null)
+      return fail('value matches a schema that it must not match', 'another value')
     const condition = schema.get('if')
     if (condition === undefined) return null
-    const branch = schema.get(passes(condition) ? 'then' : 'else')
-    return branch === undefined ? null : this.check(value, branch, path, depth + 1)
+    const branch = schema.get((yield* check(condition)) === null ? 'then' : 'else')
+    return branch === undefined ? null : yield* check(branch)
   }
 
   /** A local reference such as `#/$defs/Name`; others pass. */
@@ -266,6 +306,14 @@ class Checker {
 }
 
 type Fail = (reason: string, expected: string) => SchemaFailure
+
+const makeFail =
+  (value: Value, path: string): Fail =>
+  (reason, expected) => ({ path, reason, expected, actual: shorten(stringifySorted(cutBeginning(value))) })
+
+function isChecking(part: Checking | SchemaFailure | null): part is Checking {
+  return part !== null && 'next' in part
+}
 
 const BOUNDS: readonly { readonly keyword: string; readonly text: string; readonly holds: (order: number) => boolean }[] = [
   { keyword: 'minimum', text: 'at least', holds: (order) => order >= 0 },
@@ -302,9 +350,42 @@ function shorten(text: string): string {
   return text.length > MAX_ACTUAL ? `${text.slice(0, MAX_ACTUAL)}…` : text
 }
 
-/** Null when the value fits. */
+/** As much of a value as its text shows before it is cut. */
+function cutBeginning(value: Value): Value {
+  let left = MAX_ACTUAL
+  const cut = (each: Value, depth: number): Value => {
+    left--
+    if (typeof each === 'string') return each.slice(0, MAX_ACTUAL + 1)
+    if (depth > MAX_DEPTH) return each
+    if (each instanceof HarnList) {
+      const items: Value[] = []
+      for (const item of each.view()) {
+        if (left < 0) break
+        items.push(cut(item, depth + 1))
+      }
+      return new HarnList(items)
+    }
+    if (!(each instanceof HarnDict)) return each
+    const dict = new HarnDict()
+    for (const key of each.keys()) {
+      if (left < 0) break
+      dict.set(key, cut(each.get(key)!, depth + 1))
+    }
+    return dict
+  }
+  return cut(value, 0)
+}
+
+/** Null when the value fits. At once, for what is small. */
 export function validateSchema(value: Value, schema: Value): SchemaFailure | null {
-  return new Checker(schema).check(value, schema, '$', 0)
+  return runAtOnce(new Checker(schema).check(value, schema, '$', 0))
+}
+
+/** `validateSchema` in steps. */
+export function* stepThroughSchema(value: Value, schema: Value): Generator<Cost, SchemaFailure | null, void> {
+  const failure = yield* new Checker(schema).check(value, schema, '$', 0)
+  yield { units: AT_ONCE * UNITS_A_VALUE, heap: 0 }
+  return failure
 }
 
 /** How one parameter spec of a tool is read when a call is checked. */

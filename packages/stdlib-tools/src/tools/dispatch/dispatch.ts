@@ -11,11 +11,14 @@ import { carryOutPrimitives, makeHandlerArguments, passedFrame } from './carry-o
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
 import { DRIFT_WATCH } from './drift.js'
 import {
+  Control,
   HarnDict,
   HarnFloat,
   HarnList,
+  Keyed,
   TooDeepError,
   UNTRACED,
+  runAtOnce,
   builtin,
   chargeArguments,
   debugQuoted,
@@ -24,6 +27,8 @@ import {
   family,
   frame,
   fromPlain,
+  definePieces,
+  makeStepWork,
   isCallable,
   isInt,
   toMillis,
@@ -35,12 +40,13 @@ import {
 import type {
   BuiltinFamily,
   Context,
-  Control,
+  Cost,
   Effect,
   Fault,
   FrameState,
   Plain,
   Result,
+  Steps,
   TraceRecord,
   Value,
 } from '@bridle/vm/families'
@@ -88,7 +94,8 @@ import {
   readText,
   withoutHandler,
 } from '../definitions/registry.js'
-import { isObjectSchema, validateSchema } from '../definitions/validate.js'
+import { hasMembers, isObjectSchema, stepThroughSchema, validateSchema } from '../definitions/validate.js'
+import type { SchemaFailure } from '../definitions/validate.js'
 import type { CallFacts } from '../../library/tool-errors.js'
 
 /** Call ids count per machine, so that a replay gives the same ones. */
@@ -98,7 +105,7 @@ const toolCalls = family<{ made: number }>(TOOL_CALLS, () => ({ made: 0 }))
 const ATTEMPTS = 'tool.attempts'
 
 interface DispatchState extends FrameState {
-  stage: 'start' | 'gate' | 'running' | 'waiting' | 'after'
+  stage: 'start' | 'gate' | 'running' | 'checking' | 'waiting' | 'after'
   /** A registry, or nil for the bound one. */
   registry: Value
   /** A name, a registry of one tool, or an entry. */
@@ -473,20 +480,66 @@ function endAttempt(ctx: Context, state: DispatchState): boolean {
 // --- the result ---------------------------------------------------------------------------------------------------------
 
 /** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back. */
-function decode(value: Value, schema: Value | undefined, depth = 0): Value {
+function* decodeResult(value: Value, schema: Value | undefined, depth = 0): Generator<Cost, Value, void> {
   if (!(schema instanceof HarnDict) || depth > 100) return value
+  const items = schema.get('items')
+  if (value instanceof HarnList && items instanceof HarnDict) {
+    const decoded: Value[] = []
+    for (const item of value.view()) {
+      if (decoded.length % DECODED_AT_ONCE === 0) yield { units: DECODED_AT_ONCE, heap: DECODED_AT_ONCE * UNITS_A_SLOT }
+      decoded.push(hasMembers(item) ? yield* decodeResult(item, items, depth + 1) : decodeNumber(item, items))
+    }
+    return new HarnList(decoded)
+  }
+  const properties = schema.get('properties')
+  if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return decodeNumber(value, schema)
+  const decoded = value.copy()
+  yield { units: properties.size, heap: UNITS_A_SLOT * (1 + decoded.size) }
+  for (const [key, inner] of properties.entries()) {
+    const member = decoded.get(key)
+    if (member === undefined) continue
+    decoded.set(key, hasMembers(member) ? yield* decodeResult(member, inner, depth + 1) : decodeNumber(member, inner))
+  }
+  return decoded
+}
+
+/** Items between two steps, and heap units of one. */
+const DECODED_AT_ONCE = 256
+const UNITS_A_SLOT = 16
+
+function decodeNumber(value: Value, schema: Value): Value {
+  if (!(schema instanceof HarnDict)) return value
   const type = schema.get('type')
   if (type === 'number' && isInt(value)) return new HarnFloat(Number(value))
   if (type === 'integer' && value instanceof HarnFloat && Number.isSafeInteger(value.v)) return value.v
-  const items = schema.get('items')
-  if (value instanceof HarnList && items instanceof HarnDict)
-    return new HarnList(value.view().map((item) => decode(item, items, depth + 1)))
-  const properties = schema.get('properties')
-  if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return value
-  const decoded = value.copy()
-  for (const [key, inner] of properties.entries())
-    if (decoded.has(key)) decoded.set(key, decode(decoded.get(key)!, inner, depth + 1))
-  return decoded
+  return value
+}
+
+/** A result that was checked, for the frame of its call. */
+function* stepThroughResult(raw: Value, schema: Value, isDecoded: boolean): Steps {
+  const value = isDecoded ? yield* decodeResult(raw, schema) : raw
+  const failure = yield* stepThroughSchema(value, schema)
+  return () => HarnDict.of({ value, failure: failure === null ? null : HarnDict.of({ ...failure }) })
+}
+
+const checkingResult = definePieces('tool.check_result', ([raw, schema, isDecoded]) =>
+  makeStepWork(stepThroughResult(raw!, schema!, isDecoded as boolean)),
+)
+
+/** Results that are checked within the step that takes them in. */
+const SMALL_RESULT = 1_000
+
+/** Whether a value has no more than `most` members, those of its members counted too. */
+function isSmall(value: Value, most: number): boolean {
+  const pending = [value]
+  let left = most
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const members = next instanceof HarnList ? next.view() : next instanceof Keyed ? next.values() : []
+    left -= members.length
+    if (left < 0) return false
+    for (const member of members) if (hasMembers(member)) pending.push(member)
+  }
+  return true
 }
 
 function readOutputMode(entry: HarnDict): string {
@@ -518,12 +571,31 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   endAttempt(ctx, state)
   reportToCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker, true)
   const executor = readExecutor(entry)
-  const value =
-    executor === 'builtin'
-      ? makeStandardAnswer(state.name, raw, state.args as HarnDict)
-      : executor === 'harn'
-        ? raw
-        : decode(raw, schema)
+  const answer = executor === 'builtin' ? makeStandardAnswer(state.name, raw, state.args as HarnDict) : raw
+  if (schema === null) return takeResult(ctx, state, answer, null)
+  const isDecoded = executor !== 'builtin' && executor !== 'harn'
+  if (!isSmall(answer, SMALL_RESULT)) {
+    state.stage = 'checking'
+    const checked = checkingResult.run(ctx, answer, schema, isDecoded)
+    return checked instanceof Control ? checked : takeChecked(ctx, state, checked as HarnDict)
+  }
+  const value = isDecoded ? runAtOnce(decodeResult(answer, schema)) : answer
+  return takeResult(ctx, state, value, validateSchema(value, schema))
+}
+
+function takeChecked(ctx: Context, state: DispatchState, checked: HarnDict): Result {
+  const failure = checked.get('failure')
+  const found =
+    failure instanceof HarnDict
+      ? (Object.fromEntries(failure.entries()) as { readonly [part in keyof SchemaFailure]: string })
+      : null
+  return takeResult(ctx, state, checked.get('value')!, found)
+}
+
+/** Goes on with a result of which is known whether it is as the schema of its tool says. */
+function takeResult(ctx: Context, state: DispatchState, value: Value, failure: SchemaFailure | null): Result {
+  const entry = state.entry!
+  const schema = getEntryFacts(entry).output
   const { drift: reaction } = getEntryFacts(entry)
   if (reaction !== null || ctx.machine.hostData(DRIFT_WATCH) !== null) {
     const key = (): string => makePin({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
@@ -531,7 +603,6 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
-  const failure = schema === null ? null : validateSchema(value, schema)
   if (failure === null && state.cacheKey !== undefined)
     keepResult(
       ctx,
@@ -748,6 +819,8 @@ function step(ctx: Context, state: DispatchState): Result {
         return admitCall(ctx, state, ctx.result as HarnDict)
       case 'running':
         return accept(ctx, state, ctx.result)
+      case 'checking':
+        return takeChecked(ctx, state, ctx.result as HarnDict)
       case 'after': {
         const text = ctx.result as string
         return finish(ctx, state, text === formatResult(state.value) ? state.value : text)
@@ -983,6 +1056,6 @@ export const toolDispatchFamily: BuiltinFamily = {
       },
     ),
   ],
-  frames: [dispatchFrame, passedFrame],
+  frames: [dispatchFrame, checkingResult.frame, passedFrame],
   primitives: carryOutPrimitives,
 }

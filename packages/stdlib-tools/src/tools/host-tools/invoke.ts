@@ -506,13 +506,25 @@ export function isStream(value: unknown): value is AsyncIterator<unknown, unknow
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
 }
 
+const EXCERPT = 4096
+
+/** For JSON.stringify: no more of lists and texts than `most` characters show. */
+function makeCutter(most: number): (key: string, value: unknown) => unknown {
+  let shown = 0
+  return (_key, value) => {
+    if (++shown > most) return null
+    if (typeof value === 'string') return value.length > most ? value.slice(0, most) : value
+    return Array.isArray(value) && value.length > most ? value.slice(0, most) : value
+  }
+}
+
 /** What came back instead, short enough for an error. */
 function makeExcerpt(value: unknown): string {
   let text: string
   try {
-    text = JSON.stringify(value) ?? String(value)
+    text = JSON.stringify(value, makeCutter(EXCERPT)) ?? String(value)
   } catch {
     text = String(value)
   }
-  return text.length > 4096 ? `${text.slice(0, 4096)}…` : text
+  return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text
 }

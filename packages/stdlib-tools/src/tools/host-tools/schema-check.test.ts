@@ -72,3 +72,13 @@ describe('schemas of strangers', () => {
     expect(plainFromHost({ a: [1] }, schema)).toEqual({ a: [1] })
   })
 })
+
+test('a check of much data is interrupted between pieces', () => {
+  const walk = new SchemaCheck({ type: 'array', items: { type: 'integer' }, uniqueItems: true }).walk(
+    Array.from({ length: 20_000 }, (_, at) => (at === 19_999 ? 7 : at)),
+  )
+  let pieces = 1
+  while (!walk.step()) pieces++
+  expect(pieces).toBeGreaterThan(4)
+  expect(walk.issue).toMatchObject({ reason: 'Duplicate items at indexes 7 and 19999.' })
+})

@@ -116,11 +116,41 @@ export class SchemaCheck {
 
   /** What is wrong with a value first; null when nothing is. */
   check(value: unknown): SchemaIssue | null {
-    return new Run(
+    const walk = this.walk(value)
+    while (!walk.step());
+    return walk.issue
+  }
+
+  /** `check` in pieces. */
+  walk(value: unknown): CheckWalk {
+    const run = new Run(
       (ref) => this.resolve(ref),
       (pattern) => this.patterns.get(pattern),
       this.tracks,
-    ).checkNode(this.root, value, '$', 0, null)
+    )
+    return new CheckWalk(run.checkNode(this.root, value, '$', 0, null))
+  }
+}
+
+/** A check that may be interrupted wherever it yields. */
+type Checking = Generator<undefined, SchemaIssue | null, void>
+
+/** The check of one value. */
+export class CheckWalk {
+  /** Known when all is done. */
+  issue: SchemaIssue | null = null
+  private readonly checking: Checking
+
+  constructor(checking: Checking) {
+    this.checking = checking
+  }
+
+  /** Does a piece; whether all is done. */
+  step(): boolean {
+    const next = this.checking.next()
+    if (next.done !== true) return false
+    this.issue = next.value
+    return true
   }
 }
 
@@ -144,8 +174,27 @@ interface Seen {
   items: number
 }
 
+const TOO_LONG = 'Checking this against its schema takes too long: its references multiply, or never end.'
+
+/** Schemas that are looked at between two chances to give the host its thread. */
+const PIECE = 1 << 12
+
+/** Whether a schema has others that apply to the value itself. */
+function isCombined(schema: Schema): boolean {
+  for (const key of COMBINING) if (schema[key] !== undefined) return true
+  return false
+}
+
+const COMBINING = ['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
+
+function isChecking(part: Checking | SchemaIssue | null): part is Checking {
+  return part !== null && 'next' in part
+}
+
 class Run {
   private steps = 0
+  /** Steps after which others have their turn. */
+  private pieceEnd = PIECE
   private readonly resolve: (ref: string) => unknown
   private readonly pattern: (text: string) => Pattern | undefined
   private readonly tracks: boolean
@@ -156,23 +205,41 @@ class Run {
     this.tracks = tracks
   }
 
-  checkNode(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+  *checkNode(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): Checking {
     const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     if (schema === true || schema === undefined) return null
     if (schema === false) return makeIssue('False boolean schema.')
     if (!isObject(schema)) return makeIssue('The schema is neither an object nor a bool.')
-    if (++this.steps > MOST_STEPS || depth > DEEPEST_CHECK)
-      return makeIssue('Checking this against its schema takes too long: its references multiply, or never end.')
+    if (this.isTooMuch(depth)) return makeIssue(TOO_LONG)
+    if (this.steps >= this.pieceEnd) {
+      this.pieceEnd = this.steps + PIECE
+      yield
+    }
     const own: Seen | null = this.tracks ? { keys: new Set(), items: 0 } : null
     const issue =
       this.checkSimple(schema, value, path) ??
-      this.checkCombined(schema, value, path, depth, own) ??
-      this.checkInside(schema, value, path, depth, own)
+      (isCombined(schema) ? yield* this.checkCombined(schema, value, path, depth, own) : null) ??
+      (Array.isArray(value)
+        ? yield* this.checkItems(schema, value, path, depth, own)
+        : isObject(value)
+          ? yield* this.checkMembers(schema, value, path, depth, own)
+          : null)
     if (issue === null && seen !== null && own !== null) {
       for (const key of own.keys) seen.keys.add(key)
       seen.items = Math.max(seen.items, own.items)
     }
     return issue
+  }
+
+  /** `checkNode` without a generator of its own, for a value without members and a schema that is one; most values are. */
+  private checkPart(schema: unknown, value: unknown, path: string, depth: number): Checking | SchemaIssue | null {
+    if (!isObject(schema) || (typeof value === 'object' && value !== null) || isCombined(schema) || this.steps >= this.pieceEnd)
+      return this.checkNode(schema, value, path, depth, null)
+    return this.isTooMuch(depth) ? { path, reason: TOO_LONG } : this.checkSimple(schema, value, path)
+  }
+
+  private isTooMuch(depth: number): boolean {
+    return ++this.steps > MOST_STEPS || depth > DEEPEST_CHECK
   }
 
   private checkSimple(schema: Schema, value: unknown, path: string): SchemaIssue | null {
@@ -223,17 +290,16 @@ class Run {
     return null
   }
 
-  private checkCombined(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    const checkInner = (part: unknown, into: Seen | null = seen): SchemaIssue | null =>
-      this.checkNode(part, value, path, depth + 1, into)
+  private *checkCombined(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): Checking {
+    const checkInner = (part: unknown, into: Seen | null = seen): Checking => this.checkNode(part, value, path, depth + 1, into)
     for (const key of ['$ref', '$dynamicRef', '$recursiveRef']) {
       const ref = schema[key]
-      const issue = typeof ref === 'string' ? checkInner(this.resolve(ref)) : null
+      const issue = typeof ref === 'string' ? yield* checkInner(this.resolve(ref)) : null
       if (issue !== null) return issue
     }
     const { allOf, anyOf, oneOf, not } = schema
     for (const part of Array.isArray(allOf) ? (allOf as readonly unknown[]) : []) {
-      const issue = checkInner(part)
+      const issue = yield* checkInner(part)
       if (issue !== null) return issue
     }
     for (const [parts, most] of [
@@ -244,7 +310,7 @@ class Run {
       let matches = 0
       let last: SchemaIssue | null = null
       for (const part of parts as readonly unknown[]) {
-        const issue = checkInner(part)
+        const issue = yield* checkInner(part)
         if (issue === null) matches++
         else last = issue
         if (matches > 0 && most === Infinity && seen === null) break
@@ -252,17 +318,12 @@ class Run {
       if (matches === 0) return last ?? { path, reason: 'Instance does not match any subschemas.' }
       if (matches > most) return { path, reason: `Instance does not match exactly one subschema (${matches} matches).` }
     }
-    if (not !== undefined && checkInner(not, null) === null) return { path, reason: 'Instance matched "not" schema.' }
+    if (not !== undefined && (yield* checkInner(not, null)) === null) return { path, reason: 'Instance matched "not" schema.' }
     if (schema['if'] === undefined) return null
-    return checkInner(schema['if']) === null ? checkInner(schema['then']) : checkInner(schema['else'])
+    return yield* checkInner((yield* checkInner(schema['if'])) === null ? schema['then'] : schema['else'])
   }
 
-  private checkInside(schema: Schema, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
-    if (Array.isArray(value)) return this.checkItems(schema, value, path, depth, seen)
-    return isObject(value) ? this.checkMembers(schema, value, path, depth, seen) : null
-  }
-
-  private checkMembers(schema: Schema, value: Schema, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
+  private *checkMembers(schema: Schema, value: Schema, path: string, depth: number, seen: Seen | null): Checking {
     const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const keys = Object.keys(value).filter((key) => value[key] !== undefined)
     const { required, minProperties, maxProperties, propertyNames, properties, patternProperties, additionalProperties } = schema
@@ -279,7 +340,7 @@ class Run {
         if (!Object.hasOwn(value, key)) continue
         const missing = Array.isArray(needed) ? needed.map(String).find((each) => !Object.hasOwn(value, each)) : undefined
         if (missing !== undefined) return makeIssue(`Instance has "${key}" but does not have "${missing}".`)
-        const issue = Array.isArray(needed) ? null : this.checkNode(needed, value, path, depth + 1, seen)
+        const issue = Array.isArray(needed) ? null : yield* this.checkNode(needed, value, path, depth + 1, seen)
         if (issue !== null) return issue
       }
     }
@@ -287,29 +348,32 @@ class Run {
       ? Object.entries(patternProperties).map(([text, part]) => [this.pattern(text)!, part] as const)
       : []
     for (const key of keys) {
-      const checkInner = (part: unknown): SchemaIssue | null =>
-        this.checkNode(part, value[key], `${path}.${key}`, depth + 1, null)
+      const checkInner = (part: unknown): Checking | SchemaIssue | null =>
+        this.checkPart(part, value[key], `${path}.${key}`, depth + 1)
       if (propertyNames !== undefined) {
-        const issue = this.checkNode(propertyNames, key, path, depth + 1, null)
+        const issue = yield* this.checkNode(propertyNames, key, path, depth + 1, null)
         if (issue !== null) return makeIssue(`Property name "${key}" does not match schema.`)
       }
       let isKnown = false
       if (isObject(properties) && Object.hasOwn(properties, key)) {
         isKnown = true
-        const issue = checkInner(properties[key])
+        let issue = checkInner(properties[key])
+        if (isChecking(issue)) issue = yield* issue
         if (issue !== null) return issue
       }
       this.steps += patterns.length
       for (const [pattern, part] of patterns) {
         if (!testRegex(pattern, key)) continue
         isKnown = true
-        const issue = checkInner(part)
+        let issue = checkInner(part)
+        if (isChecking(issue)) issue = yield* issue
         if (issue !== null) return issue
       }
       if (!isKnown && additionalProperties !== undefined) {
         if (additionalProperties === false) return makeIssue(`Property "${key}" does not match additional properties schema.`)
         isKnown = true
-        const issue = checkInner(additionalProperties)
+        let issue = checkInner(additionalProperties)
+        if (isChecking(issue)) issue = yield* issue
         if (issue !== null) return issue
       }
       if (isKnown) seen?.keys.add(key)
@@ -318,20 +382,14 @@ class Run {
     if (unevaluatedProperties === undefined || seen === null) return null
     for (const key of keys) {
       if (seen.keys.has(key)) continue
-      if (this.checkNode(unevaluatedProperties, value[key], `${path}.${key}`, depth + 1, null) !== null)
+      if ((yield* this.checkNode(unevaluatedProperties, value[key], `${path}.${key}`, depth + 1, null)) !== null)
         return makeIssue(`Property "${key}" does not match unevaluated properties schema.`)
       seen.keys.add(key)
     }
     return null
   }
 
-  private checkItems(
-    schema: Schema,
-    value: readonly unknown[],
-    path: string,
-    depth: number,
-    seen: Seen | null,
-  ): SchemaIssue | null {
+  private *checkItems(schema: Schema, value: readonly unknown[], path: string, depth: number, seen: Seen | null): Checking {
     const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const { minItems, maxItems, uniqueItems, prefixItems, items, contains, unevaluatedItems } = schema
     if (typeof maxItems === 'number' && value.length > maxItems)
@@ -344,7 +402,8 @@ class Run {
     for (let at = 0; at < value.length; at++) {
       const part = at < first.length ? first[at] : rest
       if (part === undefined) break
-      const issue = this.checkNode(part, value[at], `${path}.${at}`, depth + 1, null)
+      let issue = this.checkPart(part, value[at], `${path}.${at}`, depth + 1)
+      if (isChecking(issue)) issue = yield* issue
       if (issue !== null) return issue
       if (seen !== null) seen.items = Math.max(seen.items, at + 1)
     }
@@ -352,7 +411,7 @@ class Run {
       const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1
       const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity
       let found = 0
-      for (const item of value) if (this.checkNode(contains, item, path, depth + 1, null) === null) found++
+      for (const item of value) if ((yield* this.checkNode(contains, item, path, depth + 1, null)) === null) found++
       if (found < least) return makeIssue('Array does not contain item matching schema.')
       if (found > most) return makeIssue(`Array may contain at most ${most} items matching schema. ${found} items were found.`)
     }
@@ -368,7 +427,7 @@ class Run {
     }
     if (unevaluatedItems === undefined || seen === null) return null
     for (let at = seen.items; at < value.length; at++)
-      if (this.checkNode(unevaluatedItems, value[at], `${path}.${at}`, depth + 1, null) !== null)
+      if ((yield* this.checkNode(unevaluatedItems, value[at], `${path}.${at}`, depth + 1, null)) !== null)
         return makeIssue('Items did not match unevaluated items schema.')
     seen.items = value.length
     return null

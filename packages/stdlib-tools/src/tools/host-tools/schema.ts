@@ -2,6 +2,7 @@
 // Schema; either way there is one JSON Schema (for scripts, models and the machine's checks) and one check (for the host's
 // own code, which then receives values with defaults and transformations applied). This module imports no schema library.
 
+import { walkInPieces } from './edge.js'
 import { SchemaCheck, SchemaLimitError } from './schema-check.js'
 
 export type JsonSchema = { readonly [key: string]: unknown }
@@ -123,7 +124,10 @@ function formatPath(path: readonly (PropertyKey | { readonly key: PropertyKey })
   return text
 }
 
-/** An interpreting check: it needs no code generation, so it runs under a strict content security policy. */
+/**
+ * An interpreting check: it needs no code generation, so it runs under a strict content security policy. Large values are checked in
+ * pieces.
+ */
 function makeJsonCheck(schema: JsonSchema): CompiledSchema['check'] {
   let read: SchemaCheck
   try {
@@ -133,7 +137,9 @@ function makeJsonCheck(schema: JsonSchema): CompiledSchema['check'] {
     throw new SchemaError(cause.message, { cause })
   }
   return (value) => {
-    const issue = read.check(value)
-    return issue === null ? { ok: true, value } : { ok: false, ...issue }
+    const walk = read.walk(value)
+    const result = (): CheckResult => (walk.issue === null ? { ok: true, value } : { ok: false, ...walk.issue })
+    const done = walkInPieces(walk)
+    return done instanceof Promise ? done.then(result) : result()
   }
 }
