@@ -421,7 +421,7 @@ describe('a large answer', () => {
 
   test('of a handler is checked in pieces, by a machine that was restored in the middle too', async () => {
     const define = `let tools = tool_define(tool_registry(), "t", "d", {parameters: {}, returns: {type: "array", items: {type: "object", properties: {id: {type: "integer"}}, required: ["id"]}}, handler: { args -> (1 to 12000).to_list().map({ id -> {id: id} }) }})\ntool_bind(tools)`
-    const runtime = createRuntime({ grants: ['*'], limits: { slice: 20_000 } })
+    const runtime = createRuntime({ grants: ['*'], limits: { sliceFuel: 20_000 } })
     const module = runtime.compile(source(`${define}\n${call}`), { strict: false })
     const taken: Promise<Uint8Array>[] = []
     let yields = 0

@@ -3,6 +3,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
+import type { RunEvent } from '../../host/events.js'
+import { MemoryJournal, encodeEntry } from '../../host/journal.js'
 import type { RuntimeOptions } from '../../host/runtime.js'
 import { MemoryTrace } from '../../host/trace/recorder.js'
 import { type HarnDict, fromPlain } from '@bridle/vm'
@@ -101,6 +103,20 @@ with_policies({approval_policy: {require_approval: ["*"]}}, { -> tool_call("door
   await runtime.start(module, { tracing: { sinks: [trace], required: true } }).result
   expect(trace.events.some(({ details }) => details?.['kind'] === 'approval.ask')).toBe(true)
   expect(JSON.stringify(trace.events)).not.toContain(SECRET)
+})
+
+test('a journal has what a replay needs, and an event what the host performs: the argument itself', async () => {
+  const journal = new MemoryJournal()
+  const events: RunEvent[] = []
+  const trace = new MemoryTrace()
+  const runtime = createRuntime(makeOptions({}))
+  const module = runtime.compile(`import { tool_call } from "std/tools"\ntool_call("door.enter", ${ARGS})\nreturn 1`)
+  const begun = { journal, onEvent: (event: RunEvent) => void events.push(event), tracing: { sinks: [trace], required: true } }
+  expect(await runtime.start(module, begun).result).toMatchObject({ status: 'done', value: 1 })
+  expect(journal.entries.map(encodeEntry).join()).toContain(SECRET)
+  expect(JSON.stringify(events.filter(({ type }) => type === 'effect'))).toContain(SECRET)
+  expect(JSON.stringify(trace.events)).not.toContain(SECRET)
+  expect(runtime.replay(module, journal.entries)).toMatchObject({ end: { kind: 'done', value: 1 } })
 })
 
 test.each([
