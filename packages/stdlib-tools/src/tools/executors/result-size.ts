@@ -4,7 +4,7 @@
 import { EdgeError, PlainSize } from '@bridle/vm'
 import type { EffectOutcome } from '@bridle/vm'
 import { makeFailedOutcome } from '../host-tools/errors.js'
-import { walkInPieces } from '../host-tools/edge.js'
+import { walkInPieces } from '../host-tools/piece-walk.js'
 
 /** Bytes: one for a character of text, 16 for each value. */
 export const MAX_RESULT_BYTES = 16 << 20

@@ -3,8 +3,9 @@
 
 import { DEFAULT_LIMITS, HarnFloat, MAX_EDGE_DEPTH } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
-import { awaitNextTurn } from '../../library/time/host-clock.js'
 import { describeCause } from '../executors/provider.js'
+import { walkInPieces } from './piece-walk.js'
+import type { PieceWalk } from './piece-walk.js'
 import type { JsonSchema } from './schema.js'
 
 /** Heap units of an object and of a slot. */
@@ -41,21 +42,6 @@ export function plainFromHostInPieces(value: unknown, schema?: JsonSchema, most?
   const walk = new HostWalk(value, schema, most)
   const done = walkInPieces(walk)
   return done instanceof Promise ? done.then(() => walk.plain) : walk.plain
-}
-
-/** Work over data that does a piece and says whether all is done. */
-export interface PieceWalk {
-  step(): boolean
-}
-
-/** Does all of it; others have their turn between two pieces. */
-export function walkInPieces(walk: PieceWalk): void | Promise<void> {
-  if (!walk.step()) return walkOn(walk)
-}
-
-async function walkOn(walk: PieceWalk): Promise<void> {
-  do await awaitNextTurn()
-  while (!walk.step())
 }
 
 /** A list or record that is being copied. */

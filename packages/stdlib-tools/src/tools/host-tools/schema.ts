@@ -2,7 +2,7 @@
 // Schema; either way there is one JSON Schema (for scripts, models and the machine's checks) and one check (for the host's
 // own code, which then receives values with defaults and transformations applied). This module imports no schema library.
 
-import { walkInPieces } from './edge.js'
+import { walkInPieces } from './piece-walk.js'
 import { SchemaCheck, SchemaLimitError } from './schema-check.js'
 
 export type JsonSchema = { readonly [key: string]: unknown }
