@@ -19,17 +19,32 @@ export interface Visitor {
 
 /** Visits `root` and everything below it, in source order. */
 export function walk(root: Node, visitor: Visitor): void {
-  const work: ({ readonly node: Node; readonly parent: Node | null } | { readonly left: Node })[] = [{ node: root, parent: null }]
-  for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    if ('left' in item) {
-      visitor.leave?.(item.left)
+  // Two lists instead of one of pairs, because trees are large and walked often. Without a parent: the node is left.
+  const nodes: Node[] = [root]
+  const parents: (Node | null | undefined)[] = [null]
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    const parent = parents.pop()
+    if (parent === undefined) {
+      visitor.leave?.(node)
       continue
     }
-    const { node, parent } = item
     const goOn = visitor.enter(node, parent)
-    work.push({ left: node })
+    if (visitor.leave !== undefined) {
+      nodes.push(node)
+      parents.push(undefined)
+    }
     if (goOn === false) continue
-    for (const child of listChildren(node).toReversed()) work.push({ node: child, parent: node })
+    const above = node
+    const first = nodes.length
+    forEachChild(node, (child) => {
+      nodes.push(child)
+      parents.push(above)
+    })
+    for (let low = first, high = nodes.length - 1; low < high; low++, high--) {
+      const child = nodes[low]!
+      nodes[low] = nodes[high]!
+      nodes[high] = child
+    }
   }
 }
 
