@@ -55,8 +55,10 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   }
   const span = tokenSpan(tokens, failure.position)
   const got = describeToken(source.text, tokens, failure.position, wantsName(what))
-  const hint = foreignWordHint(source.text, tokens, failure.position, what) ?? hintExpected(expected, what)
-  return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint })
+  const foreign = findForeignWord(source.text, tokens, failure.position, what)
+  const hint = foreign?.hint ?? hintExpected(expected, what)
+  const fix = foreign?.fix ?? findForeignOperator(source.text, tokens, failure.position)
+  return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint }, fix === null ? {} : { fix })
 }
 
 /** Formats a token for messages: `id(x)`, `int(5)`, `str(text)`, or its spelling. */
@@ -220,40 +222,67 @@ function previousToken(tokens: TokenStream, position: number): number {
   return tokens.units.charCodeAt(before) === TOKEN['\n'] ? before - 1 : before
 }
 
-const FOREIGN_WORDS: Readonly<Record<string, string>> = {
-  const: 'constants are declared with `let`',
-  function: 'functions are declared with `fn`',
-  func: 'functions are declared with `fn`',
-  def: 'functions are declared with `fn`',
-  switch: 'write `match value { pattern -> { … } }`',
-  elif: 'write `else if`',
-  elsif: 'write `else if`',
-  and: 'logical and is `&&`',
-  or: 'logical or is `||`',
-  not: 'logical not is `!`',
-  class: 'write `struct` for the data and `impl` for the methods',
-  async: 'write `spawn { … }` to run something beside the rest',
-  await: 'write `await(task)`',
-  loop: 'write `while true { … }`',
-  do: 'write `while condition { … }`',
-  unless: 'write `guard condition else { … }` or `if !condition { … }`',
-  null: 'the empty value is `nil`',
-  None: 'the empty value is `nil`',
+interface ForeignWord {
+  readonly hint: string
+  /** What to write in its place, where that is all there is to do. */
+  readonly instead?: string
 }
 
+const FOREIGN_WORDS: Readonly<Record<string, ForeignWord>> = {
+  const: { hint: 'constants are declared with `let`', instead: 'let' },
+  function: { hint: 'functions are declared with `fn`', instead: 'fn' },
+  func: { hint: 'functions are declared with `fn`', instead: 'fn' },
+  def: { hint: 'functions are declared with `fn`' },
+  switch: { hint: 'write `match value { pattern -> { … } }`' },
+  elif: { hint: 'write `else if`', instead: 'else if' },
+  elsif: { hint: 'write `else if`', instead: 'else if' },
+  and: { hint: 'logical and is `&&`', instead: '&&' },
+  or: { hint: 'logical or is `||`', instead: '||' },
+  not: { hint: 'logical not is `!`' },
+  class: { hint: 'write `struct` for the data and `impl` for the methods' },
+  async: { hint: 'write `spawn { … }` to run something beside the rest' },
+  await: { hint: 'write `await(task)`' },
+  loop: { hint: 'write `while true { … }`', instead: 'while true' },
+  do: { hint: 'write `while condition { … }`' },
+  unless: { hint: 'write `guard condition else { … }` or `if !condition { … }`' },
+  null: { hint: 'the empty value is `nil`', instead: 'nil' },
+  None: { hint: 'the empty value is `nil`', instead: 'nil' },
+}
+
+type Fix = NonNullable<Diagnostic['fix']>
+
 /** A keyword of another language at or just before the position explains more than a list of tokens. */
-function foreignWordHint(text: string, tokens: TokenStream, position: number, what: string): string | undefined {
-  if (!what.endsWith('newline)')) return undefined
+function findForeignWord(
+  text: string,
+  tokens: TokenStream,
+  position: number,
+  what: string,
+): { readonly hint: string; readonly fix: Fix | null } | null {
   for (const token of [position - 1, position]) {
     const unit = tokens.units.charCodeAt(token)
     if (unit !== TOKEN['<ident>'] && unit !== TOKEN['<Ident>'] && unit !== TOKEN.not) continue
-    const word = text.slice(tokens.starts[token], tokens.ends[token])
-    const hint = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined
-    if (hint !== undefined) return hint
+    const span = tokenSpan(tokens, token)
+    const word = text.slice(span.start, span.end)
+    const found = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word]! : null
+    // Inside a condition or a list only operators are words of other languages, and not names.
+    if (found === null || !(what.endsWith('newline)') || word === 'and' || word === 'or')) continue
+    return { hint: found.hint, fix: found.instead === undefined ? null : replaceSpan(span, found.instead) }
   }
-  if (tokens.units.charCodeAt(position) === TOKEN['('])
-    return 'only `name(…)` and `value.name(…)` are calls: bind the function to a name first'
-  return undefined
+  if (what.endsWith('newline)') && tokens.units.charCodeAt(position) === TOKEN['('])
+    return { hint: 'only `name(…)` and `value.name(…)` are calls: bind the function to a name first', fix: null }
+  return null
+}
+
+/** The third sign of `===` or `!==` is where the match fails. */
+function findForeignOperator(text: string, tokens: TokenStream, position: number): Fix | null {
+  const { start, end } = tokenSpan(tokens, position)
+  const written = text.slice(start - 2, end)
+  if (written !== '===' && written !== '!==') return null
+  return replaceSpan({ start: start - 2, end }, written.slice(0, 2))
+}
+
+function replaceSpan(span: Span, text: string): Fix {
+  return { title: `write \`${text}\``, edits: [{ span, text }] }
 }
 
 /** The other expected tokens, if they are few. */
