@@ -101,7 +101,7 @@ export async function performUntil(
 }
 
 function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
-  const run = launch({
+  const run = launchOrRefuse(launch, {
     ...more,
     rawResult: !json,
     onYield: () => stop.listen(),
@@ -116,6 +116,16 @@ function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: P
   })
   stop.onCancel = (reason) => run.cancel(reason)
   return run
+}
+
+/** Throws CommandError for a run that the host refuses to start. */
+function launchOrRefuse(launch: Performance['launch'], options: Partial<StartOptions>): Run {
+  try {
+    return launch(options)
+  } catch (cause) {
+    if (isToolError(cause)) throw new CommandError(cause.message)
+    throw cause
+  }
 }
 
 async function save(run: Run, file: string): Promise<Saved> {

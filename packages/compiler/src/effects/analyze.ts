@@ -1,7 +1,7 @@
 // Front door of effect analysis: a loaded program in, its manifest and the diagnostics about its contracts out. The analysis is
 // lazy, because most hosts do not ask for it.
 
-import type { Diagnostic, Program } from '@bridle/parser'
+import type { Diagnostic, Name, Program, Span } from '@bridle/parser'
 import type { ConstraintRules } from '../grants/constraints.js'
 import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
@@ -30,6 +30,21 @@ interface Analysis {
   /** Exports and loading unit of each module, by key. */
   readonly names: ReadonlyMap<string, ModuleNames>
   readonly loading: ReadonlyMap<string, Unit>
+}
+
+const HOST_PREFIX = 'host/'
+
+/** An import of functions of the embedding program. */
+export interface HostImport {
+  /** Key of the importing module. */
+  readonly from: string
+  /** Behind `host/`. */
+  readonly name: string
+  /** Of the path. */
+  readonly span: Span
+  /** Null for all of the module. */
+  readonly names: readonly Name[] | null
+  readonly isFound: boolean
 }
 
 export class EffectAnalysis {
@@ -82,6 +97,37 @@ export class EffectAnalysis {
         findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged, rules }))
     }
     return findings
+  }
+
+  /** Imports of modules `host/NAME`, in all files. */
+  get hostImports(): readonly HostImport[] {
+    return this.order.flatMap((module) =>
+      module.program.items.flatMap((item) => {
+        if (item.kind !== 'ImportDecl' || !item.path.startsWith(HOST_PREFIX)) return []
+        const found = module.imports.get(item.path)
+        const isFound = found !== undefined && found.kind !== 'error'
+        return [{ from: module.key, name: item.path.slice(HOST_PREFIX.length), span: item.pathSpan, names: item.names, isFound }]
+      }),
+    )
+  }
+
+  /** Whether the program may put a tool of that name into a registry, as far as its text says. */
+  mayDefineTool(name: string): boolean {
+    const { world, inference, entries } = this.work()
+    if (world.tools.has(name)) return true
+    const { units, tokens } = inference.reachable(entries)
+    // Lists of servers become registries.
+    return tokens.has('mcp.request') || [...world.dynamicTools].some((unit) => units.has(unit))
+  }
+
+  /** Why the program can reach a kind of effect: a place in the main file, null where it is none of this file's own. */
+  findCause(kind: string): Cause | null {
+    const { world, inference } = this.work()
+    for (const unit of world.units) {
+      const cause = unit.module === this.main.key ? inference.inferUnit(unit).tokens.get(kind) : undefined
+      if (cause !== undefined) return cause
+    }
+    return null
   }
 
   /** Effects of the program above the host's ceiling. */

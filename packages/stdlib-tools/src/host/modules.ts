@@ -187,11 +187,16 @@ function isImport(raw: unknown): raw is ProgramSources['imports'][number] {
   return [from, path, message].every((each) => typeof each === 'string') && (key === null || typeof key === 'string')
 }
 
+/** Those that are no part of the standard library. */
+export function withoutStdModules(modules: readonly ModuleSource[]): readonly ModuleSource[] {
+  return modules.filter(({ key }) => !key.startsWith(STD_KEY))
+}
+
 /** What a snapshot or a journal carries of the sources. */
 export function withoutStd(sources: ProgramSources): ProgramSources {
   return {
     ...sources,
-    modules: sources.modules.filter(({ key }) => !key.startsWith(STD_KEY)),
+    modules: withoutStdModules(sources.modules),
     imports: sources.imports.filter(([, path]) => !path.startsWith('std/')),
   }
 }

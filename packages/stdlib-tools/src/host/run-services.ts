@@ -24,6 +24,8 @@ import { withPropagation } from './trace/propagate.js'
 import type { TraceRecorder } from './trace/recorder.js'
 
 export interface Services {
+  /** Kinds of effect that somebody answers. */
+  readonly kinds: ReadonlySet<string>
   readonly perform: PerformEffect
   /** Closes every provider; failures of doing so are of no interest. */
   readonly close: () => Promise<void>
@@ -42,10 +44,21 @@ export function openServices(parts: RunParts, side: RunSide): Services {
   const providers = makeProviders(parts, side)
   for (const { secretValues } of providers) side.recorder?.keepSecret(secretValues ?? [])
   return {
+    kinds: new Set(makeProviderTable(providers).keys()),
     perform: makePerformer(parts, providers, side),
     close: async () => {
       await Promise.allSettled(providers.map(async (provider) => provider.close?.()))
     },
+  }
+}
+
+/** Throws what `checkProviders` throws; the run does not begin, so its providers are closed. */
+export function refuseUnprovided(services: Services, { checkProviders }: Pick<RunParts, 'checkProviders'>): void {
+  try {
+    checkProviders?.(services.kinds)
+  } catch (cause) {
+    void services.close()
+    throw cause
   }
 }
 

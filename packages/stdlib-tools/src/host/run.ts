@@ -22,7 +22,7 @@ import type { Budgets } from '../tools/policy/host-budgets.js'
 import type { ScriptTool } from '../tools/executors/index.js'
 import type { PendingResults } from '../tools/executors/pending.js'
 import type { RunAuthority } from './run-authority.js'
-import { openServices } from './run-services.js'
+import { openServices, refuseUnprovided } from './run-services.js'
 import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
 import { listToolSecrets } from './marked-secrets.js'
@@ -95,6 +95,8 @@ export interface RunParts {
   readonly bridge?: HostBridge | undefined
   /** A function: they are made with the first effect. */
   readonly providers: ProviderSources
+  /** Throws when the run needs kinds of effect that nobody provides. Providers are made before it begins then. */
+  readonly checkProviders?: (provided: ReadonlySet<string>) => void
   readonly authority: RunAuthority
   /** What the host allows of tools. */
   readonly ceiling: GrantCeiling
@@ -206,7 +208,9 @@ export class Run<Output = Plain> {
     const { recorder } = this
     if (recorder !== null) recorder.onLost = () => this.abort.abort(new Error(TRACE_LOST))
     // A trace has to know what is secret before its first call.
-    this.services = typeof parts.providers === 'function' && recorder === null ? null : this.openServices()
+    const isLate = typeof parts.providers === 'function' && recorder === null && parts.checkProviders === undefined
+    this.services = isLate ? null : this.openServices()
+    if (this.services !== null) refuseUnprovided(this.services, parts)
     this.driver = new Driver({
       machine: (answer) =>
         parts.machine(answer, {

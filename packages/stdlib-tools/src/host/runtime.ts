@@ -23,6 +23,7 @@ import type {
   CompileResult,
   EffectManifest,
   GrantDeclarations,
+  HostImport,
   Strictness,
 } from '@bridle/compiler'
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
@@ -41,6 +42,8 @@ import {
 import { guardBuiltin } from '../tools/policy/tool-policy.js'
 import { isSecurityLevel, findRunLevel } from '../tools/policy/security-level.js'
 import { checkLevel } from './level-guard.js'
+import { checkDeclarations, checkEffects } from './link-check.js'
+import type { LinkMode } from './link-check.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { modelFixtures } from '../agents/models/mock.js'
 import type { BuiltinFamily, BuiltinLists, LinkedProgram, Limits, Plain, Registry, TierOptions, Value } from '@bridle/vm'
@@ -76,6 +79,7 @@ import {
   findStdChunk,
   stdModule,
   withoutStd,
+  withoutStdModules,
   withoutStdTexts,
 } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
@@ -95,7 +99,7 @@ import type { ImportGrants, ToolGrants } from '../tools/policy/host-grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
 import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
-import { readHeldScopes, isSameData, joinAuthorities, joinLimits, runLimits, listWidenings } from './run-authority.js'
+import { makeGrants, readHeldScopes, isSameData, joinAuthorities, joinLimits, runLimits, listWidenings } from './run-authority.js'
 import type { Confinement, RunAuthority, RunLimits } from './run-authority.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from '../tools/host-tools/define.js'
@@ -143,6 +147,12 @@ export interface RuntimeOptions extends HostParts {
    * did not find is refused. True by default; false where the script has all the authority of whoever started it.
    */
   readonly enforceManifest?: boolean
+  /**
+   * What a start makes sure of before the first instruction: `declared` (the default) that every alias of a tool stands for a tool of the
+   * version asked for, and that the host offers what is imported from it; `strict` also that every effect of the manifest has a provider
+   * and a grant; `lazy` nothing (docs/embedding/host-tools.md).
+   */
+  readonly link?: LinkMode
   readonly limits?: Partial<Limits>
   /** What ints beyond ±2^53 are in results, where a start says nothing: `bigint` (the default, exact) or the nearest `number`. */
   readonly integers?: 'bigint' | 'number'
@@ -419,6 +429,9 @@ interface CompiledSchemas {
 
 const NO_SCHEMAS: CompiledSchemas = { input: null, output: null }
 
+/** The extension has no other way to declare an alias, or the version of a tool. */
+const MENTIONS_TOOLS = /\b(?:use\s+tool|grant)\b/
+
 /** A compiled program, good for any number of runs. */
 export class Module<Types extends ProgramTypes = ProgramTypes> {
   /** For TypeScript only; there is no such value. */
@@ -470,6 +483,28 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
   /** What the program can reach: effects, tools and grants of each function and of the whole. Runs are held to it. */
   get manifest(): EffectManifest {
     return this.analysis.manifest
+  }
+
+  /** Whether its texts can have aliases of tools or imports from the host, seen without compiling them. */
+  get declaresTools(): boolean {
+    const { entry, modules, imports } = this.sources
+    if (imports.some(([, path]) => path.startsWith('host/'))) return true
+    return [entry, ...withoutStdModules(modules)].some(({ text }) => MENTIONS_TOOLS.test(text))
+  }
+
+  get hostImports(): readonly HostImport[] {
+    return this.analysis.hostImports
+  }
+
+  /** Where the program can reach a kind of effect; the beginning of the file for what only its modules reach. */
+  findCause(kind: string): { readonly text: string; readonly file: SourceFile; readonly span: Diagnostic['span'] } {
+    const { text, span } = this.analysis.findCause(kind) ?? { text: 'a module that it imports', span: { start: 0, end: 0 } }
+    return { text, span, file: this.files.get(this.file)! }
+  }
+
+  /** Whether the program may put a tool of that name into a registry of its own. */
+  mayDefineTool(name: string): boolean {
+    return this.analysis.mayDefineTool(name)
   }
 
   /** Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. */
@@ -589,7 +624,11 @@ export class Runtime {
     return module
   }
 
-  /** Raises ToolError `security_violation` where the manifest of the program shows what `securityLevel` does not allow. */
+  /**
+   * Raises ToolError `not_registered` or `version_mismatch` where the host does not have what the program declares, with `link: 'strict'`
+   * `provider_unavailable` or `policy_violation` where it does not allow what the program can reach, and
+   * `security_violation` where its manifest shows what `securityLevel` does not allow.
+   */
   start<Types extends ProgramTypes = AnyProgram>(
     module: Module<Types>,
     options: StartOptions<InputOfProgram<Types>> = {},
@@ -599,6 +638,10 @@ export class Runtime {
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const authority = this.makeAuthority(options)
     const level = findRunLevel(authority.scopes)
+    if (this.options.link !== 'lazy') {
+      const hasResolver = this.options.resolve !== undefined
+      checkDeclarations(module, { host: this.host, hasBridge: options.bridge !== undefined, hasResolver })
+    }
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
     const run = this.launch(
       module,
@@ -953,6 +996,9 @@ export class Runtime {
       guard: !authority.isHeld
         ? null
         : { manifest: () => module.manifest, added: this.listKinds(options.epilogue), names: this.hostNames },
+      ...(begin.kind !== 'start' || own.link !== 'strict'
+        ? {}
+        : { checkProviders: (provided) => checkEffects(module, provided, makeGrants(authority)) }),
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,

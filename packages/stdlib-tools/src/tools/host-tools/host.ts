@@ -129,6 +129,13 @@ export class Host {
     return new Set([...families, ...Object.keys(this.functions)])
   }
 
+  /** What scripts can import from the module `host/NAME`; nothing when there is no such module. */
+  listModuleNames(name: string): readonly string[] {
+    const tools = [...this.tools.values()].map((tool) => splitName(tool.name))
+    const locals = tools.flatMap(({ module, local }) => (module === name && isName(local) ? [local] : []))
+    return [...locals, ...Object.keys(Object.hasOwn(this.functions, name) ? this.functions[name]! : {})]
+  }
+
   /** Source of the module `host/NAME`, null when the host has nothing under that name. */
   moduleSource(name: string): string | null {
     const parts: string[] = []
