@@ -41,8 +41,6 @@ interface LinkProblem {
 
 /** Raises ToolError `not_registered` or `version_mismatch` with all declarations that this host cannot meet. */
 export function checkDeclarations(module: Module, parts: LinkHost): void {
-  // Most programs declare nothing; those that were compiled before are not compiled again to find that out.
-  if (!module.declaresTools) return
   const problems = [...module.grants].flatMap(([key, { aliases, scoped }]) => {
     const file = module.files.get(key)
     if (file === undefined) return []

@@ -183,7 +183,7 @@ describe('functions of the host', () => {
   })
 
   test('nothing under that name', async () => {
-    expect(await runToOutput('import "host/nothing"')).toBe(
+    expect(await runToOutput('import "host/nothing"', { link: 'lazy' })).toBe(
       "! Runtime error: Import error: cannot read 'host/nothing': the host offers nothing under this name (line 1)",
     )
   })

@@ -489,7 +489,8 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
   get declaresTools(): boolean {
     const { entry, modules, imports } = this.sources
     if (imports.some(([, path]) => path.startsWith('host/'))) return true
-    return [entry, ...withoutStdModules(modules)].some(({ text }) => MENTIONS_TOOLS.test(text))
+    const own = modules.length === 0 ? [] : withoutStdModules(modules)
+    return [entry, ...own].some(({ text }) => MENTIONS_TOOLS.test(text))
   }
 
   get hostImports(): readonly HostImport[] {
@@ -638,19 +639,27 @@ export class Runtime {
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const authority = this.makeAuthority(options)
     const level = findRunLevel(authority.scopes)
-    if (this.options.link !== 'lazy') {
+    // Most programs declare nothing; those that were compiled before are not compiled again to find that out.
+    if (this.options.link !== 'lazy' && module.declaresTools) {
       const hasResolver = this.options.resolve !== undefined
       checkDeclarations(module, { host: this.host, hasBridge: options.bridge !== undefined, hasResolver })
     }
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
-    const run = this.launch(
-      module,
-      { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
-      { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
-      this.keeper === null ? options : { ...options, journal: this.keeper.begin(runId, options.journal) },
-    )
-    // The caller says the type, or a schema makes sure of it.
-    return run as Run<OutputOfProgram<Types>>
+    const journal = this.keeper === null ? options.journal : this.keeper.begin(runId, options.journal)
+    try {
+      const run = this.launch(
+        module,
+        { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
+        { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
+        journal === undefined ? options : { ...options, journal },
+      )
+      // The caller says the type, or a schema makes sure of it.
+      return run as Run<OutputOfProgram<Types>>
+    } catch (cause) {
+      // A run that does not begin keeps no lease.
+      if (this.keeper !== null) journal?.close?.()
+      throw cause
+    }
   }
 
   /**
