@@ -6,7 +6,7 @@
 import { findClosest } from '@bridle/parser'
 import type { SourceFile, Span } from '@bridle/parser'
 import { satisfiesVersion } from '@bridle/compiler/grants'
-import type { ToolAlias } from '@bridle/compiler'
+import type { EffectManifest, GrantDeclarations, HostImport, ToolAlias } from '@bridle/compiler'
 import type { EffectKind, Plain } from '@bridle/vm'
 import { EFFECTS } from '../library/effects/index.js'
 import type { ToolErrorCode } from '../library/tool-errors.js'
@@ -15,13 +15,22 @@ import { getEntryFacts, toHostEntry } from '../tools/definitions/entry.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import type { Host } from '../tools/host-tools/host.js'
 import type { Grants } from './authority.js'
-import type { Module } from './runtime.js'
 
 /**
  * What `start` makes sure of: `declared` (the default) aliases of tools, their versions and imports from the host; `strict` also a provider
  * and a grant for every effect of the manifest; `lazy` nothing, so that each is an error at its place in the run.
  */
 export type LinkMode = 'declared' | 'strict' | 'lazy'
+
+/** What is asked of a program: a compiled Module. */
+export interface DeclaringProgram {
+  readonly files: ReadonlyMap<string, SourceFile>
+  readonly grants: ReadonlyMap<string, GrantDeclarations>
+  readonly manifest: EffectManifest
+  readonly hostImports: readonly HostImport[]
+  mayDefineTool(name: string): boolean
+  findCause(kind: string): { readonly text: string; readonly file: SourceFile; readonly span: Span }
+}
 
 export interface LinkHost {
   readonly host: Host
@@ -40,7 +49,7 @@ interface LinkProblem {
 }
 
 /** Raises ToolError `not_registered` or `version_mismatch` with all declarations that this host cannot meet. */
-export function checkDeclarations(module: Module, parts: LinkHost): void {
+export function checkDeclarations(module: DeclaringProgram, parts: LinkHost): void {
   const problems = [...module.grants].flatMap(([key, { aliases, scoped }]) => {
     const file = module.files.get(key)
     if (file === undefined) return []
@@ -58,7 +67,7 @@ export function checkDeclarations(module: Module, parts: LinkHost): void {
 }
 
 /** Raises ToolError `provider_unavailable` or `policy_violation` with all effects of the manifest that this run cannot have. */
-export function checkEffects(module: Module, provided: ReadonlySet<string>, grants: Grants): void {
+export function checkEffects(module: DeclaringProgram, provided: ReadonlySet<string>, grants: Grants): void {
   const kinds = module.manifest.script.kinds.filter((kind): kind is EffectKind => Object.hasOwn(EFFECTS, kind))
   refuse(
     kinds.flatMap((kind) => {
@@ -77,7 +86,7 @@ export function checkEffects(module: Module, provided: ReadonlySet<string>, gran
 }
 
 function findAliasProblems(
-  module: Module,
+  module: DeclaringProgram,
   { host, hasBridge }: LinkHost,
   { name, tool, server, version, grant, span }: ToolAlias,
   file: SourceFile,
@@ -121,7 +130,7 @@ function findVersionProblem(
   return [makeProblem('version_mismatch', message, file, span)]
 }
 
-function findImportProblems(module: Module, { host, hasResolver }: LinkHost): readonly LinkProblem[] {
+function findImportProblems(module: DeclaringProgram, { host, hasResolver }: LinkHost): readonly LinkProblem[] {
   return module.hostImports.flatMap(({ from, name: path, span, names, isFound }) => {
     const file = module.files.get(from)
     if (file === undefined) return []
