@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { MANIFEST_NAME, readManifest } from '@bridle/stdlib-tools/node'
+import { MANIFEST_NAME, ManifestError, readManifest } from '@bridle/stdlib-tools/node'
 import { z } from 'zod'
 import { CommandError } from './errors.js'
 
@@ -64,11 +64,20 @@ export const NO_CONFIG: Config = { ...schema.parse({}), path: null }
 export function loadConfig(path: string): Config {
   const manifest = findManifestAbove(resolve(path))
   if (manifest === null) return NO_CONFIG
-  const { tables } = readManifest(manifest, readFileSync(manifest, 'utf8'))
+  const tables = readTables(manifest)
   const parsed = schema.safeParse(tables)
   if (parsed.success) return { ...parsed.data, path: manifest }
   const issue = parsed.error.issues[0]!
   throw new CommandError(`${manifest}: ${issue.path.map(String).join('.')}: ${issue.message}`)
+}
+
+function readTables(manifest: string): { readonly [name: string]: unknown } {
+  try {
+    return readManifest(manifest, readFileSync(manifest, 'utf8')).tables
+  } catch (cause) {
+    if (cause instanceof ManifestError) throw new CommandError(cause.message)
+    throw cause
+  }
 }
 
 function findManifestAbove(path: string): string | null {
