@@ -44,11 +44,11 @@ test('an executor touches three source files, and types name the table that lack
   const module = 'packages/stdlib-tools/src/tools/executors/pigeon.ts'
   tree.create(
     module,
-    `import { result } from './executor.js'
+    `import { makeResult } from './executor.js'
 import type { Executor } from './executor.js'
 
 export function pigeonExecutor(): Executor {
-  return { name: 'pigeon', call: (call) => result(\`\${call.tool} flew to \${call.target.loft ?? 'nowhere'}\`), isReadOnly: () => false }
+  return { name: 'pigeon', call: (call) => makeResult(\`\${call.tool} flew to \${call.target.loft ?? 'nowhere'}\`), isReadOnly: () => false }
 }
 `,
   )

@@ -18,7 +18,7 @@ export type Resolution =
       readonly key: string
       readonly text: string
       /** The module as it was compiled before, null for one of another build; then `text` may be read from somewhere when asked for. */
-      readonly compiled?: () => CompiledModule | null
+      readonly readCompiled?: () => CompiledModule | null
     }
   /** `message` is the text of the error, such as `Import error: cannot read 'x': …`. */
   | { readonly kind: 'error'; readonly message: string }
@@ -235,7 +235,7 @@ class Loader {
 
   /** The module as it was compiled before, if all that it uses is as it was then. */
   private findCompiled(found: Extract<Resolution, { kind: 'source' }>): CompiledModule | null {
-    const compiled = found.compiled?.() ?? null
+    const compiled = found.readCompiled?.() ?? null
     const { hasBuiltin } = this.options
     if (compiled === null || (hasBuiltin !== undefined && !compiled.chunk.builtins.every((name) => hasBuiltin(name)))) return null
     const isWhole = compiled.imports.every(({ path, key, fingerprint }) => {

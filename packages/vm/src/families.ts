@@ -95,7 +95,7 @@ export { END, HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter, Harn
 export { Keyed, makeBlankSlots } from './values/keyed.js'
 export { HarnList } from './values/list.js'
 export { lookup } from './values/lookup.js'
-export { SHORT_TEXT, UNITS_A_THROW, keep, visit, work } from './values/meter.js'
+export { SHORT_TEXT, UNITS_A_THROW, countUnitsDone, keep, visit, work } from './values/meter.js'
 export { TooDeepError, fromPlain, toPlain } from './values/plain.js'
 export { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange, err, ok } from './values/scalars.js'
 export { HarnSet, makeStructuralKey } from './values/set.js'

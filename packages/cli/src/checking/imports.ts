@@ -88,7 +88,7 @@ export class ModuleFinder {
   /** The interface of a module that was compiled before; its text is not looked at. */
   private findCompiled(path: string, from: string): ImportedInterface | null {
     const found = this.resolve(path, from)
-    return found.kind === 'error' ? null : (found.compiled?.()?.interface ?? null)
+    return found.kind === 'error' ? null : (found.readCompiled?.()?.interface ?? null)
   }
 
   private resolve(path: string, from: string): Resolution {

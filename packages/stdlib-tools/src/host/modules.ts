@@ -52,8 +52,10 @@ export function stdModule(path: string, added: ReadonlyMap<string, string>): Res
 /** Compiled modules by what they are stored as: compilers of one process share them. */
 const read = new WeakMap<StoredModule, { readonly module: CompiledModule | null }>()
 
+type SourceResolution = Extract<Resolution, { kind: 'source' }>
+
 /** A module of the embedded table: its text is read for whoever looks into it, its code for whoever compiles. */
-class StdModule {
+class StdModule implements SourceResolution {
   readonly kind = 'source'
   readonly key: string
   private readonly name: string
@@ -69,7 +71,7 @@ class StdModule {
     return findStdText(this.name) ?? ''
   }
 
-  readonly getCompiled = (): CompiledModule | null => {
+  readonly readCompiled = (): CompiledModule | null => {
     let known = read.get(this.stored)
     if (known === undefined) read.set(this.stored, (known = { module: readStoredModule(this.stored) }))
     return known.module
@@ -80,15 +82,15 @@ class StdModule {
 export function findStdChunk(key: string, added: ReadonlyMap<string, string>): ModuleChunk | null {
   if (!key.startsWith(STD_KEY)) return null
   const found = stdModule(`std/${key.slice(STD_KEY.length, -'.harn'.length)}`, added)
-  return found.kind === 'source' ? (found.compiled?.()?.chunk ?? null) : null
+  return found.kind === 'source' ? (found.readCompiled?.()?.chunk ?? null) : null
 }
 
 /** What a program says of a standard module: the key; text and hash for whoever asks. */
 class StdSource implements ModuleSource {
   readonly key: string
-  private readonly found: Extract<Resolution, { kind: 'source' }>
+  private readonly found: SourceResolution
 
-  constructor(found: Extract<Resolution, { kind: 'source' }>) {
+  constructor(found: SourceResolution) {
     this.key = found.key
     this.found = found
   }
@@ -98,7 +100,7 @@ class StdSource implements ModuleSource {
   }
 
   get hash(): string {
-    return this.found.compiled?.()?.chunk.fingerprint ?? this.text
+    return this.found.readCompiled?.()?.chunk.fingerprint ?? this.text
   }
 }
 
@@ -118,7 +120,7 @@ export class SourceCollector {
   readonly resolve = (path: string, from: string): Resolution => {
     const found = this.find(path, from)
     if (found.kind === 'source')
-      this.modules.set(found.key, found.compiled === undefined ? { key: found.key, text: found.text } : new StdSource(found))
+      this.modules.set(found.key, found.readCompiled === undefined ? { key: found.key, text: found.text } : new StdSource(found))
     this.imports.set(JSON.stringify([from, path]), [
       from,
       path,

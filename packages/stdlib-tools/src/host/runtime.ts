@@ -584,7 +584,7 @@ export class Runtime {
   /** With schemas of input and result: starts are refused whose input does not fit, and a result that does not is a failure. */
   compile<const S extends ProgramSchemas>(source: string, settings: CompileSettings & S): Module<TypesOf<S>>
   compile(source: string, { input, output, ...settings }: CompileSettings & ProgramSchemas = {}): Module {
-    const module = this.compiled(source, settings)
+    const module = this.compileText(source, settings)
     if (input === undefined && output === undefined) return module
     return module.withSchemas({
       input: input === undefined ? null : compileSchema(input),
@@ -601,7 +601,7 @@ export class Runtime {
     return found.diagnostics
   }
 
-  private compiled(source: string, settings: CompileSettings): Module {
+  private compileText(source: string, settings: CompileSettings): Module {
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
     const keeping = this.findKeeping(settings)
     const kept = keeping === null ? null : this.findKeptModule(entry, keeping)
@@ -739,7 +739,7 @@ export class Runtime {
     source: string | Module<Types>,
     options: StartOptions<InputOfProgram<Types>> & CompileSettings = {},
   ): Promise<OutputOfProgram<Types>> {
-    const module = typeof source === 'string' ? this.compile<Types>(source, options) : source
+    const module = typeof source === 'string' ? (this.compileText(source, options) as Module<Types>) : source
     return valueOf(await this.start(module, options).result)
   }
 

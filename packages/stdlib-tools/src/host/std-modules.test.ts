@@ -74,7 +74,7 @@ test('importing a module does not read its text', () => {
         read.push(path)
         return found.text
       },
-      ...(found.compiled === undefined ? {} : { compiled: found.compiled }),
+      ...(found.readCompiled === undefined ? {} : { readCompiled: found.readCompiled }),
     }
   }
   const { program, files } = compileProgram(

@@ -1,6 +1,7 @@
 // The template language: text → tree. Two layers: this file cuts the text into directives and nests them;
-// expressions inside a directive are read by template-expression.ts.
+// expressions inside a directive are read by expression.ts.
 
+import { countUnitsDone, work } from '@bridle/vm/families'
 import { ExpressionError, readExpression, readInclude } from './expression.js'
 import type { Expression } from './expression.js'
 
@@ -52,14 +53,19 @@ type Piece =
 
 /** Trees kept; they depend on the text alone. */
 const CACHE_SIZE = 64
-const cache = new Map<string, readonly Node[]>()
+const cache = new Map<string, { readonly tree: readonly Node[]; readonly units: number }>()
 
+/** Costs the same whether the tree was kept or not: what another run rendered must not change what this one pays. */
 export function parseTemplate(text: string): readonly Node[] {
   const known = cache.get(text)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    work(known.units)
+    return known.tree
+  }
+  const before = countUnitsDone()
   const tree = new TreeBuilder(cut(text)).parseWhole()
   if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
-  cache.set(text, tree)
+  cache.set(text, { tree, units: countUnitsDone() - before })
   return tree
 }
 
