@@ -70,10 +70,10 @@ describe('adding', { timeout: 180_000 }, () => {
     tree.insert(
       'packages/compiler/src/lint/expressions.ts',
       "      if (expr.callee.text === 'llm_call'",
-      "      if (expr.callee.text === 'add') context.report('L099', expr.callee.span, { name: 'add' })\n",
+      "      if (expr.callee.text === 'added') context.report('L099', expr.callee.span, { name: 'added' })\n",
     )
-    tree.create('conformance/lint/additions/call.harn', 'fn add(a, b) {\n  return a + b\n}\n\nprintln(add(1, 2))\n')
-    tree.create('conformance/lint/additions/call.findings', '5:9 warning[call-of-addition] add is an addition\n')
+    tree.create('conformance/lint/additions/call.harn', 'fn added(a, b) {\n  return a + b\n}\n\nprintln(added(1, 2))\n')
+    tree.create('conformance/lint/additions/call.findings', '5:9 warning[call-of-addition] added is an addition\n')
     generate('docs')
 
     expect(runScript('additions/call')).toContain('1 passed, 0 failed')
