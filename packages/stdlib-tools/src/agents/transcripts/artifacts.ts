@@ -1,28 +1,26 @@
-// Artifacts: pieces of context with kind, text, priority and lineage, in one shape; shorthands for the
-// kinds that agents make, selection within limits, and their rendering for a prompt.
+// Artifacts: pieces of context with kind, text, priority and lineage, in one shape, selection within limits, and their rendering for a
+// prompt. artifacts.harn is what the builtins do.
 
 import {
   HarnDict,
   HarnFloat,
   HarnList,
   builtin,
+  chargeArguments,
   display,
-  failRuntime,
-  runHere,
-  payInSlice,
   isInt,
   lookup,
-  makeScripts,
   stringifyJson,
   toUtf8,
-  callLibrary,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { assembleContext } from './assemble-context.js'
-import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { contextPrimitives } from './assemble-context.js'
+import { listDicts } from './shape.js'
 import { diffLines } from '../../library/formats/line-diff.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 
 const TEXT = { type: 'text' } as const
 
@@ -62,7 +60,7 @@ const PRIORITIES: readonly (readonly [priority: number, kinds: readonly string[]
   [50, ['command_result']],
 ]
 
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   return Math.ceil(toUtf8(text).length / 4)
 }
 
@@ -70,52 +68,20 @@ function findDefaultPriority(kind: string): number {
   return PRIORITIES.find(([, kinds]) => kinds.includes(kind))?.[0] ?? 40
 }
 
-/** The payload as an artifact in its one shape. */
-export function* normalizeArtifact(payload: Value): Script<HarnDict> {
+/** Of reading one artifact, beside its size. */
+const ARTIFACT_UNITS = 30
+
+/** The payload as an artifact in its one shape; what it does not say of id and time stays nil. */
+function readArtifact(payload: Value): HarnDict {
   const record = readRecord(recordData(payload), 'orchestration', 'ArtifactRecord', ARTIFACT)
   const given = display(record.get('kind') ?? '')
   const kind = Object.hasOwn(ALIASES, given) ? ALIASES[given]! : given
   const text = record.get('text') ?? null
-  const result = record.copy()
-  result.set('_type', 'artifact')
-  result.set('kind', kind)
-  result.set('id', record.get('id') ?? `artifact_${yield* makeTimeOrderedId()}`)
-  result.set('created_at', record.get('created_at') ?? (yield* readSecondsText()))
-  result.set('priority', record.get('priority') ?? findDefaultPriority(kind))
-  result.set('estimated_tokens', record.get('estimated_tokens') ?? (text === null ? null : estimateTokens(display(text))))
-  if (kind === 'handoff') {
-    const handoff = yield* callLibrary('agents/transcripts/handoff', 'complete_handoff', record.get('data') ?? null)
-    if (handoff === null) return failRuntime('artifact handoff data must contain a valid handoff payload')
-    result.set('data', handoff)
-  }
-  return result
-}
-
-/** Artifacts that are read in one go, and what reading one takes. */
-const AT_ONCE = 128
-const ARTIFACT_UNITS = 30
-
-export function* normalizeArtifacts(given: Value): Script<HarnDict[]> {
-  if (given === null) return []
-  if (!(given instanceof HarnList)) return failRuntime('expected artifact list or nil')
-  const artifacts: HarnDict[] = []
-  for (const item of given.view()) {
-    artifacts.push(yield* normalizeArtifact(item))
-    if (artifacts.length % AT_ONCE === 0) yield* payInSlice(AT_ONCE * ARTIFACT_UNITS)
-  }
-  return artifacts
-}
-
-// ------------------------------------------------------------------------------------------------------------ shorthands
-
-interface Draft {
-  readonly kind: string
-  readonly title: string | null
-  readonly text: string | null
-  readonly data: Value
-  readonly metadata?: HarnDict
-  readonly lineage?: readonly Value[]
-  readonly more?: Readonly<Record<string, Value>>
+  record.set('_type', 'artifact')
+  record.set('kind', kind)
+  record.set('priority', record.get('priority') ?? findDefaultPriority(kind))
+  record.set('estimated_tokens', record.get('estimated_tokens') ?? (text === null ? null : estimateTokens(display(text))))
+  return record
 }
 
 function toDict(value: Value | undefined): HarnDict {
@@ -125,221 +91,6 @@ function toDict(value: Value | undefined): HarnDict {
 function toText(value: Value): string {
   const data = recordData(value)
   return typeof data === 'string' ? data : stringifyJson(data, { interchange: true })
-}
-
-function makeSummary(summary: Value | undefined): string | null {
-  const text = (summary ?? null) === null ? '' : toText(summary!)
-  return text === '' ? null : text
-}
-
-/** A draft with what the script adds to it; metadata of both are kept. */
-function* finishDraft(draft: Draft, extra: Value): Script<HarnDict> {
-  if (extra !== null && !(extra instanceof HarnDict)) return failRuntime('artifact helper options must be a dict or nil')
-  const more = toDict(extra)
-  const payload = HarnDict.of({
-    kind: draft.kind,
-    title: draft.title,
-    text: draft.text,
-    data: draft.data,
-    lineage: new HarnList([...(draft.lineage ?? [])]),
-    ...draft.more,
-  }).merged(more)
-  payload.set('metadata', (draft.metadata ?? new HarnDict()).merged(toDict(more.get('metadata'))))
-  return yield* normalizeArtifact(payload)
-}
-
-interface Target {
-  /** How titles name it: by its own title, else its id. */
-  readonly name: string
-  readonly facts: HarnDict
-  /** The target's own lineage and the target. */
-  readonly lineage: readonly Value[]
-}
-
-/** Facts about the artifact that another one is about. */
-function* readTarget(value: Value): Script<Target> {
-  const target = yield* normalizeArtifact(value)
-  const id = target.get('id') ?? null
-  const facts = HarnDict.of({ target_artifact_id: id, target_kind: target.get('kind') ?? null })
-  const name = display(target.get('title') ?? id)
-  return { name, facts, lineage: [...(target.get('lineage') as HarnList).view(), id] }
-}
-
-const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>>> = {
-  *artifact_apply_intent(target, intent, extra) {
-    const { name, facts, lineage } = yield* readTarget(target!)
-    return yield* finishDraft(
-      {
-        kind: 'apply_intent',
-        title: `${display(intent!)} ${name}`,
-        text: display(intent!),
-        data: facts.with('intent', intent!),
-        metadata: facts,
-        lineage,
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_command_result(command, output, extra) {
-    const name = display(command!)
-    return yield* finishDraft(
-      {
-        kind: 'command_result',
-        title: name,
-        text: toText(output!),
-        data: HarnDict.of({ command: name, output: recordData(output!) }),
-        metadata: HarnDict.of({ command: name }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_derive(parent, kind, extra) {
-    const from = yield* normalizeArtifact(parent!)
-    const id = from.get('id') ?? null
-    const text = toDict(extra).get('text') ?? null
-    const child = from.copy()
-    child.set('id', `${display(id)}_derived`)
-    child.set('kind', (kind ?? null) === null ? '' : display(kind!))
-    child.set('lineage', new HarnList([...(from.get('lineage') as HarnList).view(), id]))
-    if (typeof text === 'string') child.set('text', text)
-    return yield* normalizeArtifact(child)
-  },
-  *artifact_diff(path, before, after, extra) {
-    const [name, old, fresh] = [toText(path!), toText(before!), toText(after!)]
-    yield* runHere((ctx) => ctx.charge((old.length + fresh.length) >> 2))
-    const text = `--- a/${name}\n+++ b/${name}\n${diffLines(old, fresh)}\n`
-    return yield* finishDraft(
-      {
-        kind: 'diff',
-        title: `diff ${name}`,
-        text,
-        data: HarnDict.of({ path: name, before: old, after: fresh }),
-        metadata: HarnDict.of({ path: name }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_diff_review(target, summary, extra) {
-    const { name, facts, lineage } = yield* readTarget(target!)
-    return yield* finishDraft(
-      {
-        kind: 'diff_review',
-        title: `review ${name}`,
-        text: makeSummary(summary),
-        data: facts,
-        metadata: facts,
-        lineage,
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_editor_selection(path, text, extra) {
-    const [name, body] = [display(path!), toText(text!)]
-    return yield* finishDraft(
-      {
-        kind: 'editor_selection',
-        title: `selection ${name}`,
-        text: body,
-        data: HarnDict.of({ path: name, text: body }),
-        metadata: HarnDict.of({ path: name }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_git_diff(diff, extra) {
-    return yield* finishDraft(
-      { kind: 'git_diff', title: 'git diff', text: toText(diff!), data: HarnDict.of({ diff: toText(diff!) }) },
-      extra ?? null,
-    )
-  },
-  *artifact_patch_proposal(target, patch, extra) {
-    const { name, facts, lineage } = yield* readTarget(target!)
-    return yield* finishDraft(
-      {
-        kind: 'patch_proposal',
-        title: `patch for ${name}`,
-        text: toText(patch!),
-        data: facts.with('patch', recordData(patch!)),
-        metadata: facts,
-        lineage,
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_review_decision(target, decision, extra) {
-    const { name, facts, lineage } = yield* readTarget(target!)
-    const withDecision = facts.with('decision', display(decision!))
-    return yield* finishDraft(
-      {
-        kind: 'review_decision',
-        title: `${display(decision!)} ${name}`,
-        text: display(decision!),
-        data: withDecision,
-        metadata: withDecision,
-        lineage,
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_test_result(title, text, extra) {
-    return yield* finishDraft(
-      {
-        kind: 'test_result',
-        title: display(title!),
-        text: toText(text!),
-        data: HarnDict.of({ title: title!, text: toText(text!) }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_verification_bundle(title, checks, extra) {
-    return yield* finishDraft(
-      {
-        kind: 'verification_bundle',
-        title: display(title!),
-        text: toText(checks!),
-        data: HarnDict.of({ title: title!, checks: recordData(checks!) }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_verification_result(title, text, extra) {
-    return yield* finishDraft(
-      {
-        kind: 'verification_result',
-        title: display(title!),
-        text: toText(text!),
-        data: HarnDict.of({ title: title!, text: toText(text!) }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_workspace_file(path, content, extra) {
-    const [name, body] = [display(path!), toText(content!)]
-    return yield* finishDraft(
-      {
-        kind: 'workspace_file',
-        title: name,
-        text: body,
-        data: HarnDict.of({ path: name, content: body }),
-        metadata: HarnDict.of({ path: name }),
-      },
-      extra ?? null,
-    )
-  },
-  *artifact_workspace_snapshot(paths, summary, extra) {
-    const facts = HarnDict.of({ paths: recordData(paths!) })
-    return yield* finishDraft(
-      {
-        kind: 'workspace_snapshot',
-        title: 'workspace snapshot',
-        text: makeSummary(summary),
-        data: facts,
-        metadata: facts,
-      },
-      extra ?? null,
-    )
-  },
 }
 
 // ------------------------------------------------------------------------------------------------------------- selection
@@ -410,36 +161,43 @@ function renderArtifact(artifact: HarnDict, asJson: boolean): string {
   ].join('\n')
 }
 
-/** The artifacts that a policy lets through, as records and as text for a prompt. */
-export function* buildContext(
-  artifacts: Value,
-  policy: Value,
-): Script<{ readonly chosen: readonly HarnDict[]; readonly text: string }> {
-  const rules = toDict(policy)
-  const chosen = selectArtifacts(yield* normalizeArtifacts(artifacts), rules)
-  const asJson = rules.get('render') === 'json'
-  return { chosen, text: chosen.map((artifact) => renderArtifact(artifact, asJson)).join('\n\n') }
-}
+// ---------------------------------------------------------------------------------------------------------------- builtins
 
-const machine = makeScripts('artifacts.script', {
-  ...SHORTHANDS,
-  *make(payload) {
-    return yield* normalizeArtifact(payload!)
-  },
-  *select(artifacts, policy) {
-    return new HarnList(selectArtifacts(yield* normalizeArtifacts(artifacts ?? null), toDict(policy)))
-  },
-  *context(artifacts, policy) {
-    return (yield* buildContext(artifacts ?? null, policy ?? null)).text
-  },
-  *assemble(options) {
-    if (!(options instanceof HarnDict))
-      return failRuntime('assemble_context: first argument must be an options dict with `artifacts`')
-    return yield* assembleContext(options, (given) => normalizeArtifacts(given))
-  },
-})
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__artifact_record(payload: any) -> dict',
+    'The payload as an artifact; what it does not say of id and time is nil.',
+    (ctx, payload) => {
+      ctx.charge(ARTIFACT_UNITS)
+      chargeArguments(ctx, [payload!])
+      return readArtifact(payload!)
+    },
+  ),
+  builtin('__record_data(value: any) -> any', { doc: 'A value as records keep it.' }, (_ctx, value) => recordData(value!)),
+  builtin('__record_text(value: any) -> string', { doc: 'The text of a value in a record: a string, or JSON.' }, (_ctx, value) =>
+    toText(value!),
+  ),
+  builtin('__line_diff(before: string, after: string) -> string', { doc: 'Two texts, line by line.' }, (_ctx, before, after) =>
+    diffLines(before as string, after as string),
+  ),
+  builtin(
+    '__select_artifacts(artifacts: list, policy: dict) -> list',
+    { doc: 'The artifacts that a policy lets through, the most important first.' },
+    (_ctx, artifacts, policy) => new HarnList(selectArtifacts(listDicts(artifacts), toDict(policy))),
+  ),
+  builtin(
+    '__render_artifact(artifact: dict, is_json: bool) -> string',
+    { doc: 'An artifact as text for a prompt.' },
+    (_ctx, artifact, isJson) => renderArtifact(artifact as HarnDict, isJson === true),
+  ),
+  ...contextPrimitives,
+]
 
 const EFFECTS = ['clock.now', 'random.bytes']
+
+function runHarn(ctx: Context, name: string, args: readonly Value[]): Result {
+  return ctx.library({ module: 'agents/transcripts/artifacts', function: name, output: 'drop' }, args)
+}
 
 function defineShorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
@@ -448,17 +206,18 @@ function defineShorthand(signature: string, required: number, doc: string): Buil
     const isMissing = (at: number, type: string): boolean =>
       at >= ctx.argc || (args[at] === '' && (type === 'string' || name === 'artifact_patch_proposal'))
     const missing = parameters.find(([, , type], at) => isMissing(at, type!))?.[1]
-    if (missing === undefined) return machine.start(ctx, name, ...args)
+    if (missing === undefined) return runHarn(ctx, name, args)
     return ctx.runtime(`${name}: missing ${missing === 'target' ? 'target artifact' : missing}`)
   })
 }
 
 export const artifactsFamily: BuiltinFamily = {
   name: 'artifacts',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin('artifact(payload: dict) -> dict', { doc: 'An artifact in its one shape.', effects: EFFECTS }, (ctx, payload) =>
-      ctx.argc === 0 ? ctx.runtime('artifact: missing artifact payload') : machine.start(ctx, 'make', payload!),
+      ctx.argc === 0 ? ctx.runtime('artifact: missing artifact payload') : runHarn(ctx, 'make_artifact', [payload!]),
     ),
     defineShorthand(
       'artifact_apply_intent(target: any, intent: string, extra?: dict)',
@@ -489,17 +248,20 @@ export const artifactsFamily: BuiltinFamily = {
     builtin(
       'artifact_select(artifacts: list, policy?: dict) -> list',
       { doc: 'The artifacts that a policy lets through, the most important first.', effects: EFFECTS },
-      (ctx, artifacts, policy) => machine.start(ctx, 'select', artifacts ?? null, policy ?? null),
+      (ctx, artifacts, policy) => runHarn(ctx, 'select_artifacts', [artifacts!, policy!]),
     ),
     builtin(
       'artifact_context(artifacts: list, policy?: dict) -> string',
       { doc: 'Selected artifacts as text for a prompt.', effects: EFFECTS },
-      (ctx, artifacts, policy) => machine.start(ctx, 'context', artifacts ?? null, policy ?? null),
+      (ctx, artifacts, policy) => runHarn(ctx, 'artifact_context', [artifacts!, policy!]),
     ),
     builtin(
       'assemble_context(options: dict) -> dict',
       { doc: 'Chunks of artifacts that fit a budget, ranked, with the reasons.', effects: [...EFFECTS, 'callback'] },
-      (ctx, options) => machine.start(ctx, 'assemble', options ?? null),
+      (ctx, options) =>
+        options instanceof HarnDict
+          ? runHarn(ctx, 'assemble', [options])
+          : ctx.runtime('assemble_context: first argument must be an options dict with `artifacts`'),
     ),
   ],
 }

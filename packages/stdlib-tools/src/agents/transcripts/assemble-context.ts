@@ -6,18 +6,19 @@ import {
   HarnFloat,
   HarnList,
   bytesToHex,
-  callBack,
+  chargeArguments,
   display,
   failRuntime,
-  runHere,
   isCallable,
   isInt,
   sortTexts,
   typeName,
   toUtf8,
 } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
+import { listDicts } from './shape.js'
 import { sha256 } from '../../library/crypto/hashes.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 
 interface Chunk {
   readonly id: string
@@ -38,7 +39,8 @@ interface Settings {
   readonly strategy: string
   readonly query: string
   readonly overlap: number
-  readonly ranker: Value
+  /** Whether a function of the script gives the scores. */
+  readonly isRanked: boolean
 }
 
 const DEDUPS = ['none', 'chunked', 'semantic']
@@ -63,7 +65,7 @@ function readSettings(options: HarnDict): Settings {
     strategy: readChoice('strategy', STRATEGIES, 'relevance'),
     query: readField('query') === null ? '' : display(readField('query')),
     overlap: readNumber(readField('semantic_overlap'), 0.85),
-    ranker: readField('ranker_callback'),
+    isRanked: isCallable(readField('ranker_callback')),
   }
   if (settings.budget < 0) return failRuntime('assemble_context: budget_tokens must be >= 0')
   if (settings.overlap < 0 || settings.overlap > 1) return failRuntime('assemble_context: semantic_overlap must be in [0.0, 1.0]')
@@ -202,19 +204,18 @@ function encodeChunk(chunk: Chunk): HarnDict {
   })
 }
 
-function* scoreChunks(chunks: readonly Chunk[], settings: Settings): Script<null> {
-  if (isCallable(settings.ranker)) {
-    const answer = yield* callBack(settings.ranker, settings.query, new HarnList(chunks.map(encodeChunk)))
-    if (!(answer instanceof HarnList)) return failRuntime('assemble_context: ranker_callback must return a list of numbers')
-    for (const [at, chunk] of chunks.entries()) {
-      const score = answer.view()[at] ?? null
-      if (score !== null && !isInt(score) && !(score instanceof HarnFloat)) {
-        return failRuntime(`assemble_context: ranker_callback score must be a number (got ${typeName(score)})`)
-      }
-      chunk.score = readNumber(score, 0)
+/** Sets the scores that a function of the script gave. */
+function takeScores(chunks: readonly Chunk[], scores: HarnList): void {
+  for (const [at, chunk] of chunks.entries()) {
+    const score = scores.view()[at] ?? null
+    if (score !== null && !isInt(score) && !(score instanceof HarnFloat)) {
+      return failRuntime(`assemble_context: ranker_callback score must be a number (got ${typeName(score)})`)
     }
-    return null
+    chunk.score = readNumber(score, 0)
   }
+}
+
+function scoreChunks(chunks: readonly Chunk[], settings: Settings): void {
   const words = settings.query.toLowerCase().match(/[\p{Alphabetic}\p{N}_]+/gu) ?? []
   const terms = [...new Set(words.filter((word) => [...word].length > 2))]
   const latest = Math.max(1, ...chunks.map((chunk) => parseSeconds(chunk.artifact.get('created_at') ?? null)))
@@ -223,11 +224,10 @@ function* scoreChunks(chunks: readonly Chunk[], settings: Settings): Script<null
     else if (settings.strategy === 'recency') chunk.score = parseSeconds(chunk.artifact.get('created_at') ?? null) / latest
     else chunk.score = (1_000_000 - at) / 1_000_000
   }
-  return null
 }
 
 function orderChunks(chunks: readonly Chunk[], settings: Settings): Chunk[] {
-  if (settings.strategy === 'round_robin' && !isCallable(settings.ranker))
+  if (settings.strategy === 'round_robin' && !settings.isRanked)
     return [...chunks].sort((a, b) => a.index - b.index || a.order - b.order)
   const ids = sortTexts([...new Set(chunks.map((chunk) => display(chunk.artifact.get('id') ?? '')))])
   const place = new Map(ids.map((id, at) => [id, at]))
@@ -235,20 +235,22 @@ function orderChunks(chunks: readonly Chunk[], settings: Settings): Chunk[] {
   return [...chunks].sort((a, b) => b.score - a.score || findPlace(a) - findPlace(b) || a.index - b.index)
 }
 
-export function* assembleContext(options: HarnDict, read: (given: Value) => Script<HarnDict[]>): Script<HarnDict> {
-  const settings = readSettings(options)
-  const artifacts = yield* read(options.get('artifacts') ?? null)
+// -------------------------------------------------------------------------------------------------------------- assembly
+
+function makeDrop(artifact: HarnDict, chunkId: string | null, reason: string, detail: string | null): HarnDict {
+  return HarnDict.of({ artifact_id: artifact.get('id') ?? null, chunk_id: chunkId, reason, detail })
+}
+
+/** The chunks that are no repetition, as scripts see them, and what was dropped. `orders` are places of their artifacts. */
+function cutArtifacts(ctx: Context, artifacts: readonly HarnDict[], settings: Settings): HarnDict {
   const dropped: HarnDict[] = []
-  const drop = (artifact: HarnDict, chunkId: string | null, reason: string, detail: string | null): void => {
-    dropped.push(HarnDict.of({ artifact_id: artifact.get('id') ?? null, chunk_id: chunkId, reason, detail }))
-  }
   const candidates: Chunk[] = []
   for (const [order, artifact] of artifacts.entries()) {
     const text = artifact.get('text') ?? null
-    if (text === null) drop(artifact, null, 'no_text', null)
-    else if (display(text).trim() === '') drop(artifact, null, 'empty_text', null)
+    if (text === null) dropped.push(makeDrop(artifact, null, 'no_text', null))
+    else if (display(text).trim() === '') dropped.push(makeDrop(artifact, null, 'empty_text', null))
     else {
-      yield* runHere((ctx) => ctx.charge(display(text).length >> 4, display(text).length))
+      ctx.charge(display(text).length >> 4, display(text).length)
       candidates.push(...cutChunks(artifact, order, display(text), settings.threshold))
     }
   }
@@ -256,17 +258,41 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
   for (const chunk of candidates) {
     const detail = settings.dedup === 'none' ? null : findDuplicate(kept, chunk, settings)
     if (detail === null) kept.push(chunk)
-    else drop(chunk.artifact, chunk.id, 'duplicate', detail)
+    else dropped.push(makeDrop(chunk.artifact, chunk.id, 'duplicate', detail))
   }
-  yield* runHere((ctx) => ctx.charge(kept.length * (settings.dedup === 'none' ? 1 : kept.length)))
-  yield* scoreChunks(kept, settings)
+  ctx.charge(kept.length * (settings.dedup === 'none' ? 1 : kept.length))
+  return HarnDict.of({
+    chunks: new HarnList(kept.map(encodeChunk)),
+    orders: new HarnList(kept.map(({ order }) => order)),
+    dropped: new HarnList(dropped),
+  })
+}
+
+function decodeChunks(cut: HarnDict, artifacts: readonly HarnDict[]): Chunk[] {
+  const orders = (cut.get('orders') as HarnList).view()
+  return listDicts(cut.get('chunks')).map((chunk, at) => ({
+    id: chunk.get('id') as string,
+    artifact: artifacts[Number(orders[at])]!,
+    order: Number(orders[at]),
+    index: Number(chunk.get('chunk_index')),
+    count: Number(chunk.get('chunk_count')),
+    text: chunk.get('text') as string,
+    tokens: Number(chunk.get('estimated_tokens')),
+    score: 0,
+  }))
+}
+
+/** The chunks that fit the budget, the best first, and why the others are out. */
+function packContext(artifacts: readonly HarnDict[], settings: Settings, cut: HarnDict, scores: Value): HarnDict {
+  const kept = decodeChunks(cut, artifacts)
+  if (scores instanceof HarnList) takeScores(kept, scores)
+  else scoreChunks(kept, settings)
   const selected: Chunk[] = []
   const refused: Chunk[] = []
   let total = 0
   for (const chunk of orderChunks(kept, settings)) {
     if (total + chunk.tokens > settings.budget) {
       refused.push(chunk)
-      drop(chunk.artifact, chunk.id, 'budget_exceeded', null)
       continue
     }
     total += chunk.tokens
@@ -284,7 +310,10 @@ export function* assembleContext(options: HarnDict, read: (given: Value) => Scri
   return HarnDict.of({
     chunks: new HarnList(selected.map(encodeChunk)),
     included: new HarnList(artifacts.flatMap((artifact, order) => describeIncluded(artifact, order, selected, kept))),
-    dropped: new HarnList(dropped),
+    dropped: new HarnList([
+      ...(cut.get('dropped') as HarnList).view(),
+      ...refused.map((chunk) => makeDrop(chunk.artifact, chunk.id, 'budget_exceeded', null)),
+    ]),
     reasons: new HarnList([
       ...selected.map((chunk) => makeReason(chunk, true)),
       ...refused.map((chunk) => makeReason(chunk, false)),
@@ -309,3 +338,23 @@ function describeIncluded(artifact: HarnDict, order: number, selected: readonly 
     }),
   ]
 }
+
+export const contextPrimitives: readonly BuiltinDef[] = [
+  definePrimitive('__check_context_options(options: dict) -> nil', 'Raises what is wrong with them.', (_ctx, options) => {
+    readSettings(options as HarnDict)
+    return null
+  }),
+  definePrimitive(
+    '__cut_artifacts(artifacts: list, options: dict) -> dict',
+    'Chunks of artifacts without repetitions: {chunks, orders, dropped}.',
+    (ctx, artifacts, options) => cutArtifacts(ctx, listDicts(artifacts), readSettings(options as HarnDict)),
+  ),
+  definePrimitive(
+    '__pack_context(artifacts: list, options: dict, cut: dict, scores: list?) -> dict',
+    'The chunks that fit the budget by their scores, or else by the strategy of the options.',
+    (ctx, artifacts, options, cut, scores) => {
+      chargeArguments(ctx, [cut!])
+      return packContext(listDicts(artifacts), readSettings(options as HarnDict), cut as HarnDict, scores!)
+    },
+  ),
+]

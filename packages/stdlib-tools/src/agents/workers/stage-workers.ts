@@ -13,13 +13,14 @@ import {
   callLibrary,
 } from '@bridle/vm/families'
 import type { Script, Value } from '@bridle/vm/families'
-import { buildContext, normalizeArtifact } from '../transcripts/artifacts.js'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
 import { findPolicyMisfit } from '../../tools/policy/shape.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
 import { listEntries, readName } from '../../tools/definitions/registry.js'
+import { listDicts } from '../transcripts/shape.js'
 import { toJsonData } from '../../library/files/state-files.js'
 
+const ARTIFACTS = 'agents/transcripts/artifacts'
 const LABEL = 'spawn_agent'
 /** Name of the only stage of such a worker, in its artifacts. */
 const STAGE = 'delegated_worker'
@@ -170,7 +171,9 @@ function checkPermissions(value: Value): Value {
 /** Carries the stage out. `session` is where a loop's conversation goes on. Raises the failure of its model calls. */
 export function* runStage(stage: Stage, task: string, session: string, execution: HarnDict): Script<HarnDict> {
   const { node } = stage
-  const { chosen, text: context } = yield* buildContext(stage.artifacts, node.get('context_policy') ?? null)
+  const built = yield* callLibrary(ARTIFACTS, 'build_context', stage.artifacts, node.get('context_policy') ?? null)
+  const chosen = listDicts((built as HarnDict).get('chosen'))
+  const context = display((built as HarnDict).get('text')!)
   const prompt = renderPrompt(node, task, context)
   const system = node.get('system') ?? null
   const options = toDict(node.get('model_policy'))
@@ -189,7 +192,9 @@ export function* runStage(stage: Stage, task: string, session: string, execution
     }),
   )
   const kinds = toDict(node.get('output_contract')).get('output_kinds')
-  const artifact = yield* normalizeArtifact(
+  const artifact = yield* callLibrary(
+    ARTIFACTS,
+    'make_artifact',
     HarnDict.of({
       kind: kinds instanceof HarnList && kinds.length > 0 ? kinds.view()[0]! : 'artifact',
       title: `stage ${STAGE} output`,
@@ -205,13 +210,12 @@ export function* runStage(stage: Stage, task: string, session: string, execution
       }),
     }),
   )
-  artifact.set('data', toJsonData(result))
   return HarnDict.of({
     status: 'completed',
     mode: 'stage',
     task,
     result,
-    artifacts: new HarnList([artifact]),
+    artifacts: new HarnList([(artifact as HarnDict).with('data', toJsonData(result))]),
     transcript: result.get('transcript') ?? null,
     execution: makeExecutionRecord(execution),
   })
