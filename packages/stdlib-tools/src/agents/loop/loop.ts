@@ -7,7 +7,7 @@ import type { ScopeKind } from '../../library/task-scopes.js'
 import { HarnDict, HarnList, builtin, frame, harnBuiltin, isCallable } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
 import { LOOP_OPTIONS } from './option-shapes.js'
-import { loopFrames, loopPrimitives } from './primitives.js'
+import { loopPrimitives } from './primitives.js'
 import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'
 import { decodeServers } from './servers.js'
@@ -109,7 +109,7 @@ export const AGENT_EFFECTS = [
 
 export const agentLoopFamily: BuiltinFamily = {
   name: 'agent-loop',
-  frames: [...loopFrames, scopeFrame],
+  frames: [scopeFrame],
   modules: findHarnModule,
   primitives: loopPrimitives,
   builtins: [

@@ -1,18 +1,8 @@
 // What the internal modules of agent loops are made with: options, texts for the model, sessions, subscribers, the search for
 // deferred tools, and one tool call.
 
-import {
-  HarnDict,
-  HarnList,
-  builtin,
-  debugQuoted,
-  display,
-  failRuntime,
-  makeScripts,
-  stringifySorted,
-  toUtf8,
-} from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, debugQuoted, display, failRuntime, stringifySorted, toUtf8 } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 import {
   makeFeedback,
   parseGuidance,
@@ -34,26 +24,12 @@ import { traceTotals } from './trace.js'
 import { makeNativeAssistant } from '../models/reply.js'
 import { llmState } from '../models/state.js'
 import { openSession, setCurrentSession, touch } from '../sessions/sessions.js'
-import { readDirectory, makeSkillId, substitute, loadWholeSkill } from '../skills/skills.js'
 import { listDicts, toStoredMessage } from '../transcripts/shape.js'
 import { findInnermostScope } from '../../library/task-scopes.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { boundRegistry, isRegistry, listAt } from '../../tools/definitions/registry.js'
 import { readParseError, readCallArguments } from '../../tools/definitions/model-arguments.js'
 import { validateSurface } from '../../tools/definitions/surface.js'
-
-/** Parts that ask and call back, and are not written in Harn. */
-const loopParts = makeScripts('agent_loop.parts', {
-  *wholeSkill(entry) {
-    return yield* loadWholeSkill(entry as HarnDict)
-  },
-  *fillSkill(entry, body, session) {
-    const directory = readDirectory(entry as HarnDict)
-    return yield* substitute(body as string, { args: [], directory, session: session as string })
-  },
-})
-
-export const loopFrames: NonNullable<BuiltinFamily['frames']> = [loopParts.frame]
 
 function listTexts(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().map(display) : []
@@ -301,7 +277,6 @@ const textPrimitives: readonly BuiltinDef[] = [
   ),
   definePure('__load_skill_entry() -> dict', 'The tool that loads skills, as the contract tells of it.', () => loadSkillEntry()),
   definePure('__load_skill_native() -> dict', 'The tool that loads skills, as it goes with a request.', () => loadSkillNative()),
-  definePure('__skill_id(entry: dict) -> string', 'The id of a skill in catalogues.', (entry) => makeSkillId(entry as HarnDict)),
 ]
 
 function readSearch(search: Value | undefined, tools: Value | undefined): LoopSearch {
@@ -323,13 +298,5 @@ export const loopPrimitives: readonly BuiltinDef[] = [
       ctx.charge(skills.length * (1 + (text.length >> 6)), text.length)
       return rankSkills(skills, text, listTexts(files))
     },
-  ),
-  definePrimitive('__whole_skill(entry: dict) -> dict', 'A skill with the text of its file.', (ctx, entry) =>
-    loopParts.start(ctx, 'wholeSkill', entry!),
-  ),
-  definePrimitive(
-    '__fill_skill(entry: dict, body: string, session: string) -> string',
-    'The text of a skill with its places filled in.',
-    (ctx, entry, body, session) => loopParts.start(ctx, 'fillSkill', entry!, body!, session!),
   ),
 ]

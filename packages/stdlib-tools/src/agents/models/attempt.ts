@@ -2,8 +2,8 @@
 // machine, and settled. It is a native frame: while it waits, a snapshot holds the request and what was put aside.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
-import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, frame, runHere, toPlain, tryAsk } from '@bridle/vm/families'
-import type { Context, Effect, FrameState, Plain, Result, Script, Value } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnFloat, HarnList, display, frame, toPlain } from '@bridle/vm/families'
+import type { Context, Effect, FrameState, Plain, Result, Value } from '@bridle/vm/families'
 import { findBudgetProblem, estimateInput } from './budget.js'
 import { makeFailure } from './errors.js'
 import type { LlmFailure } from './errors.js'
@@ -60,12 +60,12 @@ function begin(ctx: Context, state: AttemptState): Result {
 }
 
 /** What the host says of all model calls. */
-const DISABLED: Effect = { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_CALLS_DISABLED' }, own: true }
+export const DISABLED: Effect = { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_CALLS_DISABLED' }, own: true }
 
 const DISABLED_WORDS: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on'])
 
 /** Why the host lets no model be asked; null when it does. */
-function findDisabled(word: Value, provider: string): LlmFailure | null {
+export function findDisabled(word: Value, provider: string): LlmFailure | null {
   if (word === null || !DISABLED_WORDS.has(display(word).trim().toLowerCase())) return null
   const message = 'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${provider}\` would make a real LLM request`
   return { category: 'generic', message, isRuntime: true }
@@ -106,7 +106,7 @@ function encodeOutcome(outcome: MockOutcome): HarnDict {
 }
 
 /** What a provider says in place of an answer when it has no key; null for an answer. */
-function findMissingKey(answer: Value, provider: string): string | null {
+export function findMissingKey(answer: Value, provider: string): string | null {
   const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
   return missing === null ? null : `Missing API key: set ${display(missing)} environment variable (provider '${provider}')`
 }
@@ -229,23 +229,7 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
   })
 }
 
-/** Any question to a provider: what it answered, unless calls are disabled, its key is missing or the request failed. */
-export function* askOutside(
-  provider: string,
-  args: { readonly [key: string]: Plain },
-): Script<{ readonly kind: 'value'; readonly value: Value } | { readonly kind: 'failure'; readonly failure: LlmFailure }> {
-  const word = yield* tryAsk(DISABLED)
-  const failure = findDisabled(word instanceof Fault ? null : word, provider)
-  if (failure !== null) return { kind: 'failure', failure }
-  const place = yield* runHere((ctx) => describeWay(ctx, provider, args['base_url_option'] ?? null))
-  const { base_url_option: _read, ...rest } = args
-  const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...place, ...rest } })
-  if (answer instanceof Fault) return { kind: 'failure', failure: toFailure(answer) }
-  const missing = findMissingKey(answer, provider)
-  return missing === null ? { kind: 'value', value: answer } : failWith(missing)
-}
-
-function toFailure(fault: Fault): LlmFailure {
+export function toFailure(fault: Fault): LlmFailure {
   const value = fault.kind === 'thrown' ? fault.value : null
   if (value instanceof HarnDict) {
     const category = value.get('category') ?? null

@@ -5,7 +5,7 @@ import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
 import { Fault, callLibrary, display, failCategorized, failRuntime, runHere, tryAsk } from '@bridle/vm/families'
 import type { HarnDict, Script, Value } from '@bridle/vm/families'
 import type { LlmFailure } from './errors.js'
-import { CALL_DEFAULTS, readRequest, resolvePlace } from './options.js'
+import { CALL_DEFAULTS, readRequest } from './options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './options.js'
 import { findGrantLimit } from '../../tools/policy/grants.js'
 import { decodeFailure, requestValue, decodeResponse, encodeResponse } from './request-value.js'
@@ -15,7 +15,7 @@ import type { LlmResponse } from './state.js'
 // ------------------------------------------------------------------------------------------------------------- environment
 
 /** A variable of the environment; null also where the host gives none. */
-export function* readOptionalEnvironment(name: string): Script<string | null> {
+function* readOptionalEnvironment(name: string): Script<string | null> {
   const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name }, own: true })
   return answer instanceof Fault || answer === null ? null : display(answer)
 }
@@ -31,7 +31,7 @@ function isSet(options: HarnDict, key: string): boolean {
 }
 
 /** What the environment says, as far as the options leave it open. */
-export function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
+function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
   const providerOpen = !isSet(options, 'provider') || options.get('provider') === 'auto'
   const modelOpen = !isSet(options, 'model')
   return {
@@ -62,10 +62,6 @@ export function* prepare(
       throw error
     }
   })
-}
-
-export function* readPlace(options: HarnDict): Script<{ readonly provider: string; readonly model: string }> {
-  return resolvePlace(options, yield* readEnvironment(options))
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attempts

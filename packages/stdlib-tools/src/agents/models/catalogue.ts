@@ -1,9 +1,8 @@
-// What scripts are told of providers and models, with what the environment makes available.
+// What catalogue.harn is made with: the facts of providers and models as scripts see them. Nothing here asks the world.
 
-import { Fault, HarnDict, HarnList, display, runHere, sortTexts, tryAsk } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, fromPlain, sortTexts } from '@bridle/vm/families'
+import type { BuiltinDef, Value } from '@bridle/vm/families'
 import { describeWay } from './attempt.js'
-import { readPlace } from './call.js'
 import { findCapabilities, makeCapabilityDict } from './capabilities.js'
 import { isKnownProvider } from './options.js'
 import {
@@ -17,30 +16,7 @@ import {
   findToolFormat,
 } from './providers.js'
 import { llmState } from './state.js'
-
-/** Whether one of the variables that hold a key is set; the key itself stays outside. */
-export function* hasKey(envs: readonly string[]): Script<boolean> {
-  if (envs.length === 0) return true
-  for (const name of envs) {
-    const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env_set', name } })
-    if (answer === true) return true
-  }
-  return false
-}
-
-export function* listProviders(): Script<HarnDict> {
-  const dict = new HarnDict()
-  for (const [name, row] of Object.entries(PROVIDERS)) dict.set(name, makeProviderDict(row, yield* hasKey(row.authEnvs)))
-  const registered = yield* runHere((ctx) => [...ctx.state(llmState).registered.entries()])
-  for (const [name, config] of registered) dict.set(name, config)
-  return dict
-}
-
-export function* listAvailableProviders(): Script<HarnList> {
-  const all = yield* listProviders()
-  const usable = all.keys().filter((name) => (all.get(name) as HarnDict).get('auth_available') !== false)
-  return new HarnList([...usable])
-}
+import { definePrimitive } from '../../library/harn/primitive.js'
 
 export function listNames(record: Readonly<Record<string, unknown>>): HarnList {
   return new HarnList(sortTexts(Object.keys(record)))
@@ -50,20 +26,6 @@ function listQcDefaults(): HarnDict {
   const dict = new HarnDict()
   for (const [name, row] of Object.entries(PROVIDERS)) if (row.qcModel !== undefined) dict.set(name, row.qcModel)
   return dict
-}
-
-export function* makeCatalogue(): Script<HarnDict> {
-  const all = yield* listProviders()
-  return HarnDict.of({
-    providers: new HarnList(all.keys().map((name) => (all.get(name) as HarnDict).with('name', name))),
-    known_model_names: listNames(ALIASES),
-    available_providers: yield* listAvailableProviders(),
-    aliases: new HarnList(
-      sortTexts(Object.keys(ALIASES)).map((name) => HarnDict.of({ name, ...ALIASES[name]!, tool_format: null })),
-    ),
-    models: new HarnList(listModelIds().map((id) => makeModelDict(id))),
-    qc_defaults: listQcDefaults(),
-  })
 }
 
 export function resolveToDict(selector: Value): HarnDict {
@@ -77,46 +39,47 @@ export function resolveToDict(selector: Value): HarnDict {
   })
 }
 
-export function* describeModel(selector: Value): Script<HarnDict> {
-  const info = resolveToDict(selector)
-  const provider = display(info.get('provider')!)
-  const id = display(info.get('id')!)
-  const capabilities = yield* runHere((ctx) =>
-    makeCapabilityDict(provider, id, findCapabilities(provider, id, ctx.state(llmState).rules)),
-  )
-  info.set('capabilities', capabilities)
-  info.set('catalog', makeModelDict(id))
-  info.set('qc_default_model', PROVIDERS[provider]?.qcModel ?? null)
-  info.set('auth_available', yield* hasKey(PROVIDERS[provider]?.authEnvs ?? []))
-  return info
-}
-
-export function* checkHealth(target: Value, options: Value): Script<HarnDict> {
-  const given = options instanceof HarnDict ? options : target instanceof HarnDict ? target : new HarnDict()
-  const named = target instanceof HarnDict ? (target.get('provider') ?? null) : target
-  const provider = named === null ? (yield* readPlace(new HarnDict())).provider : display(named)
-  const known = yield* runHere((ctx) => isKnownProvider(ctx.state(llmState), provider))
-  if (!known) {
-    const metadata = HarnDict.of({ provider, reason: 'unknown_provider' })
-    return HarnDict.of({ provider, valid: false, message: `Unknown provider: ${provider}`, metadata })
-  }
-  if (provider === 'mock') return HarnDict.of({ provider, valid: true, message: 'mock provider', metadata: new HarnDict() })
-  const model = given.get('model') ?? null
-  if (provider === 'ollama' && given.get('warm') === true && model === null) {
-    return HarnDict.of({ valid: false, status: 'invalid_request', message: 'Ollama warmup requires options.model' })
-  }
-  const way = yield* runHere((ctx) => describeWay(ctx, provider))
-  const answer = yield* tryAsk({
-    kind: 'llm.call',
-    args: {
-      op: 'healthcheck',
-      provider,
-      model: model === null ? null : display(model),
-      ...way,
-      warm: given.get('warm') === true,
-    },
-  })
-  if (answer instanceof HarnDict) return answer.with('provider', provider)
-  const message = answer instanceof Fault ? (answer.kind === 'thrown' ? display(answer.value) : answer.message) : 'no answer'
-  return HarnDict.of({ provider, valid: false, message, metadata: HarnDict.of({ provider, reason: 'request_failed' }) })
-}
+export const cataloguePrimitives: readonly BuiltinDef[] = [
+  builtin('__provider_names() -> list', { doc: 'Names of the built-in providers, as their table has them.' }, () => {
+    return new HarnList(Object.keys(PROVIDERS))
+  }),
+  builtin(
+    '__key_variables(provider: string) -> list',
+    { doc: 'Variables that may hold the key of a built-in provider.' },
+    (_ctx, name) => new HarnList([...(PROVIDERS[name as string]?.authEnvs ?? [])]),
+  ),
+  builtin(
+    '__provider_facts(name: string, auth_available: bool) -> dict',
+    { doc: 'A built-in provider as scripts see it.' },
+    (_ctx, name, authAvailable) => makeProviderDict(PROVIDERS[name as string]!, authAvailable === true),
+  ),
+  definePrimitive('__registered_providers() -> dict', 'Configs of the providers that the script registered.', (ctx) =>
+    HarnDict.of(Object.fromEntries(ctx.state(llmState).registered)),
+  ),
+  definePrimitive('__is_known_provider(name: string) -> bool', 'Whether a provider can be asked.', (ctx, name) =>
+    isKnownProvider(ctx.state(llmState), name as string),
+  ),
+  definePrimitive('__provider_way(name: string) -> dict', 'How a provider is reached, as the outside needs it.', (ctx, name) =>
+    fromPlain(describeWay(ctx, name as string)),
+  ),
+  definePrimitive('__model_catalogue() -> dict', 'What is known of models, whatever the environment says.', (ctx) => {
+    const ids = listModelIds()
+    ctx.charge(ids.length)
+    const aliases = sortTexts(Object.keys(ALIASES)).map((name) => HarnDict.of({ name, ...ALIASES[name]!, tool_format: null }))
+    return HarnDict.of({
+      known_model_names: listNames(ALIASES),
+      aliases: new HarnList(aliases),
+      models: new HarnList(ids.map((id) => makeModelDict(id))),
+      qc_defaults: listQcDefaults(),
+    })
+  }),
+  definePrimitive('__model_facts(selector: any) -> dict', 'What is known of a model.', (ctx, selector) => {
+    const info = resolveToDict(selector!)
+    const provider = display(info.get('provider')!)
+    const id = display(info.get('id')!)
+    info.set('capabilities', makeCapabilityDict(provider, id, findCapabilities(provider, id, ctx.state(llmState).rules)))
+    info.set('catalog', makeModelDict(id))
+    info.set('qc_default_model', PROVIDERS[provider]?.qcModel ?? null)
+    return info
+  }),
+]

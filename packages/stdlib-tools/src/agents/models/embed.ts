@@ -3,54 +3,96 @@
 // each word counts at the place that its hash gives, so that texts that share words lie near each other.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
-import { Fault, HarnDict, HarnFloat, HarnList, display, failWith, runHere, parseJson, toUtf8 } from '@bridle/vm/families'
-import type { EffectOf, Script, Value } from '@bridle/vm/families'
+import { Fault, HarnDict, HarnFloat, HarnList, frame, parseJson, toUtf8 } from '@bridle/vm/families'
+import type { BuiltinDef, Context, EffectOf, FrameState, Result, Value } from '@bridle/vm/families'
 import { makeFailureDict, makeFailure } from './errors.js'
-import { askOutside, UNKNOWN_PRICE, describeWay } from './attempt.js'
+import type { LlmFailure } from './errors.js'
+import { DISABLED, UNKNOWN_PRICE, describeWay, findDisabled, findMissingKey, toFailure } from './attempt.js'
 import { estimateTextTokens } from './budget.js'
-import { readPlace } from './call.js'
-import { readBaseUrl } from './options.js'
 import { findTokenPrices } from './providers.js'
 import { isMocked, takeNextMockedText } from './mock.js'
 import { llmState } from './state.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 import { findEffectFault, reserveModelCall } from '../../tools/policy/grants.js'
 import { isGuarded } from '../../tools/policy/grant-ceiling.js'
 
 /** Numbers of a made-up vector. */
 const MOCK_SIZE = 32
 
-/** The vector of a text, a list of floats; failures are thrown as those of `llm_call`. */
-export function* embed(given: Value, options: HarnDict): Script<HarnList> {
-  const text = display(given)
-  const { provider, model } = yield* readPlace(options)
-  const address = readBaseUrl(options)
-  const mocked = yield* runHere((ctx): Value | Fault => {
-    const state = ctx.state(llmState)
-    const isMade = isMocked(state, provider)
-    const effect: EffectOf<'llm.call'> = {
-      kind: 'llm.call',
-      args: { op: 'embed', provider, model, ...describeWay(ctx, provider, address) },
-    }
-    const refused = isGuarded(ctx) ? findEffectFault(ctx, effect, isMade ? 'both' : 'judge') : null
-    if (refused !== null) return refused
+interface EmbedState extends FrameState {
+  readonly text: string
+  readonly provider: string
+  readonly model: string
+  /** That the call names. */
+  readonly address: string | null
+  stage: 'begin' | 'allowed' | 'asked'
+}
+
+export const embedFrame = frame<EmbedState>({
+  kind: 'llm.embed',
+  step: (ctx, state) => {
+    if (state.stage === 'begin') return begin(ctx, state)
+    return state.stage === 'allowed' ? askProvider(ctx, state, ctx.result) : readAnswer(ctx, state)
+  },
+  onFault: (ctx, state, fault) =>
+    state.stage === 'allowed' ? askProvider(ctx, state, null) : failEmbedding(ctx, state, toFailure(fault)),
+})
+
+export const embedPrimitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__embed_text(text: string, provider: string, model: string, address: string?) -> list',
+    'The vector of a text, a list of floats; failures are thrown as those of llm_call.',
+    (ctx, text, provider, model, address) =>
+      ctx.frame('llm.embed', { text, provider, model, address, stage: 'begin' } as EmbedState),
+  ),
+]
+
+function makeEffect(ctx: Context, { provider, model, address }: EmbedState): EffectOf<'llm.call'> {
+  return { kind: 'llm.call', args: { op: 'embed', provider, model, ...describeWay(ctx, provider, address) } }
+}
+
+function begin(ctx: Context, state: EmbedState): Result {
+  const { text, provider, model } = state
+  const llm = ctx.state(llmState)
+  const isMade = isMocked(llm, provider)
+  if (isGuarded(ctx)) {
+    const effect = makeEffect(ctx, state)
+    const refused = findEffectFault(ctx, effect, isMade ? 'both' : 'judge')
+    if (refused !== null) return ctx.fail(refused)
     const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
     const inputUsd = findTokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
     // A vector has no tokens, and nobody says what was used: what is put aside is what counts.
     const estimate = { inputTokens: estimateTextTokens(text), outputTokens: 0, inputUsd, outputUsd: 0 }
-    const reserved = isGuarded(ctx) ? reserveModelCall(ctx, effect, estimate) : null
-    if (reserved instanceof Fault) return reserved
-    if (!isMade) return null
-    ctx.charge(text.length >> 4, MOCK_SIZE * 16)
-    const queued = parseJson(takeNextMockedText(state, text) ?? '')
-    return queued.ok && queued.value instanceof HarnList ? toVector(queued.value) : makeMockVector(text)
-  })
-  if (mocked instanceof Fault) throw mocked
-  if (mocked instanceof HarnList) return mocked
-  const answer = yield* askOutside(provider, { op: 'embed', model, input: text, base_url_option: address })
-  const vector = answer.kind === 'value' && answer.value instanceof HarnDict ? answer.value.get('vector') : null
+    const reserved = reserveModelCall(ctx, effect, estimate)
+    if (reserved instanceof Fault) return ctx.fail(reserved)
+  }
+  if (!isMade) {
+    state.stage = 'allowed'
+    return ctx.request(DISABLED)
+  }
+  ctx.charge(text.length >> 4, MOCK_SIZE * 16)
+  const queued = parseJson(takeNextMockedText(llm, text) ?? '')
+  return queued.ok && queued.value instanceof HarnList ? toVector(queued.value) : makeMockVector(text)
+}
+
+function askProvider(ctx: Context, state: EmbedState, disabled: Value): Result {
+  const failure = findDisabled(disabled, state.provider)
+  if (failure !== null) return failEmbedding(ctx, state, failure)
+  state.stage = 'asked'
+  const { kind, args } = makeEffect(ctx, state)
+  return ctx.request({ kind, args: { ...args, input: state.text } })
+}
+
+function readAnswer(ctx: Context, state: EmbedState): Result {
+  const missing = findMissingKey(ctx.result, state.provider)
+  if (missing !== null) return ctx.throw(missing)
+  const vector = ctx.result instanceof HarnDict ? ctx.result.get('vector') : null
   if (vector instanceof HarnList) return toVector(vector)
-  const failure = answer.kind === 'failure' ? answer.failure : makeFailure(`provider '${provider}' gave no vector`)
-  return failWith(makeFailureDict(failure, { provider, model }))
+  return failEmbedding(ctx, state, makeFailure(`provider '${state.provider}' gave no vector`))
+}
+
+function failEmbedding(ctx: Context, place: EmbedState, failure: LlmFailure): Result {
+  return ctx.throw(makeFailureDict(failure, place))
 }
 
 function toVector(list: HarnList): HarnList {

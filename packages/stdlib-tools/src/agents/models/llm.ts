@@ -7,73 +7,36 @@ import {
   Problem,
   builtin,
   display,
+  harnBuiltin,
   isInt,
   makeChannel,
-  makeScripts,
   sortTexts,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { MODEL_OPTIONS, RATE_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
 import { parseTomlText } from '../../library/formats/toml.js'
-import { readOptionalEnvironment } from './call.js'
 import { attemptFrame } from './attempt.js'
 import { modelPrimitives } from './primitives.js'
 import { replyPrimitives } from './reply.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { findCapabilities, makeCapabilityDict, readRules } from './capabilities.js'
-import { embed } from './embed.js'
+import { embedFrame, embedPrimitives } from './embed.js'
 import { mockBuiltins } from './mock.js'
 import { ALIASES, PROVIDERS, estimateCost, inferProvider, classifyModelTier, resolveModel } from './providers.js'
 import { llmState } from './state.js'
 import { makeToolError } from '../../library/tool-errors.js'
 import { usageState } from '../../library/logging/tracing.js'
-import {
-  listAvailableProviders,
-  listProviders,
-  makeCatalogue,
-  resolveToDict,
-  describeModel,
-  checkHealth,
-  hasKey,
-  listNames,
-} from './catalogue.js'
+import { cataloguePrimitives, listNames, resolveToDict } from './catalogue.js'
 
 const EFFECTS: readonly string[] = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callback']
-
-// ----------------------------------------------------------------------------------------------------------------- scripts
-
-const machine = makeScripts('llm.script', {
-  *info() {
-    const provider = (yield* readOptionalEnvironment('HARN_LLM_PROVIDER')) ?? 'anthropic'
-    const model = yield* readOptionalEnvironment('HARN_LLM_MODEL')
-    const key = PROVIDERS[provider]?.authEnvs ?? []
-    const keySet = key.length > 0 && (yield* hasKey(key))
-    return HarnDict.of({ provider, model: model ?? '', api_key_set: keySet })
-  },
-  *config(name) {
-    const all = yield* listProviders()
-    return name === null ? all : (all.get(display(name!)) ?? null)
-  },
-  *available() {
-    return yield* listAvailableProviders()
-  },
-  *catalogue() {
-    return yield* makeCatalogue()
-  },
-  *modelInfo(selector) {
-    return yield* describeModel(selector!)
-  },
-  *embed(text, options) {
-    return yield* embed(text!, options as HarnDict)
-  },
-  *healthcheck(target, options) {
-    return yield* checkHealth(target!, options!)
-  },
-})
 
 /** Goes on as a function of chat.harn. What callbacks print is lost, as in the reference. */
 function goOn(ctx: Context, name: string, ...args: Value[]): Result {
   return ctx.library({ module: 'agents/models/chat', function: name, output: 'drop' }, args)
+}
+
+function inCatalogue(name: string): LibraryCall {
+  return { module: 'agents/models/catalogue', function: name, output: 'drop' }
 }
 
 // ---------------------------------------------------------------------------------------------------------------- builtins
@@ -129,9 +92,9 @@ function setRateLimit(ctx: Context, provider: Value, options: Value): Result {
 
 export const llmFamily: BuiltinFamily = {
   name: 'llm',
-  frames: [machine.frame, attemptFrame],
+  frames: [attemptFrame, embedFrame],
   modules: findHarnModule,
-  primitives: [...modelPrimitives, ...replyPrimitives],
+  primitives: [...modelPrimitives, ...replyPrimitives, ...embedPrimitives, ...cataloguePrimitives],
   builtins: [
     defineCallingOutside(
       `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
@@ -171,7 +134,7 @@ export const llmFamily: BuiltinFamily = {
     builtin(
       '__llm_embed(text: string, options: dict) -> list',
       { doc: 'A text as a vector.', effects: ['llm.call', 'process.info'] },
-      (ctx, text, options) => machine.start(ctx, 'embed', text!, toDict(options)),
+      (ctx, text, options) => goOn(ctx, 'embed', text!, toDict(options)),
     ),
     builtin(
       '__llm_chat(args: dict) -> dict',
@@ -239,36 +202,38 @@ export const llmFamily: BuiltinFamily = {
       { doc: 'Reads or sets the requests per minute of a provider.', effects: [] },
       (ctx, provider, options) => setRateLimit(ctx, provider!, options!),
     ),
-    builtin('llm_info() -> dict', { doc: 'The provider and model of calls that name none.', effects: ['process.info'] }, (ctx) =>
-      machine.start(ctx, 'info'),
+    harnBuiltin(
+      'llm_info() -> dict',
+      { doc: 'The provider and model of calls that name none.', effects: ['process.info'] },
+      inCatalogue('info'),
     ),
-    builtin(
+    harnBuiltin(
       'llm_config(provider?: string) -> dict | nil as ?',
       { doc: 'How a provider is reached, or all of them.', effects: ['process.info'] },
-      (ctx, name) => machine.start(ctx, 'config', name!),
+      inCatalogue('config'),
     ),
     builtin('llm_providers() -> list', { doc: 'Names of all providers.', effects: [] }, (ctx) => {
       const own = ctx.state(llmState).registered.keys()
       return new HarnList(sortTexts([...new Set([...Object.keys(PROVIDERS), ...own])]))
     }),
-    builtin(
+    harnBuiltin(
       'llm_available_providers() -> list',
       { doc: 'Names of the providers that need no key or have one.', effects: ['process.info'] },
-      (ctx) => machine.start(ctx, 'available'),
+      inCatalogue('available'),
     ),
     builtin('llm_known_models() -> list', { doc: 'Names that stand for a model.' }, () => listNames(ALIASES)),
-    builtin(
+    harnBuiltin(
       'llm_provider_catalog() -> dict',
       { doc: 'All that is known of providers and models.', effects: ['process.info'] },
-      (ctx) => machine.start(ctx, 'catalogue'),
+      inCatalogue('catalogue'),
     ),
     builtin('llm_resolve_model(alias: string) -> dict', { doc: 'The model that a name or alias stands for.' }, (_ctx, selector) =>
       resolveToDict(selector!),
     ),
-    builtin(
+    harnBuiltin(
       'llm_model_info(model: string) -> dict',
       { doc: 'What is known of a model.', effects: ['process.info'] },
-      (ctx, selector) => machine.start(ctx, 'modelInfo', selector!),
+      inCatalogue('describe_model'),
     ),
     builtin(
       'llm_pick_model(target: string, options?: dict) -> dict',
@@ -301,10 +266,10 @@ export const llmFamily: BuiltinFamily = {
           ? ctx.runtime('llm_qc_default_model: provider name is required')
           : (PROVIDERS[display(provider!)]?.qcModel ?? null),
     ),
-    builtin(
+    harnBuiltin(
       'llm_healthcheck(provider?: string | dict, options?: dict) -> dict',
       { doc: 'Whether a provider answers.', effects: ['llm.call', 'process.info'] },
-      (ctx, provider, options) => machine.start(ctx, 'healthcheck', provider!, options!),
+      inCatalogue('check_health'),
     ),
     builtin(
       'provider_register(name: string, config: dict) -> bool',

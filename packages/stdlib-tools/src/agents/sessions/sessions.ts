@@ -1,11 +1,11 @@
 // Agent sessions: transcripts that live in the machine by id, and how they descend from each other. The
 // least recently used ones are forgotten when there are too many.
 
-import { HarnDict, HarnList, builtin, display, family, runHere, isCallable, isInt, makeScripts } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { compactMessages, readCompaction } from '../transcripts/compaction.js'
-import { makeTimeOrderedId } from '../../library/time/identity.js'
-import { listDicts, isMessageEvent, makeTranscript } from '../transcripts/shape.js'
+import { HarnDict, HarnList, builtin, display, failWith, family, isCallable, isInt } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listDicts, isMessageEvent } from '../transcripts/shape.js'
 
 const MOST_SESSIONS = 128
 
@@ -77,7 +77,7 @@ export function setCurrentSession(ctx: Context, id: string | null): void {
   ctx.machine.task().fields.set(CURRENT, id)
 }
 
-// ---------------------------------------------------------------------------------------------------------------- scripts
+// ------------------------------------------------------------------------------------------------------------- primitives
 
 function copySession(ctx: Context, source: Session, id: string): Session {
   const copy = openSession(ctx, id)
@@ -97,62 +97,77 @@ function keepMessages(session: Session, messages: HarnDict[]): void {
   session.events = []
 }
 
-function* snapshotSession(id: string): Script {
-  const session = yield* runHere((ctx) => {
-    const found = touch(ctx, id)
-    return found === undefined ? null : { ...found }
-  })
-  if (session === null) return null
-  const dict = yield* makeTranscript({
-    id,
-    messages: session.messages,
-    events: session.events,
-    summary: session.summary,
-    metadata: session.metadata,
-    state: session.state,
-  })
-  dict.set('parent_id', session.parentId)
-  dict.set('child_ids', new HarnList([...session.childIds]))
-  dict.set('branched_at_event_index', session.branchedAt)
-  return dict
+/** The session of an id, which may have been closed since `caller` was called. */
+function requireSession(ctx: Context, caller: Value | undefined, id: Value | undefined): Session {
+  return touch(ctx, id as string) ?? failWith(`${caller as string}: unknown session id '${id as string}'`)
 }
 
-const machine = makeScripts('sessions.script', {
-  *open(id) {
-    const name = id === null ? yield* makeTimeOrderedId() : display(id!)
-    return yield* runHere((ctx) => openSession(ctx, name).id)
-  },
-  *snapshot(id) {
-    return yield* snapshotSession(id as string)
-  },
-  *fork(source, keep, destination) {
-    const name = destination === null ? yield* makeTimeOrderedId() : display(destination!)
-    return yield* runHere((ctx) => {
-      const made = copySession(ctx, touch(ctx, source as string)!, name)
-      if (keep === null) return name
+function describeSession({ id, messages, events, summary, metadata, state, parentId, childIds, branchedAt }: Session): HarnDict {
+  return HarnDict.of({
+    conversation: HarnDict.of({
+      id,
+      messages: new HarnList([...messages]),
+      events: new HarnList([...events]),
+      summary,
+      metadata,
+      state,
+    }),
+    descent: HarnDict.of({
+      parent_id: parentId,
+      child_ids: new HarnList([...childIds]),
+      branched_at_event_index: branchedAt,
+    }),
+  })
+}
+
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__open_session(id: string) -> string',
+    'Opens a session, made if there is none.',
+    (ctx, id) => openSession(ctx, id as string).id,
+  ),
+  definePrimitive(
+    '__session_facts(id: string) -> dict?',
+    'What a transcript of a session is made of, {conversation, descent}; nil without a session.',
+    (ctx, id) => {
+      const session = touch(ctx, id as string)
+      return session === undefined ? null : describeSession(session)
+    },
+  ),
+  definePrimitive(
+    '__fork_session(caller: string, source: string, keep: int?, destination: string) -> string',
+    'A copy of a session, of its first messages where a number is given; its id.',
+    (ctx, caller, source, keep, destination) => {
+      const made = copySession(ctx, requireSession(ctx, caller, source), destination as string)
+      if (keep === null) return made.id
       const kept = Math.max(0, Number(keep))
       made.branchedAt = Math.min(kept, made.messages.length)
       keepMessages(made, made.messages.slice(0, kept))
-      return name
-    })
-  },
-  *compact(id, options) {
-    const messages = yield* runHere((ctx) => touch(ctx, id as string)!.messages)
-    const given = options as HarnDict
-    // Without a strategy the observations are masked, also where there is a closure.
-    const compaction = readCompaction(given.has('compact_strategy') ? given : given.with('compact_strategy', 'observation_mask'))
-    const compacted = yield* compactMessages(messages, { ...compaction, options: null })
-    return yield* runHere((ctx) => {
-      const session = touch(ctx, id as string)!
-      if (compacted !== null) keepMessages(session, compacted.messages)
+      return made.id
+    },
+  ),
+  definePrimitive('__session_messages(caller: string, id: string) -> list', 'Messages of a session.', (ctx, caller, id) => {
+    return new HarnList([...requireSession(ctx, caller, id).messages])
+  }),
+  definePrimitive(
+    '__compact_session(caller: string, id: string, messages: list?) -> int',
+    'Gives a session its messages after compaction, nil when it changed nothing; how many there are.',
+    (ctx, caller, id, messages) => {
+      const session = requireSession(ctx, caller, id)
+      if (messages !== null) keepMessages(session, listDicts(messages))
       return session.messages.length
-    })
-  },
-})
+    },
+  ),
+]
 
 // --------------------------------------------------------------------------------------------------------------- builtins
 
 const EFFECTS = ['random.bytes', 'clock.now']
+
+/** Goes on as a function of sessions.harn. What callbacks print is lost, as in the reference. */
+function goOn(ctx: Context, name: string, ...args: Value[]): Result {
+  return ctx.library({ module: 'agents/sessions/sessions', function: name, output: 'drop' }, args)
+}
 
 interface SessionRules {
   readonly effects?: readonly string[]
@@ -216,7 +231,8 @@ function inject(ctx: Context, session: Session, message: Value): Result {
 
 export const sessionsFamily: BuiltinFamily = {
   name: 'sessions',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin(
       'agent_session_open(id?: string | nil) -> string',
@@ -224,7 +240,7 @@ export const sessionsFamily: BuiltinFamily = {
       (ctx, id) =>
         id !== null && typeof id !== 'string'
           ? ctx.throw('agent_session_open: `id` must be a string or nil')
-          : machine.start(ctx, 'open', id!),
+          : goOn(ctx, 'open_session', id!),
     ),
     builtin('agent_session_exists(id: string) -> bool', { doc: 'Whether there is such a session.', effects: [] }, (ctx, id) =>
       typeof id === 'string'
@@ -236,7 +252,7 @@ export const sessionsFamily: BuiltinFamily = {
       'agent_session_snapshot(id: string) -> dict | nil',
       { doc: 'The session as a transcript, with its descent.', effects: EFFECTS },
       (ctx, id) =>
-        typeof id === 'string' ? machine.start(ctx, 'snapshot', id) : ctx.throw('agent_session_snapshot: `id` must be a string'),
+        typeof id === 'string' ? goOn(ctx, 'snapshot_session', id) : ctx.throw('agent_session_snapshot: `id` must be a string'),
     ),
     builtin('agent_session_ancestry(id: string) -> dict | nil', { doc: 'Parent, children and root.', effects: [] }, (ctx, id) => {
       if (typeof id !== 'string') return ctx.throw('agent_session_ancestry: `id` must be a string')
@@ -285,13 +301,13 @@ export const sessionsFamily: BuiltinFamily = {
     onSession(
       'agent_session_fork(src: string, dst?: string) -> string',
       'A copy with a place in the descent.',
-      (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
+      (ctx, session, destination) => goOn(ctx, 'fork_session', 'agent_session_fork', session.id, null, destination),
       { effects: EFFECTS, parameter: 'src', problem: describeDestinationProblem },
     ),
     onSession(
       'agent_session_fork_at(src: string, keep_first: int, dst?: string) -> string',
       'A copy of its first messages.',
-      (ctx, session, keep, destination) => machine.start(ctx, 'fork', session.id, keep, destination),
+      (ctx, session, keep, destination) => goOn(ctx, 'fork_session', 'agent_session_fork_at', session.id, keep, destination),
       {
         effects: EFFECTS,
         parameter: 'src',
@@ -315,7 +331,7 @@ export const sessionsFamily: BuiltinFamily = {
           return ctx.throw('agent_session_compact: `custom_compactor` must be a closure')
         const keep = given.get('keep_last') ?? null
         if (isInt(keep) && keep < 0) return ctx.throw('agent_session_compact: `keep_last` must be >= 0')
-        return machine.start(ctx, 'compact', session.id, given)
+        return goOn(ctx, 'compact_session', 'agent_session_compact', session.id, given)
       },
       { effects: ['llm.call', 'process.info', 'callback', ...EFFECTS] },
     ),

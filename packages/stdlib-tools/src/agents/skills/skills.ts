@@ -1,21 +1,10 @@
 // Skill registries: plain dicts with the skills that scripts define, the catalogue of them for a
 // prompt, and the text of a skill with its arguments filled in.
 
-import {
-  HarnClosure,
-  HarnDict,
-  HarnList,
-  builtin,
-  display,
-  failWith,
-  runHere,
-  isInt,
-  makeScripts,
-  sortTexts,
-  tryAsk,
-} from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { readEnvironment } from '../../library/files/state-files.js'
+import { HarnClosure, HarnDict, HarnList, MAX_TEXT, builtin, display, isInt, sortTexts } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 
 const TEXT_FIELDS = ['short', 'description', 'when_to_use', 'prompt', 'invocation', 'model', 'effort']
 const LIST_FIELDS = ['paths', 'allowed_tools', 'mcp', 'requires_mcp']
@@ -131,7 +120,7 @@ function countBytes(value: string): number {
   return encoder.encode(value).length
 }
 
-export function makeSkillId(entry: HarnDict): string {
+function makeSkillId(entry: HarnDict): string {
   const namespace = readText(entry, 'namespace')
   return namespace === '' ? readText(entry, 'name') : `${namespace}/${readText(entry, 'name')}`
 }
@@ -179,76 +168,73 @@ function renderCatalog(ctx: Context, given: Value, budgetArgument: Value): Resul
 
 // ---------------------------------------------------------------------------------------------------------------- rendering
 
-interface Substitution {
-  readonly args: readonly string[]
-  readonly directory: string | null
-  readonly session: string | null
+/** Places of a text that are filled in. */
+const PLACES = /\$(?:\$|ARGUMENTS|\d+|\{HARN_[A-Z0-9_]*\})/g
+
+/** Names of the variables in a text, in order. */
+function listVariables(body: string): string[] {
+  return [...body.matchAll(PLACES)].flatMap(([mark]) => (mark.startsWith('${') ? [mark.slice(2, -1)] : []))
 }
 
-/** `$ARGUMENTS`, `$1` …, `${HARN_…}`, `$$`; what has no value stays as it is. */
-export function* substitute(body: string, values: Substitution): Script<string> {
-  yield* runHere((ctx) => ctx.charge(body.length >> 4, body.length))
-  let out = ''
+/** The pieces of a text with its places filled in; `values` are those of its variables. What has no value stays as it is. */
+function fillPlaces(body: string, args: readonly string[], values: readonly Value[]): string[] {
+  const allArguments = args.join(' ')
+  const pieces: string[] = []
+  let variables = 0
   let at = 0
-  for (const match of body.matchAll(/\$(?:\$|ARGUMENTS|\d+|\{HARN_[A-Z0-9_]*\})/g)) {
-    out += body.slice(at, match.index)
-    at = match.index + match[0].length
-    const mark = match[0]
-    if (mark === '$$') out += '$'
-    else if (mark === '$ARGUMENTS') out += values.args.join(' ')
-    else if (mark.startsWith('${')) out += (yield* readVariable(mark.slice(2, -1), values)) ?? mark
-    else out += (mark === '$0' ? undefined : values.args[Number(mark.slice(1)) - 1]) ?? mark
+  const find = (mark: string): string => {
+    if (mark === '$$') return '$'
+    if (mark === '$ARGUMENTS') return allArguments
+    if (mark.startsWith('${')) return (values[variables++] as string | null) ?? mark
+    return (mark === '$0' ? undefined : args[Number(mark.slice(1)) - 1]) ?? mark
   }
-  return out + body.slice(at)
+  for (const match of body.matchAll(PLACES)) {
+    pieces.push(body.slice(at, match.index), find(match[0]))
+    at = match.index + match[0].length
+  }
+  return [...pieces, body.slice(at)]
 }
 
-function* readVariable(name: string, values: Substitution): Script<string | null> {
-  if (name === 'HARN_SKILL_DIR') return values.directory
-  if (name === 'HARN_SESSION_ID') return values.session
-  return yield* readEnvironment(name)
-}
+const primitives: readonly BuiltinDef[] = [
+  builtin('__skill_id(entry: dict) -> string', { doc: 'The id of a skill in catalogues.' }, (_ctx, entry) =>
+    makeSkillId(entry as HarnDict),
+  ),
+  definePrimitive(
+    '__skill_variables(body: string) -> list',
+    'Names of the variables in a text of a skill, in order.',
+    (ctx, body) => {
+      const text = body as string
+      ctx.charge(text.length >> 4, text.length)
+      return new HarnList(listVariables(text))
+    },
+  ),
+  definePrimitive(
+    '__fill_places(body: string, args: list, values: list) -> string',
+    'A text of a skill with arguments and the values of its variables filled in.',
+    (ctx, body, args, values) => {
+      const text = body as string
+      ctx.charge(text.length >> 4, text.length)
+      const pieces = fillPlaces(text, (args as HarnList).view() as readonly string[], (values as HarnList).view())
+      // An argument may stand in many places.
+      const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      if (size > MAX_TEXT) return ctx.runtime('the text of the skill is too long')
+      ctx.charge(size >> 4, size)
+      return pieces.join('')
+    },
+  ),
+]
 
-export function readDirectory(entry: HarnDict): string | null {
-  const directory = entry.get('skill_dir') ?? null
-  return directory === null ? null : display(directory)
+/** Goes on as a function of skills.harn. */
+function goOn(ctx: Context, name: string, ...args: Value[]): Result {
+  return ctx.library({ module: 'agents/skills/skills', function: name, output: 'drop' }, args)
 }
-
-/** The whole of a skill that the host keeps, by id or name; null when it keeps none. */
-function* findKeptSkill(wanted: string): Script<HarnDict | null> {
-  const found = yield* tryAsk({ kind: 'process.info', args: { op: 'skill', name: wanted } })
-  return found instanceof HarnDict ? found : null
-}
-
-/** An entry with its text: cards of the host have none until it is asked for. */
-export function* loadWholeSkill(entry: HarnDict): Script<HarnDict> {
-  if (readText(entry, 'body') !== '' || readText(entry, 'name') === '') return entry
-  const kept = yield* findKeptSkill(makeSkillId(entry))
-  return kept === null || kept.get('ambiguous') === true ? entry : kept
-}
-
-const machine = makeScripts('skills.script', {
-  *render(given, args) {
-    const items = args instanceof HarnList ? args.view().map((item) => display(item)) : []
-    if (typeof given === 'string') return yield* substitute(given, { args: items, directory: null, session: null })
-    const entry = yield* loadWholeSkill(given as HarnDict)
-    return yield* substitute(readText(entry, 'body'), { args: items, directory: readDirectory(entry), session: null })
-  },
-  *load(wanted) {
-    const id = wanted as string
-    const found = yield* findKeptSkill(id)
-    if (found === null) return failWith(`skill '${id}' not found`)
-    if (found.get('ambiguous') === true)
-      return failWith(`skill '${id}' is ambiguous; use the fully qualified id from the catalog`)
-    return yield* substitute(readText(found, 'body'), { args: [], directory: readDirectory(found), session: null })
-  },
-})
 
 function render(ctx: Context, entry: Value, args: Value): Result {
   if (ctx.argc === 0) return ctx.throw('skill_render: requires a skill entry or body string')
   if (typeof entry !== 'string' && !(entry instanceof HarnDict))
     return ctx.throw('skill_render: first argument must be a skill entry or a string body')
   if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
-  return machine.start(ctx, 'render', entry, args)
+  return goOn(ctx, 'render', entry, args)
 }
 
 /** The registry that scripts see as `skills` unless the host found skills before the run. */
@@ -256,12 +242,13 @@ const BOUND = HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) })
 
 function loadSkill(ctx: Context, name: Value): Result {
   const id = ctx.argc === 0 ? '' : display(name)
-  return id.trim() === '' ? ctx.throw('load_skill: requires a non-empty skill name') : machine.start(ctx, 'load', id)
+  return id.trim() === '' ? ctx.throw('load_skill: requires a non-empty skill name') : goOn(ctx, 'load', id)
 }
 
 export const skillsFamily: BuiltinFamily = {
   name: 'skills',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin('skill_registry() -> dict', { doc: 'An empty registry of skills.' }, () =>
       HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) }),
