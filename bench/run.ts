@@ -8,6 +8,7 @@ import { cpus, tmpdir, totalmem, type as systemName } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { commandOptions, wholeNumber } from '../scripts/options.js'
+import { pathToFileURL } from 'node:url'
 import { entries, root } from '../scripts/workspace.mjs'
 import { BULK_REMARKS, bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
@@ -100,6 +101,10 @@ async function bundle(checkout: string): Promise<string> {
   const built = locateBuild(checkout)
   mkdirSync(built, { recursive: true })
   const outfile = join(built, 'child.mjs')
+  // Another revision says itself where its packages lie.
+  const workspace = (await import(pathToFileURL(join(checkout, 'scripts', 'workspace.mjs')).href)) as {
+    readonly entries: typeof entries
+  }
   await build({
     entryPoints: [join(checkout, 'bench', 'child.ts')],
     outfile,
@@ -110,7 +115,7 @@ async function bundle(checkout: string): Promise<string> {
     minifySyntax: true,
     external: ['blake3-wasm'],
     logLevel: 'warning',
-    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(checkout, entry.source)])),
+    alias: Object.fromEntries(workspace.entries().map((entry) => [entry.name, join(checkout, entry.source)])),
     nodePaths: ['vm', 'stdlib-tools'].map((name) => join(checkout, 'packages', name, 'node_modules')),
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   })
