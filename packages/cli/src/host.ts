@@ -14,7 +14,8 @@ import {
   programFiles,
 } from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
-import { makeAuthority, checkBuiltinNames } from './authority.js'
+import { makeAuthority } from './authority.js'
+import { checkBuiltinNames } from './grant-flags.js'
 import { findCacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'

@@ -10,6 +10,7 @@ import { TOOL_CALLS } from '../tools/dispatch/branches.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
+import { nestedCalls } from '../tools/dispatch/nested-state.js'
 import { readBudgetCounters } from '../tools/policy/grants.js'
 import { DEFAULT_LIMITS, OutcomeWalk, ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
@@ -402,7 +403,9 @@ export class Driver {
 
   private leaveNested(): void {
     const now = this.options.clock.now()
-    this.machine.note?.((ctx) => leaveNested(ctx, now))
+    this.machine.note?.((ctx) => {
+      if (ctx.findState(nestedCalls) !== undefined) leaveNested(ctx, now)
+    })
   }
 
   /**

@@ -6,8 +6,9 @@ import type { EffectKind } from '@bridle/vm'
 import { makeBridgedIdentity, makeMcpIdentity } from '../tools/dispatch/identity.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import { ToolError } from '../tools/host-tools/errors.js'
-import { isAbove, findIdentityLevel, findKindLevel, findStandardLevel } from '../tools/policy/security-level.js'
-import type { SecurityLevel } from '../tools/policy/security-level.js'
+import { isAbove } from '../tools/policy/level-order.js'
+import { findIdentityLevel, findKindLevel, findStandardLevel } from '../tools/policy/security-level.js'
+import type { SecurityLevel } from '../tools/policy/level-order.js'
 import { EFFECTS } from '../library/effects/index.js'
 
 /** Raises ToolError `security_violation` with what the program can reach above the level. */

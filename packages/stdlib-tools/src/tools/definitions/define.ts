@@ -1,7 +1,7 @@
 // `tool_define`: checks one tool's configuration in the reference's order and appends its entry. The combinations of
 // executor and backend are one table, so that each refusal stands in one place.
 
-import { TOOL_LISTENER } from './pins.js'
+import { TOOL_LISTENER } from '../host-slots.js'
 import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
 import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
 import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'

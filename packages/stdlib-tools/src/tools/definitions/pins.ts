@@ -7,24 +7,10 @@
 //   host:ID       of the embedding program    mcp:SERVER/TOOL   of an MCP server: also what it hints about its effects
 
 import { mcpKey } from '../dispatch/identity.js'
-import { HarnDict, HarnList, fromPlain, defineHostSlot, stringifySorted, toUtf8 } from '@bridle/vm/families'
+import { HarnDict, HarnList, fromPlain, stringifySorted, toUtf8 } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
 
 export type ToolOrigin = 'script' | 'bridle' | 'host' | 'mcp'
-
-/** A tool that a program defined, as its host is told. */
-export interface DefinedTool {
-  readonly name: string
-  readonly hash: string
-  readonly descriptionHash: string
-  /** The entry without its handler. */
-  readonly entry: Plain
-}
-
-/** Is told of each tool that the program defines; null when nobody asks. */
-export const TOOL_LISTENER = defineHostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
-/** Hashes of the only tools that may be called, by origin and name; null when any may. */
-export const TOOL_PINS = defineHostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
 
 /** The form of what is hashed; a change of it is a new word here. */
 const FORMAT = 'bridle-tool-1'

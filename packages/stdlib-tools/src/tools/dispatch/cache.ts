@@ -4,10 +4,11 @@
 // apart by their handlers as well, since two registries may have tools of one name. The cache is state of the run: it is in its snapshots
 // and ends with it.
 
-import { HarnBytes, HarnDict, HarnList, Keyed, family, defineHostSlot, toMillis } from '@bridle/vm/families'
+import { HarnBytes, HarnDict, HarnList, Keyed, family, toMillis } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
 import { findLiveValue } from '../definitions/arguments.js'
 import type { AppliedGrant } from '../policy/grants.js'
+import type { ResultCache } from '../host-slots.js'
 
 interface Kept {
   readonly value: Value
@@ -29,15 +30,6 @@ const MAX_TOTAL = 16 * MAX_RESULT
 export interface CacheRule {
   readonly ttlMs: number | null
 }
-
-/** What a host says about all kept results. */
-export interface ResultCache {
-  readonly enabled: boolean
-  /** For tools that say no time of their own; null: as long as the run. */
-  readonly ttlMs: number | null
-}
-
-export const RESULT_CACHE = defineHostSlot<ResultCache | null>('result_cache', null)
 
 /** What holds for a tool: its own rule, as far as the host has no other. */
 export function chooseRule(cache: ResultCache | null, own: CacheRule | null): CacheRule | null {

@@ -6,10 +6,9 @@
 import { popScope, pushScope } from '../../library/task-scopes.js'
 import { TOOL_CALLS, makeCallKey } from './branches.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
-import { RESULT_CACHE } from './cache.js'
+import { DRIFT_WATCH, RESULT_CACHE } from '../host-slots.js'
 import { carryOutPrimitives, makeHandlerArguments, passedFrame } from './carry-out.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
-import { DRIFT_WATCH } from './drift.js'
 import {
   Control,
   HarnDict,

@@ -3,7 +3,7 @@
 // passes), `fail` (the call fails with `schema_drift`), `quarantine` (so do all later calls, until the script acknowledges it). Reports
 // and quarantine are state of the run; `std/drift` reads them.
 
-import { HarnDict, HarnFloat, HarnList, builtin, display, family, fromPlain, defineHostSlot, toPlain } from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, builtin, display, family, fromPlain, toPlain } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Plain, Value } from '@bridle/vm/families'
 import {
   compareShapes,
@@ -14,18 +14,8 @@ import {
   showShape,
 } from '../../library/formats/data-shapes.js'
 import type { Drift, Shape } from '../../library/formats/data-shapes.js'
-
-export type DriftReaction = 'ignore' | 'warn' | 'fail' | 'quarantine'
-
-/** What a host watches for. */
-export interface DriftWatch {
-  /** Pinned shapes as data, by the keys of lock files (tool-pins.ts). */
-  readonly shapes: ReadonlyMap<string, unknown>
-  /** For tools that do not say. */
-  readonly onBreaking: DriftReaction
-}
-
-export const DRIFT_WATCH = defineHostSlot<DriftWatch | null>('drift_watch', null)
+import { DRIFT_WATCH } from '../host-slots.js'
+import type { DriftReaction } from '../host-slots.js'
 
 /** Reports that a run keeps; older ones go. */
 const MAX_REPORTS = 100

@@ -14,8 +14,8 @@
 
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
-import { TOOL_PINS } from '../definitions/pins.js'
-import { HOST_CAPABILITIES } from './host-mocks.js'
+import { TOOL_PINS } from '../host-slots.js'
+import { HOST_CAPABILITIES } from '../host-slots.js'
 import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
 import { HarnDict, HarnList, display, toPlain } from '@bridle/vm/families'
@@ -33,7 +33,8 @@ import {
   withPins,
 } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
-import { describeBeyondLevel, isAbove, findEntryLevel, findIdentityLevel, findRunLevel } from '../policy/security-level.js'
+import { isAbove, findRunLevel } from '../policy/level-order.js'
+import { describeBeyondLevel, findEntryLevel, findIdentityLevel } from '../policy/security-level.js'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { checkArguments, knowsParameter, withDefaults } from '../definitions/arguments.js'
 import { getEntryFacts, toHostEntry } from '../definitions/entry.js'

@@ -1,9 +1,10 @@
 // Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
-import { HarnDict, HarnList, builtin, display, equals, family, defineHostSlot } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, equals, family } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import type { HostCapabilities } from '../../library/effects/index.js'
+import { HOST_CAPABILITIES } from '../host-slots.js'
 
 interface HostMock {
   readonly capability: string
@@ -89,9 +90,6 @@ const CAPABILITIES: Readonly<
 
 const MOCKED_CAPABILITY = 'Mocked host capability registered at runtime for tests.'
 const MOCKED_OPERATION = 'Mocked host operation registered at runtime for tests.'
-
-/** What `host_capabilities` lists beside the built-in ones. */
-export const HOST_CAPABILITIES = defineHostSlot<HostCapabilities>('host_capabilities', {})
 
 /** Capability → its description and operations, built-in ones first, in the order they are known. */
 function makeCapabilityTable(ctx: Context): Map<string, { description: string; operations: Map<string, string> }> {

@@ -9,7 +9,7 @@
 import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, defineHostSlot } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
-import type { SecurityLevel } from '../policy/security-level.js'
+import type { SecurityLevel } from '../policy/level-order.js'
 
 export type ToolKind =
   /** A closure of the script. What it does outside of the machine is judged where it does it. */

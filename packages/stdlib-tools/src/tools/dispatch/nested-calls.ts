@@ -8,7 +8,7 @@
 //
 // Who would have to be asked, a person or a closure of the script, cannot be asked from there. Such a call is refused.
 
-import { HarnDict, display, family, fromPlain, stringifySorted, toPlain } from '@bridle/vm/families'
+import { HarnDict, display, fromPlain, stringifySorted, toPlain } from '@bridle/vm/families'
 import type { Context, NestedCall, Plain } from '@bridle/vm/families'
 import { bookCounts, countCall } from '../policy/grants.js'
 import { judgeQuickly } from '../policy/gate.js'
@@ -16,6 +16,7 @@ import { getEntryFacts } from '../definitions/entry.js'
 import { admit, findHostEntry, makeGrantedArguments, findHostNames, listHostSecrets } from './gate.js'
 import { makeHostIdentity } from './identity.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
+import { nestedCalls } from './nested-state.js'
 
 export type NestedVerdict =
   | {
@@ -33,9 +34,6 @@ interface Noted {
   /** Null while it is under way. */
   readonly outcome: NestedOutcome | null
 }
-
-/** By effect and id of the call. Dicts, so that the heap limit counts what is kept. */
-const nestedCalls = family('nested_calls', (): { readonly noted: Map<string, HarnDict> } => ({ noted: new Map() }))
 
 const makeKey = (effect: number, id: string): string => `${effect}:${id}`
 

@@ -2,8 +2,8 @@
 // dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
 // effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
 
-import type { DriftReaction } from '../dispatch/drift.js'
-import type { SecurityLevel } from '../policy/security-level.js'
+import type { DriftReaction } from '../host-slots.js'
+import type { SecurityLevel } from '../policy/level-order.js'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from './schema.js'

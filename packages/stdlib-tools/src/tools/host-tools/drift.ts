@@ -1,7 +1,7 @@
 // What a host watches the results of tools for (docs/tools/lock.md): shapes from a lock file, and what happens when one is not met.
 
-import type { DriftReaction } from '../dispatch/drift.js'
-import type { DriftWatch } from '../dispatch/drift.js'
+import type { DriftReaction } from '../host-slots.js'
+import type { DriftWatch } from '../host-slots.js'
 
 export interface DriftGuardOptions {
   /** A lock file as data, as `bridle tools lock` writes it; its `shapes` count. Without one, what tools declare themselves. */

@@ -8,7 +8,7 @@ import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { effectProblem } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
 import { toCall, findEffectFault, findGrantLimit, makeEffectSpan, withEffectPins } from './grants.js'
-import type { SecurityLevel } from './security-level.js'
+import type { SecurityLevel } from './level-order.js'
 
 /** What a host allows its run, outermost first; every scope must allow a call. */
 export type GrantCeiling = readonly GrantScope[]

@@ -7,30 +7,12 @@ import type { Effect, Value } from '@bridle/vm/families'
 import { STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { getOrNil } from '../definitions/registry.js'
 import type { HostNames, ToolIdentity } from '../dispatch/identity.js'
+import { isAbove, isSecurityLevel } from './level-order.js'
+import type { SecurityLevel } from './level-order.js'
 import { EFFECTS, listUses } from '../../library/effects/index.js'
-
-export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
-
-/** Lowest first. */
-export const SECURITY_LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
-
-export function isSecurityLevel(value: unknown): value is SecurityLevel {
-  return SECURITY_LEVELS.includes(value as SecurityLevel)
-}
-
-export function isAbove(needed: SecurityLevel, most: SecurityLevel): boolean {
-  return SECURITY_LEVELS.indexOf(needed) > SECURITY_LEVELS.indexOf(most)
-}
 
 function findHighest(levels: readonly SecurityLevel[]): SecurityLevel {
   return levels.reduce((high, level) => (isAbove(level, high) ? level : high), 'safe')
-}
-
-/** The level of a run, by the scopes of its host: the lowest of all; null when none says one. */
-export function findRunLevel(scopes: readonly { readonly level?: SecurityLevel }[]): SecurityLevel | null {
-  let lowest: SecurityLevel | null = null
-  for (const { level } of scopes) if (level !== undefined && (lowest === null || isAbove(lowest, level))) lowest = level
-  return lowest
 }
 
 type EffectKind = Effect['kind']

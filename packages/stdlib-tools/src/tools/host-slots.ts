@@ -1,0 +1,52 @@
+// What a host says about tools, one slot of `hostData` each. They stand apart from those who read them, so that a run which calls no tool
+// loads none of that.
+
+import { defineHostSlot } from '@bridle/vm/families'
+import type { Plain } from '@bridle/vm/families'
+import type { HostCapabilities } from '../library/effects/index.js'
+
+// -------------------------------------------------------------------------------------------------------------- drift
+
+export type DriftReaction = 'ignore' | 'warn' | 'fail' | 'quarantine'
+
+/** What a host watches for. */
+export interface DriftWatch {
+  /** Pinned shapes as data, by the keys of lock files (tool-pins.ts). */
+  readonly shapes: ReadonlyMap<string, unknown>
+  /** For tools that do not say. */
+  readonly onBreaking: DriftReaction
+}
+
+export const DRIFT_WATCH = defineHostSlot<DriftWatch | null>('drift_watch', null)
+
+// --------------------------------------------------------------------------------------------------------------- pins
+
+/** A tool that a program defined, as its host is told. */
+export interface DefinedTool {
+  readonly name: string
+  readonly hash: string
+  readonly descriptionHash: string
+  /** The entry without its handler. */
+  readonly entry: Plain
+}
+
+/** Is told of each tool that the program defines; null when nobody asks. */
+export const TOOL_LISTENER = defineHostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
+/** Hashes of the only tools that may be called, by origin and name; null when any may. */
+export const TOOL_PINS = defineHostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
+
+// ---------------------------------------------------------------------------------------------------- kept results
+
+/** What a host says about all kept results. */
+export interface ResultCache {
+  readonly enabled: boolean
+  /** For tools that say no time of their own; null: as long as the run. */
+  readonly ttlMs: number | null
+}
+
+export const RESULT_CACHE = defineHostSlot<ResultCache | null>('result_cache', null)
+
+// ---------------------------------------------------------------------------------------------------- capabilities
+
+/** What `host_capabilities` lists beside the built-in ones. */
+export const HOST_CAPABILITIES = defineHostSlot<HostCapabilities>('host_capabilities', {})
