@@ -3,7 +3,6 @@
 
 import { HarnDict, HarnList, builtin, display, equals, family } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
-import type { HostCapabilities } from '../../library/effects/index.js'
 import { HOST_CAPABILITIES } from '../host-slots.js'
 
 interface HostMock {
