@@ -148,10 +148,8 @@ const RINGS: ReadonlySet<string> = new Set([
   'packages/stdlib-tools/src/node/config.ts',
   'packages/stdlib-tools/src/node/find-skills.ts',
   'packages/stdlib-tools/src/node/skills.ts',
-  'packages/stdlib-tools/src/tools/dispatch/identity.ts',
   'packages/stdlib-tools/src/tools/policy/grant-ceiling.ts',
   'packages/stdlib-tools/src/tools/policy/grants.ts',
-  'packages/stdlib-tools/src/tools/policy/security-level.ts',
 ])
 
 function checkRings(): Complaint[] {
