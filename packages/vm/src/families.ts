@@ -35,6 +35,7 @@ export { readCategory, classify, toKnownCategory } from './builtins/core-errors.
 export { hashFnv1a } from './builtins/core-hash.js'
 export { MAX_TEXT, addInts, clampIndex, count, countOr, makeEntry, readTextArg } from './builtins/core-values.js'
 export { parseInt64 } from './builtins/core.js'
+export { failCategorized, failRuntime, failWith } from './builtins/fail.js'
 export { CORE_FAMILIES } from './builtins/families-core.js'
 export { makeJsonFamilies } from './builtins/families-json.js'
 export { withCharges } from './builtins/family-charges.js'
@@ -53,9 +54,6 @@ export {
   ask,
   callBack,
   callLibrary,
-  failCategorized,
-  failRuntime,
-  failWith,
   runHere,
   payInSlice,
   parkUntil,

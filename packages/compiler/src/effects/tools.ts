@@ -2,7 +2,7 @@
 // that its side-effect level or its executor implies, else those of its handler, which inference finds.
 
 import type { Expr } from '@bridle/parser'
-import { EXECUTORS, executorNamed, factsOfExecutor, impliedExecutor, targetOf } from '../grants/executors.js'
+import { EXECUTORS, executorNamed, factsOfExecutor, findIdentity, impliedExecutor, targetOf } from '../grants/executors.js'
 import { listLevelEffects, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
@@ -51,7 +51,7 @@ function listReach(name: string, config: Expr | undefined): readonly string[] {
       impliedExecutor((key) => findEntry(config, key) !== undefined),
     ),
   )
-  const identity = executor === null ? null : factsOfExecutor(executor).identity
+  const identity = findIdentity(executor)
   if (executor === null || identity === null) return ['*']
   const target = targetOf(executor, (key) => (key === 'name' ? name : readConfig(key, null)))
   switch (identity) {

@@ -15,10 +15,28 @@ interface ExecutorRow {
   readonly alias?: string
   /** A key that an entry without `executor` has when it means this one. */
   readonly mark?: string
+  /** How it carries out tools that are described at run time (`tool_synthesize`); absent where it does not. */
+  readonly synthesis?: Synthesis
   /** Keys of an entry that say where a call goes, with what they are read from when absent; they are fields of `tool.call`. */
   readonly target: { readonly [key: string]: string | null }
   /** What `tool_define` demands of the keys of an entry, in order; what is said of one that breaks it. */
   readonly demands: readonly ExecutorDemand[]
+}
+
+/** A fact of a synthesized tool: the key of its config, and what the record says that its id is made of. */
+interface SynthesisField {
+  readonly key: string
+  readonly recordedAs: string
+}
+
+interface Synthesis {
+  /** The builtin that a call goes to; null where a call only makes a record. */
+  readonly through: 'host_tool_call' | 'mcp_call' | null
+  /** The name of the tool on the other side. */
+  readonly tool?: SynthesisField
+  readonly server?: SynthesisField
+  /** The key of the handle that a call is made with. */
+  readonly client?: string
 }
 
 export interface ExecutorDemand {
@@ -63,13 +81,23 @@ export const EXECUTORS = {
     target: {},
     demands: [],
   },
-  dry_run: { runs: 'record', identity: null, effects: ['external'], implies: null, named: 'in loops', target: {}, demands: [] },
+  dry_run: {
+    runs: 'record',
+    identity: null,
+    effects: ['external'],
+    implies: null,
+    named: 'in loops',
+    synthesis: { through: null },
+    target: {},
+    demands: [],
+  },
   host_bridge: {
     runs: 'outside',
     identity: 'host',
     effects: ['external'],
     implies: null,
     named: 'in definitions',
+    synthesis: { through: 'host_tool_call', tool: { key: 'host_tool', recordedAs: 'host_tool' } },
     target: { host_capability: null },
     demands: [
       {
@@ -95,6 +123,12 @@ export const EXECUTORS = {
     implies: ['mcp'],
     named: 'in definitions',
     mark: '_mcp_server',
+    synthesis: {
+      through: 'mcp_call',
+      tool: { key: 'mcp_tool', recordedAs: 'tool_name' },
+      server: { key: 'mcp_server', recordedAs: 'server_name' },
+      client: 'mcp_client',
+    },
     target: { mcp_server: '_mcp_server', mcp_tool: 'name' },
     demands: [
       {
@@ -156,6 +190,17 @@ export function factsOfExecutor(name: ExecutorName): ExecutorRow {
   return rows[name]!
 }
 
+/** What a call by the executor of that name or alias is judged as; null where nothing is reached. */
+export function findIdentity(name: string | null): ExecutorRow['identity'] {
+  const executor = name === null ? null : executorNamed(name)
+  return executor === null ? null : rows[executor]!.identity
+}
+
+/** How the executor of that name carries out a synthesized tool; null when it carries none out. */
+export function findSynthesis(name: string): Synthesis | null {
+  return (Object.hasOwn(rows, name) ? rows[name]!.synthesis : undefined) ?? null
+}
+
 export function isOutside(name: string | null): name is OutsideExecutor {
   return name !== null && Object.hasOwn(rows, name) && rows[name]!.runs === 'outside'
 }
@@ -171,6 +216,14 @@ export function isMarkedOutside(has: (key: string) => boolean): boolean {
   return NAMES.some((name) => rows[name]!.mark !== undefined && has(rows[name]!.mark))
 }
 
+/** The executor that an entry means which names none but the place of a call, under its mark or the key that the mark stands for. */
+export function executorOfPlace(has: (key: string) => boolean): ExecutorName | null {
+  const place = TARGETS.find(({ name, key, otherwise }) => {
+    return otherwise !== null && otherwise === rows[name]!.mark && (has(key) || has(otherwise))
+  })
+  return place?.name ?? null
+}
+
 /** Where a call by this executor goes, by the keys of its entry; keys of other executors are null. */
 export function targetOf(executor: string, read: (key: string) => string | null): CallTarget {
   const target: Record<string, string | null> = {}
@@ -178,6 +231,9 @@ export function targetOf(executor: string, read: (key: string) => string | null)
     target[key] = name === executor ? (read(key) ?? (otherwise === null ? null : read(otherwise))) : null
   return target as CallTarget
 }
+
+/** Executors that carry out synthesized tools. */
+export const SYNTHESIZING_EXECUTORS: readonly ExecutorName[] = NAMES.filter((name) => rows[name]!.synthesis !== undefined)
 
 /** Executors that a definition may name; a loop takes some more. */
 export const DEFINABLE_EXECUTORS: readonly ExecutorName[] = NAMES.filter((name) => rows[name]!.named === 'in definitions')
@@ -188,9 +244,10 @@ export function isTakenByLoops(name: string): boolean {
 }
 
 /** `"a", "b", or "c"` with `or`, `"a", "b", "c"` without. */
-export function quoteExecutors(or = ''): string {
-  const quoted = DEFINABLE_EXECUTORS.map((name) => `"${name}"`)
-  return or === '' ? quoted.join(', ') : `${quoted.slice(0, -1).join(', ')}, ${or} ${quoted.at(-1)!}`
+export function quoteExecutors(or = '', names = DEFINABLE_EXECUTORS): string {
+  const quoted = names.map((name) => `"${name}"`)
+  if (or === '' || quoted.length === 1) return quoted.join(', ')
+  return `${quoted.slice(0, -1).join(', ')}${quoted.length > 2 ? ',' : ''} ${or} ${quoted.at(-1)!}`
 }
 
 /** How to name an executor in place of a handler, with the key that it demands: one text each. */

@@ -5,6 +5,7 @@
 //
 // Connecting to an MCP server is done, since nothing about its tools can be known without; it is on the list, marked as such.
 
+import { findIdentity } from '@bridle/compiler/grants'
 import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
 import { makeDryRunResult } from '../tools/executors/dry-run.js'
 import { answered, categorizedError } from '../tools/executors/provider.js'
@@ -112,7 +113,7 @@ function summarizeEffect(effect: Effect): string {
   const { kind, args } = effect
   switch (kind) {
     case 'tool.call': {
-      const via = args.executor === 'mcp_server' ? ` of MCP server ${formatText(args.mcp_server)}` : ''
+      const via = findIdentity(args.executor) === 'mcp' ? ` of MCP server ${formatText(args.mcp_server)}` : ''
       return `call tool ${formatText(args.tool)}${via}`
     }
     case 'host.call':

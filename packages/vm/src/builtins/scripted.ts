@@ -8,7 +8,7 @@
 import { frame } from './builtin.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Effect } from '../effects/effect.js'
-import { Fault, makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '../interpreter/fault.js'
+import { Fault } from '../interpreter/fault.js'
 import { runUnmetered } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
@@ -88,23 +88,6 @@ export function* parkUntil(key: string | null, dueMs: number | null): Script<boo
 /** Runs code against the machine, once. Its result must be plain data or Values that nothing changes later. */
 export function* runHere<T>(run: (ctx: Context) => T): Script<T> {
   return (yield { kind: 'here', run }) as T
-}
-
-/** Ends the script with a thrown value. */
-export function failWith(value: Value): never {
-  throw makeThrown(value)
-}
-
-export function failRuntime(message: string): never {
-  throw makeRuntimeFault(message)
-}
-
-export function failType(message: string): never {
-  throw makeTypeFault(message)
-}
-
-export function failCategorized(category: string, message: string): never {
-  throw makeCategorized(category, message)
 }
 
 // ------------------------------------------------------------------------------------------------------------- the frame

@@ -1,6 +1,7 @@
 // Sends the context of a trace along: `traceparent` among the headers of requests, and in `_meta` of what MCP servers are asked. It is put
 // in between the machine and the providers, so that journals and replays know nothing of it.
 
+import { findIdentity } from '@bridle/compiler/grants'
 import type { Effect, Plain } from '@bridle/vm'
 import type { PerformEffect } from '../../tools/executors/provider.js'
 import type { TraceRecorder } from './recorder.js'
@@ -18,7 +19,7 @@ function findTarget({ kind, args }: Effect): 'http' | 'mcp' | null {
   if (kind === 'http.request') return 'http'
   if (kind === 'net.stream') return args.url === undefined ? null : 'http'
   if (kind === 'mcp.request') return 'mcp'
-  return kind === 'tool.call' && args.executor === 'mcp_server' ? 'mcp' : null
+  return kind === 'tool.call' && findIdentity(args.executor) === 'mcp' ? 'mcp' : null
 }
 
 /** What a script says itself stays. */

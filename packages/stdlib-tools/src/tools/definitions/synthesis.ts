@@ -14,10 +14,15 @@ import {
   toUtf8,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
+import { SYNTHESIZING_EXECUTORS, findSynthesis, quoteExecutors } from '@bridle/compiler/grants'
 import { refuseBuiltin, refuseTool } from '../policy/tool-policy.js'
 import { getOrNil, readText } from './registry.js'
 
-type SynthExecutor = 'dry_run' | 'host_bridge' | 'mcp_server'
+type Synthesis = NonNullable<ReturnType<typeof findSynthesis>>
+
+/** Those that only say what would happen; the first is the one of a config that names none. */
+const RECORDING = SYNTHESIZING_EXECUTORS.filter((name) => findSynthesis(name)!.through === null)
+const REACHING = SYNTHESIZING_EXECUTORS.filter((name) => findSynthesis(name)!.through !== null)
 
 interface SynthSpec {
   readonly id: string
@@ -27,7 +32,7 @@ interface SynthSpec {
   readonly returnType: Value
   readonly capabilities: readonly string[]
   readonly level: string
-  readonly executor: SynthExecutor
+  readonly executor: string
   /** The tool on the other side; empty for a dry run. */
   readonly target: string
   readonly server: string | null
@@ -71,15 +76,13 @@ export function inferLevel(capabilities: readonly string[]): string {
   return rule?.level ?? 'read_only'
 }
 
-function makeExecutorRecord(spec: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
-  switch (spec.executor) {
-    case 'dry_run':
-      return HarnDict.of({ kind: 'dry_run' })
-    case 'host_bridge':
-      return HarnDict.of({ kind: 'host_bridge', host_tool: spec.target })
-    case 'mcp_server':
-      return HarnDict.of({ kind: 'mcp_server', tool_name: spec.target, server_name: spec.server })
-  }
+function makeExecutorRecord({ executor, target, server }: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
+  const way = findSynthesis(executor)!
+  return HarnDict.of({
+    kind: executor,
+    ...(way.tool === undefined ? {} : { [way.tool.recordedAs]: target }),
+    ...(way.server === undefined ? {} : { [way.server.recordedAs]: server }),
+  })
 }
 
 /** The text that the id is computed over. */
@@ -116,7 +119,7 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
   if (config.has('handler') || config.has('body')) {
     return (
       'tool_synthesize: executable handlers must be supplied with tool_define; ' +
-      'synthesized tools are dry-run, host_bridge, or mcp_server only'
+      `synthesized tools are dry-run, ${REACHING.join(', or ')} only`
     )
   }
   const description = readText(config, 'description') ?? ''
@@ -128,18 +131,18 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
   }
   const capabilities = readCapabilities(getOrNil(config, 'capabilities'))
   if (typeof capabilities === 'string') return capabilities
-  const executor = readText(config, 'executor') ?? 'dry_run'
-  if (executor !== 'dry_run' && executor !== 'host_bridge' && executor !== 'mcp_server') {
-    return `tool_synthesize: unknown executor ${debugQuoted(executor)}; expected "dry_run", "host_bridge", or "mcp_server"`
+  const executor = readText(config, 'executor') ?? RECORDING[0]!
+  const way = findSynthesis(executor)
+  if (way === null) {
+    const expected = quoteExecutors('or', SYNTHESIZING_EXECUTORS)
+    return `tool_synthesize: unknown executor ${debugQuoted(executor)}; expected ${expected}`
   }
-  const target = executor === 'dry_run' ? '' : (readText(config, executor === 'host_bridge' ? 'host_tool' : 'mcp_tool') ?? name)
-  if (executor === 'host_bridge' && target.trim() === '')
-    return 'tool_synthesize: host_bridge executor requires a non-empty host_tool'
-  if (executor === 'mcp_server' && target.trim() === '')
-    return 'tool_synthesize: mcp_server executor requires a non-empty mcp_tool'
-  const client = executor === 'mcp_server' ? getOrNil(config, 'mcp_client') : null
-  if (client !== null && !(client instanceof HarnHandle && client.kind === 'mcp_client'))
-    return 'tool_synthesize: mcp_client must be an MCP client handle'
+  const target = way.tool === undefined ? '' : (readText(config, way.tool.key) ?? name)
+  if (way.tool !== undefined && target.trim() === '')
+    return `tool_synthesize: ${executor} executor requires a non-empty ${way.tool.key}`
+  const client = way.client === undefined ? null : getOrNil(config, way.client)
+  if (client !== null && !(client instanceof HarnHandle && client.kind === way.client))
+    return `tool_synthesize: ${way.client} must be an MCP client handle`
   return {
     name,
     description,
@@ -149,7 +152,7 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
     level: readText(config, 'side_effect_level') ?? inferLevel(capabilities),
     executor,
     target,
-    server: executor === 'mcp_server' ? readText(config, 'mcp_server') : null,
+    server: way.server === undefined ? null : readText(config, way.server.key),
     client,
   }
 }
@@ -175,11 +178,9 @@ function encodeSpec(spec: SynthSpec): HarnDict {
     side_effect_level: spec.level,
     executor: spec.executor,
   })
-  if (spec.executor === 'host_bridge') entry.set('host_tool', spec.target)
-  if (spec.executor === 'mcp_server') {
-    entry.set('mcp_tool', spec.target)
-    if (spec.server !== null) entry.set('mcp_server', spec.server)
-  }
+  const { tool, server } = findSynthesis(spec.executor)!
+  if (tool !== undefined) entry.set(tool.key, spec.target)
+  if (server !== undefined && spec.server !== null) entry.set(server.key, spec.server)
   return entry
 }
 
@@ -213,14 +214,14 @@ function makeDryRun(spec: SynthSpec, args: Value): HarnDict {
     capabilities: new HarnList([...spec.capabilities]),
     side_effect_level: spec.level,
     message:
-      'synthesized tool is pinned and validated, but executor is dry_run; ' +
-      'set executor: "host_bridge" or "mcp_server" to dispatch',
+      `synthesized tool is pinned and validated, but executor is ${spec.executor}; ` +
+      `set executor: ${quoteExecutors('or', REACHING)} to dispatch`,
   })
 }
 
 interface InvokeState extends FrameState {
   started: boolean
-  builtin: 'host_tool_call' | 'mcp_call'
+  builtin: NonNullable<Synthesis['through']>
   args: Value[]
 }
 
@@ -242,22 +243,21 @@ function invoke(ctx: Context, id: Value, args: Value): Result {
     return ctx.throw(`tool_synth_invoke: unknown synthesis id ${debugQuoted(id)}; synthesize the tool in this run first`)
   const wrong = refuseArguments(spec, args)
   if (wrong !== null) return ctx.throw(wrong)
-  if (spec.executor === 'dry_run') return makeDryRun(spec, args)
-  const target = spec.executor === 'host_bridge' ? 'host_tool_call' : 'mcp_call'
-  const refused = refuseTool(ctx, spec.name, args) ?? refuseBuiltin(ctx, target)
+  const { through, client } = findSynthesis(spec.executor)!
+  if (through === null) return makeDryRun(spec, args)
+  const refused = refuseTool(ctx, spec.name, args) ?? refuseBuiltin(ctx, through)
   if (refused !== null) return refused
-  if (target === 'host_tool_call')
-    return ctx.frame('tool.synth', { started: false, builtin: target, args: [spec.target, args] } satisfies InvokeState)
+  if (client === undefined) return handOver(ctx, through, [spec.target, args])
   if (spec.client === null) {
-    return ctx.throw('tool_synth_invoke: mcp_server synthesized tools require mcp_client in the synthesis config')
+    return ctx.throw(`tool_synth_invoke: ${spec.executor} synthesized tools require ${client} in the synthesis config`)
   }
   if (args !== null && !(args instanceof HarnDict))
-    return ctx.throw('tool_synth_invoke: mcp_server tool arguments must be a dict')
-  return ctx.frame('tool.synth', {
-    started: false,
-    builtin: target,
-    args: [spec.client, spec.target, args ?? new HarnDict()],
-  } satisfies InvokeState)
+    return ctx.throw(`tool_synth_invoke: ${spec.executor} tool arguments must be a dict`)
+  return handOver(ctx, through, [spec.client, spec.target, args ?? new HarnDict()])
+}
+
+function handOver(ctx: Context, through: InvokeState['builtin'], args: Value[]): Result {
+  return ctx.frame('tool.synth', { started: false, builtin: through, args } satisfies InvokeState)
 }
 
 export const toolSynthesisFamily: BuiltinFamily = {

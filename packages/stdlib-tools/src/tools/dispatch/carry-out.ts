@@ -1,7 +1,15 @@
 // How the calls of an agent loop are carried out: who does it, by the table of executors; the gate's part for a handler that the loop calls;
 // and calls to outside, which go through the one dispatch. What the loop makes of outcomes is in agents/loop/calls.harn.
 
-import { executorNamed, factsOfExecutor, isMarkedOutside, isOutside } from '@bridle/compiler/grants'
+import {
+  executorNamed,
+  executorOfPlace,
+  factsOfExecutor,
+  findIdentity,
+  isMarkedOutside,
+  isOutside,
+  targetOf,
+} from '@bridle/compiler/grants'
 import {
   HarnClosure,
   HarnDict,
@@ -65,11 +73,11 @@ function isElsewhere(tool: HarnDict): boolean {
 
 /** Who carries a tool out, as subscribers are told; null for one that nobody knows. */
 function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null {
-  const executor = tool === null ? null : readText(tool, 'executor')
-  const server = tool === null ? null : (readText(tool, 'mcp_server') ?? readText(tool, '_mcp_server'))
-  const known = executor === null ? (server === null ? null : 'mcp_server') : executorNamed(executor)
-  const identity = known === null ? null : factsOfExecutor(known).identity
-  if (identity === 'mcp') return HarnDict.of({ kind: known, server_name: server })
+  const read = (key: string): string | null => (tool === null ? null : readText(tool, key))
+  const executor = read('executor')
+  const known = executor === null ? executorOfPlace((key) => read(key) !== null) : executorNamed(executor)
+  const identity = findIdentity(known)
+  if (identity === 'mcp') return HarnDict.of({ kind: known, server_name: targetOf(known!, read).mcp_server })
   if (identity === 'host' || identity === 'native') return HarnDict.of({ kind: known })
   return tool === null && !RUNTIME_TOOLS.has(name) ? null : HarnDict.of({ kind: 'harn_builtin' })
 }
@@ -78,7 +86,7 @@ function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null 
 function explainUnreachable(name: string, tool: HarnDict | null): string {
   const executor = tool === null ? null : readText(tool, 'executor')
   const known = executor === null ? null : executorNamed(executor)
-  switch (known === null ? null : factsOfExecutor(known).identity) {
+  switch (findIdentity(known)) {
     case 'host':
       return `tool '${name}' is declared executor: "${known}" but no host bridge is connected to this environment`
     case 'mcp':

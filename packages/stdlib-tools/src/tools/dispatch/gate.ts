@@ -20,7 +20,7 @@ import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
 import { HarnDict, HarnList, display, toPlain } from '@bridle/vm/families'
 import type { Context, PlainRecord } from '@bridle/vm/families'
-import { executorNamed, factsOfExecutor, keyKind, listLevelEffects, satisfiesVersion } from '@bridle/compiler/grants'
+import { findIdentity, keyKind, listLevelEffects, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
   listAliasGrants,
@@ -59,9 +59,7 @@ export function identifyEntry(ctx: Context, entry: HarnDict, alias: string | nul
   const name = readName(entry)
   const given = alias === null ? [name] : [name, alias]
   const facts = getEntryFacts(entry)
-  const executor = executorNamed(facts.executor)
-  if (executor === null) return makeInsideIdentity('none', name, given)
-  switch (factsOfExecutor(executor).identity) {
+  switch (findIdentity(facts.executor)) {
     case 'script': {
       // Their builtins are judged under the names of the standard tools that do the same.
       const standard = getOrNil(entry, 'handler') === null ? (RUNTIME_TOOLS.get(name)?.standard ?? null) : null

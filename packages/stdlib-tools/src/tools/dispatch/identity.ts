@@ -6,7 +6,7 @@
 // refuse or narrow are looked up under all of them; rules that allow, under `names` alone: a name that a script gives selects, it never
 // grants.
 
-import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
+import { findIdentity } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, defineHostSlot } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
 import type { SecurityLevel } from '../policy/level-order.js'
@@ -146,8 +146,7 @@ export function identifyEffect({ kind, args }: Pick<Effect, 'kind' | 'args'>, ho
   switch (kind) {
     case 'tool.call': {
       const tool = readText(args.tool)
-      const executor = executorNamed(readText(args.executor))
-      const identity = executor === null ? null : factsOfExecutor(executor).identity
+      const identity = findIdentity(readText(args.executor))
       if (identity === 'mcp')
         return makeMcpIdentity(readText(args.mcp_server), typeof args.mcp_tool === 'string' ? args.mcp_tool : tool, [tool])
       if (identity !== 'host') return makeInsideIdentity('none', tool)

@@ -2,7 +2,7 @@
 // the arguments as the tool will get them, with a hash over all of that; an answer that names another hash, comes too late, or is not
 // clearly a yes, is a no.
 
-import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
+import { findIdentity } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, stringifySorted } from '@bridle/vm/families'
 import type { Context, Value } from '@bridle/vm/families'
 import { listAliasGrants, listGrantsFor, toRecord, withPins } from './grants.js'
@@ -20,8 +20,7 @@ export function describeExecution({ shown: tool, identity }: CalledTool, entry: 
   if (identity.key !== undefined) return identity.key
   if (!(entry instanceof HarnDict)) return `tool:${tool}`
   const { executor, target } = getEntryFacts(entry)
-  const known = executorNamed(executor)
-  const judged = known === null ? null : factsOfExecutor(known).identity
+  const judged = findIdentity(executor)
   if (judged === 'host') return `host:${target.host_capability ?? tool}`
   if (judged === 'mcp') return `mcp:${target.mcp_server ?? ''}.${target.mcp_tool ?? tool}`
   return `${executor}:${tool}`
