@@ -43,7 +43,7 @@ function nameOfKeys(keys: string): string {
 
 /** `:int|nil`; nothing where any value will do. Which texts an option can be is left to its reader. */
 function typeText(key: string, type: string): string {
-  return key === '*' || type === 'any' ? '' : `:${type.replaceAll(/"[^"]*"/g, 'string').replaceAll(' ', '')}`
+  return type === 'any' ? '' : `:${type.replaceAll(/"[^"]*"/g, 'string').replaceAll(' ', '')}`
 }
 
 function optionText({ name, signature, shapes }: BuiltinDef): string {

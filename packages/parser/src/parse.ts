@@ -187,6 +187,11 @@ function withBreak(tokens: TokenStream, position: number): TokenStream {
 
 const BARE_NAME = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*$/
 
+function isBareName(source: string): boolean {
+  const name = BARE_NAME.exec(source)?.[1]
+  return name !== undefined && !isKeyword(name)
+}
+
 /**
  * The expression of a `${…}`. Source that is no expression is kept as a string; source that cannot be tokenized becomes
  * empty. The language gives no diagnostic for either. Only nesting beyond the limit is an error.
@@ -225,7 +230,7 @@ export function findBrokenInterpolations(source: SourceFile, options: ParseOptio
       if (payload === null || typeof payload === 'string') continue
       const isTriple = source.text.startsWith('"""', tokens.starts[token])
       for (const piece of payload) {
-        if (typeof piece === 'string' || BARE_NAME.test(piece.source)) continue
+        if (typeof piece === 'string' || isBareName(piece.source)) continue
         const reason = brokenReason(source, piece, marked, visit)
         if (reason === null || (isTriple && isShellExpansion(piece.source))) continue
         const span = { start: piece.start - 2, end: Math.min(piece.start + piece.source.length + 1, source.text.length) }

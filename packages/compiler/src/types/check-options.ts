@@ -11,39 +11,62 @@ import { closest } from './suggest.js'
 /** Lint reads these in the options of any call (`long-running-without-cleanup`). */
 const FOR_LINT: ReadonlySet<string> = new Set(['background', 'long_running'])
 
-/** Stands among the keys where others have a meaning, too: only what looks like a slip of one is reported then. */
+/**
+ * Stands among the keys where others have a meaning, too: only what looks like a slip of one is reported then. Its type is that of the
+ * others: `dict` where they are names of providers.
+ */
 const OTHERS = '*'
 
 export function checkOptions(call: ExprOf<'Call'>, context: CheckContext): void {
   const shapes = context.reportsOptions ? OPTION_KEYS.get(call.callee.text) : undefined
   if (shapes === undefined) return
   const args = positional(call.args)
-  for (const [param, keys] of shapes) {
+  for (const [place, [param, keys]] of shapes.entries()) {
     const arg = args[param]
-    if (arg?.kind === 'Dict') checkKeys(arg, keys.split(' ').map(readKey), call.callee.text, context)
+    // What may be options where nothing follows is something else before them.
+    if (args.length > param + 1 && place + 1 < shapes.length) continue
+    if (arg?.kind === 'Dict') checkKeys(arg, readKeys(keys), call.callee.text, context)
   }
 }
 
-function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, keys: readonly string[], name: string, context: CheckContext): void {
+function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name: string, context: CheckContext): void {
+  const { keys, others } = known
   for (const entry of dict.entries) {
     if (entry.kind !== 'named' || FOR_LINT.has(entry.key.text) || keys.includes(entry.key.text)) continue
+    if (others === 'dict' && entry.value.kind === 'Dict') continue
     const { suggestions } = context
-    const isOpen = keys.includes(OTHERS)
+    const isOpen = others !== null
     const suggestion = isOpen ? suggestNear(entry.key.text, keys, suggestions) : closest(entry.key.text, keys, suggestions)
     if (suggestion === null && isOpen) continue
     const { span, text } = entry.key
-    context.report('T084', span, { key: text, name, suggestion }, entry.quoted ? undefined : replaceWord(span, suggestion))
+    const fix = entry.quoted ? undefined : replaceWord(span, suggestion)
+    // A run accepts a key that something else may read.
+    const severity = isOpen && others !== 'dict' ? 'warning' : 'error'
+    context.report('T084', span, { key: text, name, suggestion }, fix, severity)
   }
 }
 
 /** Where other keys have a meaning too, one must be very near to be a misspelt one. */
 function suggestNear(text: string, keys: readonly string[], budget: SuggestionBudget): string | null {
-  const candidates = keys.filter((key) => key !== OTHERS).map((name): Candidate => ({ name, distance: 0 }))
+  const candidates = keys.map((name): Candidate => ({ name, distance: 0 }))
   return suggestName(text, candidates, budget)
 }
 
-/** Behind the key may stand its type, which strict/options.ts looks at. */
-function readKey(text: string): string {
-  const colon = text.indexOf(':')
-  return colon < 0 ? text : text.slice(0, colon)
+interface KnownKeys {
+  readonly keys: readonly string[]
+  /** The type of others; null where there are none. */
+  readonly others: string | null
+}
+
+/** Behind a key may stand its type, which strict/options.ts looks at. */
+function readKeys(text: string): KnownKeys {
+  const keys: string[] = []
+  let others: string | null = null
+  for (const row of text.split(' ')) {
+    const colon = row.indexOf(':')
+    const key = colon < 0 ? row : row.slice(0, colon)
+    if (key === OTHERS) others = colon < 0 ? 'any' : row.slice(colon + 1)
+    else keys.push(key)
+  }
+  return { keys, others }
 }

@@ -3,6 +3,7 @@
 
 import { withCharge } from './charging.js'
 import { withRun } from './builtin.js'
+import { withKnownOptions } from './unpack.js'
 import type { BuiltinDef, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -132,7 +133,8 @@ class Tables implements Registry {
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
       const charged = family.charges === 'arguments' ? withCharge(def) : def
       if (def.receiver === null) this.bare.set(def.name, charged)
-      table.set(def.name, this.wrap(charged))
+      // The library reads its own options, and hands on those of others.
+      table.set(def.name, this.wrap(def.shapes === null ? charged : withKnownOptions(charged)))
     }
     for (const def of family.primitives ?? []) {
       if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { callBuiltin, makeFakeMachine } from './test-support/fake-machine.js'
-import { builtinTaking } from './unpack.js'
+import { builtin } from './builtin.js'
+import { builtinTaking, withKnownOptions } from './unpack.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -80,4 +81,33 @@ test('types with members are told by their kind; one that is not known is a mist
   expect(callWith(define('f(x: list<dict<string, int>> | {a: int})', { not }), new HarnDict())).not.toBe('thrown: dict')
   expect(callWith(define('f(x: list<int>)', { not }), new HarnDict())).toBe('thrown: dict')
   expect(() => callWith(define('f(x: nonsense)', { not }), 1)).toThrow('cannot be checked')
+})
+
+describe('keys of options', () => {
+  const closed = 'size: int -- a size\ndepth: int -- a depth'
+  const define = (signature: string, shapes: Readonly<Record<string, string>>): BuiltinDef =>
+    withKnownOptions(builtin(signature, { doc: '', shapes }, () => 'ran'))
+  const options = (...keys: readonly string[]): HarnDict => new HarnDict(new Map(keys.map((key) => [key, 1])))
+  test.each<[shape: string, keys: readonly string[], expected: string]>([
+    [closed, ['size', 'depth'], 'ran'],
+    [closed, ['sise'], "thrown: f: unknown option key 'sise' (expected one of: size, depth); did you mean 'size'?"],
+    [closed, ['other'], "thrown: f: unknown option key 'other' (expected one of: size, depth)"],
+    [closed, ['background'], 'ran'],
+    [`${closed}\n*: any -- kept`, ['sise'], 'ran'],
+    [`${closed}\n*: dict -- by provider`, ['other'], 'ran'],
+    [
+      `${closed}\n*: dict -- by provider`,
+      ['sise'],
+      "thrown: f: unknown option key 'sise' (expected one of: size, depth); did you mean 'size'?",
+    ],
+  ])('%s with %j', (shape, keys, expected) => {
+    expect(callWith(define('f(x: int, options?: dict) -> string', { options: shape }), 1, options(...keys))).toBe(expected)
+  })
+
+  test('what may be options where nothing follows is something else before them', () => {
+    const def = define('f(body?: any, options?: dict) -> string', { body: closed, options: closed })
+    expect(callWith(def, options('name'))).toContain("unknown option key 'name'")
+    expect(callWith(def, options('name'), options('size'))).toBe('ran')
+    expect(callWith(def, 5, options('name'))).toContain("unknown option key 'name'")
+  })
 })

@@ -10,7 +10,9 @@
 // A default stands behind the type: `name?: string = "default"`. In a wording, {f} is the builtin, {n} the number of the argument from
 // 1, {param} its name, {type} its type in the signature, {got} the type of what was passed.
 
-import { Control, builtin } from './builtin.js'
+import { editDistance, findClosest } from '@bridle/parser/suggest'
+import { Control, builtin, withRun } from './builtin.js'
+import { readShape } from './option-shapes.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnAtomic, HarnChannel, HarnTask } from '../values/handles.js'
@@ -140,6 +142,75 @@ export function builtinTaking<const S extends string, const D extends Demands>(
         : (ctx) => (checked ?? make())(ctx)
   return { ...def, run: short }
 }
+
+// ---- dicts of options
+
+/** Lint reads these in the options of any call. KEEP WITH: lint options (compiler, types/check-options.ts). */
+const READ_BY_LINT: readonly string[] = ['background', 'long_running']
+
+/**
+ * The builtin, which refuses dicts of options with a key that their shape does not have. Where other keys have a meaning too, only a key
+ * that is nearly one of the shape is refused, and only where the others hold dicts: everything else may be read by whoever the dict
+ * is handed to.
+ */
+export function withKnownOptions(def: BuiltinDef): BuiltinDef {
+  const params = Object.entries(def.shapes ?? {}).flatMap(([param, shape]) => {
+    const others = OTHERS.exec(shape)?.[1]
+    return others === undefined || others === 'dict' ? [{ param, shape, isOpen: others !== undefined }] : []
+  })
+  if (params.length === 0) return def
+  let checks: readonly OptionCheck[] | null = null
+  const make = (): readonly OptionCheck[] => {
+    const names = listParamNames(def.signature)
+    checks = params.map(({ param, shape, isOpen }) => ({
+      at: names.indexOf(param),
+      keys: new Set([...readShape(shape).map(({ name }) => name), ...READ_BY_LINT]),
+      isOpen,
+    }))
+    return checks
+  }
+  return withRun(def, (ctx, ...args) => {
+    const places = checks ?? make()
+    for (const [place, { at, keys, isOpen }] of places.entries()) {
+      const options = args[at]
+      if (!(options instanceof HarnDict)) continue
+      // What may be options where nothing follows is something else before them.
+      if (ctx.argc > at + 1 && place + 1 < places.length) continue
+      for (const key of options.keys()) {
+        if (keys.has(key)) continue
+        const near = suggestKey(key, keys)
+        if (isOpen && (near === null || options.get(key) instanceof HarnDict)) continue
+        return ctx.throw(describeUnknownKey(def.name, key, near, keys))
+      }
+    }
+    return def.run(ctx, ...args)
+  })
+}
+
+/** The type of other keys than those of a shape. */
+const OTHERS = /^ *\*: (\w+)/m
+
+interface OptionCheck {
+  readonly at: number
+  readonly keys: ReadonlySet<string>
+  readonly isOpen: boolean
+}
+
+/** A key that differs in a letter or two: of short keys nearly everything is near. */
+function suggestKey(key: string, keys: ReadonlySet<string>): string | null {
+  const near = findClosest(key, keys, (each) => !READ_BY_LINT.includes(each))
+  return near !== null && editDistance(key, near, 3) <= Math.min(2, key.length / 3) ? near : null
+}
+
+function describeUnknownKey(name: string, key: string, near: string | null, keys: ReadonlySet<string>): string {
+  const known = [...keys].filter((each) => !READ_BY_LINT.includes(each) && each !== '*')
+  const shown = known.slice(0, MOST_SHOWN).join(', ') + (known.length > MOST_SHOWN ? ', …' : '')
+  const proposal = near === null ? '' : `; did you mean '${near}'?`
+  return `${name}: unknown option key '${key}' (expected one of: ${shown})${proposal}`
+}
+
+/** Keys that a message lists: a line can hold no more. */
+const MOST_SHOWN = 24
 
 // ---- checks
 

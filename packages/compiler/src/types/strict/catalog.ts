@@ -208,6 +208,13 @@ export const STRICT_CATALOG = {
     hint: (a) => proposal(a.suggestion),
     doc: 'An option names a service or a model that is not known, and nearly one that is. Services that the host or the script registers may have any name.',
   }),
+  T098: entry<{ name: string; suggestion: string }>({
+    severity: 'warning',
+    title: 'name of a tool that looks misspelt',
+    message: (a) => `no tool is declared as \`${a.name}\`${orElse(a.suggestion)}`,
+    hint: (a) => proposal(a.suggestion),
+    doc: 'A call by name names no tool of the script or of the host, and nearly one of the script. A registry of the run may have it.',
+  }),
   T096: entry<{ length: number }>({
     severity: 'error',
     title: 'position behind the end',

@@ -15,8 +15,10 @@ export function checkOptionTypes(call: ExprOf<'Call'>, types: Types, world: Stri
   const shapes = OPTION_KEYS.get(call.callee.text)
   if (shapes === undefined) return
   const args = positional(call.args)
-  for (const [param, keys] of shapes) {
+  for (const [place, [param, keys]] of shapes.entries()) {
     const arg = args[param]
+    // What may be options where nothing follows is something else before them.
+    if (args.length > param + 1 && place + 1 < shapes.length) continue
     if (arg?.kind === 'Dict') checkValues(call.callee.text, arg, keys, types, world)
   }
 }

@@ -20,6 +20,7 @@ import { fits } from '../relate.js'
 import { show } from '../show.js'
 import { DICT, isNamed, type Known, LIST, readType, STRING, type Type, withoutNil } from '../type.js'
 import { checkOptionTypes } from './options.js'
+import { OwnTools } from './own-tools.js'
 import { givesNothing, Types } from './infer.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
@@ -210,10 +211,13 @@ class Uses {
   /** Patterns are no expressions, and what is assigned is not read. */
   private readonly skipped = new Set<Node>()
 
+  private readonly ownTools: OwnTools
+
   constructor(world: StrictWorld, names: Names, types: Types) {
     this.world = world
     this.names = names
     this.types = types
+    this.ownTools = new OwnTools(world)
     for (const item of world.program.items) if (item.kind === 'ImplDecl') this.addImpl(item)
   }
 
@@ -619,6 +623,7 @@ class Uses {
     const name = call.callee.text
     const decl = this.types.target(call)
     const imported = decl === undefined || decl.kind === 'import' ? this.types.importedSignature(name) : null
+    if (decl === undefined || decl.kind === 'import') this.ownTools.check(call)
     if (imported !== null) {
       this.checkArguments(name, imported, call.args, call.callee.span)
       return
@@ -855,8 +860,23 @@ class Uses {
     const other = this.kinds(right)
     if (left === null || right === null || one === null || other === null) return
     if (operator !== '==' && operator !== '!=') return
-    if (one.has('nil') || other.has('nil') || !isDisjoint(group(one), group(other))) return
+    if (one.has('nil') || other.has('nil')) return
+    if (!isDisjoint(group(one), group(other)) && !this.areOtherDeclarations(left, right)) return
     this.world.report('T086', expr.span, { left: describe(left), right: describe(right), operator })
+  }
+
+  /** Structs and enums equal only those of their own declaration. */
+  private areOtherDeclarations(left: Type, right: Type): boolean {
+    const one = this.declarationName(left)
+    const other = this.declarationName(right)
+    return one !== null && other !== null && one !== other
+  }
+
+  private declarationName(type: Type): string | null {
+    const { root } = this.world
+    const head = resolveHead(type, root)
+    if (head.kind !== 'named' && head.kind !== 'applied') return null
+    return root.struct(head.name) !== undefined || root.enumNamed(head.name) !== undefined ? head.name : null
   }
 
   /** The language's own check of operators, for what it takes no notice of: the top level and `${…}`. */
@@ -965,7 +985,7 @@ function widen(kinds: Kinds, isText = false): Kinds {
   if (wider.has('int') || wider.has('float')) wider.add('int').add('float')
   if (wider.has('duration')) wider.add('int').add('float')
   if (wider.has('list')) wider.add('range').add('iter').add('set').add('generator').add('stream')
-  if (wider.has('iter')) wider.add('list').add('range').add('set').add('generator').add('stream').add('dict').add('string')
+  if (kinds.has('iter')) wider.add('list').add('range').add('set').add('generator').add('stream').add('dict').add('string')
   if (wider.has('string')) wider.add('bytes')
   if (wider.has('string') && isText) wider.add('int').add('float').add('bool').add('duration')
   // A function can be named by a string.

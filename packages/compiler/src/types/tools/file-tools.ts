@@ -51,7 +51,7 @@ export class FileTools {
   }
 }
 
-function listOwnTools(program: Program): ReadonlySet<string> {
+export function listOwnTools(program: Program): ReadonlySet<string> {
   const names = new Set<string>()
   for (const node of nodesWithin(program, () => true)) {
     if (isToolDecl(node)) names.add(node.name.text)

@@ -9,7 +9,7 @@ import type { ToolType } from './declaration.js'
 import type { FileTools } from './file-tools.js'
 
 /** How a function of `std/tools` calls the tool that its first argument names. */
-const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Map([
+export const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Map([
   ['tool_call', 'value'],
   ['tool_try', 'result'],
   ['tool_stream', 'other'],

@@ -47,6 +47,7 @@ import { transcriptsFamily } from '../../agents/transcripts/transcripts.js'
 import { waitpointsFamily } from '../../agents/people/waitpoints.js'
 import { websocketFamily } from '../../library/http/websocket.js'
 import { workersFamily } from '../../agents/workers/workers.js'
+import { withOptionShapes } from './option-shapes.js'
 
 export function makeAgentFamilies(): readonly BuiltinFamily[] {
   return withCharges([
@@ -95,5 +96,5 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     waitpointsFamily,
     websocketFamily,
     workersFamily,
-  ])
+  ]).map(withOptionShapes)
 }

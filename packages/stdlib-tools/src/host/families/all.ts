@@ -4,7 +4,6 @@ import { CORE_FAMILIES } from '@bridle/vm'
 import { LATER_FAMILIES } from './later.js'
 import type { BuiltinFamily, LaterFamilies } from '@bridle/vm'
 import { makeMcpFamilies } from './mcp.js'
-import { withOptionShapes } from './option-shapes.js'
 import { MCP_NAMES } from './mcp-names.generated.js'
 
 /** Those that every registry has from the start, and those that come with the first name that is looked up in them. */
@@ -13,5 +12,5 @@ export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...
 
 /** All at once, with everything that is said of them. */
 export function allFamilies(): readonly BuiltinFamily[] {
-  return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())].map(withOptionShapes)
+  return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())]
 }

@@ -19,6 +19,7 @@ import { schemaFamily } from '../../library/schema/schema.js'
 import { templateFamily } from '../../library/templates/template.js'
 import { terminalFamily } from '../../library/processes/terminal.js'
 import { timeFamily } from '../../library/time/time.js'
+import { withOptionShapes } from './option-shapes.js'
 
 export function makeCommonFamilies(): readonly BuiltinFamily[] {
   return withCharges([
@@ -43,5 +44,5 @@ export function makeCommonFamilies(): readonly BuiltinFamily[] {
     templateFamily,
     terminalFamily,
     timeFamily,
-  ])
+  ]).map(withOptionShapes)
 }

@@ -3,7 +3,8 @@
 import type { BuiltinFamily } from '@bridle/vm'
 import { mcpServeFamily } from '../../tools/servers/serve.js'
 import { mcpFamily } from '../../tools/servers/mcp.js'
+import { withOptionShapes } from './option-shapes.js'
 
 export function makeMcpFamilies(): readonly BuiltinFamily[] {
-  return [mcpFamily, mcpServeFamily]
+  return [mcpFamily, mcpServeFamily].map(withOptionShapes)
 }

@@ -1,7 +1,6 @@
 // Keys of the options of builtins whose definitions do not say them, because their code reads them in other places: a row a builtin.
-// Only checks, docs and editors read it, so that it is no part of a run.
 
-import type { BuiltinDef, BuiltinFamily } from '@bridle/vm'
+import type { BuiltinDef, BuiltinFamily } from '@bridle/vm/families'
 
 type Shapes = NonNullable<BuiltinDef['shapes']>
 
@@ -25,9 +24,9 @@ const COMPACTION = `
   tool_output_max_chars: int (characters) -- longer results of tools are shortened
   compact_strategy: string -- "truncate", "observation_mask", "llm" or "custom"
   compact_callback: closure -- compacts, with the strategy "custom"
-  custom_compactor: closure -- the same
   hard_limit_tokens: int (tokens) -- limit that is kept whatever it costs
   hard_limit_strategy: string -- the strategy for that
+  custom_compactor: closure -- as compact_callback
   mask_callback: closure -- gives the text in place of a masked result
   compress_callback: closure -- shortens a result of a tool
 `
@@ -325,5 +324,10 @@ export function findOptionShapes({ name, receiver, shapes }: BuiltinDef): Shapes
 }
 
 export function withOptionShapes(family: BuiltinFamily): BuiltinFamily {
-  return { ...family, builtins: family.builtins.map((def) => ({ ...def, shapes: findOptionShapes(def) })) }
+  return { ...family, builtins: family.builtins.map(withShapes) }
+}
+
+function withShapes(def: BuiltinDef): BuiltinDef {
+  const shapes = findOptionShapes(def)
+  return shapes === def.shapes ? def : { ...def, shapes }
 }

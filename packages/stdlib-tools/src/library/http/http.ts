@@ -54,6 +54,7 @@ const URL_TEXT = { url: '{f}: URL is required' } as const
 const STREAM = { fits: { stream: isPassedHandle('stream') } } as const
 
 const REQUEST = { options: REQUEST_OPTIONS } as const
+const BODY_OR_REQUEST = { body: REQUEST_OPTIONS, options: REQUEST_OPTIONS } as const
 const METHOD_AND_REQUEST = { options: METHOD_OPTION + REQUEST_OPTIONS } as const
 const CALLS_OPTIONS = `
   include_sensitive: bool = false -- Shows credentials in headers and URLs.
@@ -78,7 +79,7 @@ function withBody(verb: string): BuiltinDef {
   return builtinTaking(
     // A request that may have a body and is given none has an empty one.
     `${name}(url: string, body?: any = "", options?: dict) -> dict`,
-    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK, shapes: REQUEST },
+    { fromOutside: true, doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK, shapes: BODY_OR_REQUEST },
     { text: URL_TEXT },
     (ctx, url, body, options) => {
       if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, url, body)
