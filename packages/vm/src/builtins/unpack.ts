@@ -10,7 +10,7 @@
 // A default stands behind the type: `name?: string = "default"`. In a wording, {f} is the builtin, {n} the number of the argument from
 // 1, {param} its name, {type} its type in the signature, {got} the type of what was passed.
 
-import { editDistance, findClosest } from '@bridle/parser/suggest'
+import { editDistance, findClosest } from '@bridle/compiler/signatures'
 import { Control, builtin, withRun } from './builtin.js'
 import { readShape } from './option-shapes.js'
 import { HarnDict } from '../values/dict.js'
