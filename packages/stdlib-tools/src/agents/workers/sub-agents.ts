@@ -1,40 +1,33 @@
-// Sub-agents: a task for an agent loop of its own, with a part of the tools, whose conversation does not
-// enter the caller's. What comes back is a summary, data if a schema asks for it, and what the child used.
+// Sub-agents: what a task asks for, checked, and what its loop came to. sub-agents.harn is what they do.
 
 import { findInnermostScope } from '../../library/task-scopes.js'
 import {
-  Fault,
   HarnDict,
   HarnList,
   runAtOnce,
   builtin,
-  callBack,
-  readCategory,
+  chargeArguments,
   display,
   failRuntime,
-  runHere,
   isInt,
-  isTruthy,
   parseJson,
-  makeScripts,
   stringifySorted,
-  tryCallBack,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
 import { AGENT_EFFECTS } from '../loop/loop.js'
 import { readLoopOptions } from '../loop/options.js'
 import { loopState } from '../loop/loop-state.js'
 import { findJson } from '../../library/formats/json-extract.js'
-import { makeTimeOrderedId } from '../../library/time/identity.js'
-import { prepare } from '../models/call.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
 import { findPolicyMisfit } from '../../tools/policy/shape.js'
 import { checkSchema } from '../../library/schema/check.js'
 import { SchemaError, canonicalizeSchema } from '../../library/schema/normal.js'
 import { findCurrentSession, openSession, touch } from '../sessions/sessions.js'
-import { boundRegistry, listEntries, isRegistry, readName, withTools } from '../../tools/definitions/registry.js'
-import { listDicts, makeEvent, makeTranscript } from '../transcripts/shape.js'
+import { boundRegistry, isRegistry, listEntries, readName, withTools } from '../../tools/definitions/registry.js'
+import { listDicts } from '../transcripts/shape.js'
 
 const LABEL = 'sub_agent_run'
 
@@ -53,17 +46,6 @@ const OWN_KEYS = [
 
 const STRUCTURED_KEYS = ['output_format', 'json_schema', 'output_schema', 'schema']
 
-export interface Task {
-  readonly text: string
-  readonly name: string
-  readonly system: Value
-  readonly options: HarnDict
-  readonly sessionId: string | null
-  readonly schema: HarnDict | null
-  readonly wantsData: boolean
-  readonly tokenBudget: number | null
-}
-
 function readStringList(value: Value, label: string): readonly string[] | null {
   if (value === null) return null
   if (!(value instanceof HarnList) || !value.view().every((item) => typeof item === 'string')) {
@@ -72,7 +54,8 @@ function readStringList(value: Value, label: string): readonly string[] | null {
   return value.view() as readonly string[]
 }
 
-export function readTask(ctx: Context, task: Value, given: Value): Task {
+/** The task of a sub-agent as sub-agents.harn holds it; raises what is wrong with it. */
+function readTask(ctx: Context, task: Value, given: Value): HarnDict {
   if (task === null || display(task).trim() === '') return failRuntime(`${LABEL}: task is required`)
   if (given !== null && !(given instanceof HarnDict)) return failRuntime(`${LABEL}: options must be a dict`)
   const all = given ?? new HarnDict()
@@ -99,16 +82,18 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
   const schema = returns instanceof HarnDict ? (returns.get('schema') ?? null) : null
   const budget = all.get('token_budget') ?? null
   const session = all.get('session_id') ?? null
-  return {
+  const wantsData =
+    schema instanceof HarnDict || all.get('response_format') === 'json' || STRUCTURED_KEYS.some((key) => all.has(key))
+  return HarnDict.of({
     text: display(task),
     name: display(all.get('name') ?? 'sub-agent'),
     system: all.get('system') ?? null,
     options,
-    sessionId: session === null ? null : display(session),
+    session_id: session === null ? null : display(session),
     schema: schema instanceof HarnDict ? schema : null,
-    wantsData: schema instanceof HarnDict || all.get('response_format') === 'json' || STRUCTURED_KEYS.some((key) => all.has(key)),
-    tokenBudget: isInt(budget) ? Number(budget) : null,
-  }
+    wants_data: wantsData,
+    token_budget: isInt(budget) ? budget : null,
+  })
 }
 
 /** A child that asks for more than the calling loop may have is refused before it begins. */
@@ -126,7 +111,7 @@ function requireWithinCeiling(ctx: Context, policy: Value): void {
 const TRANSCRIPT_MODES = ['inherit', 'fork', 'reset', 'compact']
 
 /** What becomes of a worker's conversation between its runs; raises an error for another word. */
-export function readTranscriptMode(carry: Value): string {
+function readTranscriptMode(carry: Value): string {
   const mode = display((carry instanceof HarnDict ? carry.get('transcript_mode') : null) ?? 'inherit')
   if (TRANSCRIPT_MODES.includes(mode)) return mode
   return failRuntime(`spawn_agent: carry.transcript_mode must be one of ${TRANSCRIPT_MODES.join(', ')}; got \`${mode}\``)
@@ -160,104 +145,15 @@ function withAllowed(policy: Value, allowed: readonly string[]): HarnDict {
 // ------------------------------------------------------------------------------------------------------------------- run
 
 /** The child's session: a branch of the caller's when a loop is running. */
-function* openChildSession(task: Task): Script<string> {
-  const id = task.sessionId ?? `sub_agent_session_${yield* makeTimeOrderedId()}`
-  return yield* runHere((ctx) => {
-    const parentId = findCurrentSession(ctx)
-    const parent = parentId === null ? undefined : touch(ctx, parentId)
-    const fresh = touch(ctx, id) === undefined
-    const child = openSession(ctx, id)
-    if (fresh && parentId !== null) child.parentId = parentId
-    if (parent !== undefined && fresh) {
-      child.messages = [...parent.messages]
-      parent.childIds.push(id)
-    }
-    return id
-  })
-}
-
-/** Leaves an event for the transcript of the calling loop. */
-function* tellParent(parent: string | null, kind: string, text: string, metadata: HarnDict): Script<null> {
-  if (parent === null) return null
-  const event = yield* makeEvent(kind, 'system', 'internal', text, metadata)
-  return yield* runHere((ctx) => {
-    const { childEvents } = ctx.state(loopState)
-    childEvents.set(parent, [...(childEvents.get(parent) ?? []), event])
-    return null
-  })
-}
-
-export function* runTask(task: Task): Script<HarnDict> {
-  // Options that no call could be made with are the caller's error too.
-  const probe = yield* prepare(task.text, task.system, task.options)
-  if (probe instanceof Fault) throw probe
-  const parent = yield* runHere((ctx) => findCurrentSession(ctx))
-  const session = yield* openChildSession(task)
-  const place = { name: task.name, child_session_id: session }
-  yield* tellParent(parent, 'sub_agent_start', task.text, HarnDict.of({ ...place, task: task.text }))
-  const loop = yield* runHere((ctx) => ctx.builtinValue('__agent_loop'))
-  const outcome = yield* tryCallBack(loop, task.text, task.system, task.options.with('session_id', session))
-  const result =
-    outcome instanceof Fault ? yield* makeFailedResult(outcome, session, task) : yield* makeFinishedResult(outcome, session, task)
-  yield* tellParent(
-    parent,
-    'sub_agent_result',
-    display(result.get('summary')!),
-    HarnDict.of({
-      ...place,
-      ok: result.get('ok')!,
-      summary: result.get('summary')!,
-      evidence_added: result.get('evidence_added')!,
-      budget_exceeded: result.get('budget_exceeded')!,
-      error: result.get('error')!,
-    }),
-  )
-  return result
-}
-
-function makeResult(fields: Readonly<Record<string, Value>>): HarnDict {
-  return HarnDict.of({
-    ok: false,
-    summary: '',
-    artifacts: new HarnList([]),
-    evidence_added: 0,
-    tokens_used: 0,
-    budget_exceeded: false,
-    data: null,
-    error: null,
-    ...fields,
-  })
-}
-
-function* makeFailedResult(fault: Fault, session: string, task: Task): Script<HarnDict> {
-  const error = makeError(fault)
-  const transcript = yield* readSessionTranscript(session, task)
-  return makeResult({ error, session_id: session, transcript })
-}
-
-function makeError(fault: Fault): HarnDict {
-  if (fault.kind === 'thrown' && fault.value instanceof HarnDict) {
-    const message = fault.value.get('message') ?? null
-    return HarnDict.of({
-      category: readCategory(fault.value),
-      message: message === null ? fault.message : display(message),
-    })
-  }
-  if (fault.kind === 'thrown') return HarnDict.of({ category: 'runtime', message: fault.message })
-  if (fault.kind === 'categorized') return HarnDict.of({ category: fault.category, message: fault.message })
-  return HarnDict.of({ category: 'generic', message: fault.text })
-}
-
-function* readSessionTranscript(id: string, task: Task): Script<HarnDict> {
-  const found = yield* runHere((ctx) => {
-    const session = touch(ctx, id)
-    return session === undefined
-      ? null
-      : { messages: [...session.messages], events: [...session.events], parentId: session.parentId }
-  })
-  const asked = HarnDict.of({ role: 'user', content: task.text })
-  const messages = found === null || found.messages.length === 0 ? [asked] : found.messages
-  return yield* makeTranscript({ id, messages, events: found?.events ?? [], state: 'active' })
+function openChildSession(ctx: Context, id: string): void {
+  const parentId = findCurrentSession(ctx)
+  const parent = parentId === null ? undefined : touch(ctx, parentId)
+  const isFresh = touch(ctx, id) === undefined
+  const child = openSession(ctx, id)
+  if (isFresh && parentId !== null) child.parentId = parentId
+  if (parent === undefined || !isFresh) return
+  child.messages = [...parent.messages]
+  parent.childIds.push(id)
 }
 
 function countTokens(transcript: HarnDict): number {
@@ -324,26 +220,25 @@ function judgeValue(
   }
 }
 
-function* makeFinishedResult(outcome: Value, session: string, task: Task): Script<HarnDict> {
-  const loop = outcome instanceof HarnDict ? outcome : new HarnDict()
-  const given = loop.get('transcript')
-  const transcript = given instanceof HarnDict ? given : yield* readSessionTranscript(session, task)
+function makeResult(loop: HarnDict, session: string, task: HarnDict, transcript: HarnDict): HarnDict {
+  const wantsData = task.get('wants_data') === true
+  const schema = task.get('schema')
   const visible = display(loop.get('visible_text') ?? '')
-  const found = task.wantsData ? findAnswerJson(visible, transcript) : undefined
+  const found = wantsData ? findAnswerJson(visible, transcript) : undefined
   const plain = visible === '' ? findLastAssistantText(transcript) : visible
-  const { data, error } = task.wantsData ? judgeValue(found, task.schema) : { data: null, error: null }
-  const denied = findDenial(transcript)
-  const problem = denied ?? error
+  const { data, error } = wantsData ? judgeValue(found, schema instanceof HarnDict ? schema : null) : { data: null, error: null }
+  const problem = findDenial(transcript) ?? error
   const tokens = countTokens(transcript)
+  const budget = task.get('token_budget') ?? null
   const assets = transcript.get('assets')
   const artifacts = assets instanceof HarnList ? assets : new HarnList([])
-  return makeResult({
+  return HarnDict.of({
     ok: problem === null,
     summary: found === undefined ? plain : stringifySorted(found),
     artifacts,
     evidence_added: artifacts.length,
     tokens_used: tokens,
-    budget_exceeded: task.tokenBudget !== null && tokens >= task.tokenBudget,
+    budget_exceeded: budget !== null && tokens >= Number(budget),
     data,
     error: problem,
     session_id: session,
@@ -351,22 +246,58 @@ function* makeFinishedResult(outcome: Value, session: string, task: Task): Scrip
   })
 }
 
-// ---------------------------------------------------------------------------------------------------------------- builtin
+// --------------------------------------------------------------------------------------------------------------- builtins
 
-const machine = makeScripts('sub_agents.script', {
-  *run(task, options) {
-    const read = yield* runHere((ctx) => readTask(ctx, task!, options!))
-    if (options instanceof HarnDict && isTruthy(options.get('background') ?? false)) {
-      const start = yield* runHere((ctx) => ctx.builtinValue('__worker_start'))
-      return yield* callBack(start, task!, options)
-    }
-    return yield* runTask(read)
-  },
-})
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__read_sub_agent(task: any, options: any) -> dict',
+    'The task of a sub-agent, read and checked.',
+    (ctx, task, options) => readTask(ctx, task!, options!),
+  ),
+  definePrimitive(
+    '__transcript_mode(carry: dict) -> string',
+    "What becomes of a worker's conversation between its runs; raises an error for another word.",
+    (_ctx, carry) => readTranscriptMode(carry!),
+  ),
+  definePrimitive('__open_child_session(id: string) -> nil', 'Opens the session of a child.', (ctx, id) => {
+    openChildSession(ctx, id as string)
+    return null
+  }),
+  definePrimitive(
+    '__session_conversation(id: string) -> dict?',
+    '{messages, events} of a session; nil when there is none.',
+    (ctx, id) => {
+      const session = touch(ctx, id as string)
+      if (session === undefined) return null
+      return HarnDict.of({ messages: new HarnList([...session.messages]), events: new HarnList([...session.events]) })
+    },
+  ),
+  definePrimitive(
+    '__leave_child_event(session: string, event: dict) -> nil',
+    'Leaves an event for the transcript of a loop.',
+    (ctx, session, event) => {
+      const { childEvents } = ctx.state(loopState)
+      const given = event as HarnDict
+      given.owned = false
+      childEvents.set(session as string, [...(childEvents.get(session as string) ?? []), given])
+      return null
+    },
+  ),
+  definePrimitive(
+    '__sub_agent_result(loop: any, session: string, task: dict, transcript: dict) -> dict',
+    'What the result of a loop means as that of a task.',
+    (ctx, loop, session, task, transcript) => {
+      chargeArguments(ctx, [transcript!])
+      const outcome = loop instanceof HarnDict ? loop : new HarnDict()
+      return makeResult(outcome, session as string, task as HarnDict, transcript as HarnDict)
+    },
+  ),
+]
 
 export const subAgentsFamily: BuiltinFamily = {
   name: 'sub-agents',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin(
       'sub_agent_run(task: string, options?: dict) -> dict',
@@ -374,10 +305,10 @@ export const subAgentsFamily: BuiltinFamily = {
         doc: 'Lets an agent with a conversation of its own do a task: `{ok, summary, data, error, tokens_used, transcript, …}`.',
         effects: AGENT_EFFECTS,
       },
-      (ctx, task, options): Result => {
-        if (ctx.argc === 0) return ctx.runtime(`${LABEL}: task is required`)
-        return machine.start(ctx, 'run', task!, options!)
-      },
+      (ctx, task, options) =>
+        ctx.argc === 0
+          ? ctx.runtime(`${LABEL}: task is required`)
+          : ctx.library({ module: 'agents/workers/workers', function: 'sub_agent_run', output: 'drop' }, [task!, options!]),
     ),
   ],
 }

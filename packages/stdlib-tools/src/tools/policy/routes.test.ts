@@ -104,7 +104,7 @@ const ROUTES: readonly Route[] = [
   {
     name: 'spawn_agent',
     target: 'host',
-    through: ['spawn_agent', '__worker_task'],
+    through: ['spawn_agent', '__worker_body'],
     script: `llm_mock_clear()
 llm_mock({text: "", tool_calls: [{name: "shop.look", arguments: ARGS}]})
 llm_mock({text: "##DONE##"})
