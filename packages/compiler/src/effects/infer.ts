@@ -5,6 +5,7 @@
 // effects. `row(map) = row(the closure)` holds for builtins and for functions of the script alike.
 
 import type { Span } from '@bridle/parser'
+import { findExecutorFacts } from '../grants/executors.js'
 import { STANDARD_TOOL_BUILTINS } from '../grants/standard.js'
 import type { StandardToolId } from '../grants/standard.js'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
@@ -412,7 +413,7 @@ export class Inference {
     if (definition === undefined && this.standardEffects(facts, name, cause)) return
     if (definition?.effects !== null && definition?.effects !== undefined) {
       for (const effect of definition.effects) this.addToken(facts, encodeEffect(effect), cause)
-    } else if (definition?.executor === 'harn' && definition.handler !== null) {
+    } else if (definition?.handler && findExecutorFacts(definition.executor)?.runs === 'handler') {
       this.invoke(facts, definition.handler, cause)
     } else {
       if (definition?.executor === SEVERAL && definition.handler !== null) this.invoke(facts, definition.handler, cause)

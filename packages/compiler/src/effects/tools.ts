@@ -2,7 +2,7 @@
 // that its side-effect level or its executor implies, else those of its handler, which inference finds.
 
 import type { Expr } from '@bridle/parser'
-import { EXECUTORS, executorNamed, factsOfExecutor, findIdentity, impliedExecutor, targetOf } from '../grants/executors.js'
+import { EXECUTORS, executorNamed, findExecutorFacts, findIdentity, impliedExecutor, targetOf } from '../grants/executors.js'
 import { listLevelEffects, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
@@ -27,8 +27,7 @@ export function toolDefinition(
 }
 
 function impliedEffects(executor: string | null): readonly string[] | null {
-  const known = executor === null ? null : executorNamed(executor)
-  return known === null ? null : factsOfExecutor(known).implies
+  return findExecutorFacts(executor)?.implies ?? null
 }
 
 /** A dict with literal, distinct keys only: no computed key can override the values read here. */
@@ -84,8 +83,7 @@ export function joinDefinitions(before: ToolDefinition | undefined, definition: 
 /** Effects of an executor, whatever the entry declares; a computed executor may be any. */
 export function listExecutorEffects(executor: string | null): readonly string[] {
   if (executor === SEVERAL) return [...new Set(Object.values(EXECUTORS).flatMap(({ effects }) => effects))]
-  const known = executor === null ? null : executorNamed(executor)
-  return known === null ? ['external'] : factsOfExecutor(known).effects
+  return findExecutorFacts(executor)?.effects ?? ['external']
 }
 
 /** Marks a name with several definitions. */

@@ -190,10 +190,15 @@ export function factsOfExecutor(name: ExecutorName): ExecutorRow {
   return rows[name]!
 }
 
+/** The row of the executor of that name or alias; null when there is none. */
+export function findExecutorFacts(name: string | null): ExecutorRow | null {
+  const executor = name === null ? null : executorNamed(name)
+  return executor === null ? null : rows[executor]!
+}
+
 /** What a call by the executor of that name or alias is judged as; null where nothing is reached. */
 export function findIdentity(name: string | null): ExecutorRow['identity'] {
-  const executor = name === null ? null : executorNamed(name)
-  return executor === null ? null : rows[executor]!.identity
+  return findExecutorFacts(name)?.identity ?? null
 }
 
 /** How the executor of that name carries out a synthesized tool; null when it carries none out. */

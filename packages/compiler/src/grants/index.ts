@@ -12,6 +12,7 @@ export {
   executorNamed,
   executorOfPlace,
   factsOfExecutor,
+  findExecutorFacts,
   findIdentity,
   findSynthesis,
   impliedExecutor,

@@ -1,6 +1,6 @@
 // Options of an agent loop, read once. What is wrong with them is raised from here.
 
-import { executorNamed, isMarkedOutside, isTakenByLoops, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
+import { findExecutorFacts, isMarkedOutside, isTakenByLoops, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, failRuntime, isCallable, isInt, isTruthy, lookup } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { encodeCompaction, countOption, readStrategy } from '../transcripts/compaction.js'
@@ -282,7 +282,7 @@ export function requireExecutable(tools: readonly HarnDict[], label: string): vo
       failRuntime(`${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ${quoteExecutors()}.`)
     }
     if (isCallable(getOrNil(tool, 'handler'))) continue
-    if (executor !== null && executorNamed(executor) === 'harn' && !RUNTIME_TOOLS.has(name)) {
+    if (findExecutorFacts(executor)?.runs === 'handler' && !RUNTIME_TOOLS.has(name)) {
       failRuntime(
         `${label}: tool '${name}' declares executor: "${executor}" but has no callable \`handler\`. ` +
           'Reattach the handler fn or change the executor to a backend that does not require one.',

@@ -4,7 +4,7 @@
 import {
   executorNamed,
   executorOfPlace,
-  factsOfExecutor,
+  findExecutorFacts,
   findIdentity,
   isMarkedOutside,
   isOutside,
@@ -43,8 +43,7 @@ export type Carrier = 'refused' | 'server' | 'handler' | 'outside' | 'runtime' |
 /** `isServed`: whether a server of the loop answers the tool. A tool of the runtime is one whatever a registry says. */
 export function chooseCarrier(name: string, tool: HarnDict | null, isServed: boolean): Carrier {
   const executor = tool === null ? null : readText(tool, 'executor')
-  const known = executor === null ? null : executorNamed(executor)
-  if (known !== null && factsOfExecutor(known).runs === 'refused') return 'refused'
+  if (findExecutorFacts(executor)?.runs === 'refused') return 'refused'
   const isHandled = tool !== null && isCallable(getOrNil(tool, 'handler'))
   if (tool !== null && (isOutside(executor) || isMarkedOutside((key) => readText(tool, key) !== null)))
     return isServed ? 'server' : isHandled ? 'handler' : 'outside'

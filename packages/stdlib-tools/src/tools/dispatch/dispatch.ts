@@ -53,7 +53,7 @@ import { admitByCircuit, reportToCircuit } from './circuit.js'
 import { STANDARD_CALL, reserveBudgets, settle, findSmallestLimit } from '../policy/grants.js'
 import type { AppliedGrant } from '../policy/grants.js'
 import { makeEgressRefusal } from '../../library/http/egress.js'
-import { executorNamed, factsOfExecutor, isOutside } from '@bridle/compiler/grants'
+import { executorNamed, factsOfExecutor, findExecutorFacts, isOutside } from '@bridle/compiler/grants'
 import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { findClosest } from '@bridle/compiler/signatures'
 import {
@@ -404,7 +404,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
         ctx,
         state,
         'execution_failed',
-        `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,
+        `Tool '${state.name}' is executed by the model provider (executor: "${known}") and cannot be called from a script`,
       )
     case 'outside': {
       const live = findLiveValue(args)
@@ -569,10 +569,10 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   const schema = getEntryFacts(entry).output
   endAttempt(ctx, state)
   reportToCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker, true)
-  const executor = readExecutor(entry)
-  const answer = executor === 'builtin' ? makeStandardAnswer(state.name, raw, state.args as HarnDict) : raw
+  const runs = findExecutorFacts(readExecutor(entry))?.runs
+  const answer = runs === 'builtin' ? makeStandardAnswer(state.name, raw, state.args as HarnDict) : raw
   if (schema === null) return takeResult(ctx, state, answer, null)
-  const isDecoded = executor !== 'builtin' && executor !== 'harn'
+  const isDecoded = runs !== 'builtin' && runs !== 'handler'
   if (!isSmall(answer, SMALL_RESULT)) {
     state.stage = 'checking'
     const checked = checkingResult.run(ctx, answer, schema, isDecoded)
@@ -662,7 +662,7 @@ function begin(ctx: Context, state: DispatchState): Result {
   const isWatched = getEntryFacts(entry).drift !== null || ctx.machine.hostData(DRIFT_WATCH) !== null
   const quarantine = isWatched ? findQuarantine(ctx, identity.id) : null
   if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
-  const isCarriedOut = chooseExecutor(state, entry) !== 'dry_run'
+  const isCarriedOut = findExecutorFacts(chooseExecutor(state, entry))?.runs !== 'record'
   if (identity.kind === 'none' && isCarriedOut)
     return refuseWith(
       ctx,
@@ -693,7 +693,9 @@ function begin(ctx: Context, state: DispatchState): Result {
 }
 
 function describeUnknownExecutor(executor: string): string {
-  return executor === 'builtin' ? 'is no tool that every run has' : `declares unknown executor ${debugQuoted(executor)}`
+  return findExecutorFacts(executor)?.runs === 'builtin'
+    ? 'is no tool that every run has'
+    : `declares unknown executor ${debugQuoted(executor)}`
 }
 
 /** Whether the program made the entry itself. */
@@ -729,7 +731,7 @@ function runFirstAttempt(ctx: Context, state: DispatchState): Result {
     cache !== null &&
     chooseRule(ctx.machine.hostData(RESULT_CACHE), cache) !== null &&
     state.stream !== true &&
-    chooseExecutor(state, state.entry!) !== 'dry_run'
+    findExecutorFacts(chooseExecutor(state, state.entry!))?.runs !== 'record'
   ) {
     identify(ctx, state, state.args as HarnDict)
     const schemas = getSchemaHash(ctx, state.entry!)
