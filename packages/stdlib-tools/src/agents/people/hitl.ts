@@ -153,7 +153,6 @@ const primitives: readonly BuiltinDef[] = [
     'The answer of a mock, where a mock may answer.',
     (ctx, kind, payload) => mockedAnswer(ctx, kind as string, payload as HarnDict),
   ),
-  definePrimitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
   definePrimitive('__hitl_request(kind: any, request: any) -> dict?', 'A request as it was written down.', (ctx, kind, request) =>
     request instanceof HarnDict ? findRequest(ctx, kind as Kind, request) : null,
   ),

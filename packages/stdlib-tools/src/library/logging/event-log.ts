@@ -1,25 +1,11 @@
 // The event log: topics of numbered events, kept in the machine for the length of a run. Scripts reach
-// it through the global dict `event_log`; other families (people in the loop, waitpoints) append and read through the
-// functions here.
+// it through the global dict `event_log`; internal modules append by the primitive `__append_event`.
 
+import { findHarnModule } from '../harn/modules.js'
 import { definePrimitive } from '../harn/primitive.js'
 import { STAND_INS } from './stand-ins.js'
-import {
-  END,
-  HarnAtomic,
-  HarnBuiltin,
-  HarnDict,
-  builtin,
-  display,
-  family,
-  frame,
-  runHere,
-  isInt,
-  makeScripts,
-  typeName,
-} from '@bridle/vm/families'
-import type { BuiltinFamily, Context, FrameState, Result, Script, Value } from '@bridle/vm/families'
-import { readWallMs } from '../time/identity.js'
+import { END, HarnAtomic, HarnBuiltin, HarnDict, builtin, display, family, frame, isInt, typeName } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, FrameState, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { toJsonData } from '../files/state-files.js'
 
 export interface LoggedEvent {
@@ -47,22 +33,19 @@ function isOfPeople(topic: string): boolean {
 }
 
 /** Appends and wakes who waits for the topic; the event's id, from 1 within its topic. */
-export function appendEvent(
-  ctx: Context,
-  topic: string,
-  event: { readonly kind: string; readonly payload: Value; readonly headers?: HarnDict; readonly atMs: number },
-): number {
+function appendEvent(ctx: Context, topicName: Value, kind: Value, payload: Value, atMs: Value, headers: Value): number {
   const { topics } = ctx.state(logState)
+  const topic = topicName as string
   const events = topics.get(topic) ?? []
   topics.set(topic, events)
   const id = events.length + 1
   ctx.charge(1, 128)
   events.push({
     id,
-    kind: event.kind,
-    payload: event.payload,
-    headers: event.headers ?? new HarnDict(),
-    occurredAtMs: event.atMs,
+    kind: kind as string,
+    payload,
+    headers: headers instanceof HarnDict ? headers : new HarnDict(),
+    occurredAtMs: Number(atMs),
   })
   ctx.wake(makeTopicKey(topic))
   return id
@@ -80,22 +63,7 @@ function encodeEvent(topic: string, event: LoggedEvent): HarnDict {
   })
 }
 
-const machine = makeScripts('event_log.script', {
-  *emit(topic, kind, payload, headers) {
-    const atMs = Math.floor(yield* readWallMs())
-    return yield* append(topic as string, {
-      kind: kind as string,
-      payload: toJsonData(payload ?? null),
-      headers: headers as HarnDict,
-      atMs,
-    })
-  },
-})
-
-/** appendEvent for scripted builtins. */
-export function* append(topic: string, event: Parameters<typeof appendEvent>[2]): Script<number> {
-  return yield* runHere((ctx) => appendEvent(ctx, topic, event))
-}
+const APPEND: LibraryCall = { module: 'library/logging/event-log', function: 'append_now', output: 'keep' }
 
 function copyAsTexts(headers: Value): HarnDict {
   const copy = new HarnDict()
@@ -109,7 +77,7 @@ function emit(name: string): (ctx: Context, ...args: Value[]) => Result {
     if (ctx.argc < 2 || kind === null) return ctx.type(`${name}: missing kind`)
     if (isOfPeople(topic) && ctx.machine.hostData(STAND_INS) === 'none')
       return ctx.throw(`${name}: the topic "${topic}" is for the answers of people; a script cannot answer for them here`)
-    return machine.start(ctx, 'emit', topic, display(kind), payload, copyAsTexts(headers))
+    return ctx.library(APPEND, [topic, display(kind), toJsonData(payload), copyAsTexts(headers)])
   }
 }
 
@@ -144,14 +112,15 @@ const WRITES = { effects: ['clock.now'] as const }
 
 export const eventLogFamily: BuiltinFamily = {
   name: 'event_log',
-  frames: [machine.frame, nextFrame],
+  modules: findHarnModule,
+  frames: [nextFrame],
   primitives: [
     definePrimitive(
-      '__append_event(topic: string, kind: string, payload: any, at_ms: int) -> int',
-      'Appends an event and wakes who waits for the topic.',
-      (ctx, topic, kind, payload, atMs) =>
-        appendEvent(ctx, topic as string, { kind: kind as string, payload: payload!, atMs: Number(atMs) }),
+      '__append_event(topic: string, kind: string, payload: any, at_ms: int, headers?: dict) -> int',
+      'Appends an event and wakes who waits for the topic; its id.',
+      appendEvent,
     ),
+    definePrimitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
   ],
   builtins: [
     builtin(

@@ -1,25 +1,9 @@
 // Credentials in a text: `secret_scan` finds them by their form and by how random they look, and writes an audit record of each scan
 // to the event log. One pass over the text looks at each character once, so that the time grows with the text alone.
 
-import {
-  HarnBuiltin,
-  HarnDict,
-  HarnList,
-  builtin,
-  callBack,
-  compareText,
-  display,
-  runHere,
-  definePieces,
-  makeStepWork,
-  makeScripts,
-} from '@bridle/vm/families'
-import { append } from './event-log.js'
-import { formatIsoNow } from '../time/dates.js'
-import { readWallMs } from '../time/identity.js'
-import type { BuiltinFamily, Context, Result, Steps } from '@bridle/vm/families'
-
-const TOPIC = 'audit.secret_scan'
+import { HarnDict, HarnList, builtin, compareText, display, definePieces, makeStepWork } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, LibraryCall, Result, Steps } from '@bridle/vm/families'
+import { findHarnModule } from '../harn/modules.js'
 
 interface Detector {
   readonly name: string
@@ -264,31 +248,17 @@ function makeSpanKey({ start, text }: Match): string {
 
 const scanning = definePieces('secrets.scan', ([text]) => makeStepWork(scanSteps(text as string)))
 
-const machine = makeScripts('secrets.script', {
-  *scan(text) {
-    const content = text as string
-    const findings = (yield* callBack(new HarnBuiltin('__secret_findings'), content)) as HarnList
-    const atMs = yield* readWallMs()
-    const count = findings.items.length
-    yield* append(TOPIC, {
-      kind: count === 0 ? 'scan_clean' : 'scan_detected',
-      payload: HarnDict.of({
-        caller: 'stdlib.secret_scan',
-        content_len: yield* runHere(() => new TextEncoder().encode(content).length),
-        finding_count: count,
-        clean: count === 0,
-        findings,
-        observed_at: formatIsoNow(atMs),
-      }),
-      atMs: Math.floor(atMs),
-    })
-    return findings
-  },
-})
+const SCAN: LibraryCall = { module: 'library/logging/secret-scan', function: 'secret_scan', output: 'keep' }
 
 export const secretsFamily: BuiltinFamily = {
   name: 'secrets',
-  frames: [machine.frame, scanning.frame],
+  modules: findHarnModule,
+  frames: [scanning.frame],
+  primitives: [
+    builtin('__secret_findings(content: string) -> list', { doc: 'The credentials in a text.' }, (ctx, content = null) =>
+      scanning.run(ctx, display(content)),
+    ),
+  ],
   builtins: [
     builtin(
       'secret_scan(content: string) -> list',
@@ -298,11 +268,8 @@ export const secretsFamily: BuiltinFamily = {
       },
       (ctx, content = null) => {
         if (content === null) return ctx.runtime('secret_scan: content is required')
-        return machine.start(ctx, 'scan', display(content))
+        return ctx.library(SCAN, [display(content)])
       },
-    ),
-    builtin('__secret_findings(content: string) -> list', { doc: 'The credentials in a text.' }, (ctx, content = null) =>
-      scanning.run(ctx, display(content)),
     ),
   ],
 }

@@ -5,24 +5,20 @@ import {
   HarnDict,
   HarnList,
   builtin,
-  callBack,
   display,
-  failRuntime,
   family,
   frame,
-  runHere,
   isCallable,
   isInt,
   isTruthy,
   stringifySorted,
   typeName,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { definePrimitive } from '../../library/harn/primitive.js'
-import { compactOutput } from './micro-compact.js'
 import { compileRegex, testRegex } from '../../library/regex/engine.js'
 import { RegexSyntaxError } from '../../library/regex/syntax.js'
-import { listEveryName } from './identity.js'
+import { listEveryName, readCalled } from './identity.js'
 import type { CalledTool } from './identity.js'
 import { matchesGlob } from '../policy/tool-policy.js'
 
@@ -149,72 +145,21 @@ export function matchesHookPattern(pattern: string, payload: Value): boolean {
 }
 
 /** The hooks that see a call of a tool under any of its names, in order. */
-function* listToolHooks(event: string, called: CalledTool, payload: HarnDict): Script<readonly Hook[]> {
-  const others = listEveryName(called.identity).filter((name) => name !== called.shown)
-  const found = new Set(yield* listHooksFor(event, payload))
-  for (const name of others) {
-    const tool = (payload.get('tool') as HarnDict).with('name', name)
-    // Two statements: QuickJS cannot compile `yield*` in the head of an inner loop.
-    const more: readonly Hook[] = yield* listHooksFor(event, payload.with('tool', tool))
-    for (const hook of more) found.add(hook)
-  }
-  if (others.length === 0) return [...found]
-  return (yield* runHere((ctx) => [...listKnownHooks(ctx)])).filter((hook) => found.has(hook))
+function listToolHooks(ctx: Context, event: string, called: CalledTool, payload: HarnDict): readonly Hook[] {
+  const named = payload.get('tool') as HarnDict
+  const payloads = [payload]
+  for (const name of listEveryName(called.identity))
+    if (name !== called.shown) payloads.push(payload.with('tool', named.with('name', name)))
+  return listKnownHooks(ctx).filter((hook) => hook.event === event && payloads.some((each) => seesPayload(hook, each)))
 }
 
-/** The hooks that see an event, in order. */
-function* listHooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
-  const hooks = yield* runHere((ctx) => listKnownHooks(ctx).filter((hook) => hook.event === event))
-  const tool = findText(payload, 'tool.name')
-  return hooks.filter((hook) =>
-    hook.handler === null ? matchesGlob(hook.pattern, tool) : matchesHookPattern(hook.pattern, payload),
-  )
+function seesPayload(hook: Hook, payload: HarnDict): boolean {
+  if (hook.handler !== null) return matchesHookPattern(hook.pattern, payload)
+  return matchesGlob(hook.pattern, findText(payload, 'tool.name'))
 }
 
-// ------------------------------------------------------------------------------------------------------ around tool calls
-
-export type PreToolUse = { readonly kind: 'go'; readonly args: HarnDict } | { readonly kind: 'deny'; readonly reason: string }
-
-/** The first denial wins; replacements of the arguments chain. */
-export function* runPreToolUse(called: CalledTool, given: HarnDict): Script<PreToolUse> {
-  const tool = called.shown
-  let args = given
-  const makePayload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
-  const hooks = yield* listToolHooks('PreToolUse', called, makePayload())
-  for (const hook of hooks) {
-    if (hook.deny !== null) return { kind: 'deny', reason: hook.deny }
-    const answer = yield* callBack(hook.handler, makePayload())
-    if (answer === null) continue
-    if (!(answer instanceof HarnDict)) failRuntime(`PreToolUse hook must return nil or {deny, args}, got ${typeName(answer)}`)
-    const deny = answer.get('deny') ?? null
-    if (deny !== null) return { kind: 'deny', reason: display(deny) }
-    const replaced = answer.get('args')
-    if (replaced instanceof HarnDict) args = replaced
-  }
-  return { kind: 'go', args }
-}
-
-/** The text of a result after all hooks; texts chain. */
-export function* runPostToolUse(called: CalledTool, args: Value, given: string): Script<string> {
-  const tool = called.shown
-  let text = given
-  const makePayload = (): HarnDict =>
-    HarnDict.of({ event: 'PostToolUse', tool: HarnDict.of({ name: tool, args }), result: HarnDict.of({ text }) })
-  const hooks = yield* listToolHooks('PostToolUse', called, makePayload())
-  for (const hook of hooks) {
-    if (hook.maxOutput !== null) {
-      text = compactOutput(text, hook.maxOutput)
-      continue
-    }
-    const answer = yield* callBack(hook.handler, makePayload())
-    if (answer === null) continue
-    if (typeof answer === 'string') text = answer
-    else if (answer instanceof HarnDict) {
-      const result = answer.get('result') ?? null
-      if (result !== null) text = display(result)
-    } else failRuntime(`PostToolUse hook must return nil, string, or {result}, got ${typeName(answer)}`)
-  }
-  return text
+function encodeHook({ handler, deny, maxOutput }: Hook): HarnDict {
+  return HarnDict.of({ handler, deny, max_output: maxOutput })
 }
 
 /** Handlers of an event whose answers do not matter, in order. */
@@ -238,6 +183,12 @@ export const hooksFamily: BuiltinFamily = {
   name: 'hooks',
   frames: [quietFrame],
   primitives: [
+    definePrimitive(
+      '__tool_hooks(event: string, called: dict, payload: dict) -> list<dict>',
+      'The hooks that see a call of a tool, in order: {handler, deny, max_output}.',
+      (ctx, event, called, payload) =>
+        new HarnList(listToolHooks(ctx, event as string, readCalled(called!), payload as HarnDict).map(encodeHook)),
+    ),
     definePrimitive(
       '__hook_handlers(event: string, payload: dict) -> list',
       'Handlers of an event whose answers do not matter, in order.',

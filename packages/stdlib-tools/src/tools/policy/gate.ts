@@ -1,18 +1,12 @@
-// The gate: everything that may refuse one tool call before it is carried out, in this order, which scripts observe: capability policy and
-// argument constraints, dynamic permissions, approval policy, pre hooks. Every dispatcher goes through it, whoever asked for
-// the call, and gets one verdict dict:
-//   {allowed: true, args, events}                   go on, with these arguments (a person or a hook may have changed them)
-//   {allowed: false, stage, reason, args, events}   `stage` is policy, permissions, approval or hook
-// `events` are transcript events, for callers that keep a transcript. `approved` is the hash that a person approved.
-//
-// A person is asked last, after the hooks, about the arguments as the tool will get them. Where no person can be asked the refusal comes
-// before the hooks, as scripts observe it.
+// The gate in front of every tool call: gate.harn says in which order its judges are asked. Here are the judges, the quick way for calls about
+// which nobody has a say, and the passes of calls that were judged already.
 
 import { findInnermostIn } from '../../library/task-scopes.js'
-import { STAND_INS } from '../../library/logging/stand-ins.js'
-import { Fault, HarnDict, HarnList, builtin, display, family, runHere, makeScripts, toPlain, tryAsk } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Control, Result, Script, Value } from '@bridle/vm/families'
-import { APPROVAL_MS, computeBinding, readBinding, describeExecution, completeArguments, isYes } from './approval-binding.js'
+import { HarnDict, HarnList, builtin, display, family } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Control, LibraryCall, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { APPROVAL_MS, computeBinding, describeExecution, completeArguments, isYes } from './approval-binding.js'
 import {
   getApprovalPolicy,
   findApprovalPolicy,
@@ -21,93 +15,14 @@ import {
   looksAtPaths,
   describeMutation,
 } from './approval-policy.js'
-import { listHooks, mayJudgeCalls, runPostToolUse, runPreToolUse } from '../dispatch/hooks.js'
-import { readWallMs } from '../../library/time/identity.js'
-import { evaluatePermissions } from './permissions.js'
+import { listHooks, mayJudgeCalls } from '../dispatch/hooks.js'
+import { permissionPrimitives } from './permissions.js'
 import { formatIsoNow } from '../../library/time/dates.js'
 import { getEntryFacts } from '../definitions/entry.js'
 import { makeCalled, encodeCalled, listEveryName, readCalled } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
 import { findAnnotations, looksAtArguments, refuseCall, refuseUnder } from './tool-policy.js'
 import type { ApprovalDecision } from './approval-policy.js'
-
-const NO_BRIDGE = 'approval required but no host bridge is available'
-const ASK_FAILED = 'approval request failed or host does not implement session/request_permission'
-const NOT_GRANTED = 'host did not grant approval'
-const OTHER_CALL =
-  'the approval is for another call: its binding is not that of the tool, version and arguments that were asked about'
-const TOO_LATE = 'the approval came after its deadline'
-
-function makeRefused(stage: string, reason: string, args: Value, events: Value): HarnDict {
-  return HarnDict.of({ allowed: false, stage, reason, args, events })
-}
-
-function* runGate(toolValue: Value, argsValue: Value, options: Value): Script {
-  const called = readCalled(toolValue)
-  const tool = called.shown
-  let args = argsValue as HarnDict
-  const readOption = (key: string): Value => (options instanceof HarnDict ? (options.get(key) ?? null) : null)
-  let refusal = yield* runHere((ctx) => refuseCall(ctx, called, args))
-  if (refusal !== null) return makeRefused('policy', refusal, args, new HarnList([]))
-
-  const permission = yield* evaluatePermissions(called, args, readOption('session_id'))
-  const events = new HarnList(
-    permission.events.map(({ kind, reason, escalated }) =>
-      HarnDict.of({
-        kind,
-        role: 'tool',
-        visibility: 'internal',
-        text: reason,
-        metadata: HarnDict.of({ tool_name: tool, arguments: args, reason, escalated }),
-      }),
-    ),
-  )
-  if (!permission.granted) return makeRefused('permissions', permission.reason, args, events)
-
-  const call = {
-    callId: readOption('call_id'),
-    sessionId: readOption('session_id'),
-    entry: readOption('entry'),
-    alias: readOption('alias'),
-  }
-  let approved: Approval | null = null
-  const first = yield* runHere((ctx) => decide(ctx, called, args))
-  if (first.kind === 'denied') return makeRefused('approval', first.reason, args, events)
-  if (first.kind === 'ask' && (yield* runHere((ctx) => ctx.machine.hostData(STAND_INS) !== 'none'))) {
-    approved = yield* askPerson(called, args, call)
-    if (approved.reason !== null) return makeRefused('approval', approved.reason, args, events)
-    args = approved.args
-  }
-
-  if (readOption('after_hooks') !== true) {
-    const hooked = yield* runPreToolUse(called, args)
-    if (hooked.kind === 'deny') return makeRefused('hook', hooked.reason, args, events)
-    args = hooked.args
-  }
-  const last = yield* runHere((ctx) => decide(ctx, called, args))
-  if (last.kind === 'denied') return makeRefused('approval', last.reason, args, events)
-  if (last.kind === 'ask' && (approved === null || args !== approved.args)) {
-    approved = yield* askPerson(called, args, call)
-    if (approved.reason !== null) return makeRefused('approval', approved.reason, args, events)
-    args = approved.args
-  }
-  if (args !== argsValue) {
-    // Arguments that were not seen by the policy before must not pass because others did.
-    refusal = yield* runHere((ctx) => refuseCall(ctx, called, args))
-    if (refusal !== null) return makeRefused('policy', refusal, args, events)
-    const changed = yield* runHere((ctx) => decide(ctx, called, args))
-    if (changed.kind === 'denied') return makeRefused('approval', changed.reason, args, events)
-  }
-  return HarnDict.of({ allowed: true, args, events, approved: approved?.binding ?? null })
-}
-
-interface Approval {
-  /** Null when approved. */
-  readonly reason: string | null
-  readonly args: HarnDict
-  /** What the answer is for; null when it is a no. */
-  readonly binding: string | null
-}
 
 function decide(ctx: Context, tool: CalledTool, args: HarnDict): ApprovalDecision {
   const policy = findApprovalPolicy(ctx)
@@ -116,75 +31,44 @@ function decide(ctx: Context, tool: CalledTool, args: HarnDict): ApprovalDecisio
   return decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
 }
 
-interface AskedCall {
-  readonly callId: Value
-  readonly sessionId: Value
-  /** The entry of the tool, nil when the caller has none. */
-  readonly entry: Value
-  /** The binding of the alias that the script calls it by. */
-  readonly alias: Value
-}
-
-/** Asks about exactly the arguments that it gives back. */
-function* askPerson(tool: CalledTool, given: HarnDict, call: AskedCall): Script<Approval> {
-  const { args, binding } = yield* runHere((ctx) => {
-    const final = completeArguments(ctx, tool, call.entry, given, call.alias)
-    return { args: final, binding: computeBinding(ctx, tool, call.entry, final) }
-  })
-  const makeNo = (reason: string): Approval => ({ reason, args, binding: null })
-  const askedMs = yield* readWallMs()
-  const request = yield* makePermissionRequest(tool, args, call, { askedMs, binding })
-  // The person sees all of it; records do not.
-  const secrets = call.entry instanceof HarnDict ? getEntryFacts(call.entry).secrets : []
-  const marked = secrets.length === 0 ? {} : { secrets }
-  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(request), ...marked } })
-  // A host without people to ask refuses the effect itself, which has another text than a request that went wrong.
-  if (answer instanceof Fault) return makeNo(answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED)
-  if (!(answer instanceof HarnDict)) return makeNo(ASK_FAILED)
-  const reason = answer.get('reason')
-  if (!isYes(answer)) return makeNo(typeof reason === 'string' && reason !== '' ? reason : NOT_GRANTED)
-  const named = readBinding(answer)
-  if (named !== null && named !== binding) return makeNo(OTHER_CALL)
-  if ((yield* readWallMs()) > askedMs + APPROVAL_MS) return makeNo(TOO_LATE)
-  const replaced = answer.get('args')
-  if (!(replaced instanceof HarnDict)) return { reason: null, args, binding }
-  // What the person wrote is final, with what the tool gets in any case.
-  return yield* runHere((ctx) => {
-    const final = completeArguments(ctx, tool, call.entry, replaced, call.alias)
-    return { reason: null, args: final, binding: computeBinding(ctx, tool, call.entry, final) }
-  })
+/** Arguments as the tool will get them, and the hash that an approval of them is good for. */
+function bindCall(ctx: Context, tool: CalledTool, given: HarnDict, options: HarnDict): HarnDict {
+  const entry = options.get('entry') ?? null
+  const args = completeArguments(ctx, tool, entry, given, options.get('alias') ?? null)
+  return HarnDict.of({ args, binding: computeBinding(ctx, tool, entry, args) })
 }
 
 /** The params of `session/request_permission`. */
-function* makePermissionRequest(
+function makePermissionRequest(
+  ctx: Context,
   called: CalledTool,
-  args: HarnDict,
-  call: AskedCall,
-  { askedMs, binding }: { readonly askedMs: number; readonly binding: string },
-): Script<HarnDict> {
+  { args, binding }: { readonly args: HarnDict; readonly binding: Value },
+  options: HarnDict,
+  askedMs: number,
+): HarnDict {
   const tool = called.shown
-  const requestedAt = formatIsoNow(askedMs)
-  const annotations = yield* runHere((ctx) => findAnnotations(ctx, called))
+  const readOption = (key: string): Value => options.get(key) ?? null
+  const [callId, entry] = [readOption('call_id'), readOption('entry')]
+  const annotations = findAnnotations(ctx, called)
   const paths = new HarnList(listDeclaredPaths(annotations, args))
-  const id = call.callId === null ? `approval_${tool}` : `approval_${display(call.callId)}`
   return HarnDict.of({
-    sessionId: call.sessionId,
+    sessionId: readOption('session_id'),
     approvalRequest: HarnDict.of({
-      id,
+      id: `approval_${callId === null ? tool : display(callId)}`,
       action: tool,
       args,
       principal: null,
-      requested_at: requestedAt,
+      requested_at: formatIsoNow(askedMs),
       deadline: formatIsoNow(askedMs + APPROVAL_MS),
       approvers_required: 1,
       evidence_refs: new HarnList([]),
       undo_metadata: null,
       capabilities_requested: new HarnList([`tool.${tool}`]),
     }),
-    toolCall: HarnDict.of({ toolCallId: call.callId, toolName: tool, rawInput: args }),
+    toolCall: HarnDict.of({ toolCallId: callId, toolName: tool, rawInput: args }),
     tool: HarnDict.of({
-      identity: describeExecution(called, call.entry),
-      version: call.entry instanceof HarnDict ? getEntryFacts(call.entry).version : null,
+      identity: describeExecution(called, entry),
+      version: entry instanceof HarnDict ? getEntryFacts(entry).version : null,
     }),
     binding,
     mutation: describeMutation(annotations),
@@ -193,12 +77,57 @@ function* makePermissionRequest(
   })
 }
 
-const machine = makeScripts('policy.gate', {
-  gate: runGate,
-  *after(tool, args, text) {
-    return yield* runPostToolUse(readCalled(tool ?? null), args ?? null, text as string)
-  },
-})
+/** Arguments of the effect that asks a person. The person sees all of the call; records do not. */
+function makeQuestion(request: HarnDict, entry: Value): HarnDict {
+  const question = HarnDict.of({ kind: 'permission', payload: request })
+  const secrets = entry instanceof HarnDict ? getEntryFacts(entry).secrets : []
+  return secrets.length === 0 ? question : question.with('secrets', new HarnList([...secrets]))
+}
+
+/** What gate.harn asks. `called` is what encodeCalled made, `options` a dict. */
+const primitives = [
+  ...permissionPrimitives,
+  definePrimitive(
+    '__policy_refusal(called: dict, args: dict) -> string?',
+    'Why the capability policy refuses a call; nil when it does not.',
+    (ctx, called, args) => refuseCall(ctx, readCalled(called!), args as HarnDict),
+  ),
+  definePrimitive(
+    '__approval_decision(called: dict, args: dict) -> dict',
+    'What the approval policies say of a call: {kind, reason}; approved, denied or ask.',
+    (ctx, called, args) => {
+      const decision = decide(ctx, readCalled(called!), args as HarnDict)
+      return HarnDict.of({ kind: decision.kind, reason: decision.kind === 'denied' ? decision.reason : null })
+    },
+  ),
+  definePrimitive(
+    '__bind_call(called: dict, args: dict, options: dict) -> dict',
+    'Arguments as the tool will get them, and the hash that an approval of them is good for: {args, binding}.',
+    (ctx, called, args, options) => bindCall(ctx, readCalled(called!), args as HarnDict, options as HarnDict),
+  ),
+  definePrimitive(
+    '__permission_request(called: dict, bound: dict, options: dict, asked_ms: int) -> dict',
+    'How a person is asked about what __bind_call gave: {question, binding, deadline_ms}.',
+    (ctx, called, bound, options, asked) => {
+      const { args, binding } = Object.fromEntries((bound as HarnDict).entries()) as { args: HarnDict; binding: Value }
+      const askedMs = Number(asked)
+      const request = makePermissionRequest(ctx, readCalled(called!), { args, binding }, options as HarnDict, askedMs)
+      const question = makeQuestion(request, (options as HarnDict).get('entry') ?? null)
+      return HarnDict.of({ question, binding, deadline_ms: askedMs + APPROVAL_MS })
+    },
+  ),
+  definePrimitive('__is_yes(answer: dict) -> bool', 'Whether the answer of a person is clearly a yes.', (_ctx, answer) =>
+    isYes(answer as HarnDict),
+  ),
+  definePrimitive(
+    '__is_same(one: any, other: any) -> bool',
+    'Whether two values are one and the same, not only equal.',
+    (_ctx, one, other) => one === other,
+  ),
+]
+
+const JUDGE: LibraryCall = { module: 'tools/policy/gate', function: 'judge', output: 'drop' }
+const POST_HOOKS: LibraryCall = { module: 'tools/dispatch/hooks', function: 'run_post_hooks', output: 'drop' }
 
 /**
  * Tools that pass whatever their arguments are, under one combination of installed policies and hooks. All of these are told apart by
@@ -337,25 +266,26 @@ export function judgeAdded(ctx: Context, tool: CalledTool, args: HarnDict): Retu
   return decision.kind === 'ask' ? 'ask' : 'pass'
 }
 
-/** Goes on as the gate; the frame's result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
+/** Goes on as the gate; its result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
 export function startGate(ctx: Context, tool: CalledTool, args: HarnDict, options: HarnDict): Control {
-  return machine.start(ctx, 'gate', encodeCalled(tool), args, options) as Control
+  return ctx.library(JUDGE, [encodeCalled(tool), args, options])
 }
 
-/** Goes on as the post hooks; the frame's result is the text that the caller gets. */
+/** Goes on as the post hooks; their result is the text that the caller gets. */
 export function startPostHooks(ctx: Context, tool: CalledTool, args: Value, text: string): Control {
-  return machine.start(ctx, 'after', encodeCalled(tool), args, text) as Control
+  return ctx.library(POST_HOOKS, [encodeCalled(tool), args, text])
 }
 
 /** What the builtin is asked about: what its options say that the call comes down to, else a tool by its name. */
-function readCalledHere(tool: Value, options: Value): Value {
+function readCalledHere(tool: Value, options: Value): CalledTool {
   const called = options instanceof HarnDict ? options.get('called') : null
-  return called instanceof HarnDict ? called : encodeCalled(makeCalled(display(tool)))
+  return called instanceof HarnDict ? readCalled(called) : makeCalled(display(tool))
 }
 
 export const policyGateFamily: BuiltinFamily = {
   name: 'policy-gate',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin(
       '__tool_gate(tool: string, args?: dict, options?: dict) -> dict',
@@ -364,9 +294,9 @@ export const policyGateFamily: BuiltinFamily = {
         const called = readCalledHere(tool ?? null, options ?? null)
         const given = args instanceof HarnDict ? args : new HarnDict()
         // Where nobody has a say, nobody is asked.
-        if (judgeQuickly(ctx, readCalled(called), given) === 'pass')
+        if (judgeQuickly(ctx, called, given) === 'pass')
           return HarnDict.of({ allowed: true, args: given, events: new HarnList([]), approved: null })
-        return machine.start(ctx, 'gate', called, given, options ?? null)
+        return startGate(ctx, called, given, options instanceof HarnDict ? options : new HarnDict())
       },
     ),
   ],

@@ -1,26 +1,14 @@
-// Dynamic permissions: which tools an agent may call with which arguments, decided by patterns and by closures of
-// the script, and what a person or another closure says when a call is denied. Reading a config is here, and the evaluation
-// as a script (scripted.ts), because matchers and escalations are called back.
+// Dynamic permissions: reading a config, the scopes in force and the grants that were given in them, and the matching of patterns.
+// permissions.harn asks the scopes about a call, because matchers and escalations are called back.
 //
 // A scope is a dict {id, label, allow, deny, on_escalation}; `allow` and `deny` are lists of rules {pattern, matcher}. Its id
 // names the session grants that were given in it.
 
 import { popScope, pushScope, listScopes } from '../../library/task-scopes.js'
-import {
-  HarnDict,
-  HarnList,
-  callBack,
-  display,
-  failRuntime,
-  family,
-  runHere,
-  isCallable,
-  isTruthy,
-  stringifySorted,
-  typeName,
-} from '@bridle/vm/families'
-import type { Context, Script, Value } from '@bridle/vm/families'
-import { listEveryName } from '../dispatch/identity.js'
+import { HarnDict, HarnList, display, family, isCallable, stringifySorted, typeName } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listEveryName, readCalled } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
 import { matchesGlob } from './tool-policy.js'
 
@@ -123,119 +111,60 @@ function listStrings(args: Value): string[] {
 const matchesAny = (patterns: HarnList, texts: readonly string[]): boolean =>
   patterns.view().some((pattern) => texts.some((text) => matchesGlob(pattern as string, text)))
 
-function* matches(matcher: Value, args: Value): Script<boolean> {
+/** Whether the arguments are those that a matcher that is no closure is about. */
+function fitsMatcher(matcher: Value, args: Value): boolean {
   if (matcher === null || typeof matcher === 'boolean') return matcher ?? true
   if (matcher instanceof HarnList) return matchesAny(matcher, listStrings(args))
-  if (matcher instanceof HarnDict) {
-    const given = args instanceof HarnDict ? args.get(matcher.get('key') as string) : args
-    return typeof given === 'string' && matchesAny(matcher.get('patterns') as HarnList, [given])
-  }
-  return isTruthy(yield* callBack(matcher, args))
+  const byKey = matcher as HarnDict // readMatcher knows no others
+  const given = args instanceof HarnDict ? args.get(byKey.get('key') as string) : args
+  return typeof given === 'string' && matchesAny(byKey.get('patterns') as HarnList, [given])
 }
 
-/** The pattern of the first rule that matches the call, or null. */
-function* findFirstMatch(rules: Value | undefined, names: readonly string[], args: Value): Script<string | null> {
-  for (const each of rules instanceof HarnList ? rules.view() : []) {
-    if (!(each instanceof HarnDict)) continue
-    const pattern = each.get('pattern') as string
-    if (names.some((name) => matchesGlob(pattern, name)) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
-  }
-  return null
+/** A call as session grants name it. */
+function makeGrantKey({ identity }: CalledTool, args: Value): string {
+  return `${listEveryName(identity).join(' ')}\u0000${stringifySorted(args)}`
 }
 
-// ------------------------------------------------------------------------------------------------------------- evaluation
-
-export interface PermissionVerdict {
-  readonly granted: boolean
-  readonly reason: string
-  /** Transcript events in order: {kind, reason, escalated}. */
-  readonly events: readonly PermissionEvent[]
+function addSessionGrant(ctx: Context, scope: number, call: string): void {
+  const { granted } = ctx.state(sessionGrants)
+  ctx.charge(1, call.length)
+  granted.set(scope, [...(granted.get(scope) ?? []), call])
 }
 
-export interface PermissionEvent {
-  readonly kind: 'PermissionGrant' | 'PermissionDeny' | 'PermissionEscalation'
-  readonly reason: string
-  readonly escalated: boolean
-}
-
-interface Escalated {
-  readonly granted: boolean
-  readonly session: boolean
-  readonly reason: string
-}
-
-const GRANTED = 'permission escalation granted'
-const DENIED = 'permission escalation denied'
-
-function readEscalation(answer: Value): Escalated {
-  const of = (grant: Value, reason: string | null, odd: string): Escalated => {
-    if (typeof grant === 'string' && grant !== 'once' && grant !== 'session')
-      failRuntime(`permissions on_escalation unsupported grant scope '${grant}'`)
-    if (typeof grant !== 'boolean' && typeof grant !== 'string')
-      failRuntime(`permissions on_escalation ${odd}, got ${typeName(grant)}`)
-    const granted = grant !== false
-    return { granted, session: grant === 'session', reason: reason ?? (granted ? GRANTED : DENIED) }
-  }
-  if (!(answer instanceof HarnDict)) return of(answer ?? false, null, "must return false, true, 'once', 'session', or {grant}")
-  const reason = answer.get('reason')
-  const grant = answer.get('grant') ?? answer.get('granted')
-  // A grant that is missing denies; one that is nil says nothing that could be meant.
-  const given = grant === undefined && !answer.has('grant') && !answer.has('granted') ? false : (grant ?? null)
-  return of(given, typeof reason === 'string' ? reason : null, "grant must be false, true, 'once', or 'session'")
-}
-
-/** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
-export function* evaluatePermissions(called: CalledTool, args: Value, sessionId: Value): Script<PermissionVerdict> {
-  const tool = called.shown
-  const scopes = yield* runHere((ctx) =>
-    listScopes(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict),
-  )
-  const events: PermissionEvent[] = []
-  let reason = 'no permission scope is installed'
-  const call = `${listEveryName(called.identity).join(' ')}\u0000${stringifySorted(args)}`
-  for (const scope of scopes) {
-    const id = Number(scope.get('id'))
-    if (yield* runHere((ctx) => ctx.state(sessionGrants).granted.get(id)?.includes(call) ?? false)) {
-      reason = 'session grant'
-      continue
-    }
-    const denial = yield* findDenial(scope, called, args)
-    if (denial === null) {
-      reason = 'permission allow rule matched'
-      continue
-    }
-    const escalate = scope.get('on_escalation') ?? null
-    if (escalate === null) {
-      events.push({ kind: 'PermissionDeny', reason: denial, escalated: false })
-      return { granted: false, reason: denial, events }
-    }
-    const asked = HarnDict.of({ _type: 'PermissionRequest', tool, args, session_id: sessionId, reason: denial })
-    const answer = readEscalation(yield* callBack(escalate, asked))
-    reason = answer.reason
-    events.push({ kind: 'PermissionEscalation', reason, escalated: true })
-    if (!answer.granted) {
-      events.push({ kind: 'PermissionDeny', reason, escalated: true })
-      return { granted: false, reason, events }
-    }
-    if (answer.session) {
-      yield* runHere((ctx) => {
-        const { granted } = ctx.state(sessionGrants)
-        ctx.charge(1, call.length)
-        granted.set(id, [...(granted.get(id) ?? []), call])
-        return null
-      })
-    }
-  }
-  if (scopes.length > 0) events.push({ kind: 'PermissionGrant', reason, escalated: events.length > 0 })
-  return { granted: true, reason, events }
-}
-
-/** Any name can deny; a name that only the script gave allows nothing. */
-function* findDenial(scope: HarnDict, { shown: tool, identity }: CalledTool, args: Value): Script<string | null> {
-  const denied = yield* findFirstMatch(scope.get('deny'), listEveryName(identity), args)
-  if (denied !== null) return `permission denied by deny rule: ${denied}`
-  const allow = scope.get('allow')
-  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* findFirstMatch(allow, identity.names, args)) !== null)
-    return null
-  return `permission denied: tool '${display(tool)}' is not allowed by this agent's permissions`
-}
+export const permissionPrimitives: readonly BuiltinDef[] = [
+  definePrimitive('__permission_scopes() -> list<dict>', 'Scopes of permissions in force, outermost first.', (ctx) => {
+    return new HarnList(listScopes(ctx, 'permissions').filter((scope) => scope instanceof HarnDict))
+  }),
+  definePrimitive(
+    '__permission_key(called: dict, args: any) -> string',
+    'A call as session grants name it.',
+    (_ctx, called, args) => makeGrantKey(readCalled(called!), args ?? null),
+  ),
+  definePrimitive(
+    '__names_match(pattern: string, names: list<string>) -> bool',
+    'Whether a pattern on names of tools is about one of the names.',
+    (_ctx, pattern, names) => (names as HarnList).view().some((name) => matchesGlob(pattern as string, name as string)),
+  ),
+  definePrimitive(
+    '__fits_matcher(matcher: any, args: any) -> bool',
+    'Whether the arguments are those that a matcher that is no closure is about.',
+    (_ctx, matcher, args) => fitsMatcher(matcher ?? null, args ?? null),
+  ),
+  definePrimitive(
+    '__has_session_grant(scope: int, call: string) -> bool',
+    'Whether the call was granted for the rest of the scope.',
+    (ctx, scope, call) =>
+      ctx
+        .findState(sessionGrants)
+        ?.granted.get(Number(scope))
+        ?.includes(call as string) ?? false,
+  ),
+  definePrimitive(
+    '__add_session_grant(scope: int, call: string) -> nil',
+    'Grants a call for the rest of the scope.',
+    (ctx, scope, call) => {
+      addSessionGrant(ctx, Number(scope), call as string)
+      return null
+    },
+  ),
+]
