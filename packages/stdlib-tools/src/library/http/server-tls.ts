@@ -1,25 +1,11 @@
 // TLS settings of servers as plain dicts, the security headers that follow from them, and self-signed
 // certificates for development.
 
-import {
-  HarnBytes,
-  HarnDict,
-  HarnList,
-  ask,
-  builtin,
-  builtinTaking,
-  display,
-  failWith,
-  runHere,
-  isInt,
-  isTruthy,
-  makeScripts,
-} from '@bridle/vm/families'
-import type { BuiltinDef, Value } from '@bridle/vm/families'
+import { HarnBytes, HarnDict, HarnList, builtin, builtinTaking, display, isInt, isTruthy } from '@bridle/vm/families'
+import type { BuiltinDef, Context, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { makeSelfSigned } from '../crypto/certificate.js'
 import { toDict } from './response.js'
-import { hasPath } from '../files/state-files.js'
-import { readWallMs } from '../time/identity.js'
+import { definePrimitive } from '../harn/primitive.js'
 
 const ONE_YEAR_SECONDS = 31_536_000
 
@@ -68,28 +54,39 @@ function readHostNames(hosts: Value): string[] | string {
   return names.includes('') ? `host ${isList ? 'names' : 'name'} must be non-empty` : names
 }
 
-const machine = makeScripts('http_server.tls', {
-  *pem(certificate, key) {
-    const [certPath, keyPath] = [display(certificate ?? ''), display(key ?? '')]
-    if (!(yield* hasPath(certPath))) return failWith(`http_server_tls_pem: certificate not found: ${certPath}`)
-    if (!(yield* hasPath(keyPath))) return failWith(`http_server_tls_pem: private key not found: ${keyPath}`)
-    return makeSettings('pem', true, 'https', true, { cert_path: certPath, key_path: keyPath })
-  },
-  *self_signed(hosts) {
-    const names = readHostNames(hosts ?? null)
-    if (typeof names === 'string') return failWith(`http_server_tls_self_signed_dev: ${names}`)
-    const random = yield* ask({ kind: 'random.bytes', args: { count: 48 } })
-    yield* runHere((ctx) => ctx.charge(CERTIFICATE_UNITS, 4096))
-    const made = makeSelfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* readWallMs())
-    return makeSettings('self_signed_dev', true, 'https', false, {
-      hosts: new HarnList(names),
-      cert_pem: made.certificate,
-      key_pem: made.key,
-    })
-  },
-})
+/** What server.harn asks. */
+export const tlsPrimitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__pem_settings(cert_path: string, key_path: string) -> dict',
+    'Settings of a server with certificate and key in files.',
+    (_ctx, certPath, keyPath) => makeSettings('pem', true, 'https', true, { cert_path: certPath!, key_path: keyPath! }),
+  ),
+  definePrimitive(
+    '__self_signed_settings(hosts: list<string>, random: bytes, now_ms: int) -> dict',
+    'Settings with a self-signed certificate, made of random bytes.',
+    (ctx, hosts, random, nowMs) => {
+      ctx.charge(CERTIFICATE_UNITS, 4096)
+      const names = (hosts as HarnList).view() as readonly string[]
+      const seed = random instanceof HarnBytes ? random.data : new Uint8Array(48)
+      const made = makeSelfSigned(names, seed, Number(nowMs))
+      return makeSettings('self_signed_dev', true, 'https', false, {
+        hosts: hosts!,
+        cert_pem: made.certificate,
+        key_pem: made.key,
+      })
+    },
+  ),
+]
 
-export const tlsFrame = machine.frame
+const defineCall = (name: string): LibraryCall => ({ module: 'library/http/server', function: name, output: 'keep' })
+const PEM = defineCall('tls_pem')
+const SELF_SIGNED = defineCall('self_signed')
+
+function startSelfSigned(ctx: Context, hosts: Value): Result {
+  const names = readHostNames(hosts)
+  if (typeof names === 'string') return ctx.throw(`http_server_tls_self_signed_dev: ${names}`)
+  return ctx.library(SELF_SIGNED, [new HarnList(names)])
+}
 
 export const tlsBuiltins: readonly BuiltinDef[] = [
   builtin('http_server_tls_plain() -> dict', { doc: 'Settings of a server without TLS.' }, () =>
@@ -104,12 +101,12 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
     'http_server_tls_pem(cert_path: string, key_path: string) -> dict',
     { doc: 'Settings of a server with certificate and key in files.', effects: ['fs.query'] },
     { fewer: '{f}: requires cert path and key path' },
-    (ctx, certificate, key) => machine.start(ctx, 'pem', certificate, key),
+    (ctx, certificate, key) => ctx.library(PEM, [display(certificate ?? ''), display(key ?? '')]),
   ),
   builtin(
     'http_server_tls_self_signed_dev(hosts?: string | list) -> dict',
     { doc: 'Settings with a fresh self-signed certificate.', effects: ['random.bytes', 'clock.now'] },
-    (ctx, hosts) => machine.start(ctx, 'self_signed', hosts ?? null),
+    (ctx, hosts = null) => startSelfSigned(ctx, hosts),
   ),
   builtin(
     'http_server_security_headers(config: dict) -> dict',

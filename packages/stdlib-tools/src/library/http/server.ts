@@ -4,24 +4,23 @@
 import {
   HarnBytes,
   HarnDict,
+  HarnList,
   builtin,
   builtinTaking,
-  callBack,
   decodeUtf8,
   display,
-  failWith,
   family,
-  runHere,
   isInt,
   isTruthy,
-  makeScripts,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, LibraryCall, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../harn/modules.js'
+import { definePrimitive } from '../harn/primitive.js'
 import { parseQuery, decodePercent } from '../codecs/percent.js'
 import { toDict, responseBuiltins, toResponse, makeTextResponse } from './response.js'
 import { handleId, handleProblem, isHandle, makeHandleId } from './state.js'
-import { tlsBuiltins, tlsFrame } from './server-tls.js'
+import { tlsBuiltins, tlsPrimitives } from './server-tls.js'
 
 interface Route {
   readonly method: string
@@ -215,15 +214,8 @@ function requestValue(incoming: Incoming, params: HarnDict, keepsRaw: boolean): 
   })
 }
 
-interface Chosen {
-  readonly route: Route
-  readonly params: HarnDict
-  readonly before: readonly Value[]
-  readonly after: readonly Value[]
-}
-
-/** What a request comes to before any script code runs: a route, or the answer that it is refused with. */
-function choose(ctx: Context, server: Server, incoming: Incoming): Chosen | HarnDict {
+/** What a request comes to before any script code runs: the route with its hooks, or the response that it is refused with. */
+function choose(ctx: Context, server: Server, incoming: Incoming): HarnDict {
   ctx.charge(server.routes.length + (incoming.raw.length >> 6))
   for (const route of server.routes) {
     if (route.method !== '*' && route.method !== incoming.method) continue
@@ -232,86 +224,85 @@ function choose(ctx: Context, server: Server, incoming: Incoming): Chosen | Harn
     const size = incoming.raw.length
     if (size > route.maxBodyBytes) {
       const headers = HarnDict.of({ connection: 'close', 'x-harn-body-limit': String(route.maxBodyBytes) })
-      return makeTextResponse(413, `request body too large: ${size} > ${route.maxBodyBytes} bytes`, headers)
+      const text = `request body too large: ${size} > ${route.maxBodyBytes} bytes`
+      return HarnDict.of({ response: makeTextResponse(413, text, headers) })
     }
-    return { route, params, before: [...server.before], after: [...server.after] }
-  }
-  return makeTextResponse(404, `no route for ${incoming.method} ${incoming.path}`)
-}
-
-function* isReady(handle: Value): Script<boolean> {
-  const known = yield* runHere((ctx) => {
-    const server = findServerByHandle(ctx, handle)
-    return server === undefined ? null : { ready: server.ready && !server.shutDown, readiness: server.readiness }
-  })
-  if (known === null || !known.ready) return false
-  return known.readiness === null || isTruthy(yield* callBack(known.readiness, handle))
-}
-
-function* serve(handle: Value, given: Value): Script<HarnDict> {
-  const id = handleId(handle)
-  const standing = yield* runHere((ctx) => {
-    const server = findServerByHandle(ctx, handle)
-    return server === undefined ? 'unknown' : server.shutDown ? 'down' : 'up'
-  })
-  if (standing === 'unknown') return failWith(`http_server_request: unknown server handle '${id}'`)
-  if (standing === 'down') return makeTextResponse(503, 'server is shut down')
-  if (!(yield* isReady(handleValue(id)))) return makeTextResponse(503, 'server is not ready')
-  const incoming = readIncoming(given)
-  const chosen = yield* runHere((ctx) => choose(ctx, findServerByHandle(ctx, handle)!, incoming))
-  if (chosen instanceof HarnDict) return chosen
-  let request: Value = requestValue(incoming, chosen.params, chosen.route.keepsRaw)
-  for (const before of chosen.before) {
-    const answer: Value = yield* callBack(before, request)
-    if (answer instanceof HarnDict && answer.has('status')) return toResponse(answer)
-    request = answer ?? request
-  }
-  let response = toResponse(yield* callBack(chosen.route.handler, request))
-  for (const after of chosen.after) {
-    const answer = yield* callBack(after, response, request)
-    if (answer !== null) response = toResponse(answer)
-  }
-  return response
-}
-
-const machine = makeScripts('http_server.script', {
-  *serve(handle, request) {
-    return yield* serve(handle!, request ?? null)
-  },
-  *ready(handle) {
-    return yield* isReady(handle!)
-  },
-  *shutdown(handle) {
-    const hooks = yield* runHere((ctx) => {
-      const server = findServerByHandle(ctx, handle!)
-      if (server === undefined || server.shutDown) return []
-      server.shutDown = true
-      return [...server.onShutdown]
+    return HarnDict.of({
+      request: requestValue(incoming, params, route.keepsRaw),
+      handler: route.handler,
+      before: new HarnList([...server.before]),
+      after: new HarnList([...server.after]),
     })
-    for (const hookFunction of hooks) yield* callBack(hookFunction, handle!)
-    return true
-  },
-})
+  }
+  return HarnDict.of({ response: makeTextResponse(404, `no route for ${incoming.method} ${incoming.path}`) })
+}
+
+function describeServer(ctx: Context, handle: Value): Value {
+  const server = findServerByHandle(ctx, handle)
+  if (server === undefined) return null
+  return HarnDict.of({
+    handle: handleValue(handleId(handle)),
+    is_ready: server.ready && !server.shutDown,
+    is_shut_down: server.shutDown,
+    readiness: server.readiness,
+  })
+}
+
+/** The hooks of a server that is shut down now; none of one that was before. */
+function shutDown(ctx: Context, handle: Value): HarnList {
+  const server = findServerByHandle(ctx, handle)
+  if (server === undefined || server.shutDown) return new HarnList([])
+  server.shutDown = true
+  return new HarnList([...server.onShutdown])
+}
+
+/** What server.harn asks. */
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__http_server(handle: dict | string) -> dict?',
+    'How a server stands: {handle, is_ready, is_shut_down, readiness}.',
+    (ctx, handle) => describeServer(ctx, handle ?? null),
+  ),
+  definePrimitive(
+    '__http_route(handle: dict | string, request: any) -> dict',
+    'The route of a request: {request, handler, before, after}, or {response}.',
+    (ctx, handle, request) => choose(ctx, findServerByHandle(ctx, handle!)!, readIncoming(request ?? null)),
+  ),
+  definePrimitive('__http_response(value: any) -> dict', 'What a handler returned as a response.', (_ctx, value) =>
+    toResponse(value ?? null),
+  ),
+  definePrimitive('__shut_down_server(handle: dict | string) -> list', 'Shuts a server down; its hooks.', (ctx, handle) =>
+    shutDown(ctx, handle ?? null),
+  ),
+]
+
+const defineCall = (name: string): LibraryCall => ({ module: 'library/http/server', function: name, output: 'drop' })
+const SERVE = defineCall('serve')
+const IS_READY = defineCall('is_ready')
+const SHUT_DOWN = defineCall('shut_down')
 
 function defineAsking(name: string): BuiltinDef {
   return builtinTaking(
     `${name}(server: dict | string, request: dict) -> dict`,
     { doc: 'The response of a server to a request.', effects: ['callback'] },
     { fewer: '{f}: requires server and request', fits: { server: isHandle } },
-    (ctx, handle, request) => machine.start(ctx, 'serve', handle, request),
+    (ctx, handle = null, request = null) =>
+      findServerByHandle(ctx, handle) === undefined
+        ? ctx.throw(`http_server_request: unknown server handle '${handleId(handle)}'`)
+        : ctx.library(SERVE, [handle, request]),
   )
 }
 
-/** Runs a script on a server that exists. */
-function onKnown(ctx: Context, script: 'ready' | 'shutdown', handle: Value): Result {
-  const name = `http_server_${script}`
+/** Goes on with a server that exists. */
+function onKnown(ctx: Context, name: string, call: LibraryCall, handle: Value): Result {
   const server = findServer(ctx, name, handle)
-  return typeof server === 'string' ? ctx.throw(server) : machine.start(ctx, script, handle)
+  return typeof server === 'string' ? ctx.throw(server) : ctx.library(call, [handle])
 }
 
 export const httpServerFamily: BuiltinFamily = {
   name: 'http_server',
-  frames: [machine.frame, tlsFrame],
+  modules: findHarnModule,
+  primitives: [...primitives, ...tlsPrimitives],
   builtins: [
     builtin(
       'http_server(options?: dict) -> dict',
@@ -360,13 +351,13 @@ export const httpServerFamily: BuiltinFamily = {
       'http_server_ready(server: dict | string) -> bool',
       { doc: 'Whether the server answers requests.', effects: ['callback'] },
       ONE_SERVER,
-      (ctx, handle) => onKnown(ctx, 'ready', handle),
+      (ctx, handle = null) => onKnown(ctx, 'http_server_ready', IS_READY, handle),
     ),
     builtinTaking(
       'http_server_shutdown(server: dict | string) -> bool',
       { doc: 'Shuts the server down.', effects: ['callback'] },
       ONE_SERVER,
-      (ctx, handle) => onKnown(ctx, 'shutdown', handle),
+      (ctx, handle = null) => onKnown(ctx, 'http_server_shutdown', SHUT_DOWN, handle),
     ),
     ...responseBuiltins,
     ...tlsBuiltins,

@@ -3,24 +3,23 @@
 
 import { REQUEST_DEFAULTS } from './request-defaults.js'
 import {
-  Fault,
   HarnBytes,
   HarnDict,
   builtin,
   builtinTaking,
   display,
-  failWith,
   family,
-  runHere,
+  frame,
+  makeThrown,
   markFromOutside,
   toMillis,
-  makeScripts,
-  tryAsk,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Demands, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Demands, FrameState, LibraryCall, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../harn/modules.js'
+import { definePrimitive } from '../harn/primitive.js'
 import { readAnswerField, findRefusal } from '../files/ask.js'
-import { checkEgress, makeEgressRefusal } from './egress.js'
+import { checkEgress } from './egress.js'
 import { REDIRECTS, readHeader, findRedirect, planRedirect } from './exchange.js'
 import { toDict } from './response.js'
 import { handleId, makeHandleId, isPassedHandle } from './state.js'
@@ -120,46 +119,46 @@ function makeMockEvent(given: Value): HarnDict {
 /** Counts what is about to be given out against the limits of the stream. */
 function admitEvent(id: string, stream: Stream, event: HarnDict): HarnDict {
   stream.received++
-  if (stream.received > stream.maxEvents) return failWith(`sse_receive: stream '${id}' exceeded max_events`)
+  if (stream.received > stream.maxEvents) throw makeThrown(`sse_receive: stream '${id}' exceeded max_events`)
   const data = event.get('data') ?? null
   if (data !== null && toUtf8(display(data)).length > stream.maxBytes) {
-    return failWith(`sse_receive: message exceeded max_message_bytes (${stream.maxBytes})`)
+    throw makeThrown(`sse_receive: message exceeded max_message_bytes (${stream.maxBytes})`)
   }
   return event
 }
 
 const makeOpenEvent = (): HarnDict => HarnDict.of({ type: 'open' })
-const makeTimeoutEvent = (): HarnDict => HarnDict.of({ type: 'timeout' })
+
+interface OpenState extends FrameState {
+  readonly id: string
+  plan: RequestPlan
+  hops: number
+  stage: 'next' | 'asked' | 'closed'
+  /** Of an answer that is no stream of events, which is closed first; null before it, and when a redirect is followed. */
+  problem: string | null
+}
 
 /** Connects, along redirects; what answers must be a stream of events. */
-function* openNetwork(id: string, stream: Stream): Script<null> {
-  const defaults = yield* runHere((ctx) => ctx.machine.hostData(REQUEST_DEFAULTS).http ?? {})
-  let plan = planRequest(stream.method, stream.url, stream.options, defaults)
-  for (let hops = 0; ; hops++) {
-    if (typeof plan === 'string') return failWith(plan)
-    const response = yield* openOnce(id, plan)
-    const location: URL | null = REDIRECTS.includes(response.status) ? findRedirect(plan, response) : null
-    if (location === null || plan.redirects < 0) {
-      const type = readHeader(response.headers, 'content-type') ?? ''
-      if (response.status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return null
-      yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
-      return failWith(
-        `sse_receive: stream error: ${response.status === 200 ? `Invalid header value: "${type}"` : `Invalid status code: ${response.status}`}`,
-      )
-    }
-    yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
-    if (hops >= plan.redirects) return failWith('sse_receive: stream error: too many redirects')
-    plan = planRedirect(plan, response.status, location)
+function stepOpen(ctx: Context, state: OpenState): Result {
+  switch (state.stage) {
+    case 'next':
+      return openOnce(ctx, state)
+    case 'asked':
+      return takeOpened(ctx, state)
+    case 'closed':
+      return state.problem === null ? openOnce(ctx, state) : ctx.throw(state.problem)
   }
 }
 
-/** One exchange, whose body stays open under `id`. */
-function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: number; readonly headers: HarnDict }> {
+/** One exchange, whose body stays open under the id. */
+function openOnce(ctx: Context, state: OpenState): Result {
+  const { id, plan } = state
   for (const url of [plan.url, plan.proxy?.url]) {
-    const blocked = yield* runHere((ctx) => (url === undefined ? null : makeEgressRefusal(ctx, 'sse_connect', url)))
-    if (blocked !== null) return failWith(blocked)
+    const refused = url === undefined ? null : checkEgress(ctx, 'sse_connect', url)
+    if (refused !== null) return refused
   }
-  const answer = yield* tryAsk({
+  state.stage = 'asked'
+  return ctx.request({
     kind: 'net.stream',
     args: {
       op: 'http_open',
@@ -179,91 +178,115 @@ function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: num
       ...(plan.secrets === null ? {} : { secrets: plan.secrets }),
     },
   })
-  if (answer instanceof Fault) throw answer
+}
+
+function takeOpened(ctx: Context, state: OpenState): Result {
+  const answer = ctx.result
   const refused = findRefusal(answer)
-  if (refused !== null) return failWith(`sse_receive: stream error: ${refused.detail}`)
-  const headers = readAnswerField(answer, 'headers')
-  return { status: Number(readAnswerField(answer, 'status')), headers: headers instanceof HarnDict ? headers : new HarnDict() }
+  if (refused !== null) return ctx.throw(`sse_receive: stream error: ${refused.detail}`)
+  const headers = toDict(readAnswerField(answer, 'headers'))
+  const status = Number(readAnswerField(answer, 'status'))
+  const { plan } = state
+  const location = REDIRECTS.includes(status) ? findRedirect(plan, { headers }) : null
+  if (location !== null && plan.redirects >= 0) {
+    if (state.hops >= plan.redirects) state.problem = 'sse_receive: stream error: too many redirects'
+    state.hops++
+    state.plan = planRedirect(plan, status, location)
+  } else {
+    const type = readHeader(headers, 'content-type') ?? ''
+    if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return null
+    const found = status === 200 ? `Invalid header value: "${type}"` : `Invalid status code: ${status}`
+    state.problem = `sse_receive: stream error: ${found}`
+  }
+  state.stage = 'closed'
+  return ctx.request({ kind: 'net.stream', args: { op: 'http_close', id: state.id } })
 }
 
-/** The next event of the network; null at its end, a timeout event when none was whole in time. */
-function* takeNextNetworkEvent(
-  id: string,
-  rest: string,
-  timeoutMs: number,
-  maxBytes: number,
-): Script<{ readonly event: HarnDict | null; readonly rest: string }> {
-  const reader = new EventReader(rest)
-  const due = (yield* runHere((ctx) => ctx.now)) + timeoutMs
-  for (;;) {
-    const event = reader.next()
-    if (event !== null) return { event, rest: reader.rest }
-    if (reader.rest.length > maxBytes) return failWith(`sse_receive: message exceeded max_message_bytes (${maxBytes})`)
-    const left = Math.max(0, due - (yield* runHere((ctx) => ctx.now)))
-    const chunk = yield* tryAsk({ kind: 'net.stream', args: { op: 'http_read', id, maxBytes: READ_BYTES, timeoutMs: left } })
-    if (chunk instanceof Fault) throw chunk
-    const broken = findRefusal(chunk)
-    if (broken !== null) return failWith(`sse_receive: stream error: ${broken.detail}`)
-    if (chunk instanceof HarnDict) return { event: makeTimeoutEvent(), rest: reader.rest }
-    if (!(chunk instanceof HarnBytes)) return { event: null, rest: '' }
-    reader.append(chunk.data)
-  }
-}
-
-function* receive(id: string, timeoutMs: number): Script {
-  const stream = yield* runHere((ctx) => {
-    const found = ctx.state(sseState).streams.get(id)
-    if (found === undefined) return null
-    const { opened, ended, rest, maxBytes } = found
-    return { opened, ended, rest, maxBytes, mocked: found.mocked !== null }
-  })
-  if (stream === null) return failWith(`sse_receive: unknown stream '${id}'`)
-  if (stream.ended) return null
-  if (stream.mocked) {
-    return yield* runHere((ctx): Value => {
-      const own = ctx.state(sseState).streams.get(id)!
-      if (!own.opened) {
-        own.opened = true
-        return admitEvent(id, own, makeOpenEvent())
-      }
-      const next = own.mocked!.shift()
-      return next === undefined ? null : admitEvent(id, own, makeMockEvent(next))
-    })
-  }
-  if (!stream.opened) {
-    const full = yield* runHere((ctx) => ({ ...ctx.state(sseState).streams.get(id)! }))
-    yield* openNetwork(id, full)
-  }
-  const found = stream.opened
-    ? yield* takeNextNetworkEvent(id, stream.rest, timeoutMs, stream.maxBytes)
-    : { event: makeOpenEvent(), rest: '' }
-  return yield* runHere((ctx): Value => {
-    const own = ctx.state(sseState).streams.get(id)
-    if (own === undefined) return null
-    own.opened = true
-    own.rest = found.rest
-    own.ended = found.event === null
-    if (found.event?.get('type') === 'timeout') return found.event
-    return found.event === null ? null : admitEvent(id, own, found.event)
-  })
-}
-
-const machine = makeScripts('sse.script', {
-  *receive(handle, timeout) {
-    return yield* receive(handleId(handle ?? null), toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)
-  },
-  *close(handle) {
-    const id = handleId(handle ?? null)
-    const known = yield* runHere((ctx) => {
-      const { streams } = ctx.state(sseState)
-      const stream = streams.get(id)
-      streams.delete(id)
-      return stream === undefined ? null : stream.mocked === null && stream.opened
-    })
-    if (known === true) yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
-    return known !== null
-  },
+const openFrame = frame<OpenState>({
+  kind: 'sse.open',
+  step: stepOpen,
+  // A connection that cannot be closed is none.
+  onFault: (ctx, state, fault) => (state.stage === 'closed' ? stepOpen(ctx, state) : ctx.fail(fault)),
 })
+
+function openNetwork(ctx: Context, id: string): Result {
+  const { method, url, options } = ctx.state(sseState).streams.get(id)!
+  const plan = planRequest(method, url, options, ctx.machine.hostData(REQUEST_DEFAULTS).http ?? {})
+  if (typeof plan === 'string') return ctx.throw(plan)
+  return ctx.frame('sse.open', { id, plan, hops: 0, stage: 'next', problem: null } satisfies OpenState)
+}
+
+function describeStream(ctx: Context, id: string): Value {
+  const stream = ctx.state(sseState).streams.get(id)
+  if (stream === undefined) return null
+  return HarnDict.of({
+    is_open: stream.opened,
+    is_ended: stream.ended,
+    is_mocked: stream.mocked !== null,
+    rest: stream.rest,
+    max_bytes: stream.maxBytes,
+  })
+}
+
+function takeMocked(ctx: Context, id: string): Value {
+  const stream = ctx.state(sseState).streams.get(id)!
+  if (!stream.opened) {
+    stream.opened = true
+    return admitEvent(id, stream, makeOpenEvent())
+  }
+  const next = stream.mocked!.shift()
+  return next === undefined ? null : admitEvent(id, stream, makeMockEvent(next))
+}
+
+/** Notes how far a stream of the network was read; the event, if the limits of the stream allow it. */
+function admitRead(ctx: Context, id: string, event: Value, rest: string): Value {
+  const stream = ctx.state(sseState).streams.get(id)
+  if (stream === undefined) return null
+  stream.opened = true
+  stream.rest = rest
+  stream.ended = event === null
+  if (!(event instanceof HarnDict) || event.get('type') === 'timeout') return event
+  return admitEvent(id, stream, event)
+}
+
+function readEvent(rest: string, chunk: Value): HarnDict {
+  const reader = new EventReader(rest)
+  if (chunk instanceof HarnBytes) reader.append(chunk.data)
+  return HarnDict.of({ event: reader.next(), rest: reader.rest })
+}
+
+/** What sse.harn asks. */
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__event_stream(id: string) -> dict?',
+    'How a stream stands: {is_open, is_ended, is_mocked, rest, max_bytes}.',
+    (ctx, id) => describeStream(ctx, id as string),
+  ),
+  definePrimitive('__take_mocked_event(id: string) -> dict?', 'The next event of a mocked stream.', (ctx, id) =>
+    takeMocked(ctx, id as string),
+  ),
+  definePrimitive('__open_events(id: string) -> nil', 'Connects a stream, along redirects.', (ctx, id) =>
+    openNetwork(ctx, id as string),
+  ),
+  definePrimitive(
+    '__read_event(rest: string, chunk: bytes?) -> dict',
+    'The first whole event of what was received: {event, rest}. `rest` has one character a byte.',
+    (_ctx, rest, chunk) => readEvent(rest as string, chunk ?? null),
+  ),
+  definePrimitive(
+    '__admit_event(id: string, event: dict?, rest: string) -> dict?',
+    'Notes how far a stream was read; the event, if the limits of the stream allow it.',
+    (ctx, id, event, rest) => admitRead(ctx, id as string, event ?? null, rest as string),
+  ),
+  definePrimitive('__forget_stream(id: string) -> dict?', 'How a stream stood that is forgotten now.', (ctx, id) => {
+    const stream = describeStream(ctx, id as string)
+    ctx.state(sseState).streams.delete(id as string)
+    return stream
+  }),
+]
+
+const RECEIVE: LibraryCall = { module: 'library/http/sse', function: 'receive', output: 'keep' }
+const CLOSE: LibraryCall = { module: 'library/http/sse', function: 'close', output: 'keep' }
 
 // ------------------------------------------------------------------------------------------------------------ the server
 
@@ -379,7 +402,9 @@ function formatEventOrFail(ctx: Context, event: Value, options: Value): string |
 
 export const sseFamily: BuiltinFamily = {
   name: 'sse',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  frames: [openFrame],
+  primitives,
   builtins: [
     builtinTaking(
       'sse_mock(url_pattern: string, events: list | dict) -> nil',
@@ -399,13 +424,13 @@ export const sseFamily: BuiltinFamily = {
       'sse_receive(stream: string, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
       STREAM,
-      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle, timeout),
+      (ctx, handle = null, timeout = null) => ctx.library(RECEIVE, [handleId(handle), toMillis(timeout) ?? DEFAULT_WAIT_MS]),
     ),
     builtinTaking(
       'sse_close(stream: string) -> bool',
       { doc: 'Closes a stream; whether it was open.', effects: ['net.stream'] },
       STREAM,
-      (ctx, handle) => machine.start(ctx, 'close', handle),
+      (ctx, handle = null) => ctx.library(CLOSE, [handleId(handle)]),
     ),
     builtinTaking(
       'sse_event(event: any, options?: dict) -> string',

@@ -54,18 +54,15 @@ export const socketState = family('websockets', () => ({
   nextPort: 49_152,
 }))
 
-export function makeInboxKey(id: string): string {
+/** What is woken when a socket or a server has something to give. */
+export function makeSocketKey(id: string): string {
   return `websocket:${id}`
-}
-
-export function acceptKey(id: string): string {
-  return `websocket_accept:${id}`
 }
 
 export function forgetSockets(ctx: Context): void {
   const state = ctx.state(socketState)
-  for (const id of state.sockets.keys()) ctx.wake(makeInboxKey(id))
-  for (const id of state.servers.keys()) ctx.wake(acceptKey(id))
+  for (const id of state.sockets.keys()) ctx.wake(makeSocketKey(id))
+  for (const id of state.servers.keys()) ctx.wake(makeSocketKey(id))
   state.sockets.clear()
   state.servers.clear()
 }

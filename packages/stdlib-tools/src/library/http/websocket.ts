@@ -3,35 +3,31 @@
 // egress rules are judged here.
 
 import {
-  Fault,
   HarnBytes,
   HarnDict,
-  ask,
   builtin,
   builtinTaking,
   decodeBase64,
   decodeUtf8,
   display,
   encodeBase64,
-  failWith,
-  runHere,
   isInt,
   isTruthy,
+  makeThrown,
   toMillis,
-  parkUntil,
-  makeScripts,
-  tryAsk,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Effect, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Effect, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { parseUrl } from '@bridle/compiler/grants'
 import { checkEgress } from './egress.js'
 import { readSecretHeaders, readSecret } from './options.js'
 import { toDict } from './response.js'
 import { isHandle, isPassedHandle, handleId, makeHandleId } from './state.js'
-import { findRefusal, readTextField } from '../files/ask.js'
+import { findRefusal, makeAsker, readTextField } from '../files/ask.js'
+import { findHarnModule } from '../harn/modules.js'
+import { definePrimitive } from '../harn/primitive.js'
 import { addMock, readLimit, findMock, listMockMessages, recordCall } from './transport-state.js'
-import { acceptKey, makeInboxKey, socketState } from './websocket-state.js'
+import { makeSocketKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 
 const DEFAULT_MESSAGES = 10_000
@@ -122,7 +118,7 @@ function connect(ctx: Context, url: Value, given: Value): Result {
   if (refused !== null) return refused
   const server = findServed(state, address)
   return server === undefined || server.remote !== null
-    ? machine.start(ctx, 'connect', address, options)
+    ? connectRemote(ctx, address, options)
     : connectWithin(ctx, address, options, limits)
 }
 
@@ -142,30 +138,32 @@ function readLimits(options: HarnDict): { readonly maxMessages: number; readonly
 }
 
 /** Connects over the network; the handle of the socket. */
-function* connectRemote(address: string, options: HarnDict): Script {
-  const limits = readLimits(options)
+function connectRemote(ctx: Context, address: string, options: HarnDict): Result {
   const secrets = readSecretHeaders(options)
   const wanted = options.get('timeout_ms') ?? options.get('timeout') ?? null
-  const most = yield* runHere((ctx) => ctx.machine.judge?.limit(ctx, 'http.stream', 'timeout_ms') ?? Infinity)
-  const answer = yield* ask({
-    kind: 'net.stream',
-    args: {
-      op: 'ws_connect',
-      url: address,
-      headers: readOwnHeaders(options),
-      ...(secrets === null ? {} : { secrets }),
-      timeoutMs: toMillis(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
-      maxBytes: limits.maxBytes,
-    },
-  })
-  const refused = findRefusal(answer)
-  if (refused !== null) return failWith(`websocket_connect: failed: ${refused.detail}`)
-  return yield* runHere((ctx) => {
-    const id = makeHandleId(ctx, 'websocket')
-    ctx.state(socketState).sockets.set(id, makeSocket(address, { ...limits, remote: readTextField(answer, 'key') }))
-    return id
-  })
+  const most = ctx.machine.judge?.limit(ctx, 'http.stream', 'timeout_ms') ?? Infinity
+  const args = {
+    op: 'ws_connect' as const,
+    url: address,
+    headers: readOwnHeaders(options),
+    ...(secrets === null ? {} : { secrets }),
+    timeoutMs: toMillis(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
+    maxBytes: readLimits(options).maxBytes,
+  }
+  return connecting.ask(ctx, { kind: 'net.stream', args }, 'connected', address, options)
 }
+
+const connecting = makeAsker('websocket.connect', {
+  connected: (ctx, answer, [address, options]) => {
+    const refused = findRefusal(answer)
+    if (refused !== null) return ctx.throw(`websocket_connect: failed: ${refused.detail}`)
+    const limits = readLimits(options as HarnDict)
+    const id = makeHandleId(ctx, 'websocket')
+    const socket = makeSocket(address as string, { ...limits, remote: readTextField(answer, 'key') })
+    ctx.state(socketState).sockets.set(id, socket)
+    return id
+  },
+})
 
 function readOwnHeaders(options: HarnDict): { readonly [name: string]: string } {
   const headers: { [name: string]: string } = Object.create(null)
@@ -200,7 +198,7 @@ function connectWithin(
   state.sockets.set(id, makeSocket(address, { ...limits, peer: accepted }))
   state.sockets.set(accepted, makeSocket(address, { maxMessages, maxBytes, sendBuffer, peer: id }))
   server.waiting.push({ id: accepted, path: parsed.pathname, peer: `127.0.0.1:${state.nextPort++}`, headers })
-  ctx.wake(acceptKey(serverId))
+  ctx.wake(makeSocketKey(serverId))
   return id
 }
 
@@ -221,7 +219,7 @@ function deliver(ctx: Context, id: string, message: Message): void {
   if (socket === undefined || socket.closed) return
   ctx.charge(1, 64 + message.data.length)
   socket.inbox.push(message)
-  ctx.wake(makeInboxKey(id))
+  ctx.wake(makeSocketKey(id))
 }
 
 function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
@@ -239,7 +237,7 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
   if (message.type === 'close') {
     socket.closed = true
     socket.inbox.length = 0
-    ctx.wake(makeInboxKey(id))
+    ctx.wake(makeSocketKey(id))
   } else if (socket.echo) socket.inbox.push(message)
   if (socket.peer !== null) {
     deliver(ctx, socket.peer, message)
@@ -251,7 +249,7 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
 function sendRemote(ctx: Context, id: string, socket: Socket, message: Message): Result {
   if (message.type === 'close') {
     socket.closed = true
-    ctx.wake(makeInboxKey(id))
+    ctx.wake(makeSocketKey(id))
   }
   const { type, data, code = null, reason = null } = message
   return ctx.perform({
@@ -270,43 +268,44 @@ function countQueued(ctx: Context, socket: Socket): number {
   return socket.peer === null ? 0 : (ctx.state(socketState).sockets.get(socket.peer)?.inbox.length ?? 0)
 }
 
-/** What a receiver can have at once; undefined when it must wait. */
-function take(ctx: Context, id: string): Value | undefined {
+/** What a receiver can have at once; null when it must wait. */
+function take(ctx: Context, id: string): HarnDict | null {
   const socket = ctx.state(socketState).sockets.get(id)
-  if (socket === undefined) return failWith(`websocket_receive: unknown socket '${id}'`)
-  if (socket.received >= socket.maxMessages) return failWith(`websocket_receive: socket '${id}' exceeded max_messages`)
+  if (socket === undefined) throw makeThrown(`websocket_receive: unknown socket '${id}'`)
+  if (socket.received >= socket.maxMessages) throw makeThrown(`websocket_receive: socket '${id}' exceeded max_messages`)
   if (socket.closed) {
     socket.received++
-    return null
+    return HarnDict.of({ value: null })
   }
-  if (socket.remote !== null && socket.inbox.length === 0) return undefined
   const message = socket.inbox.shift()
-  if (message === undefined) return socket.mocked ? HarnDict.of({ type: 'timeout' }) : undefined
+  if (message === undefined) return socket.mocked ? HarnDict.of({ value: HarnDict.of({ type: 'timeout' }) }) : null
   socket.received++
   if (message.type === 'close') socket.closed = true
-  if (message.bytes <= socket.maxBytes) return encodeMessage(message)
+  if (message.bytes <= socket.maxBytes) return HarnDict.of({ value: encodeMessage(message) })
   socket.closed = true
-  return failWith(`websocket_receive: message exceeded max_message_bytes (${socket.maxBytes})`)
+  throw makeThrown(`websocket_receive: message exceeded max_message_bytes (${socket.maxBytes})`)
 }
 
-/** Waits for the next message of the network and lays it into the inbox; false when the time ran out. */
-function* fetchRemote(id: string, remote: string, timeoutMs: number): Script<boolean> {
-  const after = yield* runHere((ctx) => ctx.state(socketState).sockets.get(id)?.taken ?? 0)
-  const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_receive', key: remote, after, timeoutMs } })
-  return yield* runHere((ctx) => {
-    const socket = ctx.state(socketState).sockets.get(id)
-    if (answer instanceof HarnDict && answer.get('timeout') === true) return false
-    if (socket === undefined) return true
-    if (!(answer instanceof HarnDict)) {
-      socket.closed = true
-      return true
-    }
-    const message = readRemoteMessage(answer, socket)
-    ctx.charge(1, 64 + message.data.length)
-    socket.taken = Number(answer.get('seq') ?? 0)
-    socket.inbox.push(message)
-    return true
-  })
+/** What to ask the host for when a socket of the network has nothing to give; null for any other. */
+function findRemoteInbox(ctx: Context, id: string): HarnDict | null {
+  const socket = ctx.state(socketState).sockets.get(id)
+  if (socket === undefined || socket.remote === null || socket.closed || socket.inbox.length > 0) return null
+  return HarnDict.of({ key: socket.remote, after: socket.taken })
+}
+
+/** Puts what the network gave into the inbox; a connection that has ended gives no dict. */
+function putIntoInbox(ctx: Context, id: string, answer: Value): null {
+  const socket = ctx.state(socketState).sockets.get(id)
+  if (socket === undefined) return null
+  if (!(answer instanceof HarnDict)) {
+    socket.closed = true
+    return null
+  }
+  const message = readRemoteMessage(answer, socket)
+  ctx.charge(1, 64 + message.data.length)
+  socket.taken = Number(answer.get('seq') ?? 0)
+  socket.inbox.push(message)
+  return null
 }
 
 function readRemoteMessage(answer: HarnDict, socket: Socket): Message {
@@ -328,46 +327,39 @@ function close(ctx: Context, handle: Value): Result {
   if (socket.peer !== null && !socket.closed) deliver(ctx, socket.peer, { type: 'close', data: '', bytes: 0 })
   if (socket.mocked) recordCall(ctx, { kind: 'websocket_close', handle: id, url: socket.url })
   sockets.delete(id)
-  ctx.wake(makeInboxKey(id))
+  ctx.wake(makeSocketKey(id))
   return socket.remote === null ? true : ctx.perform({ kind: 'net.stream', args: { op: 'ws_close', key: socket.remote } })
-}
-
-function* awaitUntil<T>(timeout: Value, key: string, look: (ctx: Context) => T | undefined): Script<T | null> {
-  const start = yield* runHere((ctx) => ctx.now)
-  const due = start + (toMillis(timeout) ?? DEFAULT_WAIT_MS)
-  for (;;) {
-    const found = yield* runHere((ctx) => ({ value: look(ctx) }))
-    if (found.value !== undefined) return found.value
-    if (yield* parkUntil(key, due)) return null
-  }
 }
 
 // --------------------------------------------------------------------------------------------------------------- servers
 
-/** Listens on the network where the host has one; a server of this run only where it has none. */
-function* createServer(bind: Value): Script {
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+function readPlace(bind: Value): Place {
   const place = display(bind ?? '127.0.0.1:0')
   const colon = place.lastIndexOf(':')
   const host = (colon < 0 ? place : place.slice(0, colon)).replace(/^\[|\]$/g, '') || '127.0.0.1'
-  const port = colon < 0 ? 0 : Number(place.slice(colon + 1))
-  const answer = yield* tryAsk({ kind: 'net.stream', args: { op: 'ws_listen', host, port: Number.isInteger(port) ? port : 0 } })
-  if (answer instanceof Fault) return yield* runHere((ctx) => serveWithin(ctx, host, port))
-  const refused = findRefusal(answer)
-  if (refused !== null) return failWith(`websocket_server: bind failed: ${refused.detail}`)
-  return yield* runHere((ctx) => {
-    const id = makeHandleId(ctx, 'websocket-server')
-    const address = readTextField(answer, 'address')
-    ctx.state(socketState).servers.set(id, { address, remote: readTextField(answer, 'key'), routes: new Map(), waiting: [] })
-    return HarnDict.of({ id, addr: address, url: `ws://${address}` })
-  })
+  return { host, port: colon < 0 ? 0 : Number(place.slice(colon + 1)) }
 }
 
-function serveWithin(ctx: Context, host: string, wanted: number): Value {
+/** A server that listens on the network. */
+function addRemoteServer(ctx: Context, answer: Value): Value {
+  const id = makeHandleId(ctx, 'websocket-server')
+  const address = readTextField(answer, 'address')
+  ctx.state(socketState).servers.set(id, { address, remote: readTextField(answer, 'key'), routes: new Map(), waiting: [] })
+  return HarnDict.of({ id, addr: address, url: `ws://${address}` })
+}
+
+/** A server that only this run reaches. */
+function addOwnServer(ctx: Context, { host, port: wanted }: Place): Value {
   const state = ctx.state(socketState)
   const id = makeHandleId(ctx, 'websocket-server')
   const address = `${host}:${wanted > 0 ? wanted : state.nextPort++}`
   if ([...state.servers.values()].some((server) => server.address === address))
-    return failWith('websocket_server: bind failed: Address already in use (os error 98)')
+    throw makeThrown('websocket_server: bind failed: Address already in use (os error 98)')
   state.servers.set(id, { address, remote: null, routes: new Map(), waiting: [] })
   return HarnDict.of({ id, addr: address, url: `ws://${address}` })
 }
@@ -400,62 +392,83 @@ function addRoute(ctx: Context, server: SocketServer, path: string, options: Har
   return { kind: 'net.stream', args: { op: 'ws_route', key: server.remote, path, bearer, maxBytes, idleMs } }
 }
 
-/** The next connection of the network; null when the time ran out. */
-function* acceptRemote(serverId: string, remote: string, timeoutMs: number): Script<HarnDict | null> {
-  const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_accept', key: remote, timeoutMs } })
-  if (!(answer instanceof HarnDict)) return failWith(`websocket_accept: unknown server '${serverId}'`)
-  if (answer.get('timeout') === true) return null
-  return yield* runHere((ctx) => {
-    const route = ctx.state(socketState).servers.get(serverId)?.routes.get(readTextField(answer, 'path'))
-    const id = makeHandleId(ctx, 'websocket')
-    const { maxMessages = DEFAULT_MESSAGES, maxBytes = DEFAULT_BYTES, sendBuffer = DEFAULT_SEND_BUFFER } = route ?? {}
-    const limits = { maxMessages, maxBytes, sendBuffer }
-    const url = readTextField(answer, 'path')
-    ctx.state(socketState).sockets.set(id, makeSocket(url, { ...limits, remote: readTextField(answer, 'key') }))
-    return HarnDict.of({ id, path: url, peer: readTextField(answer, 'peer'), headers: answer.get('headers') ?? new HarnDict() })
-  })
+/** A connection of the network that the host accepted for a server; what is no dict says that there is no such server. */
+function addAccepted(ctx: Context, serverId: string, answer: Value): Value {
+  if (!(answer instanceof HarnDict)) throw makeThrown(`websocket_accept: unknown server '${serverId}'`)
+  const url = readTextField(answer, 'path')
+  const route = ctx.state(socketState).servers.get(serverId)?.routes.get(url)
+  const id = makeHandleId(ctx, 'websocket')
+  const { maxMessages = DEFAULT_MESSAGES, maxBytes = DEFAULT_BYTES, sendBuffer = DEFAULT_SEND_BUFFER } = route ?? {}
+  const limits = { maxMessages, maxBytes, sendBuffer }
+  ctx.state(socketState).sockets.set(id, makeSocket(url, { ...limits, remote: readTextField(answer, 'key') }))
+  return HarnDict.of({ id, path: url, peer: readTextField(answer, 'peer'), headers: answer.get('headers') ?? new HarnDict() })
 }
 
-const machine = makeScripts('websocket.script', {
-  *connect(address, options) {
-    return yield* connectRemote(display(address ?? ''), toDict(options))
-  },
-  *server(bind, given) {
-    const server = yield* createServer(bind ?? null)
-    const options = toDict(given)
-    const path = options.get('path') ?? null
-    if (path === null) return server
-    const effect = yield* runHere((ctx) => addRoute(ctx, findServer(ctx, server)!, display(path), options))
-    if (effect !== null) yield* ask(effect)
-    return server
-  },
-  *receive(handle, timeout) {
-    const id = handleId(handle ?? null)
-    const remote = yield* runHere((ctx) => {
-      const socket = ctx.state(socketState).sockets.get(id)
-      return socket === undefined || socket.closed || socket.inbox.length > 0 ? null : socket.remote
-    })
-    if (remote !== null && !(yield* fetchRemote(id, remote, toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)))
-      return HarnDict.of({ type: 'timeout' })
-    const taken = yield* awaitUntil(timeout ?? null, makeInboxKey(id), (ctx) => {
-      const value = take(ctx, id)
-      return value === undefined ? undefined : { value }
-    })
-    return taken === null ? HarnDict.of({ type: 'timeout' }) : taken.value
-  },
-  *accept(handle, timeout) {
-    const id = handleId(handle ?? null)
-    const remote = yield* runHere((ctx) => ctx.state(socketState).servers.get(id)?.remote ?? null)
-    if (remote !== null)
-      return (yield* acceptRemote(id, remote, toMillis(timeout ?? null) ?? DEFAULT_WAIT_MS)) ?? HarnDict.of({ type: 'timeout' })
-    const accepted = yield* awaitUntil(timeout ?? null, acceptKey(id), (ctx) => {
-      const server = findServer(ctx, handle ?? null)
-      return server === undefined ? failWith(`websocket_accept: unknown server '${id}'`) : server.waiting.shift()
-    })
-    if (accepted === null) return HarnDict.of({ type: 'timeout' })
-    return HarnDict.of({ id: accepted.id, path: accepted.path, peer: accepted.peer, headers: accepted.headers })
-  },
-})
+/** The next connection to a server of this run; null when there is none yet. */
+function takeConnection(ctx: Context, id: string): Value {
+  const server = ctx.state(socketState).servers.get(id)
+  if (server === undefined) throw makeThrown(`websocket_accept: unknown server '${id}'`)
+  const accepted = server.waiting.shift()
+  return accepted === undefined ? null : HarnDict.of({ ...accepted })
+}
+
+/** What websocket.harn asks. */
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive('__socket_place(bind: string?) -> dict', 'Where a server listens: {host, port}.', (_ctx, bind) => {
+    const { host, port } = readPlace(bind ?? null)
+    return HarnDict.of({ host, port: Number.isInteger(port) ? port : 0 })
+  }),
+  definePrimitive(
+    '__add_remote_server(answer: dict) -> dict',
+    'A server that listens on the network, as the host says.',
+    (ctx, answer) => addRemoteServer(ctx, answer ?? null),
+  ),
+  definePrimitive('__add_own_server(bind: string?) -> dict', 'A server that only this run reaches.', (ctx, bind) =>
+    addOwnServer(ctx, readPlace(bind ?? null)),
+  ),
+  definePrimitive(
+    '__remote_inbox(id: string) -> dict?',
+    'What to ask the host for when a socket of the network has nothing to give: {key, after}.',
+    (ctx, id) => findRemoteInbox(ctx, id as string),
+  ),
+  definePrimitive(
+    '__put_into_inbox(id: string, answer: any) -> nil',
+    'Puts what the network gave into the inbox of a socket.',
+    (ctx, id, answer) => putIntoInbox(ctx, id as string, answer ?? null),
+  ),
+  definePrimitive(
+    '__take_message(id: string) -> dict?',
+    'What a receiver can have at once: {value}; nil when it must wait.',
+    (ctx, id) => take(ctx, id as string),
+  ),
+  definePrimitive(
+    '__remote_server(id: string) -> string?',
+    'Key of a server that listens on the network; nil for any other.',
+    (ctx, id) => ctx.state(socketState).servers.get(id as string)?.remote ?? null,
+  ),
+  definePrimitive(
+    '__add_accepted(id: string, answer: dict?) -> dict',
+    'A connection of the network to a server, as the host says.',
+    (ctx, id, answer) => addAccepted(ctx, id as string, answer ?? null),
+  ),
+  definePrimitive(
+    '__take_connection(id: string) -> dict?',
+    'The next connection to a server of this run; nil when there is none yet.',
+    (ctx, id) => takeConnection(ctx, id as string),
+  ),
+  definePrimitive(
+    '__socket_key(id: string) -> string',
+    'What is woken when a socket or a server has something to give.',
+    (_ctx, id) => makeSocketKey(id as string),
+  ),
+]
+
+const defineCall = (name: string): LibraryCall => ({ module: 'library/http/websocket', function: name, output: 'keep' })
+const OPEN_SERVER = defineCall('open_server')
+const RECEIVE = defineCall('receive')
+const ACCEPT = defineCall('accept')
+
+const readWait = (timeout: Value): number => toMillis(timeout) ?? DEFAULT_WAIT_MS
 
 const SEND_OPTIONS = `
   type: "text" | "binary" | "ping" | "pong" | "close" -- Kind of the message; text, or binary for bytes.
@@ -469,7 +482,9 @@ const HERE = { effects: ['net.stream'] as readonly string[] }
 
 export const websocketFamily: BuiltinFamily = {
   name: 'websocket',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  frames: [connecting.frame],
+  primitives,
   builtins: [
     builtin(
       'websocket_mock(url_pattern: string, messages: list | dict) -> nil',
@@ -500,7 +515,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_receive(socket: string | dict, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next message; nil when the socket is closed.', ...HERE },
       { fits: { socket: isPassedHandle('socket') } },
-      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle, timeout),
+      (ctx, handle = null, timeout = null) => ctx.library(RECEIVE, [handleId(handle), readWait(timeout)]),
     ),
     builtinTaking(
       'websocket_close(socket: string | dict) -> bool',
@@ -511,7 +526,7 @@ export const websocketFamily: BuiltinFamily = {
     builtin(
       'websocket_server(bind?: string, options?: dict) -> dict',
       { doc: 'A server for sockets: on the network, or within the run when the host has none.', ...HERE },
-      (ctx, bind, options) => machine.start(ctx, 'server', bind ?? null, options ?? null),
+      (ctx, bind = null, options = null) => ctx.library(OPEN_SERVER, [bind, toDict(options)]),
     ),
     builtinTaking(
       'websocket_route(server: string | dict, path: string, options?: dict) -> bool',
@@ -523,7 +538,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_accept(server: dict | string, timeout_ms?: int) -> dict | nil',
       { fromOutside: true, doc: 'The next connection to a server.', ...HERE },
       SERVER,
-      (ctx, server, timeout) => machine.start(ctx, 'accept', server, timeout),
+      (ctx, server = null, timeout = null) => ctx.library(ACCEPT, [handleId(server), readWait(timeout)]),
     ),
     builtinTaking(
       'websocket_server_close(server: string | dict) -> bool',
@@ -533,7 +548,7 @@ export const websocketFamily: BuiltinFamily = {
         const id = handleId(server)
         const { servers } = ctx.state(socketState)
         const remote = servers.get(id)?.remote ?? null
-        ctx.wake(acceptKey(id))
+        ctx.wake(makeSocketKey(id))
         const known = servers.delete(id)
         return remote === null ? known : ctx.perform({ kind: 'net.stream', args: { op: 'ws_unlisten', key: remote } })
       },

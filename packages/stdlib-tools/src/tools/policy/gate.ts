@@ -119,11 +119,6 @@ const primitives = [
   definePrimitive('__is_yes(answer: dict) -> bool', 'Whether the answer of a person is clearly a yes.', (_ctx, answer) =>
     isYes(answer as HarnDict),
   ),
-  definePrimitive(
-    '__is_same(one: any, other: any) -> bool',
-    'Whether two values are one and the same, not only equal.',
-    (_ctx, one, other) => one === other,
-  ),
 ]
 
 const JUDGE: LibraryCall = { module: 'tools/policy/gate', function: 'judge', output: 'drop' }
