@@ -72,7 +72,6 @@ const sseState = family('sse', () => ({ streams: new Map<string, Stream>(), serv
 const DEFAULT_EVENTS = 10_000
 const DEFAULT_BYTES = 1 << 20
 const DEFAULT_WAIT_MS = 30_000
-const READ_BYTES = 65_536
 const STREAM_LIMIT_MS = 24 * 3_600_000
 
 // ------------------------------------------------------------------------------------------------------------ the reader
