@@ -88,7 +88,7 @@ function makeQuestion(request: HarnDict, entry: Value): HarnDict {
 const primitives = [
   ...permissionPrimitives,
   definePrimitive(
-    '__policy_refusal(called: dict, args: dict) -> string?',
+    '__call_refusal(called: dict, args: dict) -> string?',
     'Why the capability policy refuses a call; nil when it does not.',
     (ctx, called, args) => refuseCall(ctx, readCalled(called!), args as HarnDict),
   ),
