@@ -6,7 +6,7 @@ import type { Diagnostic, Extension, ParseLimits, Program, TypeExpr } from '@bri
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { EMIT_CATALOG } from './emit/catalog.js'
-import { isSureToEmit } from './emit/certain.js'
+import { listContents } from './contents.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import type { HostToolEffects } from './effects/infer.js'
@@ -159,7 +159,10 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
   ]
   if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files, grants }
-  if (options.findingsOnly === true && order.every((module) => module.compiled !== undefined || isSureToEmit(module.program)))
+  if (
+    options.findingsOnly === true &&
+    order.every((module) => module.compiled !== undefined || listContents(module.program).isSureToEmit)
+  )
     return { program: null, diagnostics, effects, file, files, grants }
 
   const chunks = new Map<string, ModuleChunk>()

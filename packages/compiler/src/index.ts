@@ -33,6 +33,8 @@ export { isStyleRule, LINT_CATALOG, lintRule, lintRuleNames } from './lint/catal
 export { canonicalInvariant, checkInvariants, listInvariants, listHandlers } from './invariants/invariants.js'
 export type { Violation } from './invariants/invariants.js'
 export { INVARIANT_CATALOG, nameInvariant } from './invariants/catalog.js'
+export { callsAny, listContents } from './contents.js'
+export type { Contents } from './contents.js'
 export { findMistakes } from './mistakes/mistakes.js'
 export type { MistakeOptions } from './mistakes/mistakes.js'
 export { MISTAKE_CATALOG } from './mistakes/catalog.js'

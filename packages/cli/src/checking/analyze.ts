@@ -1,7 +1,7 @@
 // Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
 // analysis serves `check`, `lint` and editors; it holds what the files of one command share.
 
-import { checkInvariants, findMistakes, isStyleRule, type LintOptions, lintProgram } from '@bridle/compiler'
+import { checkInvariants, findMistakes, type LintOptions, lintProgram } from '@bridle/compiler'
 import { type Diagnostic, findBrokenInterpolations, parse, type Program, SourceFile } from '@bridle/parser'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
@@ -32,7 +32,7 @@ export function parseTarget(target: Target): Parsed {
 
 export interface LintSettings {
   readonly disabled: readonly string[]
-  readonly skipsText?: boolean
+  readonly skipsStyle?: boolean
   readonly requireFileHeader?: boolean
   readonly complexityThreshold?: number | undefined
 }
@@ -54,7 +54,7 @@ export class Analysis {
     const options: LintOptions = {
       file,
       disabled: settings.disabled,
-      skipsText: settings.skipsText ?? false,
+      skipsStyle: settings.skipsStyle ?? false,
       imports: this.finder.makeImportLookup(target.key),
       importedElsewhere: this.importedNames.get(target.key) ?? new Set(),
       requireFileHeader: settings.requireFileHeader ?? false,
@@ -72,8 +72,7 @@ export class Analysis {
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
     const hasStyle = settings.isLenient === true || settings.style === true
-    const rules = this.lint(parsed, { disabled: settings.config.check.disable_rules, skipsText: !hasStyle })
-    const lint = hasStyle ? rules : rules.filter(({ diagnostic }) => !isStyleRule(diagnostic.code))
+    const lint = this.lint(parsed, { disabled: settings.config.check.disable_rules, skipsStyle: !hasStyle })
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled

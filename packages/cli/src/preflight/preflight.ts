@@ -2,6 +2,7 @@
 // It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
 
 import { resolve } from 'node:path'
+import { callsAny, listContents } from '@bridle/compiler'
 import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
@@ -38,6 +39,9 @@ export function runPreflight(root: PreflightModule, options: PreflightOptions): 
   run.checkPrompts(root)
   return run.findings
 }
+
+/** Builtins that `Preflight.call` has a case for. */
+const LOOKED_AT = ['render', 'render_prompt', 'exec_at', 'shell_at', 'spawn_agent', 'host_invoke', 'host_call', 'tool_define']
 
 /** One part of a call to look at. */
 type Literal = { readonly text: string; readonly span: Span }
@@ -84,6 +88,7 @@ export class Preflight {
       if (found === null) this.report(module.file, 'H001', item.span, { path: item.path })
       else if (found.program !== null) this.checkModule({ key: found.key, file: found.file, program: found.program })
     }
+    if (!callsAny(listContents(module.program), LOOKED_AT)) return
     walk(module.program, {
       enter: (node) => {
         if (node.kind === 'Call') this.call(node, module)
@@ -211,6 +216,7 @@ export class Preflight {
 
   /** Tools that literal prompts of the root file speak of, when the file defines any. */
   checkPrompts({ file, key, program }: PreflightModule): void {
+    if (!listContents(program).calls.has('tool_define')) return
     const tools = new Map<string, { readonly deferred: boolean }>()
     const prompts: Literal[] = []
     let canSearch = false
@@ -278,7 +284,7 @@ const MOCKS: ReadonlySet<string> = new Set(['host_mock', 'mock_host_result', 'mo
 function listMockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
   const found: (readonly [string, readonly string[]])[] = []
   for (const { program } of [root, ...listImportedModules(root, finder)]) {
-    if (program === null) continue
+    if (program === null || !callsAny(listContents(program), MOCKS)) continue
     walk(program, {
       enter: (node) => {
         if (node.kind !== 'Call' || !MOCKS.has(node.callee.text)) return

@@ -5,7 +5,7 @@ import { parse, SourceFile } from '@bridle/parser'
 import { compileProgram } from '../compile.js'
 import type { CompileResult } from '../compile.js'
 import type { Signatures } from '../signatures.js'
-import { isSureToEmit } from './certain.js'
+import { listContents } from '../contents.js'
 
 const NONE: Signatures = {
   has: () => false,
@@ -49,6 +49,6 @@ test.each([
 ])('%s has the findings of the emitter', (_, text) => {
   const { program } = parse(new SourceFile('main.harn', text))
   expect(program).not.toBeNull()
-  expect(isSureToEmit(program!)).toBe(false)
+  expect(listContents(program!).isSureToEmit).toBe(false)
   expect(compile(text, true).diagnostics).toEqual(compile(text, false).diagnostics)
 })

@@ -9,6 +9,7 @@
 // A grant holds for its whole scope, wherever it is written in it. Violations that are known before the run are reported here.
 
 import { copyWith, report, suggest, walk } from '@bridle/parser'
+import { listContents } from '../contents.js'
 import type {
   Attribute,
   AttributeValue,
@@ -81,9 +82,16 @@ export interface LowerOptions {
 
 /** A file without these statements is returned unchanged. */
 export function lowerGrants(program: Program, text: string, options: LowerOptions = {}): Lowered {
-  return MENTIONED.test(text)
+  return MENTIONED.test(text) && declaresGrants(program)
     ? new Lowering(text, options).program(program)
     : { program, declarations: NO_GRANTS, diagnostics: [] }
+}
+
+/** The words are common in scripts about other things. Without these statements there are no named arguments either. */
+function declaresGrants(program: Program): boolean {
+  const { kinds, attributes } = listContents(program)
+  if (kinds.has('UseTool') || kinds.has('Grant') || kinds.has('BindEffect')) return true
+  return attributes.has('grant') || attributes.has('budget')
 }
 
 interface Alias {

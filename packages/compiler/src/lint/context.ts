@@ -2,6 +2,7 @@
 
 import { report } from '@bridle/parser'
 import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span, TokenStream } from '@bridle/parser'
+import type { Contents } from '../contents.js'
 import { LINT_CATALOG, type LintArgs, type LintCode, type LintRow } from './catalog.js'
 
 export type Fix = NonNullable<Diagnostic['fix']>
@@ -19,6 +20,9 @@ export interface LintContext {
     related?: Diagnostic['related'],
   ) => void
   readonly complexityThreshold: number
+  readonly contents: Contents
+  /** Whether rules of style count; what only they need is not worked out otherwise. */
+  readonly hasStyle: boolean
 }
 
 /** Appends to `findings` what rules that are on report. `off` holds names of rules. */
@@ -138,12 +142,30 @@ export function isPure(expr: Expr): boolean {
 }
 
 /** Trees are equal when their sources are, except for blanks and quotes; positions do not count. */
-export function isSameTree(one: unknown, other: unknown): boolean {
+export function isSameTree(one: Expr, other: Expr): boolean {
+  if (one.kind !== other.kind) return false
+  if (one.kind === 'Identifier') return one.name === (other as typeof one).name
   return fingerprint(one) === fingerprint(other)
 }
 
+/** Equal for equal trees, and for no others. */
 export function fingerprint(value: unknown): string {
-  return JSON.stringify(value, (key: string, part: unknown) =>
-    /span$/i.test(key) || key === 'quote' || key === 'quoted' ? undefined : typeof part === 'bigint' ? `${part}n` : part,
-  )
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${fingerprint(item)},`
+    return `[${text}]`
+  }
+  for (const [key, part] of Object.entries(value)) if (isCompared(key)) text += `${key}:${fingerprint(part)},`
+  return `{${text}}`
+}
+
+const compared = new Map<string, boolean>()
+
+/** Whether a field of a node says more than where it stands and how it is written. */
+function isCompared(key: string): boolean {
+  let found = compared.get(key)
+  if (found === undefined) compared.set(key, (found = !/span$/i.test(key) && key !== 'quote' && key !== 'quoted'))
+  return found
 }

@@ -3,6 +3,7 @@
 // nested function declarations.
 
 import { type Argument, type Block, type Expr, type ExprOf, forEachChild, type Node, type Stmt } from '@bridle/parser'
+import { callsAny } from '../contents.js'
 import type { LintContext } from './context.js'
 
 /** The name of the tool that a call of the host names, `tools.` left out; null for other calls. */
@@ -30,6 +31,7 @@ const LONG_RUNNING: ReadonlySet<string> = new Set(
 const LONG_RUNNING_TOOLS: ReadonlySet<string> = new Set(['run_command', 'run_test', 'run_build_command'])
 
 export function checkLongRunning(body: Block, context: LintContext): void {
+  if (!context.contents.calls.has('host_tool_call') && !callsAny(context.contents, LONG_RUNNING)) return
   const started: { readonly call: ExprOf<'Call'>; readonly name: string }[] = []
   visitCalls(body, (call) => {
     const tool = hostTool(call)
@@ -77,9 +79,12 @@ function cancels(block: Block): boolean {
 // ---- pull requests -------------------------------------------------------------------------------------------------
 
 const PULL_REQUEST_TOOLS: ReadonlySet<string> = new Set(['git::push_pr', 'git.push_pr', 'create_pr'])
+/** What calls a tool that opens one. */
+const CALLERS = ['mcp_call', 'host_tool_call']
 const SCAN_TOOLS: ReadonlySet<string> = new Set(['harn.secret_scan', 'harn::secret_scan'])
 
 export function checkPullRequests(body: Block, context: LintContext): void {
+  if (!callsAny(context.contents, CALLERS)) return
   new Scans(context).body(body.body, false)
 }
 

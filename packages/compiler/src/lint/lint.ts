@@ -2,6 +2,7 @@
 // types. Order of its diagnostics: rules about the source, then about the tree, then about names of the whole file.
 
 import { type Diagnostic, lexFile, type Program, type SourceFile } from '@bridle/parser'
+import { listContents } from '../contents.js'
 import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { type LintContext, lintReporter } from './context.js'
@@ -13,8 +14,8 @@ export interface LintOptions {
   readonly file: SourceFile
   /** Names of rules that are off. */
   readonly disabled?: Iterable<string>
-  /** Without the rules about the layout of the source, which are all of style. */
-  readonly skipsText?: boolean
+  /** Without the rules of style. */
+  readonly skipsStyle?: boolean
   /** Turns the rule about file headers on. */
   readonly requireFileHeader?: boolean
   /** 25 when left out. */
@@ -31,16 +32,23 @@ export const DEFAULT_COMPLEXITY_THRESHOLD = 25
 export function lintProgram(program: Program, options: LintOptions): Diagnostic[] {
   const findings: Diagnostic[] = []
   const tokens = lexFile(options.file)
+  const hasStyle = options.skipsStyle !== true
   const context: LintContext = {
     file: options.file,
     tokens,
     comments: tokens.comments,
-    report: lintReporter(findings, new Set(options.disabled), (row) => row.optIn !== true || options.requireFileHeader === true),
+    contents: listContents(program),
+    hasStyle,
+    report: lintReporter(
+      findings,
+      new Set(options.disabled),
+      (row) => (hasStyle || row.style !== true) && (row.optIn !== true || options.requireFileHeader === true),
+    ),
     complexityThreshold: options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD,
   }
-  if (options.skipsText !== true) lintText(program, context)
+  if (hasStyle) lintText(program, context)
   lintTree(program, context)
-  if (options.skipsText !== true) lintFileHeader(context)
+  if (hasStyle) lintFileHeader(context)
   lintNames(program, context, {
     signatures: options.signatures ?? BUILTINS,
     imports: options.imports ?? (() => null),

@@ -39,6 +39,7 @@ interface Declared {
 }
 
 export function lintNames(program: Program, context: LintContext, options: NameOptions): void {
+  if (!context.hasStyle && areCallsDeclared(context, options)) return
   const names = new Names(context)
   for (const item of program.items) names.stmt(item, 'file')
   reportVariables(names, context)
@@ -60,6 +61,14 @@ export function lintNames(program: Program, context: LintContext, options: NameO
     }
   }
   reportUndefined(program, names, context, options)
+}
+
+/** Whether it is sure that each call is of something that is there: the only rule here that is not about style. */
+function areCallsDeclared({ contents }: LintContext, { signatures }: NameOptions): boolean {
+  for (const name of contents.calls) {
+    if (!signatures.has(name) && !contents.declared.has(name) && !isReservedCallName(name)) return false
+  }
+  return true
 }
 
 function isUnused(name: string, used: ReadonlySet<string>): boolean {

@@ -52,13 +52,14 @@ class TreeWalk {
 
   body(body: readonly Stmt[], kind: 'file' | 'block' | 'try' = 'block'): void {
     let reported = false
-    for (const [at, stmt] of body.entries()) {
+    for (let at = 0; at < body.length; at++) {
+      const stmt = body[at]!
       const before = body[at - 1]
       if (!reported && before !== undefined && stmtExits(before)) {
         this.context.report('L021', stmt.span, {})
         reported = true
       }
-      if (before?.kind === 'Let' && stmt.kind === 'Return') this.letThenReturn(before, stmt)
+      if (this.context.hasStyle && before?.kind === 'Let' && stmt.kind === 'Return') this.letThenReturn(before, stmt)
       if (stmt.kind === 'ExprStmt' && isCallTo(stmt.value, 'request_approval') && !(kind === 'try' && at === body.length - 1)) {
         this.context.report('L023', stmt.value.span, {})
       }
@@ -109,7 +110,8 @@ class TreeWalk {
       case 'EnumDecl':
       case 'InterfaceDecl':
       case 'TypeDecl':
-        return lintNaming(stmt, context)
+        if (context.hasStyle) lintNaming(stmt, context)
+        return
       case 'Let':
         this.declare(stmt.binding, stmt.mutable, stmt.span)
         if (stmt.binding.kind === 'NameBinding') this.eager(stmt.value, readCollection(stmt.binding.type))
@@ -154,12 +156,14 @@ class TreeWalk {
     const { context } = this
     const isFn = decl.kind === 'FnDecl'
     const span = bareSpan(decl, context)
-    lintNaming(decl, context)
-    if (isFn && decl.isPublic && !isDocumented(span.start, context)) context.report('L012', span, { name: decl.name.text })
-    const isAllowed = decl.attributes.some((attribute) => isComplexityAllowed(readText(context, attribute.span)))
-    const score = measureComplexity(decl.body)
-    if (score > context.complexityThreshold && !isAllowed)
-      context.report('L013', span, { name: decl.name.text, score, threshold: context.complexityThreshold })
+    if (context.hasStyle) {
+      lintNaming(decl, context)
+      if (isFn && decl.isPublic && !isDocumented(span.start, context)) context.report('L012', span, { name: decl.name.text })
+      const isAllowed = decl.attributes.some((attribute) => isComplexityAllowed(readText(context, attribute.span)))
+      const score = measureComplexity(decl.body)
+      if (score > context.complexityThreshold && !isAllowed)
+        context.report('L013', span, { name: decl.name.text, score, threshold: context.complexityThreshold })
+    }
     checkLongRunning(decl.body, context)
     checkPullRequests(decl.body, context)
     for (const param of decl.params) if (param.defaultValue !== null) this.expr(param.defaultValue)

@@ -1,6 +1,7 @@
 // What the parts of the pass share: where to report, what names stand for, and the scopes of the walk.
 
 import { type Diagnostic, report, type SourceFile, type Span, type Stmt } from '@bridle/parser'
+import type { Contents } from '../contents.js'
 import { type Bound, type FileNames, readKind, type Structs } from './names.js'
 import type { Purity } from './purity.js'
 import { MISTAKE_CATALOG, type MistakeArgs, type MistakeCode } from './catalog.js'
@@ -9,6 +10,7 @@ export type Fix = NonNullable<Diagnostic['fix']>
 
 export interface MistakeContext {
   readonly file: SourceFile
+  readonly contents: Contents
   readonly names: FileNames
   readonly scopes: Scopes
   readonly purity: Purity
@@ -31,7 +33,8 @@ export function mistakeReporter(diagnostics: Diagnostic[]): MistakeContext['repo
 
 /** Names by block, the innermost last. */
 export class Scopes {
-  private readonly stack: Map<string, Bound>[] = [new Map()]
+  /** Tables are made when something is bound: most blocks bind nothing. */
+  private readonly stack: (Map<string, Bound> | null)[] = [null]
   private readonly structs: Structs
 
   constructor(structs: Structs) {
@@ -39,7 +42,7 @@ export class Scopes {
   }
 
   open(): void {
-    this.stack.push(new Map())
+    this.stack.push(null)
   }
 
   close(): void {
@@ -47,11 +50,18 @@ export class Scopes {
   }
 
   bind(name: string, bound: Bound): void {
-    this.stack.at(-1)?.set(name, bound)
+    const { stack } = this
+    const table = (stack[stack.length - 1] ??= new Map())
+    table.set(name, bound)
   }
 
   find(name: string): Bound | null {
-    return this.stack.findLast((scope) => scope.has(name))?.get(name) ?? null
+    const { stack } = this
+    for (let at = stack.length - 1; at >= 0; at--) {
+      const found = stack[at]?.get(name)
+      if (found !== undefined) return found
+    }
+    return null
   }
 
   declare({ binding, mutable, value }: Extract<Stmt, { kind: 'Let' }>): void {

@@ -10,9 +10,9 @@ import type { MistakeContext } from './context.js'
 
 /** Reports the first statement behind one that never lets control through, where only this pass can tell. */
 export function checkReachable(body: readonly Stmt[], context: MistakeContext): void {
-  for (const [at, stmt] of body.entries()) {
-    const next = body[at + 1]
-    if (next === undefined) return
+  for (let at = 0; at + 1 < body.length; at++) {
+    const stmt = body[at]!
+    const next = body[at + 1]!
     if (stmtExits(stmt)) return // the checker says it
     const before = describeEnd(stmt, context)
     if (before === null) continue
@@ -259,7 +259,8 @@ export function checkOperator(expr: ExprOf<'Binary'>, isTried: boolean, context:
   if ((operator === '/' || operator === '%') && isZero(right) && left.kind !== 'Float' && !isTried)
     context.report('M008', expr.span, { operator })
   // `==` and `!=` have a rule of lint.
-  if (/^[<>]=?$/.test(operator) && isPure(left) && left.kind !== 'Int' && isSameTree(left, right))
+  const isOrder = operator === '<' || operator === '>' || operator === '<=' || operator === '>='
+  if (isOrder && left.kind === right.kind && left.kind !== 'Int' && isPure(left) && isSameTree(left, right))
     context.report('M009', expr.span, { operator, value: String(operator.endsWith('=')) })
 }
 

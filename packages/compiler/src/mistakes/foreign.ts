@@ -37,7 +37,7 @@ export function checkForeign(expr: Expr, context: MistakeContext): void {
 
 /** Whether nothing in sight can have this name. */
 function isUnknown(name: string, { names, scopes, isGlobal }: MistakeContext): boolean {
-  return names.knowsImports && scopes.find(name) === null && !names.declared.has(name) && !isGlobal(name)
+  return names.knowsImports && !names.declared.has(name) && !isGlobal(name) && scopes.find(name) === null
 }
 
 function reportName(
@@ -130,12 +130,13 @@ function argumentFix(
 }
 
 function checkMethod(call: ExprOf<'MethodCall'>, context: MistakeContext): void {
-  const path = pathText(call.object)
-  if (path !== null && isUnknown(path.root, context)) {
-    const found = findCallHabit(`${path.text}.${call.method.text}`)
+  const root = findRoot(call.object)
+  if (root !== null && isUnknown(root, context)) {
+    const path = `${pathText(call.object)}.${call.method.text}`
+    const found = findCallHabit(path)
     if (found !== null) {
       const span = { start: call.object.span.start, end: call.method.span.end }
-      reportName(`${path.text}.${call.method.text}`, span, found, argumentFix(found, call, context), context)
+      reportName(path, span, found, argumentFix(found, call, context), context)
     }
     return
   }
@@ -156,10 +157,11 @@ function memberFix(call: ExprOf<'MethodCall'>, { replacement }: FoundHabit): Fix
 }
 
 function checkMember(expr: ExprOf<'Member'>, context: MistakeContext): void {
-  const path = pathText(expr)
-  if (path !== null && isUnknown(path.root, context)) {
-    const found = findNameHabit(path.text)
-    if (found !== null) reportName(path.text, expr.span, found, null, context)
+  const root = findRoot(expr)
+  if (root !== null && isUnknown(root, context)) {
+    const path = pathText(expr)
+    const found = findNameHabit(path)
+    if (found !== null) reportName(path, expr.span, found, null, context)
     return
   }
   const { text: name, span } = expr.property
@@ -214,10 +216,15 @@ function kindIn(expr: Expr, { scopes, names }: MistakeContext): ValueKind {
   return expr.kind === 'Identifier' ? (scopes.find(expr.name)?.kind ?? null) : readKind(expr, names.structs)
 }
 
-/** `a.b.c` as text, when it is made of names alone. */
-function pathText(expr: Expr): { readonly root: string; readonly text: string } | null {
-  if (expr.kind === 'Identifier') return { root: expr.name, text: expr.name }
-  if (expr.kind !== 'Member' || expr.optional) return null
-  const object = pathText(expr.object)
-  return object === null ? null : { root: object.root, text: `${object.text}.${expr.property.text}` }
+/** The first name of `a.b.c`; null where something is not made of names alone. */
+function findRoot(expr: Expr): string | null {
+  let at = expr
+  while (at.kind === 'Member' && !at.optional) at = at.object
+  return at.kind === 'Identifier' ? at.name : null
+}
+
+/** `a.b.c` as text, of what has a root. */
+function pathText(expr: Expr): string {
+  if (expr.kind === 'Member') return `${pathText(expr.object)}.${expr.property.text}`
+  return expr.kind === 'Identifier' ? expr.name : ''
 }

@@ -2,6 +2,7 @@
 // tree and the text, beside the checker, which knows types. Nothing of it stops a run; strict checks show it.
 
 import type { Diagnostic, Program, SourceFile } from '@bridle/parser'
+import { listContents } from '../contents.js'
 import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { isNamed } from '../types/type.js'
@@ -28,6 +29,7 @@ export function findMistakes(program: Program, options: MistakeOptions): readonl
   const globals = new Set(options.globals)
   const context: MistakeContext = {
     file: options.file,
+    contents: listContents(program),
     names,
     scopes,
     purity: new Purity(names, (expr) =>

@@ -13,8 +13,9 @@ const OUTPUT: ReadonlySet<string> = new Set([
 const OWN_DOLLAR = /^(?:exec|shell|run_command|spawn_process|process|render|jq|regex|sql|prompt|format|replace|graphql)/
 
 export function checkText(expr: ExprOf<'String'> | ExprOf<'Interpolation'>, context: MistakeContext): void {
-  if (expr.quote === 'raw' || context.inForeignText()) return
+  if (expr.quote === 'raw' || (expr.kind === 'String' && !hasSign(expr.value)) || context.inForeignText()) return
   for (const piece of plainPieces(expr, context)) {
+    if (!hasSign(piece.text)) continue
     for (const match of piece.text.matchAll(/([#$])(\{?)([A-Za-z_][A-Za-z0-9_]*)(\}?)/g)) {
       const [text, sign, open, name, close] = match as unknown as [string, string, string, string, string]
       const isHash = sign === '#'
@@ -59,6 +60,11 @@ function* plainPieces(
     }
   }
   yield { text: file.text.slice(from, expr.span.end), start: from }
+}
+
+/** A character by which other languages interpolate: most strings have none. */
+function hasSign(text: string): boolean {
+  return text.includes('$') || text.includes('#')
 }
 
 export function isOutput(call: ExprOf<'Call'>, { names }: MistakeContext): boolean {

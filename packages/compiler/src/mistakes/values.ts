@@ -25,6 +25,7 @@ export function findLostValues(program: Program, context: MistakeContext): void 
 
 class Walk {
   private readonly context: MistakeContext
+  private readonly returning = new Map<FnDecl, boolean>()
   /** Whether a `try` is around whose body may be there to fail. */
   private tries = 0
 
@@ -34,7 +35,7 @@ class Walk {
 
   stmts(body: readonly Stmt[], use: Use): void {
     checkReachable(body, this.context)
-    for (const [at, stmt] of body.entries()) this.stmt(stmt, at === body.length - 1 ? use : 'lost')
+    for (let at = 0; at < body.length; at++) this.stmt(body[at]!, at === body.length - 1 ? use : 'lost')
   }
 
   private block(block: Block, use: Use): void {
@@ -104,12 +105,23 @@ class Walk {
     }
   }
 
+  private yields(body: Block): boolean {
+    const { kinds } = this.context.contents
+    return (kinds.has('Yield') || kinds.has('Emit')) && yields(body)
+  }
+
+  private returnsValue(decl: FnDecl): boolean {
+    let found = this.returning.get(decl)
+    if (found === undefined) this.returning.set(decl, (found = returnsValue(decl.body)))
+    return found
+  }
+
   private callable(decl: FnDecl | ToolDecl, what: string): void {
     for (const { defaultValue } of decl.params) if (defaultValue !== null) this.expr(defaultValue)
     const name = decl.name.text
     const isTyped = decl.returns !== null && decl.returns.kind !== 'NilType' && !/^(?:void|any|never)$/.test(typeName(decl))
     const use: Use =
-      decl.kind === 'FnDecl' && (decl.isStream || yields(decl.body))
+      decl.kind === 'FnDecl' && (decl.isStream || this.yields(decl.body))
         ? 'lost'
         : { lostBy: what, name, wanted: isTyped || this.context.names.used.has(name) }
     this.apart(() =>
@@ -264,7 +276,7 @@ class Walk {
     if (call.kind !== 'Call') return true
     const name = call.callee.text
     const own = context.names.functions.get(name)
-    if (own !== undefined) return !returnsValue(own.body)
+    if (own !== undefined) return !this.returnsValue(own)
     return context.names.declared.has(name) || !context.hasResult(name)
   }
 

@@ -175,6 +175,14 @@ export function applyType(name: string, args: readonly Type[]): Type {
   return { kind: 'applied', name, args }
 }
 
+/** Types without parts: one object for each is told from another at a glance. */
+const COMMON: ReadonlyMap<string, Type> = new Map(
+  [NEVER, INT, FLOAT, STRING, BOOL, NIL, LIST, DICT, SET, ITER, RANGE, ANY, CLOSURE].map((type) => [
+    type.kind === 'named' ? type.name : type.kind,
+    type,
+  ]),
+)
+
 /** A written type in internal form. Unions keep their written order and are not flattened. */
 export function readType(expr: TypeExpr): Type {
   switch (expr.kind) {
@@ -197,7 +205,7 @@ export function readType(expr: TypeExpr): Type {
       return { kind: 'int-literal', value: expr.value }
     case 'NamedType':
       if (expr.args.length > 0) return applyType(expr.name.text, expr.args.map(readType))
-      return expr.name.text === 'never' ? NEVER : makeNamed(expr.name.text)
+      return COMMON.get(expr.name.text) ?? makeNamed(expr.name.text)
   }
 }
 

@@ -419,7 +419,16 @@ const OWN_BODY: ReadonlySet<string> = new Set([
   ...['FnDecl', 'ToolDecl', 'PipelineDecl', 'ImplDecl', 'OverrideDecl', 'Closure', 'Spawn', 'Parallel', 'EvalPackDecl'],
 ])
 
+const bodies = new WeakMap<FnDecl, OwnBody>()
+
+/** Every call of a function asks for it. */
 export function readBody(decl: FnDecl): OwnBody {
+  let found = bodies.get(decl)
+  if (found === undefined) bodies.set(decl, (found = collectBody(decl)))
+  return found
+}
+
+function collectBody(decl: FnDecl): OwnBody {
   const returned: Expr[] = []
   let yields = false
   let mayGiveNil = decl.body.body.at(-1)?.kind !== 'Return'

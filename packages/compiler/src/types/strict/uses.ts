@@ -13,6 +13,7 @@ import {
   type Param,
   type Span,
   type Stmt,
+  type TypeExpr,
 } from '@bridle/parser'
 import { resolveHead } from '../aliases.js'
 import { operatorProblem } from '../operators.js'
@@ -208,6 +209,8 @@ class Uses {
   private readonly names: Names
   private readonly types: Types
   private readonly impls = new Map<string, Map<string, ImplDecl['methods'][number]>>()
+  private readonly kindsOfTypes = new Map<Type, Kinds | null>()
+  private readonly readTypes = new Map<TypeExpr, Type>()
   /** Patterns are no expressions, and what is assigned is not read. */
   private readonly skipped = new Set<Node>()
 
@@ -300,7 +303,16 @@ class Uses {
   }
 
   private kinds(type: Known): Kinds | null {
-    return listKinds(type, this.world.root)
+    if (type === null) return null
+    let kinds = this.kindsOfTypes.get(type)
+    if (kinds === undefined) this.kindsOfTypes.set(type, (kinds = listKinds(type, this.world.root)))
+    return kinds
+  }
+
+  private read(type: TypeExpr): Type {
+    let found = this.readTypes.get(type)
+    if (found === undefined) this.readTypes.set(type, (found = readType(type)))
+    return found
   }
 
   private kindsOf(expr: Expr): Kinds | null {
@@ -417,7 +429,7 @@ class Uses {
     for (const [at, { value, spread }] of args.entries()) {
       const type = params[at]?.type ?? null
       if (spread || type === null) break
-      const declared = readType(type)
+      const declared = this.read(type)
       const given = this.types.infer(value)
       if (given === null || !this.isMismatch(declared, given, value)) continue
       const { text } = params[at]!.name
@@ -545,7 +557,7 @@ class Uses {
     if (target.kind !== 'Identifier') return
     const decl = this.types.target(target)
     if (decl?.kind !== 'var' || decl.type === null) return
-    const declared = readType(decl.type)
+    const declared = this.read(decl.type)
     const given = this.types.infer(value)
     if (given === null || !this.isMismatch(declared, given, value)) return
     this.world.report('T007', stmt.span, { name: decl.name, declared: show(declared), actual: show(given) })
@@ -562,7 +574,7 @@ class Uses {
   private checkLet(stmt: Extract<Stmt, { kind: 'Let' }>): void {
     const { binding, value } = stmt
     if (binding.kind !== 'NameBinding' || binding.type === null) return
-    const declared = readType(binding.type)
+    const declared = this.read(binding.type)
     const given = this.types.infer(value)
     if (given === null || !this.isMismatch(declared, given, value)) return
     const { text } = binding.name
@@ -583,7 +595,7 @@ class Uses {
   private checkDefaults(params: readonly Param[]): void {
     for (const { name, type, defaultValue } of params) {
       if (type === null || defaultValue === null) continue
-      const declared = readType(type)
+      const declared = this.read(type)
       const given = this.types.infer(defaultValue)
       if (given === null || !this.isMismatch(declared, given, defaultValue)) continue
       // `= nil` makes a parameter optional.
@@ -689,7 +701,7 @@ class Uses {
       const param = decl.params[at]
       if (arg.spread || param === undefined || param.rest) return
       if (param.type === null) continue
-      const declared = readType(param.type)
+      const declared = this.read(param.type)
       const given = this.types.infer(arg.value)
       if (given === null) continue
       if (!this.isMismatch(declared, given, arg.value)) continue

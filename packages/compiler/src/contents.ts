@@ -1,0 +1,118 @@
+// What occurs in a tree at all, found in one walk and kept with the tree. Most passes look for something that most files have not:
+// those that ask here first leave such a file alone, and a walk over a large file costs as much as checking its types.
+
+import { type Attribute, boundNames, forEachChild, type Name, type Node, type Program } from '@bridle/parser'
+import { keepsLoop, mayFail, readLoopBody } from './emit/certain.js'
+
+export interface Contents {
+  readonly kinds: ReadonlySet<Node['kind']>
+  /** Names that calls name, in `${…}` too. */
+  readonly calls: ReadonlySet<string>
+  /** Names of declarations, variables and parameters, of code in `${…}` none. */
+  readonly declared: ReadonlySet<string>
+  /** Names of attributes of declarations. */
+  readonly attributes: ReadonlySet<string>
+  /** Whether the emitter takes all of it (emit/certain.ts). */
+  readonly isSureToEmit: boolean
+}
+
+const known = new WeakMap<Program, Contents>()
+
+/** Of a tree that nobody changes. */
+export function listContents(program: Program): Contents {
+  let found = known.get(program)
+  if (found === undefined) known.set(program, (found = collect(program)))
+  return found
+}
+
+const IN_LOOP = 1
+const IN_TEXT = 2
+const DEEPER = 4
+
+function collect(program: Program): Contents {
+  const kinds = new Set<Node['kind']>()
+  const calls = new Set<string>()
+  const declared = new Set<string>()
+  const attributes = new Set<string>()
+  const declare = (name: Name): void => void declared.add(name.text)
+  let isSureToEmit = true
+  // Two lists instead of one of records, because trees are large. A place is the depth with the marks above.
+  const nodes: Node[] = [program]
+  const places: number[] = [0]
+  let inside = 0
+  let body: Node | null = null
+  const wait = (child: Node): void => {
+    nodes.push(child)
+    places.push(child === body ? inside | IN_LOOP : inside)
+  }
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    const place = places.pop()!
+    const inLoop = (place & IN_LOOP) !== 0
+    kinds.add(node.kind)
+    if (node.kind === 'Call') calls.add(node.callee.text)
+    else {
+      if ((place & IN_TEXT) === 0) forEachDeclared(node, declare)
+      for (const { name } of readAttributes(node)) attributes.add(name.text)
+    }
+    if (isSureToEmit && mayFail(node, Math.floor(place / DEEPER), inLoop)) isSureToEmit = false
+    inside = (inLoop && !keepsLoop(node) ? place - IN_LOOP : place) + DEEPER
+    if (node.kind === 'Interpolation') inside |= IN_TEXT
+    body = readLoopBody(node)
+    forEachChild(node, wait)
+  }
+  return { kinds, calls, declared, attributes, isSureToEmit: isSureToEmit && attributes.size === 0 }
+}
+
+function forEachDeclared(node: Node, declare: (name: Name) => void): void {
+  switch (node.kind) {
+    case 'Let':
+      if (node.binding.kind === 'NameBinding') declare(node.binding.name)
+      else boundNames(node.binding).forEach(declare)
+      return
+    case 'FnDecl':
+    case 'ToolDecl':
+      declare(node.name)
+      for (const { name } of node.params) declare(name)
+      return
+    case 'Closure':
+      for (const { name } of node.params) declare(name)
+      return
+    case 'PipelineDecl':
+    case 'StructDecl':
+    case 'EnumDecl':
+    case 'TypeDecl':
+      declare(node.name)
+      return
+    default:
+      return
+  }
+}
+
+const NONE: readonly Attribute[] = []
+
+/** By kind, because looking for a property that most nodes have not is slow. */
+function readAttributes(node: Node): readonly Attribute[] {
+  switch (node.kind) {
+    case 'FnDecl':
+    case 'ToolDecl':
+    case 'SkillDecl':
+    case 'EvalPackDecl':
+    case 'PipelineDecl':
+    case 'OverrideDecl':
+    case 'ImportDecl':
+    case 'TypeDecl':
+    case 'EnumDecl':
+    case 'StructDecl':
+    case 'InterfaceDecl':
+    case 'ImplDecl':
+      return node.attributes
+    default:
+      return NONE
+  }
+}
+
+/** Whether one of `names` is called somewhere. */
+export function callsAny({ calls }: Contents, names: Iterable<string>): boolean {
+  for (const name of names) if (calls.has(name)) return true
+  return false
+}
