@@ -40,10 +40,11 @@ import {
 } from './nodes.js'
 import { BINARY_OPERATORS, type FlatTail, foldOperators } from './operators.js'
 import type { Span } from './source.js'
-import { TOKEN } from './tokens.js'
+import { isIdentifierUnit, TOKEN } from './tokens.js'
 
 /** Node of rule `expr`. */
 export function buildExpr(context: BuildContext, node: ParseNode): Expr {
+  if (node.end - node.start === 1) return buildToken(context, node.start)
   let value = buildStage(context, node, 1)
   const stages = node.child(5)
   checkChain(context, stages)
@@ -52,6 +53,13 @@ export function buildExpr(context: BuildContext, node: ParseNode): Expr {
     value = { kind: 'Pipe', span: across(value, callee), value, callee }
   }
   return value
+}
+
+/** An expression of one token is a name or a literal, as most are: the ten nodes above it say nothing. */
+function buildToken(context: BuildContext, token: number): Expr {
+  const span = trimSpan(context, token, token + 1)
+  if (isIdentifierUnit(unitAt(context, token))) return new IdentifierNode(span, wordAt(context, token))
+  return buildLiteral(context, token, span)
 }
 
 /** An operand of a pipe: the children of `node` from `at` on are operand, binary tails, ternary tail, range tail. */
@@ -116,6 +124,7 @@ function buildOperator(context: BuildContext, node: ParseNode): OperatorUse {
 
 /** Node of rule `unary`. */
 function buildUnary(context: BuildContext, node: ParseNode): Expr {
+  if (node.end - node.start === 1) return buildToken(context, node.start)
   const prefixes = node.child(0)
   let operand = buildHead(context, node.child(1).child(0))
   const operations = node.child(2)
