@@ -5,14 +5,13 @@ import {
   HarnDict,
   HarnList,
   builtin,
-  callLibrary,
   display,
   failRuntime,
   isInt,
   stringifySorted,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { listDicts, toMessageEvent, isMessageEvent, isTranscript } from './shape.js'
@@ -151,19 +150,6 @@ export function encodeCompaction(compaction: Compaction): HarnDict {
     hard_strategy: compaction.hardStrategy,
     options: compaction.options,
   })
-}
-
-export interface Compacted {
-  readonly messages: HarnDict[]
-  readonly summary: string
-}
-
-/** The messages with their older part summed up; null when there is nothing to archive. */
-export function* compactMessages(messages: readonly HarnDict[], compaction: Compaction): Script<Compacted | null> {
-  const list = new HarnList([...messages])
-  const made = yield* callLibrary('agents/transcripts/compaction', 'compact', list, encodeCompaction(compaction))
-  if (!(made instanceof HarnDict)) return null
-  return { messages: listDicts(made.get('messages')), summary: display(made.get('summary')!) }
 }
 
 /** A strategy by name; raises the reference's text for another one. */

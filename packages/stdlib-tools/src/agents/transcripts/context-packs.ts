@@ -7,6 +7,7 @@ import {
   HarnFloat,
   HarnList,
   builtin,
+  chargeArguments,
   display,
   isInt,
   lookup,
@@ -15,10 +16,11 @@ import {
   sortTexts,
   stringifyJson,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Value } from '@bridle/vm/families'
 import { parseTomlText } from '../../library/formats/toml.js'
 import { FormatError } from '../../library/formats/yaml.js'
-import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
+import { listDicts } from './shape.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
 
@@ -343,14 +345,14 @@ function estimateSavings(events: readonly HarnDict[]): HarnDict {
   })
 }
 
-function* makeSuggestion(events: readonly HarnDict[], owner: string): Script<HarnDict> {
+/** What a group of events alike suggests, without id and time. */
+function makeSuggestion(events: readonly HarnDict[], owner: string): HarnDict {
   const first = events[0]!
   const title = `${readText(first, 'source') || 'team'} ${readHint(first)} context pack`
   const recommended = RECOMMENDED[readText(first, 'kind')] ?? 'context_pack'
   const actor = removeDuplicates(events.map((event) => readText(event, 'actor')))[0]
   return HarnDict.of({
     _type: 'context_pack_suggestion',
-    id: `context_pack_suggestion_${yield* makeTimeOrderedId()}`,
     title,
     recommended_artifact: recommended,
     confidence: new HarnFloat(CONFIDENCE[events.length - 2] ?? 0.9),
@@ -363,14 +365,12 @@ function* makeSuggestion(events: readonly HarnDict[], owner: string): Script<Har
       'To be reviewed before later runs are given this pack.',
     ]),
     source_event_ids: new HarnList(events.map((event) => event.get('id') ?? null)),
-    created_at: yield* readSecondsText(),
     metadata: new HarnDict(),
   })
 }
 
-/** One suggestion for each group of events alike that is large enough. */
-export function* makeSuggestions(events: readonly HarnDict[], given: Value): Script<HarnDict[]> {
-  const options = given instanceof HarnDict ? given : new HarnDict()
+/** Groups of events alike that are large enough to suggest something. */
+function groupEvents(events: readonly HarnDict[], options: HarnDict): HarnDict[][] {
   const wanted = options.get('min_occurrences') ?? null
   const least = Math.max(2, isInt(wanted) ? Number(wanted) : 2)
   const groups = new Map<string, HarnDict[]>()
@@ -380,12 +380,9 @@ export function* makeSuggestions(events: readonly HarnDict[], given: Value): Scr
     if (group === undefined) groups.set(key, [event])
     else group.push(event)
   }
-  const found: HarnDict[] = []
-  for (const key of sortTexts([...groups.keys()])) {
-    const group = groups.get(key)!
-    if (group.length >= least) found.push(yield* makeSuggestion(group, readText(options, 'owner')))
-  }
-  return found
+  return sortTexts([...groups.keys()])
+    .map((key) => groups.get(key)!)
+    .filter((group) => group.length >= least)
 }
 
 function contains(whole: string, part: string): boolean {
@@ -406,11 +403,10 @@ function meets(found: HarnDict, wanted: HarnDict): boolean {
   )
 }
 
-/** The outcome of an evaluation fixture: `{options, expected_suggestions}` over its events. */
-export function* evaluateFixture(events: readonly HarnDict[], given: HarnDict): Script<HarnDict> {
-  const found = yield* makeSuggestions(events, given.get('options') ?? null)
+/** What the `expected_suggestions` of a fixture miss among those that were found. */
+function listFailures(found: readonly HarnDict[], fixture: HarnDict): string[] {
   const failures: string[] = []
-  for (const wanted of listItems(given, 'expected_suggestions')) {
+  for (const wanted of listItems(fixture, 'expected_suggestions')) {
     const least = wanted.get('min_suggestions') ?? null
     if (isInt(least) && found.length < Number(least))
       failures.push(`expected at least ${least} context-pack suggestion(s), got ${found.length}`)
@@ -418,11 +414,27 @@ export function* evaluateFixture(events: readonly HarnDict[], given: HarnDict): 
     if (keys.length > 0 && !found.some((each) => meets(each, wanted)))
       failures.push(`no context-pack suggestion matched expectation ${stringifyJson(wanted)}`)
   }
-  return HarnDict.of({
-    pass: failures.length === 0,
-    failures: new HarnList(failures),
-    event_count: events.length,
-    suggestion_count: found.length,
-    suggestions: new HarnList(found),
-  })
+  return failures
 }
+
+export const suggestionPrimitives: readonly BuiltinDef[] = [
+  builtin(
+    '__friction_groups(events: list, options: dict) -> list',
+    { doc: 'Groups of events alike that are large enough to suggest something.' },
+    (_ctx, events, options) =>
+      new HarnList(groupEvents(listDicts(events), options as HarnDict).map((group) => new HarnList(group))),
+  ),
+  definePrimitive(
+    '__pack_suggestion(events: list, options: dict) -> dict',
+    'What a group of events suggests, without id and time.',
+    (ctx, events, options) => {
+      chargeArguments(ctx, [events!])
+      return makeSuggestion(listDicts(events), readText(options as HarnDict, 'owner'))
+    },
+  ),
+  builtin(
+    '__unmet_expectations(suggestions: list, fixture: dict) -> list<string>',
+    { doc: 'What a fixture expects and suggestions do not meet.' },
+    (_ctx, suggestions, fixture) => new HarnList(listFailures(listDicts(suggestions), fixture as HarnDict)),
+  ),
+]

@@ -1,9 +1,10 @@
 // Evaluations as data: manifests of packs (what an `eval_pack` declaration makes) and suites, and the metrics that a script
 // reports about itself.
 
-import { HarnDict, HarnList, builtin, display, failRuntime, family, makeScripts } from '@bridle/vm/families'
-import type { BuiltinFamily } from '@bridle/vm/families'
-import { makeTimeOrderedId } from '../../library/time/identity.js'
+import { HarnDict, HarnList, builtin, chargeArguments, display, family } from '@bridle/vm/families'
+import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 import { readRecord } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
 import { toJsonData } from '../../library/files/state-files.js'
@@ -23,44 +24,36 @@ const SUITE: RecordShape = {
 
 const metricState = family<{ readonly metrics: HarnDict[] }>('eval_metrics', () => ({ metrics: [] }))
 
-const LISTS = ['cases', 'fixtures', 'rubrics']
-
-const machine = makeScripts('eval.script', {
-  *suite(payload) {
-    const suite = readRecord(toJsonData(payload!), 'eval_suite_manifest', 'EvalSuiteManifest', SUITE)
-    const id = suite.get('id') ?? `eval_suite_${yield* makeTimeOrderedId()}`
-    return suite.with('_type', 'eval_suite_manifest').with('id', id)
-  },
-  *pack(payload) {
-    const data = toJsonData(payload!)
-    if (!(data instanceof HarnDict)) return failRuntime('eval_pack_manifest: payload must be a dict')
-    const id = data.get('id') ?? null
-    const manifest = data.with('_type', 'eval_pack_manifest').with('version', data.get('version') ?? 1)
-    manifest.set('id', id === null ? `eval_pack_${yield* makeTimeOrderedId()}` : display(id))
-    if (!manifest.has('name')) manifest.set('name', null)
-    if (!manifest.has('metadata')) manifest.set('metadata', new HarnDict())
-    for (const name of LISTS) if (!manifest.has(name)) manifest.set(name, new HarnList([]))
-    return manifest
-  },
-})
+function runHarn(ctx: Context, name: string, payload: Value): Result {
+  return ctx.library({ module: 'agents/transcripts/eval-packs', function: name, output: 'drop' }, [payload])
+}
 
 const EFFECTS = { effects: ['clock.now', 'random.bytes'] as const }
 
 export const evalPacksFamily: BuiltinFamily = {
   name: 'eval_packs',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives: [
+    definePrimitive('__eval_suite(payload: any) -> dict', 'The manifest of a suite in its one shape.', (ctx, payload) => {
+      chargeArguments(ctx, [payload!])
+      const suite = readRecord(toJsonData(payload!), 'eval_suite_manifest', 'EvalSuiteManifest', SUITE)
+      return suite.with('_type', 'eval_suite_manifest')
+    }),
+  ],
   builtins: [
     builtin(
       'eval_pack_manifest(payload: dict) -> dict',
       { doc: 'The manifest of an evaluation pack with what it leaves open filled in.', ...EFFECTS },
       (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('eval_pack_manifest: missing payload') : machine.start(ctx, 'pack', payload!),
+        ctx.argc === 0 ? ctx.runtime('eval_pack_manifest: missing payload') : runHarn(ctx, 'eval_pack_manifest', payload!),
     ),
     builtin(
       'eval_suite_manifest(payload: dict) -> dict',
       { doc: 'The manifest of an evaluation suite in its one shape.', ...EFFECTS },
       (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('eval_suite_manifest: missing manifest payload') : machine.start(ctx, 'suite', payload!),
+        ctx.argc === 0
+          ? ctx.runtime('eval_suite_manifest: missing manifest payload')
+          : runHarn(ctx, 'eval_suite_manifest', payload!),
     ),
     builtin(
       'eval_metric(name: string, value: any, metadata?: dict) -> nil',

@@ -1,25 +1,13 @@
-// Friction events: notes on what slowed work down, in one shape and without secrets, kept for the run or
-// appended to a file of JSON lines, and grouped into suggestions for context packs.
+// Friction events: notes on what slowed work down, in one shape and without secrets, kept for the run or appended to a file of JSON lines,
+// and grouped into suggestions for context packs. friction.harn is what the builtins do.
 
-import {
-  HarnDict,
-  HarnList,
-  builtin,
-  display,
-  failRuntime,
-  family,
-  runHere,
-  isTruthy,
-  makeScripts,
-  stringifyJson,
-} from '@bridle/vm/families'
-import type { BuiltinFamily, Script, Value } from '@bridle/vm/families'
-import { evaluateFixture, manifestBuiltins, makeSuggestions } from './context-packs.js'
-import { readSecondsText, makeTimeOrderedId } from '../../library/time/identity.js'
-import { isAbsolutePath } from '../../library/files/lexical-path.js'
+import { HarnDict, HarnList, builtin, chargeArguments, display, failRuntime, family } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { manifestBuiltins, suggestionPrimitives } from './context-packs.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
 import type { RecordShape } from '../../library/formats/record-shapes.js'
-import { appendLine, readEnvironment } from '../../library/files/state-files.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 
 const frictionState = family<{ readonly events: HarnDict[] }>('friction', () => ({ events: [] }))
 
@@ -89,8 +77,8 @@ function redactValue(value: Value): Value {
   return copy
 }
 
-/** The event in its one shape. */
-export function* normalizeEvent(payload: Value): Script<HarnDict> {
+/** The event in its one shape; what it does not say of id and time stays nil. */
+function readEvent(payload: Value): HarnDict {
   const data = recordData(payload)
   const event = readRecord(data instanceof HarnDict ? withSummary(data) : data, 'friction_event', 'FrictionEvent', EVENT)
   const kind = display(event.get('kind') ?? '')
@@ -102,15 +90,12 @@ export function* normalizeEvent(payload: Value): Script<HarnDict> {
   const summary = redact(display(event.get('redacted_summary') ?? ''))
   if (summary === '') return failRuntime('friction_event: missing redacted_summary')
   const hypothesis = event.get('human_hypothesis') ?? null
-  const result = event.copy()
-  result.set('schema_version', 1)
-  result.set('kind', kind)
-  result.set('redacted_summary', summary)
-  result.set('human_hypothesis', hypothesis === null ? null : redactValue(hypothesis))
-  result.set('metadata', redactValue(event.get('metadata') ?? null))
-  result.set('id', event.get('id') ?? `friction_${yield* makeTimeOrderedId()}`)
-  result.set('timestamp', event.get('timestamp') ?? (yield* readSecondsText()))
-  return result
+  event.set('schema_version', 1)
+  event.set('kind', kind)
+  event.set('redacted_summary', summary)
+  event.set('human_hypothesis', hypothesis === null ? null : redactValue(hypothesis))
+  event.set('metadata', redactValue(event.get('metadata') ?? null))
+  return event
 }
 
 function withSummary(payload: HarnDict): HarnDict {
@@ -119,65 +104,41 @@ function withSummary(payload: HarnDict): HarnDict {
   return summary === null ? payload : payload.with('redacted_summary', summary)
 }
 
-function* normalizeEvents(given: Value): Script<HarnDict[]> {
-  if (given === null) return yield* runHere((ctx) => [...ctx.state(frictionState).events])
-  const list = given instanceof HarnDict ? (given.get('events') ?? null) : given
-  if (!(list instanceof HarnList)) return failRuntime('friction events fixture must be an array or {events: [...]}')
-  const events: HarnDict[] = []
-  for (const item of list.view()) {
-    const event = yield* normalizeEvent(item)
-    // A reference names a secret and does not hold it: events that a script hands over keep theirs.
-    const metadata = item instanceof HarnDict ? item.get('metadata') : null
-    const reference = metadata instanceof HarnDict ? (metadata.get('secret_ref') ?? null) : null
-    events.push(
-      reference === null ? event : event.with('metadata', (event.get('metadata') as HarnDict).with('secret_ref', reference)),
-    )
-  }
-  return events
-}
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__friction_record(payload: any) -> dict',
+    'The event in its one shape; what it does not say of id and time is nil.',
+    (ctx, payload) => {
+      chargeArguments(ctx, [payload!])
+      return readEvent(payload!)
+    },
+  ),
+  definePrimitive('__keep_friction(event: dict) -> nil', 'Keeps an event for the run.', (ctx, event) => {
+    const kept = event as HarnDict
+    kept.owned = false
+    ctx.charge(1, 64)
+    ctx.state(frictionState).events.push(kept)
+    return null
+  }),
+  ...suggestionPrimitives,
+]
 
-const machine = makeScripts('friction.script', {
-  *event(payload) {
-    return yield* normalizeEvent(payload!)
-  },
-  *record(payload, given) {
-    const options = given instanceof HarnDict ? given : new HarnDict()
-    const event = yield* normalizeEvent(payload!)
-    if (options.has('enabled') && !isTruthy(options.get('enabled')!))
-      return HarnDict.of({ recorded: false, sink: 'disabled', event })
-    yield* runHere((ctx) => {
-      ctx.state(frictionState).events.push(event)
-      return null
-    })
-    const path = options.get('log_path') ?? options.get('path') ?? (yield* readEnvironment('HARN_FRICTION_LOG'))
-    if (path === null || display(path) === '') return HarnDict.of({ recorded: true, sink: 'memory', event })
-    yield* appendLine(
-      isAbsolutePath(display(path)) ? display(path) : `./${display(path)}`,
-      stringifyJson(event, { interchange: true }),
-      'friction_record',
-    )
-    return HarnDict.of({ recorded: true, sink: 'jsonl', path: display(path), event })
-  },
-  *suggestions(events, options) {
-    return new HarnList(yield* makeSuggestions(yield* normalizeEvents(events ?? null), options ?? null))
-  },
-  *fixture(given) {
-    const data = given instanceof HarnDict ? given : new HarnDict()
-    const events = given instanceof HarnList ? given : (data.get('events') ?? false)
-    return yield* evaluateFixture(yield* normalizeEvents(events), data)
-  },
-})
+function runHarn(ctx: Context, name: string, ...args: readonly Value[]): Result {
+  return ctx.library({ module: 'agents/transcripts/friction', function: name, output: 'drop' }, args)
+}
 
 const EFFECTS = { effects: ['clock.now', 'random.bytes'] as const }
 
 export const frictionFamily: BuiltinFamily = {
   name: 'friction',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin(
       'friction_event(payload: dict) -> dict',
       { doc: 'A friction event in its one shape, without secrets.', ...EFFECTS },
-      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : machine.start(ctx, 'event', payload!)),
+      (ctx, payload) =>
+        ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : runHarn(ctx, 'friction_event', payload!),
     ),
     builtin(
       'friction_record(payload: dict, options?: dict) -> dict',
@@ -185,7 +146,7 @@ export const frictionFamily: BuiltinFamily = {
       (ctx, payload, options) =>
         ctx.argc === 0
           ? ctx.runtime('friction_record: missing payload')
-          : machine.start(ctx, 'record', payload!, options ?? null),
+          : runHarn(ctx, 'friction_record', payload!, options ?? null),
     ),
     builtin(
       'friction_events() -> list',
@@ -200,13 +161,16 @@ export const frictionFamily: BuiltinFamily = {
       'context_pack_suggestions(events?: list | dict, options?: dict) -> list',
       { doc: 'Context packs that repeated friction suggests.', ...EFFECTS },
       // Without events those of the run; a nil that was given is a mistake.
-      (ctx, events, options) => machine.start(ctx, 'suggestions', ctx.argc === 0 ? null : (events ?? false), options ?? null),
+      (ctx, events, options) =>
+        runHarn(ctx, 'context_pack_suggestions', ctx.argc === 0 ? null : (events ?? false), options ?? null),
     ),
     builtin(
       'friction_eval_fixture(fixture: dict) -> dict',
       { doc: 'Whether events lead to the suggestions that are expected of them.', ...EFFECTS },
       (ctx, given) =>
-        ctx.argc === 0 ? ctx.runtime('friction_eval_fixture: missing fixture payload') : machine.start(ctx, 'fixture', given!),
+        ctx.argc === 0
+          ? ctx.runtime('friction_eval_fixture: missing fixture payload')
+          : runHarn(ctx, 'friction_eval_fixture', given!),
     ),
     ...manifestBuiltins,
   ],

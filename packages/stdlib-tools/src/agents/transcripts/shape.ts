@@ -1,22 +1,8 @@
-// The shape of a transcript: messages as a model sees them, and events as a person reads them, which are
-// made from the messages and followed by events of their own kinds.
+// The shape of a transcript: messages as a model sees them, and events as a person reads them, which are made from the messages and followed
+// by events of their own kinds. events.harn makes transcripts.
 
 import { HarnDict, HarnList, display } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
-import { makeTimeOrderedId } from '../../library/time/identity.js'
-
-export const TRANSCRIPT_VERSION = 2
-
-export interface TranscriptParts {
-  readonly id?: string
-  readonly messages: readonly HarnDict[]
-  /** Events besides those of the messages. */
-  readonly events?: readonly HarnDict[]
-  readonly assets?: readonly Value[]
-  readonly summary?: Value
-  readonly metadata?: Value
-  readonly state?: string | null
-}
+import type { Value } from '@bridle/vm/families'
 
 export function isTranscript(value: Value | undefined): value is HarnDict {
   return value instanceof HarnDict && value.get('_type') === 'transcript'
@@ -24,24 +10,6 @@ export function isTranscript(value: Value | undefined): value is HarnDict {
 
 export function listDicts(value: Value | undefined): HarnDict[] {
   return value instanceof HarnList ? value.view().filter((item): item is HarnDict => item instanceof HarnDict) : []
-}
-
-/** A transcript dict; events of messages get ids of their own. */
-export function* makeTranscript(parts: TranscriptParts): Script<HarnDict> {
-  const events: HarnDict[] = []
-  for (const message of parts.messages) events.push(yield* makeMessageEvent(message))
-  const dict = HarnDict.of({
-    _type: 'transcript',
-    version: TRANSCRIPT_VERSION,
-    id: parts.id ?? (yield* makeTimeOrderedId()),
-    messages: new HarnList([...parts.messages]),
-    events: new HarnList([...events, ...(parts.events ?? [])]),
-    assets: new HarnList([...(parts.assets ?? [])]),
-  })
-  if (parts.summary !== undefined && parts.summary !== null) dict.set('summary', parts.summary)
-  if (parts.metadata !== undefined && parts.metadata !== null) dict.set('metadata', parts.metadata)
-  if (parts.state !== undefined && parts.state !== null) dict.set('state', parts.state)
-  return dict
 }
 
 // ------------------------------------------------------------------------------------------------------------------ events
@@ -106,10 +74,6 @@ function findVisibility(blocks: readonly HarnDict[], role: string): string {
   return seen.has('public') ? 'public' : seen.has('internal') ? 'internal' : chooseVisibility(role)
 }
 
-export function* makeMessageEvent(message: HarnDict): Script<HarnDict> {
-  return toMessageEvent(message, yield* makeTimeOrderedId())
-}
-
 export function toMessageEvent(message: HarnDict, id: string): HarnDict {
   const role = readRole(message)
   const blocks = normalizeBlocks(message.get('content') ?? null, role)
@@ -122,26 +86,6 @@ export function toMessageEvent(message: HarnDict, id: string): HarnDict {
     text: texts.join(' '),
     blocks: new HarnList(blocks),
   })
-}
-
-/** An event of its own kind. */
-export function* makeEvent(
-  kind: string,
-  role: string,
-  visibility: string,
-  text: string,
-  metadata: HarnDict | null,
-): Script<HarnDict> {
-  const event = HarnDict.of({
-    id: yield* makeTimeOrderedId(),
-    kind,
-    role,
-    visibility,
-    text,
-    blocks: new HarnList([HarnDict.of({ type: 'text', text, visibility })]),
-  })
-  if (metadata !== null) event.set('metadata', metadata)
-  return event
 }
 
 /** Whether an event was made from a message. */

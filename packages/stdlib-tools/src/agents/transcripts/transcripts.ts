@@ -1,141 +1,24 @@
-// Conversations and transcripts as values, and agents as plain dicts (§7.1).
+// Conversations and transcripts as values, and agents as plain dicts; transcripts.harn is what takes an id or a model.
 
-import { Fault, HarnDict, HarnList, builtin, display, isInt, parseJson, makeScripts } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Script, Value } from '@bridle/vm/families'
-import { bookAnswerCost, failAsRaised, isFailure, prepare, sendRequest } from '../models/call.js'
+import { HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { findHarnModule } from '../../library/harn/modules.js'
 import { stringifyPretty } from '../../library/files/state-files.js'
-import { listDicts, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './shape.js'
+import { listDicts, isTranscript } from './shape.js'
 
 const EFFECTS: readonly string[] = ['random.bytes', 'clock.now']
+
+function runHarn(ctx: Context, name: string, ...args: readonly Value[]): Result {
+  return ctx.library({ module: 'agents/transcripts/transcripts', function: name, output: 'drop' }, args)
+}
 
 function listMessages(transcript: HarnDict): HarnDict[] {
   return listDicts(transcript.get('messages'))
 }
 
-/** Events that no message stands for. */
-function listOwnEvents(transcript: HarnDict): HarnDict[] {
-  return listDicts(transcript.get('events')).filter((event) => !isMessageEvent(event))
-}
-
 function toList(value: Value | undefined): HarnList {
   return value instanceof HarnList ? value : new HarnList([])
 }
-
-// -------------------------------------------------------------------------------------------------------------- messages
-
-/** The list or transcript with one more message; a transcript is made anew from its messages. */
-function* withMessage(target: Value, message: HarnDict): Script {
-  if (target instanceof HarnList) return target.append(message)
-  const transcript = target as HarnDict
-  return yield* rebuildTranscript(transcript, [...listMessages(transcript), message], [])
-}
-
-function* rebuildTranscript(transcript: HarnDict, messages: readonly HarnDict[], events: readonly HarnDict[]): Script<HarnDict> {
-  return yield* makeTranscript({
-    id: display(transcript.get('id') ?? ''),
-    messages,
-    events,
-    assets: toList(transcript.get('assets')).view(),
-    summary: transcript.get('summary') ?? null,
-    metadata: transcript.get('metadata') ?? null,
-    state: transcript.has('state') ? display(transcript.get('state')!) : null,
-  })
-}
-
-// ------------------------------------------------------------------------------------------------------------- life cycle
-
-const LIFE: Readonly<Record<string, { readonly state: string; readonly text: string }>> = {
-  transcript_fork: { state: 'forked', text: 'transcript forked' },
-  transcript_archive: { state: 'archived', text: 'transcript archived' },
-  transcript_abandon: { state: 'abandoned', text: 'transcript abandoned' },
-  transcript_resume: { state: 'active', text: 'transcript resumed' },
-  transcript_reset: { state: 'active', text: 'transcript reset' },
-}
-
-/** The transcript in its new state, with the event that says so. */
-function* moveTranscript(transcript: HarnDict, kind: string): Script<HarnDict> {
-  const { state, text } = LIFE[kind]!
-  const event = yield* makeEvent(kind, 'system', 'internal', text, null)
-  return transcript.with('state', state).with('events', toList(transcript.get('events')).append(event))
-}
-
-function* fork(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
-  let kept = transcript
-  if (options.get('retain_messages') === false) {
-    kept = kept.with('messages', new HarnList([])).with('events', new HarnList(listOwnEvents(kept)))
-  }
-  if (options.get('retain_summary') === false) {
-    kept = kept.copy()
-    kept.delete('summary')
-  }
-  return yield* moveTranscript(kept, 'transcript_fork')
-}
-
-// ---------------------------------------------------------------------------------------------------------------- summary
-
-const SUMMARY_PROMPT =
-  'Summarize this conversation for whoever continues it: goals, constraints, decisions, open questions and the next concrete ' +
-  'actions. Leave nothing out that matters, and be brief.'
-
-const KEEP_LAST = 6
-
-function renderConversation(messages: readonly HarnDict[]): string {
-  return messages
-    .map((message) => `${display(message.get('role') ?? 'user').toUpperCase()}: ${display(message.get('content') ?? '')}`)
-    .join('\n')
-}
-
-function* summarize(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
-  const messages = listMessages(transcript)
-  const prompt = options.get('prompt') ?? null
-  const asked = `${prompt === null ? SUMMARY_PROMPT : display(prompt)}\n\nConversation:\n${renderConversation(messages)}`
-  const request = yield* prepare(asked, null, options)
-  if (request instanceof Fault) throw request
-  const answer = yield* sendRequest(request)
-  if (isFailure(answer)) return failAsRaised(answer)
-  yield* bookAnswerCost(answer, 0)
-  const wanted = options.get('keep_last') ?? null
-  const keep = isInt(wanted) ? Math.max(0, Number(wanted)) : KEEP_LAST
-  const kept = keep === 0 ? [] : messages.slice(-keep)
-  const made = yield* rebuildTranscript(transcript.with('summary', answer.text), kept, listOwnEvents(transcript))
-  return made.with('archived_messages', messages.length - kept.length)
-}
-
-// ---------------------------------------------------------------------------------------------------------------- scripts
-
-const machine = makeScripts('transcripts.script', {
-  *make(metadata) {
-    return yield* makeTranscript({ messages: [], metadata: metadata! })
-  },
-  *fromMessages(source) {
-    const messages = source instanceof HarnDict ? listMessages(source) : listDicts(source)
-    return yield* makeTranscript({ messages })
-  },
-  *add(target, message) {
-    return yield* withMessage(target!, message as HarnDict)
-  },
-  *fork(transcript, options) {
-    return yield* fork(transcript as HarnDict, options as HarnDict)
-  },
-  *move(transcript, kind) {
-    return yield* moveTranscript(transcript as HarnDict, kind as string)
-  },
-  *reset(metadata) {
-    return yield* moveTranscript(yield* makeTranscript({ messages: [], metadata: metadata! }), 'transcript_reset')
-  },
-  *addAsset(transcript, asset) {
-    const given = asset instanceof HarnDict ? asset.copy() : HarnDict.of({ storage: HarnDict.of({ path: display(asset!) }) })
-    const defaults: Readonly<Record<string, Value>> = { _type: 'transcript_asset', kind: 'blob', visibility: 'internal' }
-    for (const [key, value] of Object.entries(defaults)) if (!given.has(key)) given.set(key, value)
-    if (!given.has('id')) given.set('id', (yield* makeTranscript({ messages: [] })).get('id')!)
-    const assets = toList((transcript as HarnDict).get('assets')).view()
-    const others = assets.filter((each) => !(each instanceof HarnDict && each.get('id') === given.get('id')))
-    return (transcript as HarnDict).with('assets', new HarnList([...others, given]))
-  },
-  *summarize(transcript, options) {
-    return yield* summarize(transcript as HarnDict, options as HarnDict)
-  },
-})
 
 // --------------------------------------------------------------------------------------------------------------- builtins
 
@@ -156,10 +39,10 @@ function onTranscript(
 function defineAdding(signature: string, doc: string, message: (ctx: Context, args: readonly Value[]) => HarnDict): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc, effects: EFFECTS }, (ctx, target, ...args) => {
-    if (!(target instanceof HarnList) && !isTranscript(target)) {
-      return ctx.throw(`${name}: first argument must be a message list or transcript`)
-    }
-    return machine.start(ctx, 'add', target, message(ctx, args.slice(0, Math.max(0, ctx.argc - 1))))
+    const isList = target instanceof HarnList
+    if (!isList && !isTranscript(target)) return ctx.throw(`${name}: first argument must be a message list or transcript`)
+    const added = message(ctx, args.slice(0, Math.max(0, ctx.argc - 1)))
+    return isList ? target.append(added) : runHarn(ctx, 'add', target, added)
   })
 }
 
@@ -230,7 +113,7 @@ function makeAgentConfig(ctx: Context, agent: Value, prompt: Value): Result {
 
 export const transcriptsFamily: BuiltinFamily = {
   name: 'transcripts',
-  frames: [machine.frame],
+  modules: findHarnModule,
   builtins: [
     builtin('conversation() -> list', { doc: 'An empty list of messages.' }, () => new HarnList([])),
     defineAdding(
@@ -260,14 +143,14 @@ export const transcriptsFamily: BuiltinFamily = {
         HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: toKeptContent(content) }),
     ),
     builtin('transcript(metadata?: dict) -> dict', { doc: 'An empty transcript.', effects: EFFECTS }, (ctx, metadata) =>
-      machine.start(ctx, 'make', metadata!),
+      runHarn(ctx, 'make', metadata!),
     ),
     builtin(
       'transcript_from_messages(messages_or_transcript: list | dict) -> dict',
       { doc: 'A transcript of a list of messages.', effects: EFFECTS },
       (ctx, source) =>
         source instanceof HarnList || isTranscript(source)
-          ? machine.start(ctx, 'fromMessages', source)
+          ? runHarn(ctx, 'from_messages', source)
           : ctx.throw('transcript_from_messages: argument must be a message list or transcript'),
     ),
     onTranscript('transcript_messages(transcript: dict) -> list', 'Its messages.', (_ctx, t) => toList(t.get('messages'))),
@@ -307,31 +190,31 @@ export const transcriptsFamily: BuiltinFamily = {
     onTranscript(
       'transcript_fork(transcript: dict, options?: dict) -> dict as ?',
       'A branch of a transcript.',
-      (ctx, t, options) => machine.start(ctx, 'fork', t, options instanceof HarnDict ? options : new HarnDict()),
+      (ctx, t, options) => runHarn(ctx, 'fork', t, options instanceof HarnDict ? options : new HarnDict()),
       EFFECTS,
     ),
     onTranscript(
       'transcript_archive(transcript: dict) -> dict',
       'The transcript, put away.',
-      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_archive'),
+      (ctx, t) => runHarn(ctx, 'move', t, 'transcript_archive'),
       EFFECTS,
     ),
     onTranscript(
       'transcript_abandon(transcript: dict) -> dict',
       'The transcript, given up.',
-      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_abandon'),
+      (ctx, t) => runHarn(ctx, 'move', t, 'transcript_abandon'),
       EFFECTS,
     ),
     onTranscript(
       'transcript_resume(transcript: dict) -> dict',
       'The transcript, taken up again.',
-      (ctx, t) => machine.start(ctx, 'move', t, 'transcript_resume'),
+      (ctx, t) => runHarn(ctx, 'move', t, 'transcript_resume'),
       EFFECTS,
     ),
     builtin(
       'transcript_reset(options?: dict) -> dict',
       { doc: 'A fresh transcript with metadata of its own.', effects: EFFECTS },
-      (ctx, options) => machine.start(ctx, 'reset', options instanceof HarnDict ? (options.get('metadata') ?? null) : null),
+      (ctx, options) => runHarn(ctx, 'reset', options instanceof HarnDict ? (options.get('metadata') ?? null) : null),
     ),
     builtin(
       'transcript_add_asset(transcript: dict, asset: any) -> dict',
@@ -339,13 +222,13 @@ export const transcriptsFamily: BuiltinFamily = {
       (ctx, transcript, asset) => {
         if (!isTranscript(transcript)) return ctx.throw('transcript_add_asset: argument must be a transcript')
         if (ctx.argc < 2) return ctx.throw('transcript_add_asset: missing asset')
-        return machine.start(ctx, 'addAsset', transcript, asset!)
+        return runHarn(ctx, 'add_asset', transcript, asset!)
       },
     ),
     onTranscript(
       'transcript_summarize(transcript: dict, options?: dict) -> dict',
       'The transcript shortened to its last messages, with a summary by a model.',
-      (ctx, t, options) => machine.start(ctx, 'summarize', t, options instanceof HarnDict ? options : new HarnDict()),
+      (ctx, t, options) => runHarn(ctx, 'summarize', t, options instanceof HarnDict ? options : new HarnDict()),
       ['llm.call', 'process.info', ...EFFECTS],
     ),
     builtin('transcript_stats(transcript: dict | nil) -> dict', { doc: 'How many messages of which kind.' }, (_ctx, transcript) =>
