@@ -37,7 +37,6 @@ const LAZY_PACKAGES = [
   'fflate/browser',
   'fzstd',
   'ipaddr.js',
-  'papaparse',
   're2js',
   'smol-toml',
   'yaml',

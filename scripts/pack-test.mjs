@@ -68,6 +68,17 @@ function testPackages() {
     equal(npx(['bridle', 'run', '-e', 'println("hello from the tarball")']), 'hello from the tarball')
   })
 
+  check('npx bridle init, and the test of what it writes', () => {
+    npx(['bridle', 'init', 'script', 'written'])
+    if (!npx(['bridle', 'test', 'written/tests']).includes('2 passed')) throw new Error('its test does not pass')
+  })
+
+  check('every package has a README and the licence', () => {
+    for (const name of layers) {
+      for (const file of ['README.md', 'LICENSE']) readFileSync(join(project, 'node_modules', '@bridle', name, file))
+    }
+  })
+
   const examples = readmeExamples()
   check('the README has a script and an embedding example', () => {
     for (const language of ['harn', 'js']) {

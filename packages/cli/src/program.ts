@@ -126,6 +126,13 @@ function peopleAndLimitFlags(command: Command): Command {
     .option('--deny-all', 'deny what nothing else approves')
 }
 
+/** Does the command again, without --watch, when something changes in the folders of `paths`. */
+async function watchScripts({ own, script }: Words, paths: readonly string[]): Promise<number> {
+  const { watchCommand } = await import('./watch.js')
+  const command = own.filter((word) => word !== '--watch')
+  return await watchCommand({ words: script.length === 0 ? command : [...command, '--', ...script], paths })
+}
+
 const SIMULATE_HELP = `
 Each seed is run once undisturbed, then once for each fault and entry of its journal: crash, the process dies in front of the entry and
 another one takes the run over; store, the entry cannot be written, and the run is recovered later. Time, chance and the order of answers
@@ -159,8 +166,13 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
+    .option('--watch', 'run it again whenever a script of its folder changes')
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
-    .action(async (file: string | undefined, options: RunFlags) => {
+    .action(async (file: string | undefined, options: RunFlags & { readonly watch?: boolean }) => {
+      if (options.watch === true) {
+        if (file === undefined || file === '-') throw new UsageError('--watch needs the file of a script')
+        return done(await watchScripts(words, [file]))
+      }
       const { runCommand } = await import('./commands/run.js')
       done(await runCommand(file, { ...options, scriptArguments, build }))
     })
@@ -337,7 +349,10 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--fail-fast', 'stop after the first failure')
     .option('-v, --verbose', 'show what passing tests print, too')
     .option('--json', 'print the report as JSON')
+    .option('--junit <file>', 'write the results as JUnit XML, too')
+    .option('--watch', 'test again whenever a script changes')
     .action(async (paths: string[], options: TestFlags) => {
+      if (options.watch === true) return done(await watchScripts(words, paths))
       const { testCommand } = await import('./commands/test.js')
       done(await testCommand(paths, options))
     })
@@ -382,6 +397,22 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { simulateCommand } = await import('./commands/simulate.js')
       done(await simulateCommand(file, { ...options, words }))
     })
+
+  add('init [kind] [folder]', 'write a small project that runs and has a test: script, agent or embed')
+    .option('--json', 'print what was written as JSON')
+    .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean }) => {
+      const { initCommand } = await import('./commands/init.js')
+      done(initCommand(kind, folder, options))
+    })
+
+  add('completions <shell>', 'print completions of this command for a shell: bash, zsh or fish').action(async (shell: string) => {
+    const { SHELLS, makeCompletions } = await import('./completions.js')
+    const known = SHELLS.find((each) => each === shell)
+    if (known === undefined) throw new UsageError(`completions ${shell}: the shells are ${SHELLS.join(', ')}`)
+    const { tell } = await import('./printable.js')
+    tell(makeCompletions(program, known))
+    done(0)
+  })
 
   add('builtins [name]', 'list the builtin functions, or show one')
     .option('--json', 'print them as JSON')

@@ -2,13 +2,15 @@
 // Exit 0 when all passed (also when there was none), 1 when one failed, 2 when a filter selects none.
 
 import { findClosest } from '@bridle/parser'
-import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
+import { writeWholeFile } from '@bridle/stdlib-tools/node'
+import { CommandError, EXIT_FAILURE, EXIT_INTERRUPTED, UsageError, readReason } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { makeCommandRuntime } from '../host.js'
 import { discoverTests } from '../testing/discover.js'
 import type { TestFile } from '../testing/discover.js'
+import { renderJunit } from '../testing/junit.js'
 import { runTests } from '../testing/runner.js'
 import type { TestResult } from '../testing/runner.js'
 import { toOneLine, toPrintable, tell, tellJson } from '../printable.js'
@@ -21,6 +23,9 @@ export interface TestFlags extends AuthorityFlags, SizeFlags {
   readonly failFast?: boolean
   readonly verbose?: boolean
   readonly json?: boolean
+  /** Where the results go in the form of JUnit. */
+  readonly junit?: string
+  readonly watch?: boolean
 }
 
 export async function testCommand(paths: readonly string[], flags: TestFlags): Promise<number> {
@@ -55,12 +60,21 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
       },
     })
     const ms = Math.round(performance.now() - startedAt)
+    if (flags.junit !== undefined) writeReport(flags.junit, renderJunit(results, ms))
     if (json) tellJson(makeDocument(results, ms))
     else process.stdout.write(renderSummary(results, ms))
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return results.every((result) => result.status === 'passed') ? 0 : EXIT_FAILURE
   } finally {
     process.off('SIGINT', onInterrupt)
+  }
+}
+
+function writeReport(path: string, text: string): void {
+  try {
+    writeWholeFile(path, text)
+  } catch (cause) {
+    throw new CommandError(`cannot write ${path}: ${readReason(cause)}`)
   }
 }
 

@@ -1,0 +1,152 @@
+// `bridle init`, `--watch`, `--junit` and `completions`, by the built command in processes of their own.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, URL } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
+
+let command: { readonly path: string; readonly folder: string }
+const packages = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'bridle-projects-'))
+let project = ''
+let projects = 0
+
+beforeAll(async () => {
+  command = await bundledCommand()
+})
+beforeEach(() => {
+  project = join(folder, `project ${projects++}`)
+  mkdirSync(project)
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  rmSync(command.folder, { recursive: true, force: true })
+})
+
+function runBridle(...words: string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command.path, ...words], { cwd: project, encoding: 'utf8' })
+  return { code: status, stdout, stderr }
+}
+
+describe('init', () => {
+  test.each(['script', 'agent'])('%s: it checks, is formatted, and its test passes', (kind) => {
+    expect(runBridle('init', kind)).toMatchObject({ code: 0, stdout: expect.stringContaining('npm test') })
+    expect(runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })
+    expect(runBridle('lint', '.')).toMatchObject({ code: 0 })
+    expect(runBridle('fmt', '--check', '.')).toMatchObject({ code: 0, stderr: '' })
+    expect(runBridle('test', 'tests')).toMatchObject({ code: 0, stdout: expect.stringMatching(/[1-9] passed, [1-9] total/) })
+    expect(JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))).toMatchObject({
+      scripts: { test: 'bridle test tests' },
+    })
+  })
+
+  test('script: it runs', () => {
+    runBridle('init', 'script')
+    expect(runBridle('run', 'main.harn')).toEqual({ code: 0, stdout: 'agent: 1\nscript: 1\ntool: 3\n', stderr: '' })
+  })
+
+  test('embed: it runs, and its test passes', () => {
+    runBridle('init', 'embed')
+    mkdirSync(join(project, 'node_modules', '@bridle'), { recursive: true })
+    const library = join(packages, 'stdlib-tools')
+    symlinkSync(library, join(project, 'node_modules', '@bridle', 'stdlib-tools'), 'junction')
+    symlinkSync(join(library, 'node_modules', 'zod'), join(project, 'node_modules', 'zod'), 'junction')
+    const runNode = (...words: string[]) => spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8' })
+    expect(runNode('main.js')).toMatchObject({ status: 0, stdout: '770\n' })
+    expect(runNode('--test')).toMatchObject({ status: 0 })
+  })
+
+  test('files that are there stay as they are', () => {
+    writeFileSync(join(project, 'main.harn'), 'println("mine")\n')
+    expect(runBridle('init', 'script')).toMatchObject({ code: 1, stderr: expect.stringContaining('main.harn is in') })
+    expect(readFileSync(join(project, 'main.harn'), 'utf8')).toBe('println("mine")\n')
+    expect(existsSync(join(project, 'package.json'))).toBe(false)
+  })
+
+  test.each([
+    [['init'], 'name what to write'],
+    [['init', 'scrpt'], 'did you mean script?'],
+  ])('%j is refused', (words, said) => {
+    expect(runBridle(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
+  })
+})
+
+describe('test --junit', () => {
+  test('passes and failures, with what was printed', () => {
+    writeFileSync(
+      join(project, 'a.harn'),
+      'pipeline test_right() {\n  println("<&> \\u{1b}")\n}\n\npipeline test_wrong() {\n  assert_eq(1, 2, "a \\"b\\"")\n}\n',
+    )
+    expect(runBridle('test', '--junit', 'out.xml', 'a.harn').code).toBe(1)
+    const report = readFileSync(join(project, 'out.xml'), 'utf8').replaceAll(/ time="[\d.]+"/g, '')
+    expect(report).toContain('<testsuites tests="2" failures="1" errors="0" name="bridle test">')
+    expect(report).toContain(
+      '<testcase name="test_right" classname="a.harn">\n      <system-out>&lt;&amp;&gt; \\u{1b}\n</system-out>',
+    )
+    expect(report).toMatch(/<testcase name="test_wrong" classname="a.harn">\n {6}<failure message="[^"]*&quot;b&quot;[^"]*">/)
+  })
+
+  test('a report that cannot be written is an error', () => {
+    writeFileSync(join(project, 'a.harn'), 'pipeline test_right() {\n  assert(true)\n}\n')
+    expect(runBridle('test', '--junit', 'none/out.xml', 'a.harn')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot write none/out.xml'),
+    })
+  })
+})
+
+describe('--watch', () => {
+  test('a changed script runs again, and a signal ends it all', async () => {
+    const script = join(project, 'main.harn')
+    writeFileSync(script, 'println("first")\n')
+    const child = spawn(process.execPath, [command.path, 'run', '--watch', script], { cwd: project, stdio: 'pipe' })
+    let output = ''
+    let complaints = ''
+    child.stderr.on('data', (chunk) => {
+      complaints += chunk
+      // The first run has ended; until then the file may not be watched yet.
+      if (complaints.includes('waiting for a change') && !output.includes('second')) writeFileSync(script, 'println("second")\n')
+    })
+    child.stdout.on('data', (chunk) => {
+      output += chunk
+      if (output.includes('second')) child.kill('SIGTERM')
+    })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect(output).toMatch(/^first\n(second\n)+$/)
+    expect(code).toBe(143)
+  })
+
+  test('a text that is no file cannot be watched', () => {
+    expect(runBridle('run', '--watch', '-e', 'println(1)')).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch') })
+    expect(runBridle('run', '--watch', 'none.harn')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.harn') })
+  })
+})
+
+describe('completions', () => {
+  test.each(['bash', 'zsh', 'fish'])('%s: every command is there', (shell) => {
+    const { code, stdout } = runBridle('completions', shell)
+    expect(code).toBe(0)
+    for (const word of ['run', 'check', 'conformance', 'simulate', 'lock']) expect(stdout).toContain(word)
+  })
+
+  test('another shell is refused', () => {
+    expect(runBridle('completions', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') })
+  })
+
+  const hasBash = spawnSync('bash', ['--version']).status === 0
+  test.skipIf(!hasBash).each([
+    ['bridle che', ['check']],
+    ['bridle tools de', ['describe']],
+    ['bridle run --dry', ['--dry-run']],
+    ['bridle conformance --mode sna', ['snapshot']],
+  ])('bash completes %j', (line, wanted) => {
+    writeFileSync(join(project, 'completions'), runBridle('completions', 'bash').stdout)
+    const words = line.split(' ').map((word) => `'${word}'`)
+    const text = `source ./completions; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _bridle; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout, stderr } = spawnSync('bash', ['-c', text], { cwd: project, encoding: 'utf8' })
+    expect({ found: stdout.trim().split('\n'), stderr }).toEqual({ found: wanted, stderr: '' })
+  })
+})
