@@ -54,7 +54,8 @@ function makeKindError(kind: string | undefined): UsageError {
 function makeName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
-    .replaceAll(/[^a-z0-9-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .split(/[^a-z0-9]/)
+    .filter((part) => part !== '')
+    .join('-')
   return name === '' ? 'agent-scripts' : name.slice(0, 100)
 }
