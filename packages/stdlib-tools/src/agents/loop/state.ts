@@ -4,7 +4,7 @@ import { display, failRuntime, harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
-import { describeFolderNameProblem, encodeFolderName, isAbsolutePath } from '../../library/files/lexical-path.js'
+import { isAbsolutePath } from '../../library/files/lexical-path.js'
 
 /** The folder of a session in which state.harn keeps who wrote what. */
 const META = '.agent_state_meta'
@@ -34,14 +34,6 @@ export const agentStateFamily: BuiltinFamily = {
   name: 'agent_state',
   modules: findHarnModule,
   primitives: [
-    definePrimitive(
-      '__folder_name_problem(name: string) -> string?',
-      'Why a name is that of no folder below another.',
-      (_ctx, name) => describeFolderNameProblem(name as string),
-    ),
-    definePrimitive('__folder_of_id(id: string) -> string', 'The name of the folder that an id has.', (_ctx, id) =>
-      encodeFolderName(id as string),
-    ),
     definePrimitive('__agent_state_key(key: any) -> string', 'A key as a plain relative path.', (_ctx, key) => keyOf(key)),
   ],
   builtins: [

@@ -1,8 +1,9 @@
-// Primitives of the modules that keep state in files (state-files.harn): data as JSON, and the state root as the run knows it.
+// Primitives of the modules that keep state in files (state-files.harn): data as JSON, and names of folders.
 
 import { HarnDict, builtin, display, parseJson, stringifyJson } from '@bridle/vm/families'
 import type { BuiltinDef } from '@bridle/vm/families'
-import { toJsonData, knownRoot, stringifyPretty } from './state-files.js'
+import { decodeFolderName, describeFolderNameProblem, encodeFolderName } from './lexical-path.js'
+import { toJsonData, stringifyPretty } from './state-files.js'
 
 export const statePrimitives: readonly BuiltinDef[] = [
   builtin(
@@ -21,19 +22,14 @@ export const statePrimitives: readonly BuiltinDef[] = [
     return parsed.ok ? HarnDict.of({ value: parsed.value }) : null
   }),
   builtin(
-    '__known_state_root() -> dict?',
-    { doc: 'The state root as it was found before: {base, root, program}.', effects: ['callback'] },
-    (ctx) => {
-      const { place } = ctx.state(knownRoot)
-      return place === null ? null : HarnDict.of({ ...place })
-    },
+    '__folder_name_problem(name: string) -> string?',
+    { doc: 'Why a name cannot be a folder below another one; nil when it can.' },
+    (_ctx, name) => describeFolderNameProblem(name as string),
   ),
-  builtin(
-    '__know_state_root(base: string, root: string, program: string) -> nil',
-    { doc: 'Remembers it for the run.', effects: ['callback'] },
-    (ctx, base, root, program) => {
-      ctx.state(knownRoot).place = { base: display(base!), root: display(root!), program: display(program!) }
-      return null
-    },
+  builtin('__folder_of_id(id: string) -> string', { doc: 'The name of the folder that an id has.' }, (_ctx, id) =>
+    encodeFolderName(id as string),
+  ),
+  builtin('__id_of_folder(name: string) -> string', { doc: 'The id that a folder is named for.' }, (_ctx, name) =>
+    decodeFolderName(name as string),
   ),
 ]

@@ -1,28 +1,11 @@
 // `project_fingerprint`: what kind of project lies in a directory, from file names and a few manifests.
-// Evidence is collected while walking; the conclusions at the end follow one order of preference per list.
+// project.harn walks and reads; the conclusions at the end follow one order of preference per list.
 
-import { HarnDict, HarnList, ask, display, failWith, runHere, lookup, parseJson, sortTexts } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
-import { getBaseName, isAbsolutePath, normalizePath, getParentPath } from '../files/lexical-path.js'
+import { HarnDict, HarnList, lookup, parseJson, sortTexts } from '@bridle/vm/families'
+import type { Context, Value } from '@bridle/vm/families'
+import { getBaseName } from '../files/lexical-path.js'
 import { readAnswerField, readTextField } from '../files/ask.js'
 import { parseTomlText } from '../formats/toml.js'
-import { readFileFacts, hasPath, readText } from '../files/state-files.js'
-
-export const VENDOR = new Set([
-  '.git',
-  '.hg',
-  '.next',
-  '.svn',
-  '.venv',
-  '__pycache__',
-  'build',
-  'coverage',
-  'dist',
-  'node_modules',
-  'target',
-  'venv',
-])
-const MAX_DEPTH = 4
 
 const RANKS = {
   languages: ['rust', 'typescript', 'python', 'go', 'swift', 'ruby'],
@@ -133,43 +116,21 @@ class Evidence {
   }
 }
 
-export interface Entry {
-  readonly path: string
-  readonly name: string
-  readonly isDir: boolean
-}
-
-/** The entries of one directory by name; nothing when it cannot be read. */
-export function* readEntries(path: string): Script<readonly Entry[]> {
-  const answer = yield* ask({ kind: 'fs.query', args: { op: 'walk', path, maxDepth: 1, followSymlinks: false } })
+/** The entries of one directory by name, from the answer of a walk; none when it could not be read. */
+export function listEntries(ctx: Context, answer: Value, isMark: (name: string) => boolean): HarnList {
   const entries = readAnswerField(answer, 'entries')
-  if (!(entries instanceof HarnList)) return []
-  yield* runHere((ctx) => ctx.charge(entries.length))
-  const found = new Map<string, Entry>()
+  if (!(entries instanceof HarnList)) return new HarnList([])
+  ctx.charge(entries.length)
+  const found = new Map<string, HarnDict>()
   for (const entry of entries.view()) {
     if (readAnswerField(entry, 'depth') !== 1) continue
-    const full = readTextField(entry, 'path')
-    found.set(getBaseName(full), { path: full, name: getBaseName(full), isDir: readAnswerField(entry, 'isDir') === true })
+    const path = readTextField(entry, 'path')
+    const name = getBaseName(path)
+    const isFolder = readAnswerField(entry, 'isDir') === true
+    const isManifest = !isFolder && Object.hasOwn(READERS, name)
+    found.set(name, HarnDict.of({ path, name, is_dir: isFolder, is_manifest: isManifest, is_mark: isMark(name) }))
   }
-  return sortTexts([...found.keys()]).map((name) => found.get(name)!)
-}
-
-/** The directory that a path argument means: relative ones start at the running source; a file means its directory. */
-export function* projectDirectory(path: Value, caller: string): Script<string> {
-  const given = path === null ? '.' : display(path)
-  const base = yield* runHere((ctx) => ctx.source.directory)
-  const absolute = normalizePath(isAbsolutePath(given) ? given : `${base}/${given}`)
-  const facts = yield* readFileFacts(absolute)
-  if (facts === null) return failWith(`${caller}: path does not exist: ${absolute}`)
-  return facts.isDir ? absolute : getParentPath(absolute)
-}
-
-/** `git` or `hg` of the directory or any above it. */
-export function* findVcs(root: string): Script<string | null> {
-  for (let folder = root; ; folder = getParentPath(folder)) {
-    for (const name of ['git', 'hg']) if (yield* hasPath(`${folder === '/' ? '' : folder}/.${name}`)) return name
-    if (folder === '/' || folder === '' || folder === getParentPath(folder)) return null
-  }
+  return new HarnList(sortTexts([...found.keys()]).map((name) => found.get(name)!))
 }
 
 function findDict(value: Value | undefined, ...path: readonly string[]): HarnDict {
@@ -336,20 +297,14 @@ function noteFolder(evidence: Evidence, name: string, relative: string): void {
   if (name === '.buildkite') evidence.add('ci', 'buildkite')
 }
 
-function* walk(evidence: Evidence, folder: string, prefix: string, depth: number): Script<null> {
-  const entries = yield* readEntries(folder)
-  for (const entry of entries) {
-    const relative = prefix + entry.name
-    if (entry.isDir) {
-      noteFolder(evidence, entry.name, relative)
-      if (depth < MAX_DEPTH && !VENDOR.has(entry.name)) yield* walk(evidence, entry.path, `${relative}/`, depth + 1)
-      continue
-    }
-    noteFile(evidence, entry.name, relative)
-    const reader = Object.hasOwn(READERS, entry.name) ? READERS[entry.name] : undefined
-    if (reader !== undefined) reader(evidence, (yield* readText(entry.path)) ?? '')
-  }
-  return null
+/** Notes an entry {name, relative, is_dir, text}. */
+function noteEntry(evidence: Evidence, entry: HarnDict): void {
+  const name = readTextField(entry, 'name')
+  const relative = readTextField(entry, 'relative')
+  if (entry.get('is_dir') === true) return noteFolder(evidence, name, relative)
+  noteFile(evidence, name, relative)
+  const text = entry.get('text')
+  if (typeof text === 'string') READERS[name]!(evidence, text)
 }
 
 /** What follows from what was found. */
@@ -388,10 +343,11 @@ function conclude(evidence: Evidence): void {
   }
 }
 
-export function* scanFingerprint(path: Value): Script {
-  const root = yield* projectDirectory(path, 'project.scan')
+/** The record of a project, without its version control. */
+export function describeProject(ctx: Context, entries: readonly HarnDict[]): HarnDict {
   const evidence = new Evidence()
-  yield* walk(evidence, root, '', 0)
+  ctx.charge(entries.length)
+  for (const entry of entries) noteEntry(evidence, entry)
   conclude(evidence)
   const languages = evidence.rankFound('languages')
   const ci = evidence.rankFound('ci')
@@ -404,7 +360,6 @@ export function* scanFingerprint(path: Value): Script {
     package_managers: new HarnList(evidence.rankFound('managers')),
     test_runner: findFirst('runners'),
     build_tool: findFirst('builds'),
-    vcs: yield* findVcs(root),
     ci: new HarnList(ci),
     has_tests: evidence.hasTests,
     has_ci: ci.length > 0,

@@ -1,13 +1,9 @@
 // Scans of directories for `std/project`: which catalogue entries a directory fits, how surely, and on
 // request what its manifests declare. A directory's own files decide; sources below it only strengthen the evidence.
 
-import { HarnDict, HarnFloat, HarnList, display, runHere, isInt, isTruthy, parseJson, sortTexts } from '@bridle/vm/families'
-import type { Script, Value } from '@bridle/vm/families'
-import { ignoreRules } from './ignore.js'
-import { readEntries, projectDirectory, parseTomlOrNil, findVcs } from './fingerprint.js'
-import type { Entry } from './fingerprint.js'
-import { normalizePath, makeRelativePath } from '../files/lexical-path.js'
-import { readText } from '../files/state-files.js'
+import { HarnDict, HarnFloat, HarnList, display, parseJson, sortTexts } from '@bridle/vm/families'
+import type { Context, Value } from '@bridle/vm/families'
+import { parseTomlOrNil } from './fingerprint.js'
 
 interface CatalogEntry {
   readonly id: string
@@ -119,7 +115,6 @@ const CATALOG: readonly CatalogEntry[] = [
   },
 ]
 
-const VENDOR = new Set(['.git', '.hg', '.svn', '.venv', '__pycache__', 'build', 'dist', 'node_modules', 'target', 'venv'])
 const ROOT_MARKS = new Set([...CATALOG.flatMap((entry) => [...entry.anchors, ...entry.lockfiles]), '.git', 'harn.toml'])
 const SURE = 0.5
 
@@ -141,53 +136,9 @@ export function encodeCatalog(): HarnList {
   )
 }
 
-export interface ScanOptions {
-  readonly config: boolean
-  /** Levels of directories to visit; null is no limit. */
-  readonly depth: number | null
-  readonly hidden: boolean
-  readonly vendor: boolean
-  readonly gitignore: boolean
-}
-
-export function scanOptions(given: Value, defaultDepth: number | null): ScanOptions {
-  const options = given instanceof HarnDict ? given : new HarnDict()
-  const tiers = options.get('tiers') ?? null
-  const depth = options.get('depth') ?? null
-  const readFlag = (name: string, fallback: boolean): boolean => (options.has(name) ? isTruthy(options.get(name)!) : fallback)
-  return {
-    config: tiers instanceof HarnList && tiers.view().includes('config'),
-    depth: isInt(depth) ? Math.max(0, Number(depth)) : defaultDepth,
-    hidden: readFlag('include_hidden', false),
-    vendor: readFlag('include_vendor', false),
-    gitignore: readFlag('respect_gitignore', true),
-  }
-}
-
-function isVisited(entry: Entry, options: ScanOptions): boolean {
-  return (
-    entry.isDir &&
-    (options.hidden || !entry.name.startsWith('.') || VENDOR.has(entry.name)) &&
-    (options.vendor || !VENDOR.has(entry.name))
-  )
-}
-
-/** Relative paths of the files below a directory, without nested projects. */
-function* listSources(folder: string, entries: readonly Entry[], options: ScanOptions): Script<string[]> {
-  const files: string[] = []
-  const pending: { readonly entries: readonly Entry[]; readonly depth: number }[] = [{ entries, depth: 0 }]
-  const limit = (options.depth ?? 3) + 2
-  while (pending.length > 0) {
-    const level = pending.pop()!
-    for (const entry of level.entries) {
-      if (!entry.isDir) files.push(makeRelativePath(entry.path, folder) ?? entry.name)
-      else if (level.depth < limit && isVisited(entry, options)) {
-        const below = yield* readEntries(entry.path)
-        if (!below.some((each) => ROOT_MARKS.has(each.name))) pending.push({ entries: below, depth: level.depth + 1 })
-      }
-    }
-  }
-  return files
+/** Whether an entry of that name shows that a project begins in its directory. */
+export function isRootMark(name: string): boolean {
+  return ROOT_MARKS.has(name)
 }
 
 interface Fit {
@@ -205,11 +156,18 @@ function measureFit(entry: CatalogEntry, names: ReadonlySet<string>, sources: re
   return { entry, score: hasSources ? Math.max(SURE, base) : base }
 }
 
-/** The scan record of one directory. */
-export function* scanDirectory(folder: string, options: ScanOptions): Script<HarnDict> {
-  const entries = yield* readEntries(folder)
-  const names = new Set(entries.map((entry) => entry.name))
-  const sources = yield* listSources(folder, entries, options)
+/**
+ * The scan record of one directory, without its path and version control. `texts`: the texts of its config files, when they are to be
+ * looked at.
+ */
+export function describeDirectory(
+  ctx: Context,
+  listed: readonly string[],
+  sources: readonly string[],
+  texts: HarnDict | null,
+): HarnDict {
+  ctx.charge(listed.length + sources.length)
+  const names = new Set(listed)
   const fits = CATALOG.map((entry) => measureFit(entry, names, sources)).filter((each) => each !== null)
   const scores = new Map<string, number>()
   for (const { entry, score } of fits) {
@@ -223,13 +181,11 @@ export function* scanDirectory(folder: string, options: ScanOptions): Script<Har
   const listPresent = (pick: (entry: CatalogEntry) => readonly string[]): HarnList =>
     new HarnList(sortTexts([...new Set(CATALOG.flatMap(pick))]).filter((name) => names.has(name)))
   const commands = sure.flatMap(({ entry }) => [...(entry.build === null ? [] : [entry.build]), entry.test])
-  const config = options.config ? yield* readConfig(folder, names) : NO_CONFIG
+  const config = texts === null ? NO_CONFIG : readConfig(ctx, texts)
   return HarnDict.of({
-    path: folder,
     languages: rankLabels((entry) => entry.languages),
     frameworks: rankLabels((entry) => entry.frameworks),
     build_systems: new HarnList(sortTexts([...new Set(sure.flatMap(({ entry }) => entry.builds))])),
-    vcs: yield* findVcs(folder),
     lockfiles: listPresent((entry) => entry.lockfiles),
     anchors: listPresent((entry) => entry.anchors),
     confidence: HarnDict.of(Object.fromEntries([...scores].map(([label, score]) => [label, new HarnFloat(score)]))),
@@ -261,14 +217,19 @@ function findText(value: Value, ...path: readonly string[]): string | null {
   return typeof at === 'string' && at !== '' ? at : null
 }
 
-function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config> {
-  const texts = new Map<string, string>()
-  const readme = [...names].find((name) => /^readme(?:\.\w+)?$/i.test(name)) ?? ''
-  for (const name of ['pyproject.toml', 'package.json', 'go.mod', 'Cargo.toml', 'Dockerfile', 'Makefile', readme]) {
-    if (names.has(name)) texts.set(name, (yield* readText(`${folder}/${name}`)) ?? '')
-  }
-  yield* runHere((ctx) => ctx.charge([...texts.values()].reduce((sum, text) => sum + (text.length >> 6), 0)))
-  const getText = (name: string): string => texts.get(name) ?? ''
+const CONFIG_FILES = ['pyproject.toml', 'package.json', 'go.mod', 'Cargo.toml', 'Dockerfile', 'Makefile']
+
+const isReadme = (name: string): boolean => /^readme(?:\.\w+)?$/i.test(name)
+
+/** The files of a directory that declare how it is built, in the order in which they are read. */
+export function listConfigFiles(names: readonly string[]): readonly string[] {
+  return [...CONFIG_FILES.filter((name) => names.includes(name)), ...names.filter(isReadme).slice(0, 1)]
+}
+
+function readConfig(ctx: Context, texts: HarnDict): Config {
+  ctx.charge([...texts.values()].reduce<number>((sum, text) => sum + (display(text).length >> 6), 0))
+  const getText = (name: string): string => display(texts.get(name) ?? '')
+  const readme = texts.keys().find(isReadme) ?? ''
   const manifest = parseJson(getText('package.json'))
   const node = manifest.ok ? manifest.value : null
   const python = parseTomlOrNil(getText('pyproject.toml'))
@@ -313,51 +274,4 @@ function listFences(text: string): string[] {
     if (open && language !== '') languages.push(language)
   }
   return languages
-}
-
-// -------------------------------------------------------------------------------------------------------------------- trees
-
-export interface Visit {
-  readonly folder: string
-  /** Relative to the root, `.` for the root. */
-  readonly key: string
-  readonly entries: readonly Entry[]
-}
-
-/** The root and the directories below it that a scan visits, parents first. */
-export function* visitTree(root: string, options: ScanOptions): Script<Visit[]> {
-  const ignore = options.gitignore ? ignoreRules((yield* readText(`${root}/.gitignore`)) ?? '') : (): boolean => false
-  const visits: Visit[] = []
-  const visit = function* (folder: string, key: string, depth: number): Script<null> {
-    const entries = yield* readEntries(folder)
-    visits.push({ folder, key, entries })
-    if (options.depth !== null && depth >= options.depth) return null
-    for (const entry of entries) {
-      const path = key === '.' ? entry.name : `${key}/${entry.name}`
-      if (isVisited(entry, options) && !ignore(path)) yield* visit(entry.path, path, depth + 1)
-    }
-    return null
-  }
-  yield* visit(root, '.', 0)
-  return visits
-}
-
-export function* scanTree(root: string, options: ScanOptions): Script<HarnDict> {
-  const result = new HarnDict()
-  const visits = yield* visitTree(root, options)
-  for (const { folder, key, entries } of visits) {
-    if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name))) result.set(key, yield* scanDirectory(folder, options))
-  }
-  return result
-}
-
-export function* scanRoot(path: Value): Script<string> {
-  return yield* projectDirectory(path, 'project.scan')
-}
-
-/** What a script calls a directory of a tree: its path as it was given, and what lies below. */
-export function formatDirectory(given: Value, key: string): string {
-  const start = given === null ? '.' : display(given)
-  const joined = normalizePath(key === '.' ? start : `${start}/${key}`)
-  return joined === '' ? '.' : joined
 }

@@ -6,7 +6,7 @@ import { formatUuid, makeTimeUuid } from '../codecs/uuid.js'
 import { WALL_CLOCK, toClockMs, clockState } from './time.js'
 
 /** Milliseconds since 1970. */
-export function* readWallMs(): Script<number> {
+function* readWallMs(): Script<number> {
   const mocked = yield* runHere((ctx) => ctx.state(clockState).wallMs)
   return mocked ?? toClockMs(yield* ask(WALL_CLOCK))
 }

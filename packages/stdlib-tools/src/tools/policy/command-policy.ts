@@ -1,37 +1,31 @@
-// Command policies: what `host_call("process.exec", …)` may start. Before a command runs, the preflight scans it,
-// matches deny patterns, asks for approval by refusing, and lets the policy's `pre` closure decide or rewrite; afterwards the
-// `post` closure may replace or annotate the result. A refused command is a result that says so, not an error.
+// Command policies: what `host_call("process.exec", …)` may start. Reading policies and what their closures answer is here, and what patterns
+// and risks say of a command; command-policy.harn is the preflight of a command, and what follows one that ran.
 //
 // Verdict of the preflight: {blocked: dict} or {params, context, decisions}.
 
 import { findInnermostScope, popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import {
-  Fault,
   HarnDict,
   HarnFloat,
   HarnList,
-  ask,
   builtin,
   bytesToHex,
   debugQuoted,
   display,
   failRuntime,
   family,
-  runHere,
   isCallable,
   isTruthy,
   toMillis,
-  makeScripts,
-  tryCallBack,
   typeName,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinFamily, Context, Control, Result, Script, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Control, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { matchesCommand, formatCommand, scanDict, scanOutput, scanRisk, makeScannedCommand } from './command-risk.js'
-import { makeTimeOrderedId, readWallMs } from '../../library/time/identity.js'
+import { findHarnModule } from '../../library/harn/modules.js'
+import { definePrimitive } from '../../library/harn/primitive.js'
 import { isAbsolutePath, normalizePath } from '../../library/files/lexical-path.js'
-import { formatIsoNow } from '../../library/time/dates.js'
 
 /** Texts that post closures had for the agent, in order; an agent loop takes them into its conversation. */
 const feedbackState = family<{ queued: Value[] }>('command_feedback', () => ({ queued: [] }))
@@ -176,6 +170,10 @@ interface Stop {
   readonly decision: Decision
 }
 
+function encodeStop({ status, decision }: Stop): HarnDict {
+  return HarnDict.of({ status, decision: encodeDecision(decision) })
+}
+
 /** Deny patterns and approvals, for the command as asked and again as rewritten. */
 function findStandingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, rewritten: boolean): Stop | null {
   const subject = rewritten ? 'rewritten command' : 'command'
@@ -200,8 +198,8 @@ function findStandingRefusal(policy: HarnDict, context: HarnDict, params: HarnDi
   }
 }
 
-/** What a pre closure decided: a stop, a rewrite of the params, or null for "go on". */
-function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonly rewrite: HarnDict } | null {
+/** What a pre closure decided: a stop, {rewrite} of the params, or null for "go on". */
+function readPreHook(answer: Value, labels: readonly string[]): HarnDict | null {
   if (answer === null || answer === 'allow') return null
   if (!(answer instanceof HarnDict)) {
     return failRuntime(`command policy pre-hook must return nil, 'allow', or a decision dict, got ${typeName(answer)}`)
@@ -214,10 +212,10 @@ function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonl
     }
     return null
   }
-  const stop = (status: Stop['status'], name: string, reason: string): Stop => ({
-    status,
-    decision: { action: name, reason, source: 'pre_hook', labels, display: answer.get('display') ?? null },
-  })
+  const stop = (status: Stop['status'], name: string, reason: string): HarnDict => {
+    const shown = answer.get('display') ?? null
+    return encodeStop({ status, decision: { action: name, reason, source: 'pre_hook', labels, display: shown } })
+  }
   // A denial of nil is one with the text `nil`, as in the reference.
   const denied = answer.has('deny') ? display(answer.get('deny')!) : null
   if (denied !== null) return stop('blocked', 'deny', denied)
@@ -236,132 +234,7 @@ function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonl
   if (!(rewrite instanceof HarnDict)) return failRuntime('command policy pre-hook rewrite must be a dict')
   const foreign = rewrite.keys().find((key) => !REWRITABLE.has(key))
   if (foreign !== undefined) return failRuntime(`command policy rewrite cannot modify field ${debugQuoted(foreign)}`)
-  return { rewrite }
-}
-
-/** Calls a closure of a policy; while it runs, commands are refused unless the policy allows them. */
-function* callHook(callee: Value, argument: HarnDict): Script {
-  yield* runHere((ctx) => (pushScope(ctx, 'command_hooks', true), null))
-  const answer = yield* tryCallBack(callee, argument)
-  yield* runHere((ctx) => (popScope(ctx, 'command_hooks'), null))
-  if (answer instanceof Fault) throw answer
-  return answer
-}
-
-function* judgeCommand(paramsValue: Value): Script {
-  const original = paramsValue as HarnDict
-  const { policy, inHook, ceiling } = yield* runHere((ctx) => ({
-    policy: findInnermostScope(ctx, 'commands') as HarnDict,
-    inHook: listScopes(ctx, 'command_hooks').length > 0,
-    ceiling: findInnermostScope(ctx, 'ceilings'),
-  }))
-  const root = display(yield* ask({ kind: 'process.info', args: { op: 'cwd' } }))
-  let params = original
-  let context = makeContext(policy, params, { root, ceiling })
-  const decisions: HarnDict[] = []
-  const refuse = function* (stop: Stop): Script {
-    decisions.push(encodeDecision(stop.decision))
-    return HarnDict.of({ blocked: yield* makeBlockedResult(stop, original, context, decisions) })
-  }
-  if (inHook && !isTruthy(policy.get('allow_recursive') ?? null)) {
-    const reason = 'command policy hooks cannot recursively call process.exec'
-    return yield* refuse({ status: 'blocked', decision: { action: 'deny', reason, source: 'recursion_guard' } })
-  }
-  const scan = scanRisk(makeScannedCommand(context))
-  if (scan.labels.length > 0) {
-    decisions.push(
-      encodeDecision({
-        action: 'classify',
-        reason: scan.rationale,
-        source: 'deterministic',
-        labels: scan.labels,
-        confidence: scan.confidence,
-      }),
-    )
-  }
-  const refused = findStandingRefusal(policy, context, params, false)
-  if (refused !== null) return yield* refuse(refused)
-  const pre = policy.get('pre') ?? null
-  if (pre !== null) {
-    const answer = readPreHook(yield* callHook(pre, context), scan.labels)
-    if (answer !== null && 'status' in answer) return yield* refuse(answer)
-    if (answer !== null) {
-      const reason = 'command request rewritten by pre-hook'
-      decisions.push(encodeDecision({ action: 'rewrite', reason, source: 'pre_hook', labels: scan.labels }))
-      params = params.copy()
-      for (const key of answer.rewrite.keys()) params.set(key, answer.rewrite.get(key)!)
-      context = makeContext(policy, params, { root, ceiling })
-      const again = findStandingRefusal(policy, context, params, true)
-      if (again !== null) return yield* refuse(again)
-    }
-  }
-  return HarnDict.of({ params, context, decisions: new HarnList(decisions) })
-}
-
-function* makeBlockedResult(
-  { status, decision }: Stop,
-  request: HarnDict,
-  context: HarnDict,
-  decisions: readonly Value[],
-): Script<HarnDict> {
-  const message = decision.reason
-  const at = formatIsoNow(yield* readWallMs())
-  const id = `cmd_blocked_policy_${yield* makeTimeOrderedId()}`
-  return HarnDict.of({
-    command_id: id,
-    status,
-    pid: null,
-    process_group_id: null,
-    handle_id: null,
-    started_at: at,
-    ended_at: at,
-    duration_ms: 0,
-    exit_code: -1,
-    signal: null,
-    timed_out: false,
-    stdout: '',
-    stderr: message,
-    combined: message,
-    exit_status: -1,
-    legacy_status: -1,
-    success: false,
-    error: 'permission_denied',
-    reason: message,
-    audit_id: `audit_${id}`,
-    request,
-    command_policy: HarnDict.of({ context, decisions: new HarnList([...decisions]) }),
-  })
-}
-
-function* judgeAfterwards(verdictValue: Value, given: Value): Script {
-  const verdict = verdictValue as HarnDict
-  const policy = yield* runHere((ctx) => findInnermostScope(ctx, 'commands'))
-  const decisions = [...(verdict.get('decisions') as HarnList).view()]
-  let context = verdict.get('context') as HarnDict
-  let result = given
-  let annotation: Value = null
-  const post = policy instanceof HarnDict ? (policy.get('post') ?? null) : null
-  if (post !== null) {
-    context = context.with('result', result).with('post_scan', scanResult(result))
-    const answer = yield* callHook(post, context)
-    if (answer !== null && !(answer instanceof HarnDict))
-      failRuntime(`command policy post-hook must return nil or a dict, got ${typeName(answer)}`)
-    if (answer instanceof HarnDict) {
-      if (answer.has('result')) result = answer.get('result')!
-      const feedback = answer.get('feedback') ?? null
-      if (feedback instanceof HarnDict) yield* runHere((ctx) => (ctx.state(feedbackState).queued.push(feedback), null))
-      if (answer.has('unsafe') || answer.has('annotations') || answer.has('audit')) {
-        annotation = answer
-        decisions.push(
-          encodeDecision({ action: 'annotate', reason: 'command result annotated by post-hook', source: 'post_hook' }),
-        )
-      }
-    }
-  }
-  if (!(result instanceof HarnDict)) return result
-  const report = HarnDict.of({ context, decisions: new HarnList(decisions) })
-  if (annotation !== null) report.set('annotation', annotation)
-  return result.with('command_policy', report)
+  return HarnDict.of({ rewrite })
 }
 
 function scanResult(result: Value): HarnDict {
@@ -372,23 +245,69 @@ function scanResult(result: Value): HarnDict {
   return scanOutput(readPart('stdout') + readPart('stderr'))
 }
 
-const machine = makeScripts('command.policy', {
-  preflight: (params) => judgeCommand(params ?? null),
-  afterwards: (verdict, result) => judgeAfterwards(verdict ?? null, result ?? null),
-})
+/** What command-policy.harn asks. */
+const primitives: readonly BuiltinDef[] = [
+  definePrimitive(
+    '__command_scope() -> dict',
+    'What is in force: {policy, ceiling, is_in_hook}; a hook of a policy may be running.',
+    (ctx) =>
+      HarnDict.of({
+        policy: findInnermostScope(ctx, 'commands'),
+        ceiling: findInnermostScope(ctx, 'ceilings'),
+        is_in_hook: listScopes(ctx, 'command_hooks').length > 0,
+      }),
+  ),
+  definePrimitive(
+    '__command_context(policy: dict, params: dict, root: string, ceiling: any) -> dict',
+    'What the closures of a policy see of a command.',
+    (_ctx, policy, params, root, ceiling) =>
+      makeContext(policy as HarnDict, params as HarnDict, { root: root as string, ceiling: ceiling ?? null }),
+  ),
+  definePrimitive('__scan_command(context: dict) -> dict', 'Risk labels of a command.', (_ctx, context) =>
+    scanDict(scanRisk(makeScannedCommand(context as HarnDict))),
+  ),
+  definePrimitive(
+    '__standing_refusal(policy: dict, context: dict, params: dict, is_rewritten: bool) -> dict?',
+    'What deny patterns and required approvals say of a command: {status, decision}; nil when nothing.',
+    (_ctx, policy, context, params, isRewritten) => {
+      const stop = findStandingRefusal(policy as HarnDict, context as HarnDict, params as HarnDict, isRewritten === true)
+      return stop === null ? null : encodeStop(stop)
+    },
+  ),
+  definePrimitive(
+    '__read_pre_hook(answer: any, labels: list<string>) -> dict?',
+    'What a pre closure decided: {status, decision}, {rewrite}, or nil to go on.',
+    (_ctx, answer, labels) => readPreHook(answer ?? null, (labels as HarnList).view() as readonly string[]),
+  ),
+  definePrimitive('__begin_command_hook() -> nil', 'A closure of a policy runs from now on.', (ctx) => {
+    pushScope(ctx, 'command_hooks', true)
+    return null
+  }),
+  definePrimitive('__end_command_hook() -> nil', 'The closure of a policy has ended.', (ctx) => {
+    popScope(ctx, 'command_hooks')
+    return null
+  }),
+  definePrimitive('__queue_command_feedback(feedback: dict) -> nil', 'Keeps a text for the agent.', (ctx, feedback) => {
+    ctx.state(feedbackState).queued.push(feedback!)
+    return null
+  }),
+]
+
+const JUDGE: LibraryCall = { module: 'tools/policy/command-policy', function: 'judge', output: 'drop' }
+const REVIEW: LibraryCall = { module: 'tools/policy/command-policy', function: 'review', output: 'drop' }
 
 export function hasCommandPolicy(ctx: Context): boolean {
   return listScopes(ctx, 'commands').length > 0
 }
 
-/** Goes on as the preflight of a command; the frame's result is the verdict. */
+/** Goes on as the preflight of a command; its result is the verdict. */
 export function startPreflight(ctx: Context, params: HarnDict): Control {
-  return machine.start(ctx, 'preflight', params) as Control
+  return ctx.library(JUDGE, [params])
 }
 
-/** Goes on as what follows a command that ran; the frame's result is what the caller gets. */
+/** Goes on as what follows a command that ran; its result is what the caller gets. */
 export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value): Control {
-  return machine.start(ctx, 'afterwards', verdict, result) as Control
+  return ctx.library(REVIEW, [verdict, result])
 }
 
 // ------------------------------------------------------------------------------------------------------------- builtins
@@ -405,7 +324,8 @@ function pushPolicy(ctx: Context, policy: Value): Result {
 
 export const commandPolicyFamily: BuiltinFamily = {
   name: 'command-policy',
-  frames: [machine.frame],
+  modules: findHarnModule,
+  primitives,
   builtins: [
     builtin('command_policy(config: dict) -> dict', { doc: 'A command policy with its defaults filled in.' }, (ctx, config) => {
       if (ctx.argc === 0) return ctx.runtime('command_policy: config dict is required')
