@@ -50,18 +50,6 @@ export { randomFamily } from './builtins/random.js'
 export { createRegistry } from './builtins/registry.js'
 export { describeFault } from './builtins/library.js'
 export type { BuiltinFamily, LaterFamilies, LibrarySource, ModuleTexts } from './builtins/registry.js'
-export {
-  ask,
-  callBack,
-  callLibrary,
-  runHere,
-  payInSlice,
-  parkUntil,
-  makeScripts,
-  tryAsk,
-  tryCallBack,
-} from './builtins/scripted.js'
-export type { Script } from './builtins/scripted.js'
 export { sharedFamily } from './builtins/shared.js'
 export { collectSignatures } from './builtins/signatures.js'
 export { bytesToHex, debugQuoted, formatJsonFloat, stringifySorted, toUtf8 } from './builtins/sorted-json.js'

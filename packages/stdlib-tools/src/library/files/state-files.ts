@@ -1,29 +1,7 @@
-// Values as data, and operations on files for scripted builtins. state-files.harn has them for internal modules.
+// Values as data that outlives a run. state-files.harn has the operations on files.
 
-import { HarnDict, HarnFloat, HarnList, ask, display, failWith, stringifyJson } from '@bridle/vm/families'
-import type { EffectArgs, Script, Value } from '@bridle/vm/families'
-import { findRefusal } from './ask.js'
-import { getParentPath } from './lexical-path.js'
-
-export function* readEnvironment(name: string): Script<string | null> {
-  const value = yield* ask({ kind: 'process.info', args: { op: 'env', name }, own: true })
-  return value === null ? null : display(value)
-}
-
-/** Whoever was killed in the middle of a line loses that line, and not the next one. */
-export function* appendLine(path: string, line: string, label: string): Script<null> {
-  yield* makeDirectory(getParentPath(path), label)
-  return yield* change({ op: 'append', path, data: `${line}\n`, ownLine: true }, label, path)
-}
-
-function* makeDirectory(path: string, label: string): Script<null> {
-  return path === '' ? null : yield* change({ op: 'mkdir', path }, label, path)
-}
-
-function* change(args: EffectArgs['fs.write'], label: string, path: string): Script<null> {
-  const refused = findRefusal(yield* ask({ kind: 'fs.write', args }))
-  return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
-}
+import { HarnDict, HarnFloat, HarnList, stringifyJson } from '@bridle/vm/families'
+import type { Value } from '@bridle/vm/families'
 
 /** Nesting beyond this is no data that a script meant to keep. */
 const MAX_DEPTH = 2000

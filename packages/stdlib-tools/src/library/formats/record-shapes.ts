@@ -91,7 +91,7 @@ function readShape(value: Value, name: string, shape: RecordShape, path: string)
   return result
 }
 
-/** The payload as a record of this shape. For scripted builtins: a misfit ends the script with a runtime error. */
+/** The payload as a record of this shape. For primitives: a misfit is raised as a runtime error. */
 export function readRecord(payload: Value, caller: string, name: string, shape: RecordShape): HarnDict {
   try {
     return readShape(payload, name, shape, '')

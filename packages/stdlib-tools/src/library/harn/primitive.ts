@@ -1,4 +1,4 @@
-// Primitives of the internal modules that TypeScript shares with scripted builtins: what their parts raise is raised by the primitive.
+// Primitives of the internal modules whose parts raise by thrown Faults (vm: builtins/fail.ts).
 
 import { Fault, builtin } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Result, Value } from '@bridle/vm/families'
