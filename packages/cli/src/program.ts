@@ -15,6 +15,7 @@ import type { CheckFlags } from './commands/check.js'
 import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
 import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
+import type { PrimerFlags } from './commands/primer.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
@@ -403,6 +404,18 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean }) => {
       const { initCommand } = await import('./commands/init.js')
       done(initCommand(kind, folder, options))
+    })
+
+  add('primer', 'print what a model has to know to write a script: the language in 1,200 tokens, and the tools')
+    .option('--tools <file>', 'declarations of the tools of the host, as `bridle tools types --json` prints them')
+    .addOption(
+      new Option('--budget <n>', 'tokens that the lines of the tools may take; 2000 by default').argParser(
+        makeWholeNumberParser('tokens', 0),
+      ),
+    )
+    .action(async (options: PrimerFlags) => {
+      const { primerCommand } = await import('./commands/primer.js')
+      done(primerCommand(options))
     })
 
   add('completions <shell>', 'print completions of this command for a shell: bash, zsh or fish').action(async (shell: string) => {

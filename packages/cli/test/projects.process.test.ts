@@ -1,4 +1,4 @@
-// `bridle init`, `--watch`, `--junit` and `completions`, by the built command in processes of their own.
+// `bridle init`, `--watch`, `--junit`, `primer` and `completions`, by the built command in processes of their own.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -122,6 +122,18 @@ describe('--watch', () => {
   test('a text that is no file cannot be watched', () => {
     expect(runBridle('run', '--watch', '-e', 'println(1)')).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch') })
     expect(runBridle('run', '--watch', 'none.harn')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.harn') })
+  })
+})
+
+describe('primer', () => {
+  test('the language, and tools of a file', () => {
+    expect(runBridle('primer')).toMatchObject({ code: 0, stdout: expect.stringContaining('# Scripts in Harn') })
+    writeFileSync(
+      join(project, 'tools.json'),
+      '[{"name": "shop.price", "parameters": {"type": "object", "properties": {"article": {"type": "string"}}}}]',
+    )
+    expect(runBridle('primer', '--tools', 'tools.json').stdout).toContain('shop.price({article?: string})')
+    expect(runBridle('primer', '--tools', 'none.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.json') })
   })
 })
 

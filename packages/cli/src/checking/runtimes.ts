@@ -6,17 +6,17 @@ import { ToolTypes } from '@bridle/compiler'
 import { DefinitionError, declareTools, readToolDeclarations, toolsOfDeclarations } from '@bridle/stdlib-tools'
 import type { Runtime, ToolDeclaration } from '@bridle/stdlib-tools'
 import type { Config } from '../config.js'
-import { CommandError, readReason } from '../errors.js'
+import { CommandError, makeUnreadableError } from '../errors.js'
 import { makeCommandRuntime } from '../host.js'
 
-/** Raises CommandError. */
+/** Raises CommandError for what is no declaration, UsageError for a file that cannot be read. */
 export function readToolsFile(path: string): readonly ToolDeclaration[] {
   try {
     return readToolDeclarations(JSON.parse(readFileSync(path, 'utf8')))
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new CommandError(`${path} is no JSON: ${cause.message}`)
     if (cause instanceof DefinitionError) throw new CommandError(`${path}: ${cause.message}`)
-    throw new CommandError(`cannot read ${path}: ${readReason(cause)}`)
+    throw makeUnreadableError(path, cause)
   }
 }
 

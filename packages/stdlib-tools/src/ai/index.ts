@@ -7,6 +7,10 @@ import { invoke, limitOutcome, getValue } from '../tools/host-tools/invoke.js'
 import type { FindTool } from '../tools/host-tools/invoke.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/host-tools/schema.js'
 
+export { primer } from './primer.js'
+export type { PrimerOptions } from './primer.js'
+export { estimateTokens } from './token-estimate.js'
+
 /** A tool as `tool({ … })` of the AI SDK makes it. */
 export interface AiSdkTool {
   readonly description?: string | undefined
