@@ -10,6 +10,8 @@ export interface Contents {
   readonly calls: ReadonlySet<string>
   /** Names of declarations, variables and parameters, of code in `${…}` none. */
   readonly declared: ReadonlySet<string>
+  /** Names of the types that are declared, those in functions among them. */
+  readonly types: ReadonlySet<string>
   /** Names of attributes of declarations. */
   readonly attributes: ReadonlySet<string>
   /** Whether the emitter takes all of it (emit/certain.ts). */
@@ -33,6 +35,7 @@ function collect(program: Program): Contents {
   const kinds = new Set<Node['kind']>()
   const calls = new Set<string>()
   const declared = new Set<string>()
+  const types = new Set<string>()
   const attributes = new Set<string>()
   const declare = (name: Name): void => void declared.add(name.text)
   let isSureToEmit = true
@@ -52,6 +55,7 @@ function collect(program: Program): Contents {
     if (node.kind === 'Call') calls.add(node.callee.text)
     else {
       if ((place & IN_TEXT) === 0) forEachDeclared(node, declare)
+      if (node.kind === 'EnumDecl' || node.kind === 'StructDecl' || node.kind === 'TypeDecl') types.add(node.name.text)
       for (const { name } of readAttributes(node)) attributes.add(name.text)
     }
     if (isSureToEmit && mayFail(node, Math.floor(place / DEEPER), inLoop)) isSureToEmit = false
@@ -60,7 +64,7 @@ function collect(program: Program): Contents {
     body = readLoopBody(node)
     forEachChild(node, wait)
   }
-  return { kinds, calls, declared, attributes, isSureToEmit: isSureToEmit && attributes.size === 0 }
+  return { kinds, calls, declared, types, attributes, isSureToEmit: isSureToEmit && attributes.size === 0 }
 }
 
 function forEachDeclared(node: Node, declare: (name: Name) => void): void {

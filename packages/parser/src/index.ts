@@ -32,7 +32,7 @@ export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'
 export { docBlock, fitsBlock } from './format/comments.js'
 export { dedent, docText, escape, plainDecimal, readDuration, readInt, writeFloat } from './literals.js'
 export { isKeyword, KEYWORDS, TOKEN } from './tokens.js'
-export { findClosest, editDistance, suggest, SuggestionBudget } from './diagnostics/suggest.js'
+export { findClosest, editDistance, leastEdits, suggest, SuggestionBudget } from './diagnostics/suggest.js'
 export {
   diagnosticToJson,
   type JsonDiagnostic,

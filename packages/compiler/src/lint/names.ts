@@ -127,11 +127,12 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
       for (const name of found.exports) known.add(name)
     }
   }
-  const candidates = [...[...options.signatures.keys()].filter((name) => !name.includes('.')), ...[...known].sort()]
+  let candidates: readonly string[] | null = null
   const suggestions = new SuggestionBudget()
   for (const { name, span } of names.calls) {
     const { text } = name
     if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
+    candidates ??= [...[...options.signatures.keys()].filter((each) => !each.includes('.')), ...[...known].sort()]
     const suggestion = MISSING_BUILTINS.has(text) ? null : closest(text, candidates, suggestions)
     context.report('L057', span, { name: text, suggestion })
   }

@@ -7,6 +7,7 @@
 
 import { SuggestionBudget } from '@bridle/parser'
 import type { Declaration, Diagnostic, Program, SourceFile, Span, Stmt } from '@bridle/parser'
+import { callsAny, listContents } from '../contents.js'
 import { deprecations } from './attributes.js'
 import { BUILTINS, type BuiltinSignatures } from './builtins.js'
 import { checkExpression } from './check-expressions.js'
@@ -282,7 +283,7 @@ function registerCallables(items: readonly Stmt[], root: Scope, signature: Check
 
 /** One warning for each call in the file; checking the call warns again, as the language does. */
 function warnDeprecatedCalls(program: Program, context: CheckContext): void {
-  if (context.deprecated.size === 0) return
+  if (context.deprecated.size === 0 || !callsAny(listContents(program), context.deprecated.keys())) return
   for (const node of nodesWithin(program, (kind) => kind !== 'Interpolation')) {
     if (isCall(node)) warnDeprecated(node, context)
   }

@@ -148,18 +148,10 @@ export class Scope {
     return null
   }
 
-  define(name: string, type: Known, more: Partial<Variable> = {}): void {
+  define(name: string, type: Known, more: Partial<Variable> | null = null): void {
     if (name === '_') return
-    this.put(name, {
-      type,
-      declared: type,
-      narrowed: false,
-      nilWidenable: false,
-      schema: null,
-      source: null,
-      ruledOut: [],
-      ...more,
-    })
+    const plain = { type, declared: type, narrowed: false, nilWidenable: false, schema: null, source: null, ruledOut: NOTHING }
+    this.put(name, more === null ? plain : { ...plain, ...more })
   }
 
   put(name: string, variable: Variable): void {
@@ -354,3 +346,4 @@ export class Scope {
 
 const NO_VARIABLES: ReadonlyMap<string, Variable> = new Map()
 const NO_NAMES: ReadonlySet<string> = new Set()
+const NOTHING: readonly string[] = []

@@ -11,17 +11,23 @@ const LONGEST_NAME = 256
 
 const encoder = new TextEncoder()
 
+/** Length in UTF-8. */
+function byteLength(text: string): number {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return encoder.encode(text).length
+  return text.length
+}
+
 /** The first of the closest candidates within two edits; a candidate equal to `name` is none. */
 export function closest(name: string, candidates: Iterable<string>, budget: SuggestionBudget): string | null {
   if (budget.isSpent || name.length > LONGEST_NAME) return null
-  const size = encoder.encode(name).length
+  const size = byteLength(name)
   let best: string | null = null
   let bestDistance = MAX_DISTANCE + 1
   for (const candidate of candidates) {
     if (--budget.left <= 0) break
     // A string is at most three times as long in UTF-8 as in UTF-16, so most candidates need no encoding.
     if (candidate === name || candidate.length > size + MAX_DISTANCE || candidate.length * 3 < size - MAX_DISTANCE) continue
-    if (Math.abs(encoder.encode(candidate).length - size) > MAX_DISTANCE) continue
+    if (Math.abs(byteLength(candidate) - size) > MAX_DISTANCE) continue
     const distance = editDistance(name, candidate, MAX_DISTANCE)
     if (distance < bestDistance) {
       best = candidate

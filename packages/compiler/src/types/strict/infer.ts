@@ -32,6 +32,7 @@ import type { Decl, Names } from './names.js'
 import { type ExactSignature, findBuiltin, findMethod } from './signatures.js'
 import type { StrictWorld } from './world.js'
 
+const DURATION = makeNamed('duration')
 const NUMBER = makeUnion([INT, FLOAT])
 const MAX_DEPTH = 200
 /** Expressions that are looked at in one file; behind it nothing is known. */
@@ -63,6 +64,8 @@ export class Types {
   }
 
   infer(expr: Expr): Known {
+    const plain = this.depth > MAX_DEPTH ? null : literalType(expr)
+    if (plain !== null) return plain
     const known = this.known.get(expr)
     if (known !== undefined) return known
     if (this.depth > MAX_DEPTH || --this.stepsLeft < 0) return null
@@ -188,23 +191,6 @@ export class Types {
 
   private inferNew(expr: Expr): Known {
     switch (expr.kind) {
-      case 'Int':
-        return INT
-      case 'Float':
-        return FLOAT
-      case 'Bool':
-        return BOOL
-      case 'Nil':
-        return NIL
-      case 'String':
-      case 'Interpolation':
-        return STRING
-      case 'Duration':
-        return makeNamed('duration')
-      case 'Range':
-        return RANGE
-      case 'Closure':
-        return CLOSURE
       case 'Identifier': {
         const decl = this.target(expr)
         if (decl !== undefined) return this.declType(decl)
@@ -399,6 +385,31 @@ export class Types {
       : this.union([...body.returned.map((value) => this.infer(value)), ...(body.mayGiveNil ? [NIL] : [])])
     this.results.set(decl, found)
     return found
+  }
+}
+
+/** Of what says it by its kind. */
+function literalType(expr: Expr): Known {
+  switch (expr.kind) {
+    case 'Int':
+      return INT
+    case 'Float':
+      return FLOAT
+    case 'Bool':
+      return BOOL
+    case 'Nil':
+      return NIL
+    case 'String':
+    case 'Interpolation':
+      return STRING
+    case 'Duration':
+      return DURATION
+    case 'Range':
+      return RANGE
+    case 'Closure':
+      return CLOSURE
+    default:
+      return null
   }
 }
 

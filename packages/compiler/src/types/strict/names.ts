@@ -19,9 +19,9 @@ import {
   type TypeExpr,
   type TypeParam,
 } from '@bridle/parser'
+import { listContents } from '../../contents.js'
 import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
-import { type AnyNode, nodesWithin } from '../walk.js'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
 
@@ -67,8 +67,6 @@ export interface Decl {
 export interface Names {
   /** What identifiers and callees mean. Names of the language and of imports have no entry. */
   readonly targets: ReadonlyMap<object, Decl>
-  /** Expressions that stand as statements, whose value nobody takes. */
-  readonly statements: ReadonlySet<Expr>
 }
 
 /** A body that has copies of the variables around it. */
@@ -126,14 +124,12 @@ const BUILTIN_TYPES: ReadonlySet<string> = new Set([
 class Resolver {
   private readonly world: StrictWorld
   private readonly targets = new Map<object, Decl>()
-  private readonly statements = new Set<Expr>()
   private readonly namespaces = new Set<string>()
   private readonly hasParents: boolean
   private scope = new Lexical(null, 0)
   private readonly bodies: Body[] = []
   private readonly isScript: boolean
   private inCondition = 0
-  private nestedTypes: Set<string> | null = null
 
   constructor(world: StrictWorld) {
     this.world = world
@@ -153,7 +149,7 @@ class Resolver {
     this.hoist(items)
     // What runs at once comes first, so that functions know every variable of the file.
     for (const item of items) this.stmt(item)
-    return { targets: this.targets, statements: this.statements }
+    return { targets: this.targets }
   }
 
   // ---- imports ------------------------------------------------------------------------------------------------------
@@ -326,13 +322,7 @@ class Resolver {
 
   /** Types that are declared in a function are known in the whole file once that has run. */
   private isNestedType(name: string): boolean {
-    if (this.nestedTypes === null) {
-      this.nestedTypes = new Set()
-      for (const node of nodesWithin(this.world.program, () => true)) {
-        if (isNamedType(node)) this.nestedTypes.add(node.name.text)
-      }
-    }
-    return this.nestedTypes.has(name)
+    return listContents(this.world.program).types.has(name)
   }
 
   private mention(node: object, name: string, span: Span, isCall: boolean): void {
@@ -435,7 +425,6 @@ class Resolver {
   private stmt(stmt: Stmt): void {
     switch (stmt.kind) {
       case 'ExprStmt':
-        this.statements.add(stmt.value)
         this.expr(stmt.value)
         return
       case 'Let':
@@ -872,10 +861,6 @@ class Resolver {
       replaceWord(variant.span, suggestion),
     )
   }
-}
-
-function isNamedType(node: AnyNode): node is AnyNode & { readonly name: Name } {
-  return node.kind === 'EnumDecl' || node.kind === 'StructDecl' || node.kind === 'TypeDecl'
 }
 
 function nothing(): void {}

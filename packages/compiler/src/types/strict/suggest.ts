@@ -1,6 +1,7 @@
 // The did-you-mean of strict findings. A wrong proposal costs more than none: the limits are narrow, transposed letters are one edit,
 // and spellings that differ in case, underscores or the order of their words alone are the same name.
 
+import { leastEdits } from '@bridle/parser'
 import type { SuggestionBudget } from '@bridle/parser'
 
 const LONGEST_NAME = 64
@@ -14,13 +15,12 @@ export interface Candidate {
 /** The name that was most likely meant; null when none is near or two are equally near. */
 export function suggestName(name: string, candidates: Iterable<Candidate>, budget: SuggestionBudget): string | null {
   if (budget.isSpent || name.length > LONGEST_NAME) return null
-  const spelling = normalize(name)
-  const words = sortWords(name)
+  const spelling = readSpelling(name)
   let best: { readonly name: string; readonly cost: number } | null = null
   let isTied = false
   for (const candidate of candidates) {
     if (candidate.name === name || candidate.name === '_' || candidate.name.startsWith('__')) continue
-    const cost = measure(name, spelling, words, candidate, budget)
+    const cost = measure(name, spelling, candidate, budget)
     if (cost === null) continue
     if (best === null || cost < best.cost) {
       best = { name: candidate.name, cost }
@@ -31,20 +31,16 @@ export function suggestName(name: string, candidates: Iterable<Candidate>, budge
   return isTied ? null : (best?.name ?? null)
 }
 
-function measure(
-  name: string,
-  spelling: string,
-  words: string | null,
-  candidate: Candidate,
-  budget: SuggestionBudget,
-): number | null {
+function measure(name: string, { plain, words }: Spelling, candidate: Candidate, budget: SuggestionBudget): number | null {
   const limit = maxEdits(Math.min(name.length, candidate.name.length), candidate.distance)
   const gap = Math.abs(candidate.name.length - name.length)
   if (gap > 3 && words === null) return null
-  if (normalize(candidate.name) === spelling) return 0.1 + candidate.distance / 100
-  if (words !== null && sortWords(candidate.name) === words) return 0.2 + candidate.distance / 100
+  const other = readSpelling(candidate.name)
+  if (other.plain === plain) return 0.1 + candidate.distance / 100
+  if (words !== null && other.words === words) return 0.2 + candidate.distance / 100
   if (gap > limit || limit === 0) return null
   if (--budget.left <= 0) return null
+  if (leastEdits(name, candidate.name) > limit) return null
   const edits = countEdits(name, candidate.name, limit)
   return edits > limit ? null : edits + candidate.distance / 2
 }
@@ -55,6 +51,25 @@ function maxEdits(length: number, distance: 0 | 1): number {
   if (length <= 4) return distance === 0 ? 1 : length < 4 ? 0 : 1
   if (length <= 7) return distance === 0 ? 2 : 1
   return distance === 0 ? 3 : 2
+}
+
+interface Spelling {
+  /** Without case and underscores. */
+  readonly plain: string
+  readonly words: string | null
+}
+
+const MOST_SPELLINGS = 20_000
+const spellings = new Map<string, Spelling>()
+
+/** Kept, because each unknown name is held against all names of the language. */
+function readSpelling(name: string): Spelling {
+  let found = spellings.get(name)
+  if (found === undefined) {
+    if (spellings.size >= MOST_SPELLINGS) spellings.clear()
+    spellings.set(name, (found = { plain: normalize(name), words: sortWords(name) }))
+  }
+  return found
 }
 
 function normalize(name: string): string {

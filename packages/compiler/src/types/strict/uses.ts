@@ -789,13 +789,14 @@ class Uses {
   private checkArguments(name: string, signature: ExactSignature, args: readonly Argument[], span: Span): void {
     const required = Math.max(signature.required, Object.hasOwn(NEEDED, name) ? NEEDED[name]! : 0)
     this.checkCount(name, { required, most: signature.most }, args, span)
-    for (const [at, { spread, value }] of args.entries()) {
+    for (let at = 0; at < args.length; at++) {
+      const { spread, value } = args[at]!
       const param = signature.params[at]
       if (spread || param === undefined || param.rest) return
       const wanted = param.type === null ? null : this.kinds(param.type)
-      const given = this.types.infer(value)
+      const given = wanted === null ? null : this.types.infer(value)
       const actual = this.kinds(given)
-      if (param.type === null || wanted === null || given === null || actual === null) continue
+      if (param.type === null || wanted === null || given === null || actual === null || !isDisjoint(wanted, actual)) continue
       const isText = wanted.size === 1 && TEXT_PARAMS.has(param.name) && !name.includes('.')
       if (actual.has('nil') || !isDisjoint(widen(wanted, isText), actual)) continue
       this.world.report('T083', value.span, { name, param: param.name, expected: show(param.type), actual: describe(given) })
