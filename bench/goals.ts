@@ -117,6 +117,16 @@ const GOALS: readonly Goal[] = [
     values: readFigure('exceptions', 'through ten frames, base tier, ns'),
   },
   {
+    what: '`bridle check` of 10,000 lines, ms',
+    bound: 1000,
+    values: readFigure('checking', '`bridle check` as a process, ms'),
+  },
+  {
+    what: 'findings of the language server after an edit of 2,000 lines, ms',
+    bound: 50,
+    values: readFigure('checking', 'findings of the language server after an edit of 2,000 lines, ms'),
+  },
+  {
     what: 'machine for a compiled program, run of ten lines, µs',
     bound: 30,
     stretch: 10,

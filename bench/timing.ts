@@ -1,5 +1,6 @@
 // How one piece of work is timed in this process: the first run apart, then repeated runs, of which the median counts.
 
+import { spawnSync } from 'node:child_process'
 import { median } from './stats.js'
 
 export interface Timing {
@@ -19,6 +20,24 @@ export function milliseconds(work: () => void): number {
   work()
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1000
+}
+
+/** Runs the words behind it and then says on standard error what processor time they took; a process is not told that of its children. */
+export const SHELL = { command: 'sh', words: ['-c', '"$@"; code=$?; times >&2; exit $code', 'sh'] } as const
+
+/** What SHELL has said last, in milliseconds. */
+export function readTimes(text: string): number {
+  const found = [...text.matchAll(/(\d+)m([\d.]+)s (\d+)m([\d.]+)s/g)].at(-1)
+  if (found === undefined) throw new Error(`bench: the shell said no times:\n${text}`)
+  const [, minutes, seconds, systemMinutes, systemSeconds] = found.map(Number)
+  return (minutes! * 60 + seconds! + systemMinutes! * 60 + systemSeconds!) * 1000
+}
+
+/** Processor time of a process, in milliseconds, on all its threads. */
+export function childTime(command: string, words: readonly string[], cwd: string): number {
+  const { status, stdout, stderr } = spawnSync(SHELL.command, [...SHELL.words, command, ...words], { cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${words.join(' ')} failed:\n${stdout}${stderr}`)
+  return readTimes(stderr)
 }
 
 export function measureTiming(work: () => void): Timing {

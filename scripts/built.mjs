@@ -44,6 +44,7 @@ function buildInputs() {
       'tsconfig.json',
       'tsconfig.base.json',
       'scripts/bundle.mjs',
+      'scripts/code-cache.harn',
       'scripts/generate-library.ts',
       'scripts/bundle-packages.mjs',
       'scripts/core-bundle.mjs',

@@ -25,7 +25,7 @@ import { openEditorStreams } from './streams.js'
 /** JSON-RPC: the request cannot be carried out, with a reason for the person (LSP, `RequestFailed`). */
 const REQUEST_FAILED = -32_803
 
-/** Changes that come within this time are looked at once, in milliseconds. */
+/** A change is looked at when it comes; those that come within this time behind it are looked at together, in milliseconds. */
 const PAUSE_MS = 30
 
 interface Open {
@@ -57,6 +57,8 @@ class LanguageServer {
   private readonly connection: Connection
   private readonly open = new Map<string, Open>()
   private readonly waiting = new Map<string, NodeJS.Timeout>()
+  /** When findings were sent last, by `performance.now()`. */
+  private publishedAt = -PAUSE_MS
   private hasStopped = false
   private readonly runtimes: CheckingRuntimes
 
@@ -164,9 +166,10 @@ class LanguageServer {
     // Messages that were read before the end are still handed on.
     if (this.hasStopped) return
     clearTimeout(this.waiting.get(text.uri))
+    const isFirst = performance.now() - this.publishedAt >= PAUSE_MS
     this.waiting.set(
       text.uri,
-      setTimeout(() => this.publish(text.uri), PAUSE_MS),
+      setTimeout(() => this.publish(text.uri), isFirst ? 0 : PAUSE_MS),
     )
   }
 
@@ -179,6 +182,7 @@ class LanguageServer {
       const findings = open.document.listFindings
       const diagnostics = toDiagnostics(text, findings, open.document.settingsProblem)
       void this.connection.sendDiagnostics({ uri, version: text.version, diagnostics })
+      this.publishedAt = performance.now()
     } catch (cause) {
       this.connection.console.error(`${toPath(uri)}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
     }
