@@ -131,10 +131,11 @@ class Tables implements Registry {
     for (const def of family.builtins) {
       const table = def.receiver === null ? this.builtins : this.getMethods(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      const charged = family.charges === 'arguments' ? withCharge(def) : def
-      if (def.receiver === null) this.bare.set(def.name, charged)
+      const charge = (each: BuiltinDef): BuiltinDef => (family.charges === 'arguments' ? withCharge(each) : each)
       // The library reads its own options, and hands on those of others.
-      table.set(def.name, this.wrap(def.shapes === null ? charged : withKnownOptions(charged)))
+      if (def.receiver === null) this.bare.set(def.name, charge(def))
+      // A call that is refused for its options has paid for its arguments.
+      table.set(def.name, this.wrap(charge(def.shapes === null ? def : withKnownOptions(def))))
     }
     for (const def of family.primitives ?? []) {
       if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)
