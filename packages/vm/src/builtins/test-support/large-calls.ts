@@ -138,7 +138,8 @@ export function listCalls(def: BuiltinDef): Map<string, readonly string[]> {
   const calls = new Map<string, readonly string[]>()
   const { receiver, name } = def
   const head = receiver === null ? name : `${SMALL_RECEIVERS[receiver]}.${name}`
-  const smalls = parameters.map(({ type }) => findSmall(type))
+  // An option that a builtin does not know is refused before anything is paid.
+  const smalls = parameters.map(({ name: parameter, type }) => (def.shapes?.[parameter] === undefined ? findSmall(type) : '{}'))
   if (receiver !== null && RECEIVERS[receiver] !== undefined)
     calls.set('self', [`${RECEIVERS[receiver]}.${name}(${smalls.join(', ')})`])
   if (receiver !== null && RECEIVERS[receiver] === undefined) return calls
