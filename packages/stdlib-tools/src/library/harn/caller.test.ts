@@ -54,6 +54,33 @@ test('a run goes on in the middle of a builtin, in another runtime, and nothing 
   expect(second.calls).toEqual([0, 1, 2])
 })
 
+const WORKING = `
+import { gate } from "host/tools"
+llm_mock({text: "<tool_call>look({})</tool_call>"})
+llm_mock({text: "all seen"})
+let tools = tool_define(tool_registry(), "look", "Looks", {parameters: {}, handler: { args -> gate({n: 1}) }})
+let worker = sub_agent_run("look around", {provider: "mock", background: true, tools: tools, carry: {persist_state: false}})
+let ended = wait_agent(worker)
+println([ended.id == worker.id, ended.created_at == worker.created_at, ended.status, ended.result.summary])
+println(ended.result.transcript.id == ended.result.session_id)
+`
+
+test('a worker goes on in the middle of a tool call, in another runtime', async () => {
+  const world = { grants: ['*'], providers: [memoryProcess({})] }
+  const first = makeGated()
+  const host = makeRuntime({ ...world, tools: [first.tool] })
+  const run = host.start(host.compile(WORKING))
+  while (first.calls.length === 0) await new Promise((done) => setImmediate(done))
+  const bytes = await run.snapshot()
+  run.cancel()
+  await run.result
+  const second = makeGated()
+  second.open()
+  const resumed = makeRuntime({ ...world, tools: [second.tool] }).resume(bytes)
+  expect(await resumed.result).toMatchObject({ output: '[true, true, completed, all seen]\ntrue\n' })
+  expect(second.calls).toEqual([1])
+})
+
 test('a builtin that scripts may not call serves the library', async () => {
   const host = makeRuntime({
     builtins: { deny: ['now_ms', 'sha256', 'path_parent'] },
