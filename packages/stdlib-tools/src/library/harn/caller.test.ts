@@ -66,7 +66,7 @@ println(ended.result.transcript.id == ended.result.session_id)
 `
 
 test('a worker goes on in the middle of a tool call, in another runtime', async () => {
-  const world = { grants: ['*'], providers: [memoryProcess({})] }
+  const world: RuntimeOptions = { grants: ['*'], providers: [memoryProcess({})] }
   const first = makeGated()
   const host = makeRuntime({ ...world, tools: [first.tool] })
   const run = host.start(host.compile(WORKING))
