@@ -29,7 +29,8 @@ export function listContents(program: Program): Contents {
 
 const IN_LOOP = 1
 const IN_TEXT = 2
-const DEEPER = 4
+const DEPTH_SHIFT = 2
+const DEEPER = 1 << DEPTH_SHIFT
 
 function collect(program: Program): Contents {
   const kinds = new Set<Node['kind']>()
@@ -58,7 +59,7 @@ function collect(program: Program): Contents {
       if (node.kind === 'EnumDecl' || node.kind === 'StructDecl' || node.kind === 'TypeDecl') types.add(node.name.text)
       for (const { name } of readAttributes(node)) attributes.add(name.text)
     }
-    if (isSureToEmit && mayFail(node, Math.floor(place / DEEPER), inLoop)) isSureToEmit = false
+    if (isSureToEmit && mayFail(node, place >> DEPTH_SHIFT, inLoop)) isSureToEmit = false
     inside = (inLoop && !keepsLoop(node) ? place - IN_LOOP : place) + DEEPER
     if (node.kind === 'Interpolation') inside |= IN_TEXT
     body = readLoopBody(node)

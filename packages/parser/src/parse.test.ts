@@ -168,6 +168,20 @@ describe('expressions', () => {
 })
 
 describe('interpolation', () => {
+  test.each(['a', 'a.b', ' a.b.c ', 'A.b', 'a.timeout', 'a.nil', 'a.match.b', `a${'.b'.repeat(150)}`])(
+    'of a path of names is what the grammar makes of it: %s',
+    (path) => {
+      const strip = (node: unknown, from: number): unknown =>
+        JSON.parse(JSON.stringify(node), (key, value: unknown) =>
+          (key === 'start' || key === 'end') && typeof value === 'number' ? value - from : value,
+        )
+      const [text] = program(`"\${${path}}"\n`).items
+      const [plain] = program(`(${path})\n`).items
+      const value = text?.kind === 'ExprStmt' && text.value.kind === 'Interpolation' ? text.value.parts[0] : null
+      expect(strip(value, 3)).toEqual(strip(plain?.kind === 'ExprStmt' ? plain.value : null, 1))
+    },
+  )
+
   test.each<[string, string]>([
     ['"${ a }"', `Interpolation(parts: [${A}] quote: "double")`],
     [

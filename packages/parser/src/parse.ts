@@ -11,7 +11,7 @@ import { type ItemTaker, matchTokens } from './match.js'
 import { type Expected, type MatchFailure, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { Recovery } from './recover.js'
 import { type InterpolationSource, lex, lexFile, type TokenStream } from './lexer.js'
-import { IdentifierNode } from './nodes.js'
+import { IdentifierNode, MemberNode, NameNode } from './nodes.js'
 import { diagnose } from './diagnostics/catalog.js'
 import { SourceFile } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, separatorText, syntaxDiagnostic } from './syntax-errors.js'
@@ -192,17 +192,36 @@ function isBareName(source: string): boolean {
   return name !== undefined && !isKeyword(name)
 }
 
+const NAME_PATH = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)[ \t]*$/
+/** Longer ones are left to the parser, which counts how deep they are. */
+const LONGEST_PATH = 200
+
+/** `a.b.c`, which begins at `start` in the file; null when a word of it is a keyword. */
+function buildNamePath(path: string, start: number): Expr | null {
+  if (path.length > LONGEST_PATH) return null
+  let value: Expr | null = null
+  for (let from = 0; ;) {
+    const dot = path.indexOf('.', from)
+    const end = dot < 0 ? path.length : dot
+    const name = path.slice(from, end)
+    if (isKeyword(name)) return null
+    const span = { start: start + from, end: start + end }
+    if (value === null) value = new IdentifierNode(span, name)
+    else value = new MemberNode({ start, end: span.end }, value, new NameNode(span, name), false)
+    if (dot < 0) return value
+    from = dot + 1
+  }
+}
+
 /**
  * The expression of a `${…}`. Source that is no expression is kept as a string; source that cannot be tokenized becomes
  * empty. The language gives no diagnostic for either. Only nesting beyond the limit is an error.
  */
 function interpolate(source: SourceFile, piece: InterpolationSource, marked: Marked | null): Expr | string | null {
-  const name = BARE_NAME.exec(piece.source)?.[1]
-  // Most interpolations are one name; they need no grammar.
-  if (name !== undefined && !isKeyword(name)) {
-    const start = piece.start + piece.source.indexOf(name)
-    return new IdentifierNode({ start, end: start + name.length }, name)
-  }
+  // Most interpolations are a name, or a property of one; they need no grammar.
+  const path = NAME_PATH.exec(piece.source)?.[1]
+  const known = path === undefined ? null : buildNamePath(path, piece.start + piece.source.indexOf(path))
+  if (known !== null) return known
   const lexed = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
   if (lexed.error !== null) return suspect(source, null)
   if (lexed.tooDeep !== null) throw new DeepNesting(lexed.tooDeep)

@@ -45,21 +45,23 @@ export function checkBraces(expr: Expr, context: MistakeContext): void {
 }
 
 /** The parts of a string's source that are text. */
-function* plainPieces(
+function plainPieces(
   expr: ExprOf<'String'> | ExprOf<'Interpolation'>,
   { file }: MistakeContext,
-): Generator<{ text: string; start: number }> {
+): readonly { readonly text: string; readonly start: number }[] {
+  const pieces: { readonly text: string; readonly start: number }[] = []
   let from = expr.span.start
   if (expr.kind === 'Interpolation') {
     for (const part of expr.parts) {
       if (typeof part === 'string') continue
       const open = file.text.lastIndexOf('${', part.span.start)
-      if (open >= from) yield { text: file.text.slice(from, open), start: from }
+      if (open >= from) pieces.push({ text: file.text.slice(from, open), start: from })
       from = file.text.indexOf('}', part.span.end) + 1
-      if (from === 0) return
+      if (from === 0) return pieces
     }
   }
-  yield { text: file.text.slice(from, expr.span.end), start: from }
+  pieces.push({ text: file.text.slice(from, expr.span.end), start: from })
+  return pieces
 }
 
 /** A character by which other languages interpolate: most strings have none. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { editDistance, suggest } from './suggest.js'
+import fc from 'fast-check'
+import { editDistance, leastEdits, suggest } from './suggest.js'
 
 test.each<[string, string[], string | null]>([
   ['reponse', ['response', 'request'], 'response'],
@@ -20,4 +21,9 @@ test.each<[string, string[], string | null]>([
 test('distance counts code points', () => {
   expect(editDistance('a😀', 'a')).toBe(1)
   expect(editDistance('kitten', 'sitting')).toBe(3)
+})
+
+test('the letters of two names never say more edits than there are', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'abcdeABé_😀'), maxLength: 9 })
+  fc.assert(fc.property(word, word, (one, other) => leastEdits(one, other) <= editDistance(one, other)))
 })
