@@ -14,8 +14,8 @@ export interface FindingCode {
   readonly rule?: string
 }
 
-/** In the order in which they are listed. */
-const CATALOGS = [
+/** In the order in which they are listed; a code is in one of them. */
+export const CATALOGS = [
   CATALOG,
   CHECK_CATALOG,
   EMIT_CATALOG,

@@ -10,6 +10,7 @@ export {
   type ParseLimits,
   type ParseOptions,
   type ParseResult,
+  repairForeignWord,
 } from './parse.js'
 export type { Extension } from './grant-syntax.js'
 export { type Position, SourceFile, type Span } from './source.js'

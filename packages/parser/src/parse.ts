@@ -10,10 +10,11 @@ import { type Extension, type Marked, markGrants, pragmaExtensions } from './gra
 import { type ItemTaker, matchTokens } from './match.js'
 import { type Expected, type MatchFailure, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { Recovery } from './recover.js'
+import { repairWord, withRepairs, type WordRepair } from './habits/repairs.js'
 import { type InterpolationSource, lex, lexFile, type TokenStream } from './lexer.js'
 import { IdentifierNode, MemberNode, NameNode } from './nodes.js'
 import { diagnose } from './diagnostics/catalog.js'
-import { SourceFile } from './source.js'
+import { SourceFile, type Span } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, separatorText, syntaxDiagnostic } from './syntax-errors.js'
 import { isKeyword, TOKEN } from './tokens.js'
 
@@ -45,6 +46,22 @@ export interface ParseLimits {
 export const PARSE_LIMITS: Required<ParseLimits> = { characters: 4 << 20, tokens: 1 << 20 }
 
 export function parse(source: SourceFile, options: ParseOptions = {}): ParseResult {
+  const { program, diagnostics } = parseOnce(source, options)
+  if (program !== null || source.text.length > MOST_REPAIRED) return { program, diagnostics }
+  const parseText = (text: string): readonly Diagnostic[] => parseOnce(new SourceFile(source.name, text), options).diagnostics
+  return { program: null, diagnostics: withRepairs(source.text, diagnostics, parseText) }
+}
+
+/** What a word of another language is meant as where the source parses all the same, as two arguments or items do without a comma. */
+export function repairForeignWord(source: SourceFile, span: Span): WordRepair | null {
+  const parseText = (text: string): readonly Diagnostic[] => parseOnce(new SourceFile(source.name, text), {}).diagnostics
+  return source.text.length > MOST_REPAIRED ? null : repairWord(source.text, span, parseText)
+}
+
+/** Characters of a source whose errors are given repairs. */
+const MOST_REPAIRED = 400_000
+
+function parseOnce(source: SourceFile, options: ParseOptions): ParseResult {
   return guardDepth<ParseResult>(
     source,
     () => parseProgram(source, options),

@@ -2,10 +2,10 @@
 // file without any is named on stdout. Exit 1 when something does not parse or a rule says error; 0 after `--fix`.
 
 import { realpathSync } from 'node:fs'
-import { applyFixes } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { Analysis, compileFindings, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
+import { repairTarget } from '../checking/repair.js'
 import { makeConfigCache } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
@@ -55,18 +55,12 @@ export function applyAndWriteFixes(
   quiet: boolean,
   further: (parsed: Parsed) => readonly Finding[] = () => [],
 ): readonly Finding[] {
-  const { path, text } = parsed.target
-  const found = analyse(parsed)
-  // What was found in other files has its places there.
-  const own = [...found, ...further(parsed)].filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic)
-  const result = applyFixes(text, own)
-  if (result.count === 0) return found
-  const again = parseTarget({ ...parsed.target, text: result.text })
-  // A repair that does not parse would be a bug of ours; nothing is written then.
-  if (again.program === null) return found
-  overwriteFile(path, result.text)
-  if (!quiet) tell(`${path}: applied ${result.count} fix(es)\n`)
-  return analyse(again)
+  const { path } = parsed.target
+  const repaired = repairTarget(parsed, analyse, further)
+  if (repaired.count === 0) return repaired.left
+  overwriteFile(path, repaired.parsed.target.text)
+  if (!quiet) tell(`${path}: applied ${repaired.count} fix(es)\n`)
+  return repaired.left
 }
 
 export function readTargets(paths: readonly string[]): readonly Target[] {

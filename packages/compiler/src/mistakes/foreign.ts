@@ -11,6 +11,7 @@ import {
   findNameHabit,
   HABITS,
   interpolateBraces,
+  repairForeignWord,
   type Span,
 } from '@bridle/parser'
 import { METHOD_NAMES } from '../types/strict/signatures.js'
@@ -55,7 +56,21 @@ function replaceBy(span: Span, text: string): Fix {
   return { title: `write \`${text}\``, edits: [{ span, text }] }
 }
 
+/** Words that are no names in other languages. Between two arguments no comma is needed, so that `f(typeof x)` parses. */
+const FOREIGN_WORDS: ReadonlySet<string> = new Set(['await', 'typeof', 'new', 'is', 'and', 'or', 'not', 'lambda', 'async'])
+
+function checkWord(name: string, span: Span, context: MistakeContext): boolean {
+  const { file, names, scopes } = context
+  if (!FOREIGN_WORDS.has(name) || names.declared.has(name) || scopes.find(name) !== null) return false
+  const repair = repairForeignWord(file, span)
+  if (repair === null) return false
+  const { from, harn } = HABITS[repair.habit]
+  context.report('M020', span, { found: name, habit: `a word of ${from}`, harn }, repair.fix)
+  return true
+}
+
 function checkName(name: string, span: Span, context: MistakeContext): void {
+  if (checkWord(name, span, context)) return
   if (!isUnknown(name, context)) return
   if (STRING_PREFIXES.has(name) && context.file.text[span.end] === '"') {
     const { habit } = { habit: HABITS.fString }

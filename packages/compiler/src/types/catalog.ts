@@ -14,10 +14,7 @@ function orElse(suggestion: string | null): string {
   return suggestion === null ? '' : ` — did you mean \`${suggestion}\`?`
 }
 
-export const CHECK_CATALOG = {
-  ...GRANT_CATALOG,
-  ...STRICT_CATALOG,
-  ...TOOL_CATALOG,
+const OWN_CATALOG = {
   // ---- names --------------------------------------------------------------------------------------------------------
   N001: entry<{ name: string; suggestion: string | null }>({
     severity: 'error',
@@ -363,6 +360,11 @@ export const CHECK_CATALOG = {
     doc: 'The types of a file take more work than checking may take, such as aliases that double at each step.',
   }),
 }
+
+/** What CHECK_CATALOG is made of; a code is in one of them. */
+export const CHECK_CATALOGS = [GRANT_CATALOG, STRICT_CATALOG, TOOL_CATALOG, OWN_CATALOG] as const
+
+export const CHECK_CATALOG = { ...GRANT_CATALOG, ...STRICT_CATALOG, ...TOOL_CATALOG, ...OWN_CATALOG }
 
 export type CheckCode = keyof typeof CHECK_CATALOG
 export type ArgsOf<C extends CheckCode> = RowArgs<(typeof CHECK_CATALOG)[C]>
