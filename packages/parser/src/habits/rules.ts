@@ -51,9 +51,8 @@ export function readCode(text: string): Code {
 /** Steps that all rules together take in one source: brackets may be thousands deep. */
 const MOST_STEPS = 400_000
 
-/** Tokens around an error that rules look at, and characters of what they match against a pattern. */
+/** Tokens around an error that rules look at. */
 const MOST_TOKENS = 300
-const MOST_PATTERN = 300
 
 /** The tokens of a source, with what rules ask of them. */
 export class Code {
@@ -320,7 +319,9 @@ function readParams(code: Code, arrow: number): { readonly from: number; readonl
 
 function writeClosure(params: string, body: string): string {
   const head = params.trim() === '' ? '->' : `${params.trim()} ->`
-  return /\n\s*$/.test(body) ? `{ ${head}${/^\s*\n/.test(body) ? '' : ' '}${body}}` : `{ ${head} ${body.trim()} }`
+  const [first, last] = [body.indexOf('\n'), body.lastIndexOf('\n')]
+  if (last < 0 || body.slice(last).trim() !== '') return `{ ${head} ${body.trim()} }`
+  return `{ ${head}${body.slice(0, first).trim() === '' ? '' : ' '}${body}}`
 }
 
 /** The body behind an arrow or a colon, which may be a block: the text within, and where it ends. */
@@ -541,16 +542,21 @@ export const RULES: readonly Rule[] = [
       const open = code.is(at + 1, '(') ? at + 1 : -1
       const close = open < 0 ? code.expressionBrace(at + 1) : code.closer(open)
       if (close === null || !code.is(open < 0 ? close : close + 1, '{')) return null
-      const head = code.slice(open < 0 ? at + 1 : open + 1, close)
-      if (head.length > MOST_PATTERN) return null
-      const counted =
-        /^(?:(?:let|var|int|const)\s+)?(\w+)\s*:?=\s*([^;]+?)\s*;\s*\1\s*(<=?)\s*([^;]+?)\s*;\s*(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*1)\s*$/.exec(
-          head,
-        )
-      if (counted === null) return null
-      const [, name, first, sign, last] = counted
-      const range = `${first} to ${last}${sign === '<' ? ' exclusive' : ''}`
-      return code.replace(at, open < 0 ? close : close + 1, `for ${name} in ${range}`)
+      const word = open < 0 ? at + 1 : open + 1
+      const name = code.is(word, 'let', 'var', 'int', 'const') ? word + 1 : word
+      if (!code.isName(name) || !code.is(name + 1, '=', ':=')) return null
+      const first = code.expressionEnd(name + 2)
+      const last = code.expressionEnd(first + 3)
+      if (!code.is(first, ';') || !code.is(first + 2, '<', '<=') || !code.is(last, ';')) return null
+      const counter = code.at(name).text
+      const step = code.tokens
+        .slice(last + 1, close)
+        .map(({ text }) => text)
+        .join('')
+      if (!code.is(first + 1, counter) || ![`${counter}++`, `++${counter}`, `${counter}+=1`].includes(step)) return null
+      const range = `${code.slice(name + 2, first)} to ${code.slice(first + 3, last)}`
+      const isOpenEnd = code.is(first + 2, '<')
+      return code.replace(at, open < 0 ? close : close + 1, `for ${counter} in ${range}${isOpenEnd ? ' exclusive' : ''}`)
     },
   },
   {
@@ -558,13 +564,11 @@ export const RULES: readonly Rule[] = [
     find: (code, at) => {
       if (!code.is(at, 'for') || !code.is(at + 1, '(')) return null
       const close = code.closer(at + 1)
-      if (code.slice(at + 2, close).length > MOST_PATTERN) return null
-      const each = /^(?:(?:const|let|var)\s+)?(\w+|\[\s*\w+\s*,\s*\w+\s*\])\s+(?:of|in)\s+([\s\S]+)$/.exec(
-        code.slice(at + 2, close),
-      )
-      if (each === null) return null
-      const name = each[1]!.startsWith('[') ? `(${each[1]!.slice(1, -1)})` : each[1]!
-      return code.replace(at, close + 1, `for ${name} in ${each[2]!}`)
+      const from = code.is(at + 2, 'const', 'let', 'var') ? at + 3 : at + 2
+      const behind = code.is(from, '[') ? code.closer(from) + 1 : from + 1
+      if (!code.is(behind, 'of', 'in') || behind >= close) return null
+      const name = code.is(from, '[') ? `(${code.slice(from + 1, behind - 1)})` : code.at(from).text
+      return code.replace(at, close + 1, `for ${name} in ${code.slice(behind + 1, close)}`)
     },
   },
   {
@@ -706,9 +710,9 @@ export const RULES: readonly Rule[] = [
     find: (code, at) => {
       const { end } = code.at(at)
       const line = code.text.slice(end, code.text.indexOf('\n', end) < 0 ? undefined : code.text.indexOf('\n', end))
-      const found = /^(\s*)\/\/(?=\s*[\w(])/.exec(line)
-      if (found === null || !code.isOperandEnd(at)) return null
-      const start = end + found[1]!.length
+      const start = end + line.length - line.trimStart().length
+      const isComment = code.text.startsWith('//', start)
+      if (!isComment || !code.isOperandEnd(at) || !/^[\w(]/.test(code.text.slice(start + 2, start + 40).trimStart())) return null
       return [{ span: { start, end: start + 2 }, text: '/' }]
     },
   },
