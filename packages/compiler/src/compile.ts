@@ -237,6 +237,7 @@ function emitModule(
         file: loaded.file.name,
         functions: chunk.exports,
         wildcard: wildcardNames(loaded, chunk),
+        types: listTypesWithoutValue(makeImports(path)),
       })
   }
   const interfaces = listInterfaces(module.program)
@@ -254,6 +255,11 @@ function emitModule(
     schemaOfAlias: (name) => json(lowerAlias(name)),
     toolSchemaOf: (type: TypeExpr) => json(lowerTypeToJsonSchema(type)),
   })
+}
+
+function listTypesWithoutValue(source: ImportedInterface | null): ReadonlySet<string> {
+  const types = [...(source?.types ?? [])]
+  return new Set(types.flatMap(([name, { kind }]) => (kind === 'TypeDecl' || kind === 'InterfaceDecl' ? [name] : [])))
 }
 
 /** Aliases that a file imports, each with those of its module, which its type may name. */

@@ -18,6 +18,8 @@ export type ResolvedImport =
       readonly functions: Readonly<Record<string, number>>
       /** Names of a wildcard import, in order. */
       readonly wildcard: readonly string[]
+      /** Names of its types that have no value: aliases and interfaces. */
+      readonly types: ReadonlySet<string>
     }
   /** The module is still loading: nothing is bound. */
   | { readonly kind: 'cycle' }

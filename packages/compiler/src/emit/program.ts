@@ -100,6 +100,8 @@ function emitImport(main: FunctionEmitter, item: Import, resolved: ResolvedImpor
     const slot = Object.hasOwn(resolved.functions, name) ? resolved.functions[name] : undefined
     const span = item.names?.find((known) => known.text === name)?.span ?? item.pathSpan
     if (slot === undefined) {
+      // The name of a type stands in annotations, and for its schema where one is asked for; nothing is bound.
+      if (resolved.types.has(name)) continue
       return main.raise(
         'runtime',
         item.isPublic

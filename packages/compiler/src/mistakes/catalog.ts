@@ -132,6 +132,12 @@ export const MISTAKE_CATALOG = {
     hint: (a) => `call it: \`.${a.name}()\``,
     doc: 'A method name behind a dot reads a key or field of that name, which is not there. Parentheses call the method.',
   }),
+  M025: error<{ name: string }>({
+    title: 'tool called like a function',
+    message: (a) => `\`${a.name}\` is a tool and not a function: the call fails`,
+    hint: (a) => `call it by its name, with \`tool_call("${a.name}", {…})\` of \`std/tools\`, or declare it with \`fn\``,
+    doc: 'A `tool` is offered to models and called by its name, with a dict of its arguments. Its name alone is no function.',
+  }),
 } as const
 
 export type MistakeCode = keyof typeof MISTAKE_CATALOG

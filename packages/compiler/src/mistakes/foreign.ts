@@ -13,6 +13,7 @@ import {
   interpolateBraces,
   repairForeignWord,
   type Span,
+  type Stmt,
 } from '@bridle/parser'
 import { METHOD_NAMES } from '../types/strict/signatures.js'
 import type { Fix, MistakeContext } from './context.js'
@@ -118,10 +119,25 @@ function checkCall(call: ExprOf<'Call'>, context: MistakeContext): void {
     context.report('M020', call.span, { found: `${text}(…)`, habit: `how ${habit.from} make a struct`, harn: habit.harn }, fix)
     return
   }
+  const tool = context.names.tools.get(text)
+  if (tool !== undefined && !context.names.functions.has(text) && context.scopes.find(text) === null && !context.isBuiltin(text)) {
+    return context.report('M025', call.span, { name: text }, toolFix(call, tool, context))
+  }
   if (!isUnknown(text, context)) return
   const found = findCallHabit(text)
   if (found === null) return
   reportName(text, span, found, argumentFix(found, call, context), context)
+}
+
+/** The call by name, where the arguments are those of the parameters in their order or a dict of them. */
+function toolFix(call: ExprOf<'Call'>, { params }: Extract<Stmt, { kind: 'ToolDecl' }>, context: MistakeContext): Fix | null {
+  const { args } = call
+  if (!context.names.declared.has('tool_call') || args.length > params.length || args.some(({ spread }) => spread)) return null
+  const [only] = args
+  const texts = args.map(({ value }) => context.file.text.slice(value.span.start, value.span.end))
+  const isDict = args.length === 1 && only?.value.kind === 'Dict'
+  const given = isDict ? texts[0] : `{${texts.map((text, at) => `${params[at]!.name.text}: ${text}`).join(', ')}}`
+  return replaceBy(call.span, `tool_call("${call.callee.text}", ${given})`)
 }
 
 /** What cannot be the dict of fields that a struct is made from. */

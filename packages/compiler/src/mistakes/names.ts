@@ -17,6 +17,7 @@ export interface FileNames {
   readonly declared: ReadonlySet<string>
   readonly functions: ReadonlyMap<string, Extract<Stmt, { kind: 'FnDecl' }>>
   readonly structs: ReadonlyMap<string, Extract<Stmt, { kind: 'StructDecl' }>>
+  readonly tools: ReadonlyMap<string, Extract<Stmt, { kind: 'ToolDecl' }>>
   /** Members that values of the file's own making may have: methods of `impl`, fields, keys. */
   readonly ownMembers: ReadonlySet<string>
   /** Whether something is imported: its values may have any members. */
@@ -31,6 +32,7 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
   const declared = new Set<string>()
   const functions = new Map<string, Extract<Stmt, { kind: 'FnDecl' }>>()
   const structs = new Map<string, Extract<Stmt, { kind: 'StructDecl' }>>()
+  const tools = new Map<string, Extract<Stmt, { kind: 'ToolDecl' }>>()
   const ownMembers = new Set<string>()
   const called = new Map<string, number>()
   const ignored = new Map<string, number>()
@@ -59,6 +61,7 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
           for (const param of node.params) bind(param.name)
           return
         case 'ToolDecl':
+          tools.set(node.name.text, node)
           declared.add(node.name.text)
           for (const param of node.params) bind(param.name)
           return
@@ -142,7 +145,7 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
     },
   })
   const used = new Set([...called].filter(([name, times]) => times > (ignored.get(name) ?? 0)).map(([name]) => name))
-  return { declared, functions, structs, ownMembers, hasImports, knowsImports, used }
+  return { declared, functions, structs, tools, ownMembers, hasImports, knowsImports, used }
 }
 
 export type Structs = FileNames['structs']

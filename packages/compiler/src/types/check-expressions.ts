@@ -17,7 +17,7 @@ import type { Enclosing, Scope } from './scope.js'
 import { show, showStructure } from './show.js'
 import { checkAccess, clearTested } from './strict.js'
 import { closest } from './suggest.js'
-import { checkToolStage } from './tools/calls.js'
+import { checkToolCallback, checkToolStage } from './tools/calls.js'
 import { isNamed, type Known, substitute, typeOrNull } from './type.js'
 
 /** A function body of its own: `try*` has a target, streams end here. */
@@ -86,6 +86,7 @@ export function checkExpression(expr: Expr, scope: Scope, context: CheckContext)
       checkExpr(expr.object, scope)
       for (const arg of expr.args) checkExpr(arg.value, scope)
       if (scope.hasBounds()) checkBoundMethod(expr, scope, context)
+      if (scope.tools !== null) checkToolCallback(expr, scope, context)
       return
     case 'Call':
       checkCall(expr, scope, context)

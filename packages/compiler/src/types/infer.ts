@@ -104,7 +104,9 @@ function identifierType(name: string, scope: Scope): Known {
   if (variable !== undefined) return variable.type
   const signature = scope.functionNamed(name)
   if (signature === undefined || signature === PLACEHOLDER || signature.isTool === true) return null // a tool is a registry, not a function
-  return { kind: 'fn', params: signature.params.map((param) => param.type ?? WILDCARD), returns: signature.returns ?? NIL }
+  const params = signature.params.map((param) => param.type ?? WILDCARD)
+  const { tool } = signature
+  return { kind: 'fn', params, returns: signature.returns ?? NIL, ...(tool === undefined ? {} : { tool }) }
 }
 
 function listType(items: readonly Argument[], scope: Scope): Type {

@@ -2,6 +2,7 @@
 // a name until somebody asks (relate.ts), because messages print what the author wrote. `null` in place of a Type means
 // "nothing is known" and silences every check; it is not the same as `any`, which operators complain about.
 
+import type { ToolType } from './tools/declaration.js'
 import type { TypeExpr } from '@bridle/parser'
 
 export type Type =
@@ -14,7 +15,13 @@ export type Type =
   | { readonly kind: 'generator'; readonly element: Type }
   | { readonly kind: 'stream'; readonly element: Type }
   | { readonly kind: 'applied'; readonly name: string; readonly args: readonly Type[] }
-  | { readonly kind: 'fn'; readonly params: readonly Type[]; readonly returns: Type }
+  | {
+      readonly kind: 'fn'
+      readonly params: readonly Type[]
+      readonly returns: Type
+      /** The tool of the host that it is a function of. */
+      readonly tool?: ToolType
+    }
   | { readonly kind: 'never' }
   | { readonly kind: 'string-literal'; readonly value: string }
   | { readonly kind: 'int-literal'; readonly value: number | bigint }

@@ -82,6 +82,13 @@ export const STRICT_CATALOG = {
     hint: (a) => proposal(a.suggestion),
     doc: 'An import names something that the module does not declare.',
   }),
+  N051: entry<{ name: string; path: string; what: 'struct' | 'enum' }>({
+    severity: 'error',
+    title: 'import of a struct or enum',
+    message: (a) => `${a.what} \`${a.name}\` of \`${a.path}\` cannot be imported: modules give functions and types`,
+    hint: () => 'declare it in this file, or import a function that makes one',
+    doc: 'A selective import names a struct or enum, which belong to their file. A run raises an error at the import. Aliases and interfaces can be imported.',
+  }),
   N050: entry<{ name: string }>({
     severity: 'warning',
     title: 'change that is lost',

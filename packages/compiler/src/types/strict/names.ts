@@ -164,6 +164,11 @@ class Resolver {
         continue
       }
       for (const name of item.names ?? []) {
+        const declared = source.types.get(name.text)
+        if (declared?.kind === 'StructDecl' || declared?.kind === 'EnumDecl') {
+          const what = declared.kind === 'StructDecl' ? 'struct' : 'enum'
+          report('N051', name.span, { name: name.text, path: item.path, what })
+        }
         if (source.declared.has(name.text)) continue
         const candidates = [...source.exports].map((each): Candidate => ({ name: each, distance: 0 }))
         const suggestion = suggestName(name.text, candidates, budget)

@@ -3,6 +3,8 @@
 //   import { price } from "host/shop"; price({…})          {…} |> price
 //   use tool shop.price as Price; Price(article: "x")
 //   host_tool_call("shop.price", {…})
+//   let f = price; f({…})      [{…}].map(price)
+//   mcp_call(client, "price", {…})
 //   tool_call("shop.price", {…}), tool_try(…), tool_stream(…), tool_batch([{tool: …, params: …}])     of std/tools
 //
 // Names that are known at run time only are not looked at.
@@ -13,7 +15,7 @@ import type { Scope } from '../scope.js'
 import { closest } from '../suggest.js'
 import { checkToolArguments, exampleCall } from './arguments.js'
 import { showType, type ToolType, type ToolTypes } from './declaration.js'
-import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere } from './names.js'
+import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere, MCP_CALL } from './names.js'
 
 /** Checks a call that may reach a tool by its name. */
 export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
@@ -28,10 +30,57 @@ export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: Check
     if (name === BATCH) checkBatch(call, scope, context)
     else if (first?.spread === false && first.value.kind === 'String' && !hasRegistry(call) && !tools.isOwn(first.value.value))
       checkNamed({ name: first.value.value, span: null, arg: second, call }, scope, context)
+  } else if (name === MCP_CALL) {
+    if (isBuiltinHere(name, scope)) checkMcpCall(call, scope, context)
   } else {
     const tool = tools.aliased(name)
     if (tool !== null) checkAlias(tool, call, scope, context)
+    const held = scope.variable(name) === undefined ? null : findToolValue(call.callee.text, scope, 0)
+    if (held !== null) checkToolFunction(held, call, scope, context)
   }
+}
+
+/** Names that stand for one another may do so in a circle. */
+const MOST_NAMES = 8
+
+/** The tool of the host that a name holds the function of. */
+function findToolValue(name: string, scope: Scope, depth: number): ToolType | null {
+  if (depth > MOST_NAMES) return null
+  const variable = scope.variable(name)
+  if (variable === undefined) return scope.functionNamed(name)?.tool ?? null
+  if (variable.type?.kind === 'fn') return variable.type.tool ?? null
+  if (variable.type !== null || scope.findOwner(name) !== scope.root) return null
+  const value = scope.tools?.constant(name) ?? null
+  return value?.kind === 'Identifier' ? findToolValue(value.name, scope.root, depth + 1) : null
+}
+
+/** `mcp_call(client, "price", {…})`: servers are declared under the plain names of their tools, or below their own. */
+function checkMcpCall({ args: [, name, arg], span }: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
+  if (name === undefined || name.spread || name.value.kind !== 'String') return
+  const { types } = scope.tools!
+  const text = name.value.value
+  const below = [...types.names].filter((each) => each.endsWith(`.${text}`))
+  const tool = types.find(text) ?? (below.length === 1 ? types.find(below[0]!) : null)
+  if (tool === null) return
+  // A server that is started by hand may have another tool of that name.
+  if (arg === undefined) checkWithout(tool, span, context, 'warning')
+  else if (!arg.spread && arg.value.kind !== 'Nil') checkToolArguments(tool, arg.value, scope, context, 'warning')
+}
+
+/** Methods that call a function with each item. */
+const ITEM_METHODS: ReadonlySet<string> = new Set([
+  ...['map', 'flat_map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'for_each', 'sort_by', 'group_by', 'partition'],
+  ...['min_by', 'max_by'],
+])
+
+/** `[{…}].map(price)`. */
+export function checkToolCallback({ object, method, args }: ExprOf<'MethodCall'>, scope: Scope, context: CheckContext): void {
+  const [callback] = args
+  if (scope.tools === null || !ITEM_METHODS.has(method.text) || callback?.value.kind !== 'Identifier') return
+  const tool = findToolValue(callback.value.name, scope, 0)
+  const list = object.kind === 'Identifier' ? (scope.tools.constant(object.name) ?? object) : object
+  if (tool === null || list.kind !== 'List') return
+  for (const { spread, value } of list.items) if (!spread) checkToolArguments(tool, value, scope, context)
 }
 
 /** A name is looked up at the call, where a registry of the run may have another tool of that name. */

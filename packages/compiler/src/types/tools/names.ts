@@ -17,6 +17,7 @@ export const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Ma
 
 export const BATCH = 'tool_batch'
 export const HOST_CALL = 'host_tool_call'
+export const MCP_CALL = 'mcp_call'
 
 type ImportDecl = Extract<Program['items'][number], { kind: 'ImportDecl' }>
 

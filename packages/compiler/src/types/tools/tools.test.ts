@@ -108,6 +108,29 @@ test.each(WRONG)('price(%s) is found', (args, found) => {
   expect(check(`${IMPORT}println(${call})`).map((each) => each.slice(0, expected.length + 1))).toEqual([`${expected}:`])
 })
 
+test.each([
+  ['let f = price\nprintln(f({article: 5}))', 'A004 5'],
+  ['let f = price\nlet g = f\nprintln(g({artcle: "x"}))', 'A002 artcle'],
+  ['fn h() {\n  let f = price\n  return f({article: 5})\n}', 'A004 5'],
+  ['println([{article: 5}].map(price))', 'A004 5'],
+  ['println(["tea"].map(price))', 'A007 "tea"'],
+  ['let xs = [{article: 5}]\nprintln(xs.map(price))', 'A004 5'],
+  ['let f = price\nprintln([{article: 5}].map(f))', 'A004 5'],
+  ['println(mcp_call(mcp_ensure_active("shop"), "price", {article: 5}))', 'A004 5'],
+])('a call through a value: %s', (text, found) => {
+  expect(check(IMPORT + text).map((each) => each.slice(0, found.length + 1))).toEqual([`${found}:`])
+})
+
+test.each([
+  'let f = price\nprintln(f({article: "tea"}))',
+  'println([{article: "tea"}].map(price))',
+  'fn h(price) {\n  return price({article: 5})\n}',
+  'fn h(f) {\n  return [5].map(f)\n}',
+  'println(mcp_call(mcp_ensure_active("shop"), "other", {article: 5}))',
+])('a call through a value that is right: %s', (text) => {
+  expect(check(IMPORT + text)).toEqual([])
+})
+
 const RIGHT: readonly string[] = [
   'price({article: "tea"})',
   'price({article: "tea", size: "small", count: 2, rate: 1, tags: ["a"], note: nil})',
