@@ -15,7 +15,7 @@ export interface FindingCode {
 }
 
 /** In the order in which they are listed; a code is in one of them. */
-export const CATALOGS = [
+export const CATALOGS: readonly Catalog[] = [
   CATALOG,
   CHECK_CATALOG,
   EMIT_CATALOG,
@@ -24,7 +24,7 @@ export const CATALOGS = [
   MISTAKE_CATALOG,
   PREFLIGHT_CATALOG,
   INVARIANT_CATALOG,
-] as const satisfies readonly Catalog[]
+]
 
 export const FINDING_CODES: Readonly<Record<string, FindingCode>> = Object.assign({}, ...CATALOGS)
 
