@@ -120,7 +120,12 @@ function checkCall(call: ExprOf<'Call'>, context: MistakeContext): void {
     return
   }
   const tool = context.names.tools.get(text)
-  if (tool !== undefined && !context.names.functions.has(text) && context.scopes.find(text) === null && !context.isBuiltin(text)) {
+  if (
+    tool !== undefined &&
+    !context.names.functions.has(text) &&
+    context.scopes.find(text) === null &&
+    !context.isBuiltin(text)
+  ) {
     return context.report('M025', call.span, { name: text }, toolFix(call, tool, context))
   }
   if (!isUnknown(text, context)) return

@@ -106,7 +106,7 @@ function identifierType(name: string, scope: Scope): Known {
   if (signature === undefined || signature === PLACEHOLDER || signature.isTool === true) return null // a tool is a registry, not a function
   const params = signature.params.map((param) => param.type ?? WILDCARD)
   const { tool } = signature
-  return { kind: 'fn', params, returns: signature.returns ?? NIL, ...(tool === undefined ? {} : { tool }) }
+  return { kind: 'fn', params, returns: signature.returns ?? NIL, ...(tool === undefined ? {} : { tool: tool.name }) }
 }
 
 function listType(items: readonly Argument[], scope: Scope): Type {

@@ -2,7 +2,6 @@
 // a name until somebody asks (relate.ts), because messages print what the author wrote. `null` in place of a Type means
 // "nothing is known" and silences every check; it is not the same as `any`, which operators complain about.
 
-import type { ToolType } from './tools/declaration.js'
 import type { TypeExpr } from '@bridle/parser'
 
 export type Type =
@@ -19,8 +18,8 @@ export type Type =
       readonly kind: 'fn'
       readonly params: readonly Type[]
       readonly returns: Type
-      /** The tool of the host that it is a function of. */
-      readonly tool?: ToolType
+      /** Name of the tool of the host that it is a function of. */
+      readonly tool?: string
     }
   | { readonly kind: 'never' }
   | { readonly kind: 'string-literal'; readonly value: string }

@@ -48,7 +48,10 @@ function findToolValue(name: string, scope: Scope, depth: number): ToolType | nu
   if (depth > MOST_NAMES) return null
   const variable = scope.variable(name)
   if (variable === undefined) return scope.functionNamed(name)?.tool ?? null
-  if (variable.type?.kind === 'fn') return variable.type.tool ?? null
+  if (variable.type?.kind === 'fn') {
+    const { tool } = variable.type
+    return tool === undefined ? null : (scope.tools?.types.find(tool) ?? null)
+  }
   if (variable.type !== null || scope.findOwner(name) !== scope.root) return null
   const value = scope.tools?.constant(name) ?? null
   return value?.kind === 'Identifier' ? findToolValue(value.name, scope.root, depth + 1) : null
@@ -69,7 +72,21 @@ function checkMcpCall({ args: [, name, arg], span }: ExprOf<'Call'>, scope: Scop
 
 /** Methods that call a function with each item. */
 const ITEM_METHODS: ReadonlySet<string> = new Set([
-  ...['map', 'flat_map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'for_each', 'sort_by', 'group_by', 'partition'],
+  ...[
+    'map',
+    'flat_map',
+    'filter',
+    'find',
+    'find_index',
+    'any',
+    'all',
+    'every',
+    'none',
+    'for_each',
+    'sort_by',
+    'group_by',
+    'partition',
+  ],
   ...['min_by', 'max_by'],
 ])
 
