@@ -136,7 +136,13 @@ describe('repairs', () => {
     ],
     ['for x in [1, 2]:\n  println(x)', 'for x in [1, 2] {\n  println(x)\n}'],
     ['class P {\n  x: int\n}\nprintln(P {x: 1}.x)', 'struct P {\n  x: int\n}\nprintln(P {x: 1}.x)'],
+    ['if (len([1]) == 1) println(1)', 'if (len([1]) == 1) { println(1) }'],
+    ['let xs: string[] = ["a"]\nprintln(xs)', 'let xs: list<string> = ["a"]\nprintln(xs)'],
+    ['def f(x) {\n  return x\n}\nprintln(f(1))', 'fn f(x) {\n  return x\n}\nprintln(f(1))'],
     // names and calls
+    ['let t = "a,b"\nprintln(t.split(",").lenght)', 'let t = "a,b"\nprintln(t.split(",").count)'],
+    ['let xs = [1]\nxs.push(2)\nxs.push(3)\nprintln(xs)', 'var xs = [1]\nxs = xs.push(2)\nxs = xs.push(3)\nprintln(xs)'],
+    ['let n = len([1])\nprintln("sum:", n)', 'let n = len([1])\nprintln("sum: ${n}")'],
     ['let a = True\nprintln(a == False)', 'let a = true\nprintln(a == false)'],
     [
       'let a = env("X")\nprintln(a == None)\nprintln(a == null)\nprintln(a == undefined)',

@@ -62,6 +62,7 @@ export {
   type Habit,
   findCallHabit,
   findMemberHabit,
+  listMemberHabits,
   findNameHabit,
   HABITS,
   type HabitName,

@@ -64,8 +64,8 @@ export class Scopes {
     return null
   }
 
-  declare({ binding, mutable, value }: Extract<Stmt, { kind: 'Let' }>): void {
-    if (binding.kind === 'NameBinding') this.bind(binding.name.text, { mutable, kind: readKind(value, this.structs) })
+  declare({ binding, mutable, value, span: declaredAt }: Extract<Stmt, { kind: 'Let' }>): void {
+    if (binding.kind === 'NameBinding') this.bind(binding.name.text, { mutable, kind: readKind(value, this.structs), declaredAt })
     else this.bindParts(binding, mutable)
   }
 

@@ -26,7 +26,7 @@ const WRONG: readonly (readonly [text: string, found: string, fixed?: string])[]
   ['tool t(x: int) -> int {\n  x * 2\n}', '2 M010', 'tool t(x: int) -> int {\n  return x * 2\n}'],
   ['var xs = [1]\nxs.push(4)', '2 M002', 'var xs = [1]\nxs = xs.push(4)'],
   ['var s = {a: []}\ns.a.push(4)', '2 M002', 'var s = {a: []}\ns.a = s.a.push(4)'],
-  ['let xs = [1]\nxs.push(4)', '2 M002', 'let xs = [1]\nxs.push(4)'],
+  ['let xs = [1]\nxs.push(4)', '2 M002', 'var xs = [1]\nxs = xs.push(4)'],
   ['for x in [1] { abs(x) }', '1 M002'],
   ['var a = 1\na == 2', '2 M003', 'var a = 1\na = 2'],
   ['var a = 1\na + 2', '2 M003'],

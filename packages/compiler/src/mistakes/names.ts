@@ -1,7 +1,7 @@
 // What the names of a file stand for, as far as its text alone says so: which are bound where and to what kind of value, what the
 // file declares, and which members its own values have. It takes no types; what it does not know it leaves to the checker.
 
-import { type Expr, findNameHabit, type Program, type Stmt, walk } from '@bridle/parser'
+import { type Expr, findNameHabit, type Program, type Span, type Stmt, walk } from '@bridle/parser'
 import type { ImportedInterface } from '../types/module-interface.js'
 
 /** The kind of value that a name was bound to; null when the text does not say. */
@@ -9,6 +9,8 @@ export type ValueKind = 'list' | 'dict' | 'string' | 'number' | 'bool' | 'set' |
 
 export interface Bound {
   readonly mutable: boolean
+  /** Where the `let` of one name stands; absent for other bindings. */
+  readonly declaredAt?: Span
   readonly kind: ValueKind
 }
 

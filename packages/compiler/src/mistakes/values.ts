@@ -5,7 +5,7 @@ import type { Block, Expr, FnDecl, IfExpr, Program, Stmt, ToolDecl, TypeExpr } f
 import { forEachChild } from '@bridle/parser'
 import { CHANGING_METHODS } from '../types/builtins.generated.js'
 import { blockExits } from '../types/exits.js'
-import type { MistakeContext } from './context.js'
+import type { Fix, MistakeContext } from './context.js'
 import { checkArms, checkChain, checkCondition, checkKeys, checkOperator, checkReachable, endsBlock } from './flow.js'
 import { checkForeign } from './foreign.js'
 import { checkBraces, checkPercent, checkPlaceholders, checkText, hasForeignText, isOutput } from './strings.js'
@@ -291,10 +291,11 @@ class Walk {
         const receiver = this.pathText(expr.object)
         const isChange = CHANGING_METHODS.has(expr.method.text) && !NEVER_IN_PLACE.has(expr.method.text)
         const at = { start: stmt.span.start, end: stmt.span.start }
+        const made = receiver === null ? this.makeVariable(expr.object) : { name: receiver, edits: [] }
         const fix =
-          receiver === null || !isChange || expr.optional
+          made === null || !isChange || expr.optional
             ? null
-            : { title: 'assign the result', edits: [{ span: at, text: `${receiver} = ` }] }
+            : { title: 'assign the result', edits: [...made.edits, { span: at, text: `${made.name} = ` }] }
         return context.report('M002', stmt.span, { text: `.${expr.method.text}(…)` }, fix)
       }
       case 'Binary': {
@@ -324,6 +325,15 @@ class Walk {
       default:
         return
     }
+  }
+
+  /** A `let` that becomes a `var`, so that it can be assigned. */
+  private makeVariable(expr: Expr): { readonly name: string; readonly edits: Fix['edits'] } | null {
+    if (expr.kind !== 'Identifier') return null
+    const { scopes, file } = this.context
+    const start = scopes.find(expr.name)?.declaredAt?.start
+    if (start === undefined || !file.text.startsWith('let ', start)) return null
+    return { name: expr.name, edits: [{ span: { start, end: start + 3 }, text: 'var' }] }
   }
 
   /** The text of a place that can be assigned to; null when it is none, or belongs to a `let`. */

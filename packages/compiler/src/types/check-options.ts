@@ -5,7 +5,7 @@ import { OPTION_KEYS } from './builtins.generated.js'
 import type { CheckContext } from './context.js'
 import { positional } from './infer-calls.js'
 import { replaceWord } from './strict/world.js'
-import { type Candidate, suggestName } from './strict/suggest.js'
+import { type Candidate, countEdits, suggestName } from './strict/suggest.js'
 import { closest } from './suggest.js'
 
 /** Lint reads these in the options of any call (`long-running-without-cleanup`). */
@@ -36,7 +36,9 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name
     if (others === 'dict' && entry.value.kind === 'Dict') continue
     const { suggestions } = context
     const isOpen = others !== null
-    const suggestion = isOpen ? suggestNear(entry.key.text, keys, suggestions) : closest(entry.key.text, keys, suggestions)
+    const suggestion = isOpen
+      ? suggestNear(entry.key.text, keys, suggestions)
+      : (suggestNear(entry.key.text, keys, suggestions) ?? closest(entry.key.text, keys, suggestions))
     if (suggestion === null && isOpen) continue
     const { span, text } = entry.key
     const fix = entry.quoted ? undefined : replaceWord(span, suggestion)
@@ -48,8 +50,28 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name
 
 /** Where other keys have a meaning too, one must be very near to be a misspelt one. */
 function suggestNear(text: string, keys: readonly string[], budget: SuggestionBudget): string | null {
-  const candidates = keys.map((name): Candidate => ({ name, distance: 0 }))
-  return suggestName(text, candidates, budget)
+  const meant = Object.hasOwn(OPTION_HABITS, text) ? OPTION_HABITS[text]! : null
+  if (meant !== null && keys.includes(meant)) return meant
+  // Keys are many, so that one is near by chance: three edits make another word.
+  const suggest = (distance: Candidate['distance']): string | null =>
+    suggestName(
+      text,
+      keys.map((name) => ({ name, distance })),
+      budget,
+    )
+  const near = suggest(1) ?? suggest(0)
+  return near === null || (countEdits(text, near, 3) > 2 && suggest(1) === null) ? null : near
+}
+
+/** What other libraries call an option. */
+const OPTION_HABITS: Readonly<Record<string, string>> = {
+  max_turns: 'max_iterations',
+  max_steps: 'max_iterations',
+  maxTurns: 'max_iterations',
+  max_completion_tokens: 'max_tokens',
+  stop_sequences: 'stop',
+  params: 'query',
+  data: 'body',
 }
 
 interface KnownKeys {

@@ -452,10 +452,11 @@ export const RULES: readonly Rule[] = [
     habit: 'functionWord',
     find: (code, at) => {
       // `fn add(a: int): int {` and `fn double(x) => x * 2`
-      if (!code.is(at, 'fn', 'function', 'func') || !code.isName(at + 1) || !code.is(at + 2, '(')) return null
+      if (!code.is(at, 'fn', 'function', 'func', 'def') || !code.isName(at + 1) || !code.is(at + 2, '(')) return null
       const word = code.is(at, 'fn') ? [] : code.replace(at, at + 1, 'fn')
       const close = code.closer(at + 2)
-      if (code.is(close + 1, ':')) {
+      if (code.is(close + 1, '{')) return word.length === 0 ? null : word
+      if (code.is(close + 1, ':') && code.isName(close + 2)) {
         return [...word, { span: { start: code.at(close).end, end: code.at(close + 1).end }, text: ' ->' }]
       }
       if (!code.is(close + 1, '=>', '=')) return word.length === 0 ? null : word
@@ -587,6 +588,23 @@ export const RULES: readonly Rule[] = [
     },
   },
   { habit: 'colonBlock', find: findColonBlock },
+  {
+    habit: 'bracelessBlock',
+    find: (code, at) => {
+      if (!code.is(at, 'if', 'while', 'for') || !code.is(at + 1, '(')) return null
+      const body = code.closer(at + 1) + 1
+      const end = code.expressionEnd(body, 'else')
+      if (code.is(body, '{') || end <= body || code.at(body).kind === 'break') return null
+      return code.replace(body, end, `{ ${code.slice(body, end)} }`)
+    },
+  },
+  {
+    habit: 'arrayType',
+    find: (code, at) =>
+      code.isName(at) && code.is(at + 1, '[') && code.is(at + 2, ']') && code.is(at - 1, ':', '->', '<', '|')
+        ? code.replace(at, at + 3, `list<${code.at(at).text}>`)
+        : null,
+  },
   {
     habit: 'unless',
     find: (code, at) => {

@@ -85,6 +85,8 @@ export const HABITS = {
 
   // ---- control flow ----------------------------------------------------------------------------------------------------
   elseIf: row('elif, elsif, elseif', 'Python, Ruby and PHP', 'write `else if`'),
+  bracelessBlock: row('if (c) f()', 'C and JavaScript', 'a block stands in braces: `if c { … }`'),
+  arrayType: row('string[]', 'TypeScript', 'the type of a list is `list<string>`'),
   colonBlock: row('if c:, while c:, for x in xs:', 'Python', 'a block stands in braces: `if c { … }`'),
   forLet: row('for (let i = 0; i < n; i++)', 'JavaScript and C', 'write `for i in 0 to n exclusive { … }`'),
   forOf: row('for (const x of xs)', 'JavaScript', 'write `for x in xs { … }`'),
@@ -478,6 +480,10 @@ export function findNameHabit(name: string): FoundHabit | null {
 /** What a function that is not defined is meant to be, plain or of an object: `str`, `console.log`. */
 export function findCallHabit(path: string): FoundHabit | null {
   return (calls ??= collect('calls')).get(path) ?? null
+}
+
+export function listMemberHabits(): readonly string[] {
+  return [...(members ??= collect('members')).keys()]
 }
 
 /** What a method or property that a value has not is meant to be. */

@@ -14,7 +14,7 @@ const FOUND: readonly (readonly [source: string, finding: string])[] = [
     'struct C { n: int }\nimpl C { fn next(self) { return 1 } }\nC {n: 1}.nxt()',
     'E C has no method `nxt` — did you mean `next`?',
   ],
-  ['println("abc".lenght)', 'E string has no property `lenght`'],
+  ['println("abc".lenght)', 'E string has no property `lenght` — did you mean `count`?'],
   ['struct R { id: int }\nlet rs: list<R> = [R {id: 1}]\nfor r in rs { println(r.ident) }', 'E R has no property `ident`'],
   ['let c = {host: "a", port: 80}\nprintln(c.prot)', 'E the dict has no property `prot` — did you mean `port`?'],
   ['type T = {total: float}\nfn f(t: T) { println(t.totl) }', 'E T has no property `totl` — did you mean `total`?'],

@@ -7,6 +7,7 @@ import {
   type Expr,
   type ExprOf,
   findMemberHabit,
+  listMemberHabits,
   forEachChild,
   type ImplDecl,
   type Node,
@@ -23,6 +24,7 @@ import { DICT, isNamed, type Known, LIST, readType, STRING, type Type, withoutNi
 import { checkOptionTypes } from './options.js'
 import { OwnTools } from './own-tools.js'
 import { givesNothing, Types } from './infer.js'
+import type { Fix } from '../context.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
 import { type ExactSignature, findBuiltin, findMethod, listMethods } from './signatures.js'
@@ -327,7 +329,11 @@ class Uses {
 
   /** What other languages call so comes before what is spelt alike. */
   private suggestMember(name: string, known: ReadonlySet<string>): string | null {
-    return findMemberHabit(name)?.words.find((word) => known.has(word)) ?? this.suggest(name, known)
+    const meant = findMemberHabit(name)?.words.find((word) => known.has(word)) ?? this.suggest(name, known)
+    if (meant !== null) return meant
+    // `lenght` is a slip of what another language says.
+    const foreign = this.suggest(name, listMemberHabits())
+    return foreign === null ? null : (findMemberHabit(foreign)?.words.find((word) => known.has(word)) ?? null)
   }
 
   // ---- methods and properties ---------------------------------------------------------------------------------------
@@ -783,7 +789,25 @@ class Uses {
     if (args.some(({ spread }) => spread)) return
     const { required, most } = signature
     if (args.length >= required && (most === null || args.length <= most)) return
-    this.world.report('T082', span, { name, expected: countText(required, most), actual: args.length })
+    const fix = PRINTS.has(name) && args.length > 1 ? this.joinPrinted(args) : undefined
+    this.world.report('T082', span, { name, expected: countText(required, most), actual: args.length }, fix)
+  }
+
+  /** The arguments of a call that prints one, in one string. */
+  private joinPrinted(args: readonly Argument[]): Fix | undefined {
+    const { text } = this.world.file
+    const parts: string[] = []
+    for (const [at, { value }] of args.entries()) {
+      const source = text.slice(value.span.start, value.span.end)
+      const before = args[at - 1]
+      // Without a comma they may be one thing of another language.
+      if (before !== undefined && !text.slice(before.value.span.end, value.span.start).includes(',')) return undefined
+      const isText = value.kind === 'String' || value.kind === 'Interpolation'
+      if ((isText && value.quote !== 'double') || source.includes('\n')) return undefined
+      parts.push(isText ? source.slice(1, -1) : `\${${source}}`)
+    }
+    const span = { start: args[0]!.value.span.start, end: args.at(-1)!.value.span.end }
+    return { title: 'write one string', edits: [{ span, text: `"${parts.join(' ')}"` }] }
   }
 
   private checkArguments(name: string, signature: ExactSignature, args: readonly Argument[], span: Span): void {
