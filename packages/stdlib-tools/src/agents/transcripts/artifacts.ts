@@ -1,18 +1,7 @@
 // Artifacts: pieces of context with kind, text, priority and lineage, in one shape, selection within limits, and their rendering for a
 // prompt. artifacts.harn is what the builtins do.
 
-import {
-  HarnDict,
-  HarnFloat,
-  HarnList,
-  builtin,
-  chargeArguments,
-  display,
-  isInt,
-  lookup,
-  stringifyJson,
-  toUtf8,
-} from '@bridle/vm/families'
+import { HarnDict, HarnFloat, HarnList, builtin, display, isInt, lookup, stringifyJson, toUtf8 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { contextPrimitives } from './assemble-context.js'
 import { listDicts } from './shape.js'
@@ -68,7 +57,7 @@ function findDefaultPriority(kind: string): number {
   return PRIORITIES.find(([, kinds]) => kinds.includes(kind))?.[0] ?? 40
 }
 
-/** Of reading one artifact, beside its size. */
+/** Of reading one artifact, beside its size, for which the builtin has paid. */
 const ARTIFACT_UNITS = 30
 
 /** The payload as an artifact in its one shape; what it does not say of id and time stays nil. */
@@ -169,7 +158,6 @@ const primitives: readonly BuiltinDef[] = [
     'The payload as an artifact; what it does not say of id and time is nil.',
     (ctx, payload) => {
       ctx.charge(ARTIFACT_UNITS)
-      chargeArguments(ctx, [payload!])
       return readArtifact(payload!)
     },
   ),
@@ -180,10 +168,14 @@ const primitives: readonly BuiltinDef[] = [
   builtin('__line_diff(before: string, after: string) -> string', { doc: 'Two texts, line by line.' }, (_ctx, before, after) =>
     diffLines(before as string, after as string),
   ),
-  builtin(
+  definePrimitive(
     '__select_artifacts(artifacts: list, policy: dict) -> list',
-    { doc: 'The artifacts that a policy lets through, the most important first.' },
-    (_ctx, artifacts, policy) => new HarnList(selectArtifacts(listDicts(artifacts), toDict(policy))),
+    'The artifacts that a policy lets through, the most important first.',
+    (ctx, artifacts, policy) => {
+      const given = listDicts(artifacts)
+      ctx.charge(given.length)
+      return new HarnList(selectArtifacts(given, toDict(policy)))
+    },
   ),
   builtin(
     '__render_artifact(artifact: dict, is_json: bool) -> string',
