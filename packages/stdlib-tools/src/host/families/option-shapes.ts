@@ -136,6 +136,7 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
       title: string -- for people
       description: string -- what it is for
       arguments: list<dict> -- what the handler is given
+      complete: dict -- what an argument may be, by its name: a list, or a closure that gives one
     `,
   },
   mcp_resource: {
@@ -143,6 +144,8 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
       uri: string -- address of the resource
       name: string -- its name
       text: string -- its content
+      blob: bytes|string -- its content, where that is no text; a string is base64
+      subscribe: bool = false -- clients may ask to be told when it is registered again with another content
       title: string -- for people
       description: string -- what it holds
       mime_type: string -- type of the content
@@ -156,6 +159,7 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
       title: string -- for people
       description: string -- what it holds
       mime_type: string -- type of the content
+      complete: dict -- what a part may be, by its name: a list, or a closure that gives one
     `,
   },
   monitor_wait_for_native: {
