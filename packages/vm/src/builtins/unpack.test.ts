@@ -91,7 +91,7 @@ describe('keys of options', () => {
   test.each<[shape: string, keys: readonly string[], expected: string]>([
     [closed, ['size', 'depth'], 'ran'],
     [closed, ['sise'], "thrown: f: unknown option key 'sise' (expected one of: size, depth); did you mean 'size'?"],
-    [closed, ['other'], "thrown: f: unknown option key 'other' (expected one of: size, depth)"],
+    [closed, ['other'], 'ran'],
     [closed, ['background'], 'ran'],
     [`${closed}\n*: any -- kept`, ['sise'], 'ran'],
     [`${closed}\n*: dict -- by provider`, ['other'], 'ran'],
@@ -106,8 +106,8 @@ describe('keys of options', () => {
 
   test('what may be options where nothing follows is something else before them', () => {
     const def = define('f(body?: any, options?: dict) -> string', { body: closed, options: closed })
-    expect(callWith(def, options('name'))).toContain("unknown option key 'name'")
-    expect(callWith(def, options('name'), options('size'))).toBe('ran')
-    expect(callWith(def, 5, options('name'))).toContain("unknown option key 'name'")
+    expect(callWith(def, options('sise'))).toContain("unknown option key 'sise'")
+    expect(callWith(def, options('sise'), options('size'))).toBe('ran')
+    expect(callWith(def, 5, options('sise'))).toContain("unknown option key 'sise'")
   })
 })

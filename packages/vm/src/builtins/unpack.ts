@@ -149,9 +149,9 @@ export function builtinTaking<const S extends string, const D extends Demands>(
 const READ_BY_LINT: readonly string[] = ['background', 'long_running']
 
 /**
- * The builtin, which refuses dicts of options with a key that their shape does not have. Where other keys have a meaning too, only a key
- * that is nearly one of the shape is refused, and only where the others hold dicts: everything else may be read by whoever the dict
- * is handed to.
+ * The builtin, which refuses dicts of options with a key that is nearly one of their shape. Any other key that it does not know is passed
+ * over, as scripts rely on; the checker reports it. Where other keys have a meaning, a near one is refused only if the others hold dicts
+ * and it does not.
  */
 export function withKnownOptions(def: BuiltinDef): BuiltinDef {
   const params = Object.entries(def.shapes ?? {}).flatMap(([param, shape]) => {
@@ -179,7 +179,7 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
       for (const key of options.keys()) {
         if (keys.has(key)) continue
         const near = suggestKey(key, keys)
-        if (isOpen && (near === null || options.get(key) instanceof HarnDict)) continue
+        if (near === null || (isOpen && options.get(key) instanceof HarnDict)) continue
         return ctx.throw(describeUnknownKey(def.name, key, near, keys))
       }
     }
@@ -202,11 +202,10 @@ function suggestKey(key: string, keys: ReadonlySet<string>): string | null {
   return near !== null && editDistance(key, near, 3) <= Math.min(2, key.length / 3) ? near : null
 }
 
-function describeUnknownKey(name: string, key: string, near: string | null, keys: ReadonlySet<string>): string {
+function describeUnknownKey(name: string, key: string, near: string, keys: ReadonlySet<string>): string {
   const known = [...keys].filter((each) => !READ_BY_LINT.includes(each) && each !== '*')
   const shown = known.slice(0, MOST_SHOWN).join(', ') + (known.length > MOST_SHOWN ? ', …' : '')
-  const proposal = near === null ? '' : `; did you mean '${near}'?`
-  return `${name}: unknown option key '${key}' (expected one of: ${shown})${proposal}`
+  return `${name}: unknown option key '${key}' (expected one of: ${shown}); did you mean '${near}'?`
 }
 
 /** Keys that a message lists: a line can hold no more. */

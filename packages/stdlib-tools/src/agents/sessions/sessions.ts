@@ -207,6 +207,19 @@ function describeDestinationProblem(value: Value): string | null {
   return value === null || typeof value === 'string' ? null : '`dst` must be a string or nil'
 }
 
+/** Here the language itself refuses every other key. */
+const COMPACT_KEYS = [
+  'keep_last',
+  'token_threshold',
+  'tool_output_max_chars',
+  'compact_strategy',
+  'hard_limit_tokens',
+  'hard_limit_strategy',
+  'custom_compactor',
+  'mask_callback',
+  'compress_callback',
+]
+
 function inject(ctx: Context, session: Session, message: Value): Result {
   if (!(message instanceof HarnDict)) return ctx.throw('agent_session_inject: message must be a dict')
   if (typeof message.get('role') !== 'string') {
@@ -310,6 +323,10 @@ export const sessionsFamily: BuiltinFamily = {
           return ctx.throw('agent_session_compact: `opts` must be a dict or nil')
         }
         const given = options ?? new HarnDict()
+        const unknown = given.keys().find((key) => !COMPACT_KEYS.includes(key))
+        if (unknown !== undefined) {
+          return ctx.throw(`agent_session_compact: unknown option key '${unknown}' (expected one of: ${COMPACT_KEYS.join(', ')})`)
+        }
         const custom = given.get('custom_compactor') ?? null
         if (custom !== null && !isCallable(custom))
           return ctx.throw('agent_session_compact: `custom_compactor` must be a closure')
