@@ -58,13 +58,16 @@ test('every compiled chunk verifies', () => {
   expect(complaints(programs, ({ program }) => program.modules.flatMap((module) => verify(module))[0] ?? null)).toEqual([])
 })
 
-test('a run ends the same way twice', () => {
+/** Every script of the suite, several times: 30 s on a quiet machine. */
+const WHOLE_SUITE = { timeout: 180_000 } as const
+
+test('a run ends the same way twice', WHOLE_SUITE, () => {
   expect(
     complaints(programs, ({ program }) => difference(runToEnd(new Runner(link(program))), runToEnd(new Runner(link(program))))),
   ).toEqual([])
 })
 
-test('a run ends the same way with one unit of fuel a slice', () => {
+test('a run ends the same way with one unit of fuel a slice', WHOLE_SUITE, () => {
   const found = complaints(programs, ({ program }) => {
     const linked = link(program)
     return difference(runToEnd(new Runner(linked)), runToEnd(new Runner(linked, { sliceFuel: 1, mostExits: Infinity })))
@@ -72,7 +75,7 @@ test('a run ends the same way with one unit of fuel a slice', () => {
   expect(found).toEqual([])
 })
 
-test('a run ends the same way through a snapshot at every exit', () => {
+test('a run ends the same way through a snapshot at every exit', WHOLE_SUITE, () => {
   const found = complaints(programs, ({ program }) => {
     const linked = link(program)
     const whole = runToEnd(new Runner(linked))

@@ -70,7 +70,7 @@ function runIn(folder) {
 
 /** @param {(...args: string[]) => { stdout: string, status: number | null }} node */
 function conformance(node) {
-  const run = node(join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'snapshot', '--json')
+  const run = node(join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'base', '--json')
   try {
     const report = JSON.parse(run.stdout)
     for (const result of report.results) {
