@@ -17,6 +17,8 @@ interface Guarded {
   readonly log: string[]
   /** Tokens given so far are of no use any more. */
   readonly revoke: () => void
+  /** Asked before a renewal: whether it is refused because another process was faster, which is given the tokens. */
+  wasFaster: (tokens: object) => boolean
 }
 
 const open: (() => void)[] = []
@@ -33,6 +35,7 @@ async function startGuarded(): Promise<Guarded> {
   let valid = new Set<string>()
   let made = 0
   const challenges = new Map<string, string>()
+  const guarded: Guarded = { url: '', log, revoke: () => (valid = new Set()), wasFaster: () => false }
   const server = createServer((request, response) => {
     void (async () => {
       const { port } = server.address() as AddressInfo
@@ -41,10 +44,10 @@ async function startGuarded(): Promise<Guarded> {
       const writeJson = (status: number, body: unknown, headers = {}): void => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
       }
-      const giveToken = (): void => {
+      const makeTokens = (): object => {
         const access = `token-${++made}`
         valid.add(access)
-        writeJson(200, { access_token: access, token_type: 'Bearer', refresh_token: 'again' })
+        return { access_token: access, token_type: 'Bearer', refresh_token: 'again' }
       }
       const text = await readBody(request)
       log.push(url.pathname)
@@ -79,7 +82,10 @@ async function startGuarded(): Promise<Guarded> {
           }
           if (form.get('grant_type') === 'client_credentials' && request.headers.authorization === undefined)
             return writeJson(401, { error: 'invalid_client', error_description: 'who are you?' })
-          return giveToken()
+          const tokens = makeTokens()
+          if (form.get('grant_type') === 'refresh_token' && guarded.wasFaster(tokens))
+            return writeJson(400, { error: 'invalid_grant' })
+          return writeJson(200, tokens)
         }
         case '/mcp': {
           if (!valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
@@ -104,13 +110,7 @@ async function startGuarded(): Promise<Guarded> {
     server.closeAllConnections()
     server.close()
   })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    log,
-    revoke: () => {
-      valid = new Set()
-    },
-  }
+  return Object.assign(guarded, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` })
 }
 
 const CALL = `
@@ -159,6 +159,18 @@ test('a person agrees once; the token is renewed, and kept for the next run', as
   server.log.length = 0
   expect(await makeRuntime(server, auth).run(CALL)).toEqual(['called', 'called'])
   expect([asked, server.log.includes('/token')]).toEqual([1, false])
+})
+
+test('whoever loses every race for the renewal has the tokens of the others', async () => {
+  const server = await startGuarded()
+  const store = memoryAuthStore()
+  const auth: McpAuth = { redirectUrl: REDIRECT, store, authorize: agree }
+  server.wasFaster = (tokens) => {
+    void store.set(`${server.url} tokens`, JSON.stringify(tokens))
+    return true
+  }
+  expect(await makeRuntime(server, auth, server.revoke).run(CALL)).toEqual(['called', 'called'])
+  expect(server.log.filter((entry) => entry === 'refresh_token')).toHaveLength(2)
 })
 
 test('credentials of the program need no person', async () => {

@@ -119,7 +119,10 @@ export async function makeAuthorizedFetch(
       try {
         await running
       } catch (cause) {
-        throw new AuthorizationError(`authorization failed: ${describeCause(cause)}`, { cause })
+        // Of several processes that renew at once, one may lose again and again, and has the tokens of the others all the same.
+        const renewed = (await session.tokens())?.access_token
+        if (renewed === undefined || renewed === token)
+          throw new AuthorizationError(`authorization failed: ${describeCause(cause)}`, { cause })
       }
       await response.body?.cancel()
     }
@@ -134,6 +137,9 @@ export class AuthorizationError extends Error {
 type Kept = 'client' | 'tokens'
 type Client = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 type Tokens = Awaited<ReturnType<OAuthClientProvider['tokens']>>
+
+/** Looks at the store, 50 ms apart: two seconds for a process that has to write down what it was given. */
+const MOST_WAITS = 40
 
 class AuthSession implements OAuthClientProvider {
   private readonly options: McpAuth
@@ -249,7 +255,7 @@ class AuthSession implements OAuthClientProvider {
    * It may have the answer and not have written it down yet, so it is given a moment.
    */
   private async isRenewedElsewhere(): Promise<boolean> {
-    for (let waits = 0; waits < 10 && this.options.store !== undefined; waits++) {
+    for (let waits = 0; waits < MOST_WAITS && this.options.store !== undefined; waits++) {
       if ((await this.store.get(this.makeKey('tokens'))) !== this.tried) return true
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
