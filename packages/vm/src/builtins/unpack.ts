@@ -176,8 +176,10 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
       if (!(options instanceof HarnDict)) continue
       // What may be options where nothing follows is something else before them.
       if (ctx.argc > at + 1 && place + 1 < places.length) continue
+      let looks = 0
       for (const key of options.keys()) {
         if (keys.has(key)) continue
+        if (++looks > MOST_LOOKS) break
         const near = suggestKey(key, keys)
         if (near === null || (isOpen && options.get(key) instanceof HarnDict)) continue
         return ctx.throw(describeUnknownKey(def.name, key, near, keys))
@@ -207,6 +209,9 @@ function describeUnknownKey(name: string, key: string, near: string, keys: Reado
   const shown = known.slice(0, MOST_SHOWN).join(', ') + (known.length > MOST_SHOWN ? ', …' : '')
   return `${name}: unknown option key '${key}' (expected one of: ${shown}); did you mean '${near}'?`
 }
+
+/** Unknown keys of a dict that are compared with the known ones: a dict of more is no slip, and nobody pays for the comparisons. */
+const MOST_LOOKS = 64
 
 /** Keys that a message lists: a line can hold no more. */
 const MOST_SHOWN = 24
