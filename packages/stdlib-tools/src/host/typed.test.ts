@@ -26,20 +26,30 @@ describe('tools', () => {
     expect(price.name).toBe('shop.price')
   })
 
-  test('what `execute` gives is checked against `output`', () => {
-    // @ts-expect-error a string is no number
-    defineTool({ name: 'a', output: z.object({ n: z.number() }), execute: () => ({ n: 'x' }) })
-    // @ts-expect-error also when it comes later
-    defineTool({ name: 'b', output: z.number(), execute: async () => 'x' })
-    // @ts-expect-error also when it is streamed
-    // oxlint-disable-next-line require-yield
-    defineTool({ name: 'c', output: z.number(), execute: async function* () { return 'x' } }) // prettier-ignore
-    defineTool({ name: 'd', output: z.number(), execute: async () => 1 })
-    defineTool({ name: 'e', output: z.number(), execute: () => pending('token') })
-    defineTool({ name: 'f', output: z.number(), response: 'standard', execute: () => respond.fail('f', { message: 'no' }) })
-    defineTool({ name: 'g', output: { type: 'number' }, execute: () => 'the type of a JSON Schema is not known' })
-    defineTool({ name: 'h', execute: () => Promise.resolve('anything') })
-    expect(true).toBe(true)
+  test('what `execute` gives is checked against `output`, by types and by calls', async () => {
+    const right = [
+      defineTool({ name: 'd', output: z.number(), execute: async () => 1 }),
+      defineTool({ name: 'e', output: z.number(), execute: () => pending('token') }),
+      defineTool({ name: 'f', output: z.number(), response: 'standard', execute: () => respond.fail('f', { message: 'no' }) }),
+      defineTool({ name: 'h', execute: () => Promise.resolve('anything') }),
+    ]
+    const wrong = [
+      // @ts-expect-error a string is no number
+      defineTool({ name: 'a', output: z.object({ n: z.number() }), execute: () => ({ n: 'x' }) }),
+      // @ts-expect-error also when it comes later
+      defineTool({ name: 'b', output: z.number(), execute: async () => 'x' }),
+      // @ts-expect-error also when it is streamed
+      // oxlint-disable-next-line require-yield
+      defineTool({ name: 'c', output: z.number(), execute: async function* () { return 'x' } }), // prettier-ignore
+      // The type of a JSON Schema is not known.
+      defineTool({ name: 'g', output: { type: 'number' }, execute: () => 'x' }),
+    ]
+    const registry = createRegistry([...right, ...wrong])
+    expect([await registry.call('d', {}), await registry.call('h', {})]).toEqual([1, 'anything'])
+    for (const { name } of wrong) {
+      const result = await registry.tryCall(name, {})
+      expect(result.ok ? result : result.error.code, name).toBe('output_validation_failed')
+    }
   })
 
   test('calls of a registry are typed by the tool', async () => {
