@@ -1,6 +1,8 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
-export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './host/runtime.js'
+export { CompileError, EffectCeilingError } from './host/compile-errors.js'
+export { Module } from './host/module.js'
+export { RunStopped, Runtime, createRuntime, valueOf } from './host/runtime.js'
 export type {
   CompileSettings,
   MachineMakers,
@@ -9,12 +11,10 @@ export type {
   ReplayResult,
   ReplaySettings,
   RuntimeConfig,
-  AnyProgram,
-  ProgramSchemas,
-  ProgramTypes,
   RuntimeOptions,
   StartOptions,
-} from './host/runtime.js'
+} from './host/runtime-options.js'
+export type { AnyProgram, ProgramSchemas, ProgramTypes } from './host/module.js'
 export { Run, ScriptError } from './host/run.js'
 export type { RunResult, SnapshotOptions, Wait } from './host/run.js'
 export type { RunEvent } from './host/events.js'
@@ -139,7 +139,7 @@ export type {
   TraceVerdict,
 } from './host/trace/index.js'
 
-export type { RecoverOptions } from './host/runtime.js'
+export type { RecoverOptions } from './host/runtime-options.js'
 export type { Recovered } from './host/runs/keeper.js'
 export type { RunKeeping, UnknownCall, UnknownDecision } from './host/runs/worker.js'
 export { memoryRunStore } from './host/runs/store.js'

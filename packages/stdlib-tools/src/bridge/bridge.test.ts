@@ -3,7 +3,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../host/runtime.js'
-import type { RuntimeOptions } from '../host/runtime.js'
+import type { RuntimeOptions } from '../host/runtime-options.js'
 import { defineTool } from '../tools/host-tools/define.js'
 import { readCapabilities, remoteHost } from '../tools/executors/remote-host.js'
 import { JsonRpcPeer, RequestError } from '../tools/executors/jsonrpc.js'

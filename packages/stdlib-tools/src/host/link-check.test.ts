@@ -6,7 +6,7 @@ import { defineTool } from '../tools/host-tools/define.js'
 import { defineProvider, toolsOf } from '../tools/host-tools/provider.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import { answered, provider } from '../tools/executors/provider.js'
-import type { RuntimeOptions, StartOptions } from './runtime.js'
+import type { RuntimeOptions, StartOptions } from './runtime-options.js'
 
 interface Attempt {
   readonly code: string | null

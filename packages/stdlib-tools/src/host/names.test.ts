@@ -4,7 +4,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../library/time/host-clock.js'
-import { CompileError, createRuntime } from './runtime.js'
+import { CompileError } from './compile-errors.js'
+import { createRuntime } from './runtime.js'
 
 const KEYS = [
   ...['kind', 'type', 'name', 'mode', 'format', 'model', 'algorithm', 'level', 'strategy', 'op', 'status', 'scope', 'role'],

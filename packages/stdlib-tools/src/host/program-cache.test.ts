@@ -9,7 +9,7 @@ import type { ProgramCache } from './program-cache.js'
 import { memoryModules } from './modules.js'
 import { programFiles } from '../node/program-files.js'
 import { createRuntime } from './runtime.js'
-import type { RuntimeOptions } from './runtime.js'
+import type { RuntimeOptions } from './runtime-options.js'
 
 class MemoryPrograms implements ProgramCache {
   readonly entries = new Map<string, Uint8Array>()

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, readDocument, writeDocument } from '@bridle/vm'
 import { MemoryJournal } from './journal.js'
 import { VirtualClock } from '../library/time/host-clock.js'
 import { createRuntime } from './runtime.js'
-import type { ResumeOptions, RuntimeOptions, StartOptions } from './runtime.js'
+import type { ResumeOptions, RuntimeOptions, StartOptions } from './runtime-options.js'
 import { describeSnapshot } from './snapshot.js'
 
 const HAS_FUEL = 2000

@@ -12,8 +12,9 @@ import { MemoryFs, MemoryStore, MemoryTerminal, memoryProcess, scriptedHttp } fr
 import type { Provider } from '../tools/executors/provider.js'
 import { listCalls } from './replay.js'
 import { ScriptError } from './run.js'
-import { CompileError, RunStopped, createRuntime } from './runtime.js'
-import type { RuntimeOptions } from './runtime.js'
+import { CompileError } from './compile-errors.js'
+import { RunStopped, createRuntime } from './runtime.js'
+import type { RuntimeOptions } from './runtime-options.js'
 import { defineTool, pending, pureFunction } from '../tools/host-tools/define.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 

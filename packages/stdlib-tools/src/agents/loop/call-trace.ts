@@ -3,7 +3,7 @@
 
 import { HarnDict, isCallable } from '@bridle/vm/families'
 import type { BuiltinDef, Context, TraceRecord } from '@bridle/vm/families'
-import { toPlainOrText } from '../../tools/dispatch/dispatch.js'
+import { toPlainOrText } from '../../tools/dispatch/call-state.js'
 import { getEntryFacts } from '../../tools/definitions/entry.js'
 import { findCode } from '../../library/tool-errors.js'
 import { definePrimitive } from '../../library/harn/primitive.js'

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
 import type { ToolGrant } from '../../tools/policy/host-grants.js'
-import type { RuntimeOptions } from '../../host/runtime.js'
+import type { RuntimeOptions } from '../../host/runtime-options.js'
 import { answered } from '../../tools/executors/provider.js'
 import type { Provider } from '../../tools/executors/provider.js'
 import { defineTool } from '../../tools/host-tools/define.js'

@@ -3,620 +3,48 @@
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (library/effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
-import { popScope, pushScope } from '../../library/task-scopes.js'
 import { TOOL_CALLS, makeCallKey } from './branches.js'
-import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
+import { HOST_TOOLS, getEntryFacts, toHostEntry } from '../definitions/entry.js'
 import { DRIFT_WATCH, RESULT_CACHE } from '../host-slots.js'
-import { carryOutPrimitives, makeHandlerArguments, passedFrame } from './carry-out.js'
-import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
+import { carryOutPrimitives, passedFrame } from './carry-out.js'
 import {
-  Control,
   HarnDict,
-  HarnFloat,
   HarnList,
-  Keyed,
   TooDeepError,
-  UNTRACED,
-  runAtOnce,
   builtin,
   chargeArguments,
   debugQuoted,
   display,
-  err,
   family,
   frame,
-  fromPlain,
-  definePieces,
-  makeStepWork,
-  isCallable,
-  isInt,
-  toMillis,
-  ok,
-  stringifySorted,
-  toPlain,
   typeName,
 } from '@bridle/vm/families'
-import type {
-  BuiltinFamily,
-  Context,
-  Cost,
-  Effect,
-  Fault,
-  FrameState,
-  Plain,
-  Result,
-  Steps,
-  TraceRecord,
-  Value,
-} from '@bridle/vm/families'
-import { admitByCircuit, reportToCircuit } from './circuit.js'
-import { STANDARD_CALL, reserveBudgets, settle, findSmallestLimit } from '../policy/grants.js'
-import type { AppliedGrant } from '../policy/grants.js'
-import { makeEgressRefusal } from '../../library/http/egress.js'
-import { executorNamed, factsOfExecutor, findExecutorFacts, isOutside } from '@bridle/compiler/grants'
-import type { OutsideExecutor } from '@bridle/compiler/grants'
-import { findClosest } from '@bridle/compiler/signatures'
-import {
-  makeStandardAnswer,
-  makeStandardCall,
-  findStandardEntry,
-  findStandardProblem,
-  STANDARD_TOOLS,
-} from '../definitions/standard-tools.js'
-import { checkArguments, findLiveValue } from '../definitions/arguments.js'
-import { makeCacheKey, forgetResults, keepResult, findKeptResult, chooseRule } from './cache.js'
-import { getEntryFacts, toHostEntry, readServer } from '../definitions/entry.js'
-import { checkDrift, findQuarantine } from './drift.js'
-import { openStream } from './streams.js'
+import type { BuiltinFamily, Context, Fault, Result, Value, Control } from '@bridle/vm/families'
+import { reportToCircuit } from './circuit.js'
+import { reserveBudgets, settle } from '../policy/grants.js'
+import { findExecutorFacts } from '@bridle/compiler/grants'
+import { findStandardEntry } from '../definitions/standard-tools.js'
+import { checkArguments } from '../definitions/arguments.js'
+import { makeCacheKey, forgetResults, findKeptResult, chooseRule } from './cache.js'
+import { findQuarantine } from './drift.js'
 import { readParseError } from '../definitions/model-arguments.js'
-import { normalizePlan } from '../definitions/plan.js'
-import { isCounted, judgeAdded, noteCounted, judgeQuickly, startGate, startPostHooks, takePass } from '../policy/gate.js'
-import type { CalledTool } from './identity.js'
-import { admit, admitArguments, findBrokenGrant, findHostEntry, identifyEntry, makePin } from './gate.js'
+import { isCounted, judgeAdded, noteCounted, judgeQuickly, startGate, takePass } from '../policy/gate.js'
+import { admit, admitArguments, findBrokenGrant, findHostEntry, identifyEntry } from './gate.js'
 import type { GateCall } from './gate.js'
-import type { ToolIdentity } from './identity.js'
 import { findCodeRow, toToolError, isInterruption, makeToolError } from '../../library/tool-errors.js'
 import { definedTools } from '../definitions/define.js'
 import { hashEntrySchemas } from '../definitions/pins.js'
-import type { ToolOrigin } from '../definitions/pins.js'
-import type { RetryPolicy } from './retry.js'
-import { capPolicy, mayRetry, retryDelay, retryPolicy } from './retry.js'
-import { maySeeResults } from './hooks.js'
-import {
-  boundRegistry,
-  listEntries,
-  findEntry,
-  isRegistry,
-  listKnownNames,
-  readName,
-  getOrNil,
-  readText,
-  withoutHandler,
-} from '../definitions/registry.js'
-import { hasMembers, isObjectSchema, stepThroughSchema, validateSchema } from '../definitions/validate.js'
-import type { SchemaFailure } from '../definitions/validate.js'
-import type { CallFacts } from '../../library/tool-errors.js'
+import { mayRetry, retryDelay, retryPolicy } from './retry.js'
+import { boundRegistry, listEntries, isRegistry, readName, getOrNil, withoutHandler } from '../definitions/registry.js'
+import { isObjectSchema } from '../definitions/validate.js'
+import { ATTEMPTS, makeFacts, finish, refuse, refuseWith, chooseExecutor, isOfScript, toCalled } from './call-state.js'
+import type { DispatchState } from './call-state.js'
+import { resolve } from './resolve.js'
+import { attemptLimit, attempt, capPolicyByGrants, endAttempt, identify, withHistory } from './attempt.js'
+import { checkingResult, runAfterHooks, accept, takeChecked, formatResult } from './result.js'
 
 /** Call ids count per machine, so that a replay gives the same ones. */
 const toolCalls = family<{ made: number }>(TOOL_CALLS, () => ({ made: 0 }))
-
-/** Field of a task inside a call that may be tried again: [attempt, attempts at most]. */
-const ATTEMPTS = 'tool.attempts'
-
-interface DispatchState extends FrameState {
-  stage: 'start' | 'gate' | 'running' | 'checking' | 'waiting' | 'after'
-  /** A registry, or nil for the bound one. */
-  registry: Value
-  /** A name, a registry of one tool, or an entry. */
-  tool: Value
-  args: Value
-  options: Value
-  /** True for tool_try: errors become an Err. */
-  quiet: boolean
-  /** Set for tool_stream: the result comes in chunks (tool-streams.ts). */
-  stream?: boolean
-  entry: HarnDict | null
-  /** What is carried out; null until the call is resolved. */
-  identity: ToolIdentity | null
-  name: string
-  callId: string
-  argHash: string
-  /** Who defines the tool. */
-  origin: ToolOrigin
-  /** How the script calls the tool, when by an alias; then `tool` is its binding. */
-  alias: string | null
-  /** Outermost first. */
-  applied: readonly AppliedGrant[]
-  /** The call around this one, which the task goes back to; undefined until this one has its id. */
-  outerCall?: Value
-  /** What the call around it says about its attempts, if it does. */
-  outerAttempts?: Value
-  startedMs: number
-  /** Whether an attempt runs under a time limit of its own. */
-  limited: boolean
-  /** Scopes of grants that hold for the builtin behind a standard tool. */
-  pushed: number
-  /** Whether the ceilings of the calling module hold for the handler. */
-  narrowed?: boolean
-  /** Whether its effects are left out of the trace. */
-  covered: boolean
-  attempt: number
-  /** The call of an agent loop that it is an attempt of (policy/gate.ts). */
-  attemptOf?: number
-  /** Where its result is kept, for tools whose results are. */
-  cacheKey?: string
-  /** Whether the result is one that was kept. */
-  cached?: boolean
-  /** One dict a failed attempt. */
-  history: Value[]
-  /** The result while hooks look at it. */
-  value: Value
-}
-
-const makeFacts = (state: DispatchState): CallFacts => ({
-  tool: state.name,
-  alias: state.alias,
-  callId: state.callId === '' ? null : state.callId,
-  attempt: state.attempt,
-})
-
-function finish(ctx: Context, state: DispatchState, value: Value): Value {
-  traceCall(ctx, state, () => ({ ok: true, value: toPlain(value) }))
-  return state.quiet ? ok(value) : value
-}
-
-function refuse(ctx: Context, state: DispatchState, error: HarnDict): Result {
-  traceCall(ctx, state, () => ({
-    ok: false,
-    code: display(error.get('code') ?? null),
-    message: display(error.get('message') ?? null),
-    denied: state.attempt === 0,
-  }))
-  return state.quiet ? err(error) : ctx.throw(error)
-}
-
-/** One record for every call that was resolved, refused ones too. */
-function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecord['outcome']): void {
-  const { traced } = ctx.machine
-  const { entry } = state
-  if (traced === null || entry === null) return
-  const { outerCall } = state
-  traced({
-    kind: 'tool_call',
-    tool: state.name,
-    alias: state.alias,
-    version: getEntryFacts(entry).version,
-    executor: chooseExecutor(state, entry),
-    callId: state.callId,
-    parent: typeof outerCall === 'string' ? outerCall : null,
-    task: ctx.machine.taskNumber,
-    args: toPlainOrText(state.args),
-    policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
-    secret: listCallSecrets(ctx, state, entry),
-    attempts: state.attempt,
-    cached: state.cached === true,
-    startedMs: state.startedMs,
-    endedMs: ctx.now,
-    outcome: outcome(),
-  })
-}
-
-/** By the entry of the call, and by the host's own word about its tool. */
-function listCallSecrets(ctx: Context, state: DispatchState, entry: HarnDict): readonly string[] {
-  const own = state.identity === null ? null : findHostEntry(ctx, state.identity)
-  const { secrets } = getEntryFacts(entry)
-  return own === null || own === entry ? secrets : [...new Set([...secrets, ...getEntryFacts(own).secrets])]
-}
-
-/** Arguments that were refused for their depth are traced as a text. */
-export function toPlainOrText(value: Value): Plain {
-  try {
-    return toPlain(value)
-  } catch {
-    return '<nested too deeply>'
-  }
-}
-
-function refuseWith(ctx: Context, state: DispatchState, code: string, message: string, details: Value = null): Result {
-  return refuse(ctx, state, makeToolError(code, message, makeFacts(state), details))
-}
-
-// --- resolve ------------------------------------------------------------------------------------------------------------
-
-/** The entry that is meant, or the text that says why there is none. A name that no registry knows goes to the host. */
-function resolve(ctx: Context, state: DispatchState): HarnDict | string {
-  const { tool } = state
-  if (tool instanceof HarnDict && state.alias !== null) return resolveBinding(ctx, state, tool)
-  if (tool instanceof HarnDict) {
-    if (!isRegistry(tool)) return tool.has('name') ? tool : 'a tool is named by a string, a registry of one tool, or an entry'
-    const entries = listEntries(tool)
-    const only = entries[0]
-    return entries.length === 1 && only instanceof HarnDict
-      ? only
-      : `a registry of one tool is needed to call it, got ${entries.length} tools`
-  }
-  const name = display(tool)
-  const registry = state.registry ?? ctx.state(boundRegistry).registry
-  if (registry !== null && !(registry instanceof HarnDict && isRegistry(registry)))
-    return 'registry must be a tool registry (created with tool_registry())'
-  const entry = registry === null ? null : findEntry(registry, name)
-  if (entry !== null) return entry
-  if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${listKnownNames(registry as HarnDict)}`
-  return findById(ctx, state, name) ?? describeUnknownTool(name, listKnownIds(ctx, registry))
-}
-
-/** What an alias stands for (grants.ts). */
-function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): HarnDict | string {
-  const id = display(binding.get('tool') ?? '')
-  const server = binding.get('mcp_tool')
-  if (typeof server === 'string') {
-    state.origin = 'mcp'
-    return HarnDict.of({ name: server, executor: 'mcp_server', mcp_server: id, parameters: new HarnDict() })
-  }
-  const { registry } = ctx.state(boundRegistry)
-  const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
-  return own ?? findById(ctx, state, id) ?? describeUnknownTool(id, listKnownIds(ctx, registry))
-}
-
-/** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
-function findById(ctx: Context, state: DispatchState, name: string): HarnDict | null {
-  const hostTools = ctx.machine.hostData(HOST_TOOLS)
-  const hasOtherHostTools = ctx.machine.hostData(HAS_OTHER_HOST_TOOLS)
-  const entry = hostTools?.get(name)
-  state.origin = 'host'
-  if (entry !== undefined) return toHostEntry(entry)
-  const standard = findStandardEntry(name)
-  if (standard !== null) {
-    state.origin = 'bridle'
-    return standard
-  }
-  return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
-}
-
-function listKnownIds(ctx: Context, registry: Value): readonly string[] {
-  const own = registry instanceof HarnDict && isRegistry(registry) ? listEntries(registry).map(readName) : []
-  return [...own, ...(ctx.machine.hostData(HOST_TOOLS)?.keys() ?? []), ...STANDARD_TOOLS.map(({ id }) => id)]
-}
-
-function describeUnknownTool(name: string, known: readonly string[]): string {
-  const near = findClosest(name, known)
-  return near === null ? `Tool '${name}' not found` : `Tool '${name}' not found. Did you mean '${near}'?`
-}
-
-// --- executors ----------------------------------------------------------------------------------------------------------
-
-function chooseExecutor(state: DispatchState, entry: HarnDict): string {
-  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : readExecutor(entry)
-}
-
-function readExecutor(entry: HarnDict): string {
-  return getEntryFacts(entry).executor
-}
-
-function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): Result {
-  const handler = getOrNil(entry, 'handler')
-  // What a handler does for a module is bounded by what the module may do.
-  const caller = ctx.machine.narrowedCaller
-  if (caller !== null) {
-    pushScope(ctx, 'imports', caller)
-    state.narrowed = true
-  }
-  if (isCallable(handler)) return ctx.call(handler, makeHandlerArguments(entry, handler, args))
-  const runtime = RUNTIME_TOOLS.get(state.name)
-  if (runtime === undefined) return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
-  if (runtime.builtin === null) return finish(ctx, state, normalizePlan(args, state.name))
-  return ctx.call(ctx.builtinValue(runtime.builtin), [args.get('path') ?? runtime.path ?? null])
-}
-
-/** Answer of a dry run, in the same form for scripts and agent loops. */
-function makeDryRunResult(state: DispatchState, entry: HarnDict): Value {
-  const annotations = entry.get('annotations')
-  const facts = annotations instanceof HarnDict ? annotations : new HarnDict()
-  const capabilities: Value[] = []
-  const declared = facts.get('capabilities')
-  if (declared instanceof HarnDict) {
-    for (const key of declared.keys()) {
-      const operations = declared.get(key)!
-      if (operations instanceof HarnList)
-        for (const operation of operations.view()) capabilities.push(`${key}.${display(operation)}`)
-    }
-  }
-  return HarnDict.of({
-    _type: 'synthesized_tool_result',
-    status: 'dry_run',
-    tool_id: state.callId,
-    name: state.name,
-    description: entry.get('description') ?? '',
-    args: state.args,
-    capabilities: new HarnList(capabilities),
-    side_effect_level: facts.get('side_effect_level') ?? 'none',
-    message: 'tool call is resolved and validated, but executor is dry_run',
-  })
-}
-
-/** Limit of one attempt: the smallest that call, tool and grants know. */
-function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
-  const asked =
-    state.options instanceof HarnDict ? toMillis(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
-  const own = asked ?? getEntryFacts(entry).timeoutMs
-  const granted = findSmallestLimit(state.applied, 'timeout_ms')
-  return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
-}
-
-function makeOutsideCall(ctx: Context, state: DispatchState, entry: HarnDict, executor: OutsideExecutor, args: Plain): Effect {
-  const secrets = listCallSecrets(ctx, state, entry)
-  return {
-    kind: 'tool.call',
-    args: {
-      executor,
-      identity: state.identity!.key,
-      tool: state.name,
-      ...getEntryFacts(entry).target,
-      args,
-      call_id: state.callId,
-      attempt: state.attempt,
-      max_attempts: capPolicyByGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
-      idempotency_key: makeCallKey(ctx, state.callId),
-      arg_hash: state.argHash,
-      timeout_ms: attemptLimit(state, entry),
-      ...(secrets.length === 0 ? {} : { secrets }),
-      ...(state.stream === true ? { stream: { op: 'open' } } : {}),
-      ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
-    },
-  }
-}
-
-function attempt(ctx: Context, state: DispatchState): Result {
-  const entry = state.entry!
-  const args = state.args as HarnDict
-  const closed = admitByCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker)
-  if (closed !== null) {
-    const error = makeToolError('circuit_open', `circuit of tool '${state.name}' is open`, makeFacts(state))
-    return refuse(ctx, state, withHistory(state, error.with('retry_after_ms', closed)))
-  }
-  state.attempt++
-  state.stage = 'running'
-  const executor = chooseExecutor(state, entry)
-  const known = executorNamed(executor)
-  if (known === null)
-    return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
-  const { runs } = factsOfExecutor(known)
-  if (runs === 'handler' || runs === 'builtin') beginLimit(ctx, state, entry)
-  const policy = retryPolicy(entry, state.options)
-  if (policy.maxRetries > 0)
-    ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, capPolicyByGrants(state, policy).maxRetries + 1]))
-  switch (runs) {
-    case 'handler':
-      return runHarn(ctx, state, entry, args)
-    case 'builtin':
-      if (makeStandardCall(state.name, args) === null)
-        return refuseWith(
-          ctx,
-          state,
-          'not_registered',
-          `Tool '${state.name}' says executor: "builtin", and is none of the tools that come with the language`,
-        )
-      return runStandard(ctx, state, args)
-    case 'record':
-      return finish(ctx, state, makeDryRunResult(state, entry))
-    case 'refused':
-      return refuseWith(
-        ctx,
-        state,
-        'execution_failed',
-        `Tool '${state.name}' is executed by the model provider (executor: "${known}") and cannot be called from a script`,
-      )
-    case 'outside': {
-      const live = findLiveValue(args)
-      if (live !== null) {
-        return refuseWith(
-          ctx,
-          state,
-          'invalid_args',
-          `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
-        )
-      }
-      const server = readServer(entry)
-      const blocked = server === null ? null : makeEgressRefusal(ctx, 'mcp_connect', server)
-      if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
-      identify(ctx, state, args)
-      return ctx.request(makeOutsideCall(ctx, state, entry, known as OutsideExecutor, toPlain(args)))
-    }
-  }
-}
-
-function capPolicyByGrants(state: DispatchState, policy: RetryPolicy): RetryPolicy {
-  return state.applied.length === 0 ? policy : capPolicy(policy, findSmallestLimit(state.applied, 'max_retries'))
-}
-
-/** Constraints of an alias or an entry that hold for what the builtin behind a standard tool does. */
-const WITHIN: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'max_cost_usd', 'max_total_tokens'])
-
-/** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
-function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
-  const problem = findStandardProblem(state.name, args)
-  if (problem !== null) {
-    const { path, expected, actual } = problem
-    const reason = `expected ${expected}, got ${actual}`
-    const details = HarnDict.of({ path, expected, actual, reason })
-    return refuseWith(ctx, state, 'invalid_args', `Invalid arguments at ${path}: ${reason}`, details)
-  }
-  const call = makeStandardCall(state.name, args)!
-  const area = `${state.name.split('.')[0]!}.*`
-  for (const { scope, grant, id } of state.applied) {
-    if (scope !== 'alias' && scope !== 'tool') continue
-    const kept = Object.fromEntries(Object.entries(grant).filter(([key]) => WITHIN.has(key)))
-    if (Object.keys(kept).length === 0) continue
-    // Budgets count by the grant that they are of, over all calls of the alias.
-    pushScope(ctx, 'grants', HarnDict.of({ id, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
-    state.pushed++
-  }
-  ctx.machine.task().fields.set(UNTRACED, true)
-  ctx.machine.task().fields.set(STANDARD_CALL, state.name)
-  state.covered = true
-  return ctx.call(ctx.builtinValue(call.builtin), call.args)
-}
-
-function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
-  const limit = attemptLimit(state, entry)
-  if (limit === null) return
-  state.limited = true
-  ctx.machine.beginTimeLimit(ctx.now + limit)
-}
-
-/** Takes back what an attempt put on its task; whether its own time limit had struck. */
-function endAttempt(ctx: Context, state: DispatchState): boolean {
-  for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
-  if (state.covered) for (const field of [UNTRACED, STANDARD_CALL]) ctx.machine.task().fields.delete(field)
-  if (state.narrowed === true) popScope(ctx, 'imports')
-  if (state.narrowed !== undefined) state.narrowed = false
-  state.covered = false
-  if (!state.limited) return false
-  state.limited = false
-  return ctx.machine.endTimeLimit()
-}
-
-// --- the result ---------------------------------------------------------------------------------------------------------
-
-/** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back. */
-function* decodeResult(value: Value, schema: Value | undefined, depth = 0): Generator<Cost, Value, void> {
-  if (!(schema instanceof HarnDict) || depth > 100) return value
-  const items = schema.get('items')
-  if (value instanceof HarnList && items instanceof HarnDict) {
-    const decoded: Value[] = []
-    for (const item of value.view()) {
-      if (decoded.length % DECODED_AT_ONCE === 0) yield { units: DECODED_AT_ONCE, heap: DECODED_AT_ONCE * UNITS_A_SLOT }
-      decoded.push(hasMembers(item) ? yield* decodeResult(item, items, depth + 1) : decodeNumber(item, items))
-    }
-    return new HarnList(decoded)
-  }
-  const properties = schema.get('properties')
-  if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return decodeNumber(value, schema)
-  const decoded = value.copy()
-  yield { units: properties.size, heap: UNITS_A_SLOT * (1 + decoded.size) }
-  for (const [key, inner] of properties.entries()) {
-    const member = decoded.get(key)
-    if (member === undefined) continue
-    decoded.set(key, hasMembers(member) ? yield* decodeResult(member, inner, depth + 1) : decodeNumber(member, inner))
-  }
-  return decoded
-}
-
-/** Items between two steps, and heap units of one. */
-const DECODED_AT_ONCE = 256
-const UNITS_A_SLOT = 16
-
-function decodeNumber(value: Value, schema: Value): Value {
-  if (!(schema instanceof HarnDict)) return value
-  const type = schema.get('type')
-  if (type === 'number' && isInt(value)) return new HarnFloat(Number(value))
-  if (type === 'integer' && value instanceof HarnFloat && Number.isSafeInteger(value.v)) return value.v
-  return value
-}
-
-/** A result that was checked, for the frame of its call. */
-function* stepThroughResult(raw: Value, schema: Value, isDecoded: boolean): Steps {
-  const value = isDecoded ? yield* decodeResult(raw, schema) : raw
-  const failure = yield* stepThroughSchema(value, schema)
-  return () => HarnDict.of({ value, failure: failure === null ? null : HarnDict.of({ ...failure }) })
-}
-
-const checkingResult = definePieces('tool.check_result', ([raw, schema, isDecoded]) =>
-  makeStepWork(stepThroughResult(raw!, schema!, isDecoded as boolean)),
-)
-
-/** Results that are checked within the step that takes them in. */
-const SMALL_RESULT = 1_000
-
-/** Whether a value has no more than `most` members, those of its members counted too. */
-function isSmall(value: Value, most: number): boolean {
-  const pending = [value]
-  let left = most
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const members = next instanceof HarnList ? next.view() : next instanceof Keyed ? next.values() : []
-    left -= members.length
-    if (left < 0) return false
-    for (const member of members) if (hasMembers(member)) pending.push(member)
-  }
-  return true
-}
-
-function readOutputMode(entry: HarnDict): string {
-  return readText(entry, 'output_mode') ?? 'fail'
-}
-
-function runAfterHooks(ctx: Context, state: DispatchState, value: Value): Result {
-  if (!maySeeResults(ctx, toCalled(state))) return finish(ctx, state, value)
-  state.stage = 'after'
-  state.value = value
-  return startPostHooks(ctx, toCalled(state), state.args, formatResult(value))
-}
-
-function accept(ctx: Context, state: DispatchState, given: Value): Result {
-  const entry = state.entry!
-  let raw = given
-  if (state.stream === true) {
-    const executor = readExecutor(entry)
-    const opened = openStream(ctx, state.callId, given, () =>
-      isOutside(executor) ? makeOutsideCall(ctx, state, entry, executor, toPlain(state.args)) : null,
-    )
-    if (opened.kind === 'chunks') {
-      endAttempt(ctx, state)
-      return finish(ctx, state, opened.handle)
-    }
-    raw = opened.value
-  }
-  const schema = getEntryFacts(entry).output
-  endAttempt(ctx, state)
-  reportToCircuit(ctx, `tool:${state.name}`, getEntryFacts(entry).breaker, true)
-  const runs = findExecutorFacts(readExecutor(entry))?.runs
-  const answer = runs === 'builtin' ? makeStandardAnswer(state.name, raw, state.args as HarnDict) : raw
-  if (schema === null) return takeResult(ctx, state, answer, null)
-  const isDecoded = runs !== 'builtin' && runs !== 'handler'
-  if (!isSmall(answer, SMALL_RESULT)) {
-    state.stage = 'checking'
-    const checked = checkingResult.run(ctx, answer, schema, isDecoded)
-    return checked instanceof Control ? checked : takeChecked(ctx, state, checked as HarnDict)
-  }
-  const value = isDecoded ? runAtOnce(decodeResult(answer, schema)) : answer
-  return takeResult(ctx, state, value, validateSchema(value, schema))
-}
-
-function takeChecked(ctx: Context, state: DispatchState, checked: HarnDict): Result {
-  const failure = checked.get('failure')
-  const found =
-    failure instanceof HarnDict
-      ? (Object.fromEntries(failure.entries()) as { readonly [part in keyof SchemaFailure]: string })
-      : null
-  return takeResult(ctx, state, checked.get('value')!, found)
-}
-
-/** Goes on with a result of which is known whether it is as the schema of its tool says. */
-function takeResult(ctx: Context, state: DispatchState, value: Value, failure: SchemaFailure | null): Result {
-  const entry = state.entry!
-  const schema = getEntryFacts(entry).output
-  const { drift: reaction } = getEntryFacts(entry)
-  if (reaction !== null || ctx.machine.hostData(DRIFT_WATCH) !== null) {
-    const key = (): string => makePin({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
-    const drift = checkDrift(ctx, { tool: state.identity!.id, reaction, key, schema }, value)
-    const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
-    if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
-  }
-  if (failure === null && state.cacheKey !== undefined)
-    keepResult(
-      ctx,
-      state.cacheKey,
-      { value, handler: getOrNil(entry, 'handler') },
-      chooseRule(ctx.machine.hostData(RESULT_CACHE), getEntryFacts(entry).cache) ?? { ttlMs: 0 },
-    )
-  if (failure === null || readOutputMode(entry) === 'warn')
-    return runAfterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
-  const { path, expected, actual, reason } = failure
-  const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
-  return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
-}
-
-// --- the frame ----------------------------------------------------------------------------------------------------------
 
 function begin(ctx: Context, state: DispatchState): Result {
   const pass = takePass(ctx, state.tool, state.args)
@@ -698,11 +126,6 @@ function describeUnknownExecutor(executor: string): string {
     : `declares unknown executor ${debugQuoted(executor)}`
 }
 
-/** Whether the program made the entry itself. */
-function isOfScript(state: DispatchState): boolean {
-  return state.origin === 'script'
-}
-
 function makeGateCall(state: DispatchState): GateCall {
   return {
     identity: state.identity!,
@@ -765,11 +188,6 @@ function findCost(ctx: Context, state: DispatchState): number {
   return Math.max(getEntryFacts(state.entry!).costUsd, own === null ? 0 : getEntryFacts(own).costUsd)
 }
 
-/** What policies and hooks are asked about. */
-function toCalled(state: DispatchState): CalledTool {
-  return { shown: state.name, identity: state.identity! }
-}
-
 const schemaHashes = new WeakMap<HarnDict, string>()
 
 /** Hash of a tool's name and schemas; entries are never changed in place, so it is worked out once. */
@@ -777,14 +195,6 @@ function getSchemaHash(ctx: Context, entry: HarnDict): string {
   let hash = schemaHashes.get(entry)
   if (hash === undefined) schemaHashes.set(entry, (hash = hashEntrySchemas((bytes) => ctx.machine.hashHex(bytes), entry)))
   return hash
-}
-
-/** For whoever keeps calls or compares them outside; once for all attempts. */
-function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
-  if (state.argHash !== '') return
-  const text = stringifySorted(args)
-  ctx.charge(text.length >> 6, text.length)
-  state.argHash = ctx.machine.sha256Hex(text)
 }
 
 function refuseByGate(ctx: Context, state: DispatchState, stage: Value, reason: string): Result {
@@ -804,11 +214,6 @@ function admitCall(ctx: Context, state: DispatchState, verdict: HarnDict): Resul
     if (broken !== null) return refuse(ctx, state, broken)
   }
   return runFirstAttempt(ctx, state)
-}
-
-/** What hooks look at and may replace: texts as they are, data as JSON. */
-function formatResult(value: Value): string {
-  return typeof value === 'string' ? value : stringifySorted(value, 2)
 }
 
 function step(ctx: Context, state: DispatchState): Result {
@@ -870,12 +275,6 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
     return ctx.park(null, ctx.now + delay)
   }
   return refuse(ctx, state, withHistory(state, error))
-}
-
-function withHistory(state: DispatchState, error: HarnDict): HarnDict {
-  if (state.history.length === 0) return error
-  const retry = HarnDict.of({ state: 'exhausted', attempts: state.attempt, history: new HarnList(state.history) })
-  return error.with('retry', retry)
 }
 
 function onLeave(ctx: Context, state: DispatchState): void {

@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { memoryModules } from '../../host/modules.js'
-import { CompileError, createRuntime } from '../../host/runtime.js'
-import type { RuntimeOptions } from '../../host/runtime.js'
+import { CompileError } from '../../host/compile-errors.js'
+import { createRuntime } from '../../host/runtime.js'
+import type { RuntimeOptions } from '../../host/runtime-options.js'
 import { defineTool } from '../host-tools/define.js'
 import { defineConstraint } from './host-constraints.js'
 

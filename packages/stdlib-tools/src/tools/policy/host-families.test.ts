@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest'
 import { MemoryFs } from '../../host/providers/memory.js'
 import { createRuntime } from '../../host/runtime.js'
-import type { CompileError, RuntimeOptions, StartOptions } from '../../host/runtime.js'
+import type { CompileError } from '../../host/compile-errors.js'
+import type { RuntimeOptions, StartOptions } from '../../host/runtime-options.js'
 import { defineTool } from '../host-tools/define.js'
 import { MemoryTrace } from '../../host/trace/recorder.js'
 

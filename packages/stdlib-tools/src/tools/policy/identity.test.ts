@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
-import type { RuntimeOptions } from '../../host/runtime.js'
+import type { RuntimeOptions } from '../../host/runtime-options.js'
 import { defineTool } from '../host-tools/define.js'
 
 interface Shop {

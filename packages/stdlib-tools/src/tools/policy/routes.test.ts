@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Plain } from '@bridle/vm'
 import { createRuntime } from '../../host/runtime.js'
-import type { RuntimeOptions, StartOptions } from '../../host/runtime.js'
+import type { RuntimeOptions, StartOptions } from '../../host/runtime-options.js'
 import { memoryModules } from '../../host/modules.js'
 import { answered } from '../executors/provider.js'
 import type { Provider } from '../executors/provider.js'

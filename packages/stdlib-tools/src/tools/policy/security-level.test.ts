@@ -6,7 +6,7 @@ import { MemoryFs } from '../../host/providers/memory.js'
 import { answered } from '../executors/provider.js'
 import type { Provider } from '../executors/provider.js'
 import { createRuntime } from '../../host/runtime.js'
-import type { RuntimeOptions, StartOptions } from '../../host/runtime.js'
+import type { RuntimeOptions, StartOptions } from '../../host/runtime-options.js'
 import { defineTool } from '../host-tools/define.js'
 
 const made: string[] = []
