@@ -40,6 +40,11 @@ const LONG: Readonly<Record<string, string>> = {
   'a token verified with a long key': 'jwt_verify("HS256", "e30.e30.e30", "k" * 4000000)',
   'a key derived for a long context':
     'import { tool_call } from "std/tools"\ntool_call("crypto.hkdf_sha256", {key: "a", salt: "b", info: "c" * 1000000, length: 8000})',
+  'long texts in a set':
+    'let t = (1 to 3000).to_list().map({ i -> "data: x" * i })\nlet s = set([t, {a: t}])\ns.intersect(set([]))',
+  'many bytes in a set': 'let b = bytes_from_string("a" * 16000000)\nset([[b], {a: b}])',
+  'deep data in a store': 'var x: any = nil\nfor i in 1 to 20000 { x = {a: x} }\nstore_set("k", x)',
+  'a store under a long key': 'store_set("\\u{200d}" * 500000, 1)',
   'a query of many pairs': 'query_parse("a&" * 500000)',
   'a pointer of many steps': 'json_pointer({a: 1}, "/a" * 500000)',
   'a pointer of escapes': 'json_pointer_set({a: 1}, "/~1" * 300000, 1)',

@@ -9,7 +9,7 @@ import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { visit, work } from '../values/meter.js'
+import { SHORT_TEXT, visit, work } from '../values/meter.js'
 import { TextBuilder } from '../values/text-builder.js'
 import type { Value } from '../values/value.js'
 
@@ -57,11 +57,13 @@ export function formatInterchangeFloat(v: number): string {
   return text.includes('.') ? text : `${text}.0`
 }
 
-function formatInterchangeString(text: string): string {
-  return toJsonString(text).replace(/\\(?:u0008|u000c|.)/g, (mark) => SHORT_ESCAPES[mark] ?? mark)
-}
+const INTERCHANGE_MARKS: Readonly<Record<string, string>> = { ...MARKS, '\b': '\\b', '\f': '\\f' }
+const SHORT_ESCAPED = /[\b\f]/
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\\u0008': '\\b', '\\u000c': '\\f' }
+function formatInterchangeString(text: string): string {
+  if (!SHORT_ESCAPED.test(text)) return toJsonString(text)
+  return `"${text.replace(/["\\\u0000-\u001f]/g, (char) => INTERCHANGE_MARKS[char] ?? escapeChar(char))}"`
+}
 
 /** Text of a value without members, null for lists and objects. */
 function formatLeaf(value: Value, interchange: boolean, displays: boolean): string | null {
@@ -121,7 +123,9 @@ export class JsonWriting {
   }
 
   private makeLineBreak(): string {
-    return this.indent > 0 ? `\n${' '.repeat(this.indent * this.stack.length)}` : ''
+    const spaces = this.indent * this.stack.length
+    if (spaces > SHORT_TEXT) this.spend(spaces >> TEXT_BITS)
+    return this.indent > 0 ? `\n${' '.repeat(spaces)}` : ''
   }
 
   private write(value: Value): void {
@@ -163,8 +167,11 @@ export class JsonWriting {
         continue
       }
       this.out.add((at > 0 ? ',' : '') + this.makeLineBreak())
-      if (labels !== null)
+      if (labels !== null) {
+        const { length } = labels[at]!
+        if (length > SHORT_TEXT) this.spend(length >> TEXT_BITS)
         this.out.add((this.interchange ? formatInterchangeString(labels[at]!) : toJsonString(labels[at]!)) + this.colon)
+      }
       top.at = at + 1
       this.spent += UNITS_A_MEMBER
       this.write(members[at]!)

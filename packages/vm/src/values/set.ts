@@ -5,7 +5,7 @@ import { HarnDict } from './dict.js'
 import { HarnTask } from './handles.js'
 import { chargeGrowth } from './keyed.js'
 import { HarnList } from './list.js'
-import { visit, work } from './meter.js'
+import { SHORT_TEXT, visit, work } from './meter.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import type { Keyed } from './keyed.js'
 import type { Value } from './types.js'
@@ -78,6 +78,16 @@ export function makeLikenessKey(value: Value): string {
 const UNITS_A_KEY = 4
 /** A walk that makes texts costs more than one that compares. */
 const VISITS_A_PART = 2
+/** Characters of a long text, or bytes, that cost a visit, as a power of two: they are copied twice. */
+const COPIED_BITS = 6
+/** Visits a member of a set: keys are put in order. */
+const VISITS_A_SORTED_KEY = 4
+
+/** One character a byte. */
+const toCharacters = new TextDecoder('latin1')
+
+/** Visits that a text takes. Short ones are part of what holds them. */
+const countVisits = (length: number): number => (length > SHORT_TEXT ? length >> COPIED_BITS : 0)
 
 /** False when the value (or one inside it) has identity only; then the whole has. With `alike` such values are all the same. */
 function appendKey(parts: string[], root: Value, alike = false): boolean {
@@ -89,8 +99,10 @@ function appendKey(parts: string[], root: Value, alike = false): boolean {
     visited = visit(visited, VISITS_A_PART)
     if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
     else if (value === null) parts.push('n;')
-    else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)
-    else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${alike ? Number(value) : value};`)
+    else if (typeof value === 'string') {
+      visited = visit(visited, countVisits(value.length))
+      parts.push(`s${value.length}:${value}`)
+    } else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${alike ? Number(value) : value};`)
     else if (alike && value instanceof HarnFloat) parts.push(`i${value.v};`)
     else if (value instanceof HarnFloat) parts.push(`f${Object.is(value.v, -0) ? '-0' : value.v};`)
     else if (value instanceof HarnList) pushAll(pending, 'l', value.view())
@@ -100,16 +112,22 @@ function appendKey(parts: string[], root: Value, alike = false): boolean {
     else if (value instanceof HarnPair) pushAll(pending, 'p', [value.first, value.second])
     else if (value instanceof HarnRange) parts.push(`r${value.start},${value.end},${value.exclusive};`)
     else if (value instanceof HarnDuration) parts.push(`t${value.ms};`)
-    else if (value instanceof HarnBytes) parts.push(`y${value.data.length}:${value.data.join(',')};`)
-    else if (value instanceof HarnTask) parts.push(`k${value.id};`)
+    else if (value instanceof HarnBytes) {
+      visited = visit(visited, countVisits(value.data.length))
+      parts.push(`y${value.data.length}:`, toCharacters.decode(value.data))
+    } else if (value instanceof HarnTask) parts.push(`k${value.id};`)
     else if (value instanceof HarnBuiltin) parts.push(`u${value.name};`)
     else if (alike) parts.push(value instanceof HarnSet ? `u${value.size};` : '?;')
     else if (value instanceof HarnSet) {
-      const keys = [...value.map.keys()].map((key) =>
-        typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`,
-      )
-      if (keys.includes(null)) return false
-      parts.push(`u${keys.length}(`, (keys as string[]).sort().join(','), ')')
+      visited = visit(visited, value.size * VISITS_A_SORTED_KEY)
+      const keys: string[] = []
+      for (const key of value.map.keys()) {
+        if (typeof key === 'object' && key !== null) return false
+        const text = `${typeof key}:${String(key)}`
+        visited = visit(visited, countVisits(text.length))
+        keys.push(text)
+      }
+      parts.push(`u${keys.length}(`, keys.sort().join(','), ')')
     } else return false
   }
   return true

@@ -1,5 +1,6 @@
 // Codecs, crypto, cookies, URLs, multipart, JSON: published vectors, round trips and the language's messages.
 
+import { createHash } from 'node:crypto'
 import {
   HarnBytes,
   HarnDict,
@@ -96,6 +97,11 @@ describe('crypto', () => {
 
   test('a bytes value is hashed as its display by the older digests', () =>
     expect(f('sha256', bytes(1))).toBe(f('sha256', 'b"01"')))
+
+  test.each([8190, 8191, 8192, 8193, 16383])('a pair of surrogates behind %i characters is hashed whole', (length) => {
+    const text = `${'a'.repeat(length)}😀\ud800b${'é'.repeat(9000)}`
+    expect(f('sha256', text)).toBe(createHash('sha256').update(text, 'utf8').digest('hex'))
+  })
 
   test('Ed25519 and X25519', () => {
     // RFC 8032, 7.1, test 1 (empty message).

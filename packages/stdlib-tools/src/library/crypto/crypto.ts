@@ -37,17 +37,27 @@ const SLOWLY_HASHED_BITS: Readonly<Record<string, number>> = {
 /** Bytes that are hashed between two looks at the budget. */
 const BLOCK = 1 << 13
 
+/** UTF-8 of a part of a text; of a pair of surrogates on its border, the whole belongs to the block where it begins. */
+function encodeBlock(text: string, from: number, to: number): Uint8Array {
+  const isSplit = (at: number): boolean => isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at))
+  return encodeUtf8(text.slice(from + (isSplit(from) ? 1 : 0), to + (isSplit(to) ? 1 : 0)))
+}
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
+
 /** The digest of `data` (bytes as they are, of anything else the display) by name of the digest, in pieces; `key` for hmac. */
 const digesting = definePieces('crypto.digest', ([name, data, key]) => {
   if (typeof key === 'string') work(key.length >> HASHED_BITS)
   const hash = (DIGESTS[name as string] ?? (() => hmacDigesting(encodeUtf8(key as string))))()
-  const bytes = data instanceof HarnBytes ? data.data : encodeUtf8(data as string)
-  work(bytes.length >> 9)
+  const { length } = data instanceof HarnBytes ? data.data : (data as string)
   const bits = SLOWLY_HASHED_BITS[name as string] ?? HASHED_BITS
   return makeEachWork(
-    Math.ceil(bytes.length / BLOCK),
+    Math.ceil(length / BLOCK),
     (at, budget) => {
-      const block = bytes.subarray(at * BLOCK, (at + 1) * BLOCK)
+      const from = at * BLOCK
+      const block =
+        data instanceof HarnBytes ? data.data.subarray(from, from + BLOCK) : encodeBlock(data as string, from, from + BLOCK)
       hash.update(block)
       budget.left -= block.length >> bits
       budget.heap += block.length

@@ -82,7 +82,8 @@ export function findHeader(source: Value, name: string): Value {
   if (!(source instanceof HarnDict)) return null
   const inner = source.get('headers')
   const headers = inner instanceof HarnDict ? inner : source
-  for (const key of headers.keys()) if (key.toLowerCase() === name.toLowerCase()) return headers.get(key) ?? null
+  const wanted = name.toLowerCase()
+  for (const key of headers.keys()) if (key.toLowerCase() === wanted) return headers.get(key) ?? null
   return null
 }
 

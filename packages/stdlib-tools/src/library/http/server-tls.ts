@@ -46,11 +46,18 @@ function makeSecurityHeaders(given: Value): HarnDict {
 }
 
 /** The hosts of a certificate, from a list or one name; a text says what is wrong with them. */
+/** Of a certificate for development. */
+const MOST_HOSTS = 1000
+/** RFC 1035, section 2.3.4, as text. */
+const MOST_IN_A_NAME = 253
+
 function readHostNames(hosts: Value): string[] | string {
   if (hosts === null) return ['localhost', '127.0.0.1']
   const isList = hosts instanceof HarnList
   const names = isList ? hosts.view().map((host) => display(host)) : [display(hosts)]
   if (names.length === 0) return 'host list must not be empty'
+  if (names.length > MOST_HOSTS) return `${names.length} host names are too many, the most is ${MOST_HOSTS}`
+  if (names.some((name) => name.length > MOST_IN_A_NAME)) return `a host name has at most ${MOST_IN_A_NAME} characters`
   return names.includes('') ? `host ${isList ? 'names' : 'name'} must be non-empty` : names
 }
 
