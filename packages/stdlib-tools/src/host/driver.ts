@@ -9,24 +9,23 @@
 import { TOOL_CALLS } from '../tools/dispatch/branches.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { Context } from '@bridle/vm'
-import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
-import { nestedCalls } from '../tools/dispatch/nested-state.js'
 import { readBudgetCounters } from '../tools/policy/grants.js'
-import { DEFAULT_LIMITS, OutcomeWalk, ValueWalk, makeRuntimeFault } from '@bridle/vm'
+import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { awaitNextTurn } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
-import { measureEntry } from './journal.js'
-import type { Journal, JournalEntry, NestedEntry } from './journal.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { Performer, makeFailure } from './performer.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
-import { categorizedError, describeCause, runtimeError } from '../tools/executors/provider.js'
+import { describeCause, runtimeError } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
-import type { AdmittedCall, EffectCall, NestedGate, PerformEffect } from '../tools/executors/provider.js'
+import type { ToolOutcome } from '../tools/executors/executor.js'
+import type { PendingResults } from '../tools/executors/pending.js'
+import type { PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
 import { effectProblem } from '../library/effects/index.js'
-import type { NestedOutcome } from '../library/effects/index.js'
 
 /** What the driver needs of a machine. */
 export interface DrivenMachine {
@@ -120,7 +119,24 @@ export interface DriveOptions {
   /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
   readonly latency?: ((id: number) => Promise<void>) | undefined
   readonly observer?: DriveObserver | undefined
+  /** Milliseconds since 1970 that a fresh run begins at; its clock says so when absent. */
+  readonly startAt?: number | undefined
+  /** Who waits for tools that answered `pending`. */
+  readonly pendingResults?: Pick<PendingResults, 'wait'> | undefined
+  /** Of a run that goes on: what is known of calls that were begun before. */
+  readonly begun?: BegunCalls | undefined
 }
+
+/** A call without an answer. */
+export interface BegunCall {
+  /** When it was asked for first, milliseconds since 1970. */
+  readonly askedAt: number
+  /** What its answer comes under, where it waits for somebody outside. */
+  readonly token: string | null
+}
+
+/** By the number of the call. */
+export type BegunCalls = ReadonlyMap<number, BegunCall>
 
 /** Thrown by `snapshot` when there is nothing to take. */
 export class NotSuspendedError extends Error {
@@ -133,19 +149,21 @@ const VIRTUAL_PATIENCE_TURNS = 50
 export class Driver {
   private readonly options: DriveOptions
   private readonly machine: DrivenMachine
-  /** By effect id, for effects whose provider looked at its signal and that have not settled. */
-  private readonly aborts = new Map<number, AbortController>()
+  private readonly performer: Performer
+  /** Of calls that have no answer yet. */
+  private readonly begun: Map<number, { askedAt: number; token: string | null }>
+  /** When the machine was last entered. */
+  private now = 0
   /** In order of being asked, with the answer once it arrived; an entry leaves when that is delivered. */
   private readonly pending = new Map<number, EffectOutcome | null>()
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
-  /** Answers that are being looked at. */
-  private checking = 0
   /** What could not be written down while the machine waited; raised when it would go on. */
   private broken: unknown = null
   private wake: (() => void) | null = null
   private inMachine = false
+  private isStartLogged = false
   private exitCode: number | null = null
   private phase: 'new' | 'running' | 'ended' = 'new'
   private snapshotWaiters: (() => void)[] = []
@@ -156,9 +174,58 @@ export class Driver {
 
   constructor(options: DriveOptions) {
     this.options = options
+    this.begun = new Map([...(options.begun ?? [])].map(([id, call]) => [id, { ...call }]))
     const { journal, hashHex } = options
     this.trace = journal === undefined || hashHex === undefined ? null : new TraceHash(hashHex)
+    this.performer = new Performer({
+      perform: options.perform,
+      runId: options.runId,
+      branches: options.branches,
+      heapLimit: options.heapLimit,
+      machine: () => this.machine,
+      now: () => options.clock.now(),
+      isOver: () => this.phase === 'ended' || this.broken !== null,
+      isInMachine: () => this.inMachine,
+      log: (entry) => this.log(entry),
+      fail: (cause) => this.fail(cause),
+      exit: (code) => {
+        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+        this.wake?.()
+      },
+      onNested: options.observer?.nested,
+      awaitToken: (id, token, signal) => this.awaitToken(id, token, signal),
+    })
     this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  /** That a call waits for somebody outside is written down: whoever goes on with the run does not make it again. */
+  private awaitToken(id: number, token: string, signal: AbortSignal): Promise<ToolOutcome> {
+    try {
+      const call = this.begun.get(id)
+      if (call?.token !== token) this.log({ type: 'token', id, token })
+      if (call !== undefined) call.token = token
+    } catch (cause) {
+      this.fail(cause)
+      throw cause
+    }
+    const { pendingResults } = this.options
+    if (pendingResults === undefined) throw new Error('nobody can complete a tool of this run')
+    return pendingResults.wait(token, signal)
+  }
+
+  private fail(cause: unknown): void {
+    this.broken = cause
+    this.wake?.()
+  }
+
+  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
+  logStart(now: number = this.options.startAt ?? this.options.clock.now()): void {
+    const { begin } = this.options
+    if (begin.kind !== 'start') return
+    const { input, globals, limits } = begin
+    const more = { ...(globals === undefined ? {} : { globals }), ...(limits === undefined ? {} : { limits }) }
+    this.log({ type: 'start', now, input, ...more })
+    this.isStartLogged = true
   }
 
   /** Runs to the end. Rejects only for bugs and for a journal that cannot be written (ToolError `store_unavailable`). */
@@ -170,14 +237,14 @@ export class Driver {
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
       const end = await this.loop()
-      this.leaveNested()
+      this.performer.leaveNested()
       this.log({ type: 'end', kind: end.kind, ...(this.trace === null ? {} : { trace: this.trace.finish(this.output) }) })
       return end
     } finally {
       this.phase = 'ended'
       signal?.removeEventListener('abort', onAbort)
       const reason: unknown = signal?.aborted === true ? signal.reason : new Error('the run has ended')
-      for (const abort of this.aborts.values()) abort.abort(reason)
+      this.performer.abortAll(reason)
       await Promise.allSettled([...this.underWay])
       this.serveSnapshots()
     }
@@ -191,12 +258,14 @@ export class Driver {
     readonly machine: Uint8Array
     readonly next: NextNumbers
     readonly arrived: readonly ArrivedAnswer[]
+    readonly begun: BegunCalls
     readonly also: T
   }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
-    return { machine: this.machine.snapshot(), next: readNextNumbers(this.machine), arrived, also: also() }
+    const begun = new Map([...this.begun].filter(([id]) => this.pending.get(id) === null))
+    return { machine: this.machine.snapshot(), next: readNextNumbers(this.machine), arrived, begun, also: also() }
   }
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
@@ -251,18 +320,11 @@ export class Driver {
   }
 
   private begin(input: Value): RunExit {
-    const { begin, clock, signal } = this.options
+    const { begin, clock, signal, startAt } = this.options
     if (signal?.aborted === true) return { kind: 'yielded', output: '', effects: [] }
-    const now = clock.now()
+    const now = (this.now = begin.kind === 'start' && startAt !== undefined ? startAt : clock.now())
     if (begin.kind === 'start') {
-      const { input: given, globals, limits } = begin
-      this.log({
-        type: 'start',
-        now,
-        input: given,
-        ...(globals === undefined ? {} : { globals }),
-        ...(limits === undefined ? {} : { limits }),
-      })
+      if (!this.isStartLogged) this.logStart(now)
       return this.enter(() => this.machine.start(input, now))
     }
     const { authority } = this.options
@@ -287,10 +349,13 @@ export class Driver {
   }
 
   private resume(): RunExit {
-    const now = this.options.clock.now()
+    const now = (this.now = this.options.clock.now())
     const id = this.arrived.shift() ?? null
     const outcome = id === null ? null : this.pending.get(id)!
-    if (id !== null) this.pending.delete(id)
+    if (id !== null) {
+      this.pending.delete(id)
+      this.begun.delete(id)
+    }
     this.log({ type: 'resume', id, outcome, now })
     return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
   }
@@ -314,6 +379,7 @@ export class Driver {
       this.keepPending(id, effect, result)
       return null
     }
+    this.begun.delete(id)
     this.log({ type: 'answer', id, outcome: result })
     this.options.observer?.outcome?.(id, effect, result)
     return result
@@ -326,116 +392,9 @@ export class Driver {
   }
 
   private perform(effect: Effect, id: number, isAgain = false): EffectOutcome | Promise<EffectOutcome> {
-    const { runId, branches = [], clock, perform } = this.options
-    try {
-      const result = perform(
-        effect,
-        new Call(
-          { id, runId, keyedBy: makeKeyPrefix(runId, branches, id), isAgain },
-          clock.now(),
-          this.aborts,
-          (code) => {
-            this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
-            this.wake?.()
-          },
-          this,
-        ),
-      )
-      if (!(result instanceof Promise)) this.aborts.delete(id)
-      return result instanceof Promise ? result : this.check(effect, result)
-    } catch (cause) {
-      this.aborts.delete(id)
-      return makeFailure(effect, cause)
-    }
-  }
-
-  /** The gate for calls that a tool makes of others while it answers an effect. */
-  gateOf(id: number): NestedGate {
-    return { admit: (call) => this.admitNested(id, call) }
-  }
-
-  /** Null when no task waits for the effect any more: a call for nobody is not made. */
-  private admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
-    const { machine } = this
-    // A machine that cannot count what it allowed allows nothing.
-    if (this.phase === 'ended' || this.broken !== null || machine.note === undefined) return null
-    const startedMs = this.options.clock.now()
-    const verdict = machine.onBehalfOf?.(id, (ctx) => judgeNested(ctx, id, { ...asked, now: startedMs })) ?? null
-    if (verdict === null) return null
-    if (verdict.ok && verdict.before !== 'none')
-      return {
-        ok: true,
-        args: verdict.call.args,
-        before: verdict.before,
-        settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
-      }
-    this.enterNested({ type: 'nested', id, inside: this.inMachine, call: verdict.call })
-    if (!verdict.ok) {
-      const { code, message, details } = verdict
-      this.endNested(id, verdict.call.id, { ok: false, code, message, denied: true })
-      return { ok: false, code, message, details }
-    }
-    if (this.options.observer?.nested?.(id, verdict.call) === false) return null
-    return {
-      ok: true,
-      args: verdict.call.args,
-      before: 'none',
-      settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
-    }
-  }
-
-  private endNested(id: number, call: string, outcome: NestedOutcome): void {
-    if (this.phase === 'ended' || this.broken !== null) return
-    this.enterNested({ type: 'nested_end', id, inside: this.inMachine, call, outcome, now: this.options.clock.now() })
-  }
-
-  /** Written down first; whoever makes the call is not the one to be told that it cannot be. */
-  private enterNested(entry: NestedEntry): void {
-    try {
-      this.log(entry)
-    } catch (cause) {
-      this.broken = cause
-      this.wake?.()
-      throw cause
-    }
-    noteNested(this.machine, entry)
-  }
-
-  private leaveNested(): void {
-    const now = this.options.clock.now()
-    this.machine.note?.((ctx) => {
-      if (ctx.findState(nestedCalls) !== undefined) leaveNested(ctx, now)
-    })
-  }
-
-  /**
-   * What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. A large answer is
-   * looked at in pieces.
-   */
-  private check(effect: Effect, outcome: EffectOutcome): EffectOutcome | Promise<EffectOutcome> {
-    try {
-      const walk = new OutcomeWalk(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
-      return walk.step() ? this.accept(effect, outcome, walk) : this.checkInPieces(effect, outcome, walk)
-    } catch (cause) {
-      return makeFailure(effect, cause)
-    }
-  }
-
-  private async checkInPieces(effect: Effect, outcome: EffectOutcome, walk: OutcomeWalk): Promise<EffectOutcome> {
-    this.checking++
-    try {
-      do await awaitNextTurn()
-      while (!walk.step() && this.phase !== 'ended')
-      return this.accept(effect, outcome, walk)
-    } catch (cause) {
-      return makeFailure(effect, cause)
-    } finally {
-      this.checking--
-    }
-  }
-
-  private accept(effect: Effect, outcome: EffectOutcome, { problem }: OutcomeWalk): EffectOutcome {
-    return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
+    const known = this.begun.get(id)
+    if (known === undefined) this.begun.set(id, { askedAt: this.now, token: null })
+    return this.performer.perform(effect, id, { askedAt: known?.askedAt ?? this.now, isAgain, waitsFor: known?.token ?? null })
   }
 
   /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
@@ -445,7 +404,8 @@ export class Driver {
     for (const id of [...this.pending.keys()]) {
       if (wanted.has(id)) continue
       this.pending.delete(id)
-      this.aborts.get(id)?.abort(new Error('nobody waits for this any more'))
+      this.begun.delete(id)
+      this.performer.abort(id, new Error('nobody waits for this any more'))
       const at = this.arrived.indexOf(id)
       if (at >= 0) this.arrived.splice(at, 1)
     }
@@ -455,13 +415,13 @@ export class Driver {
     this.pending.set(id, null)
     const { latency } = this.options
     const answered = result.then(
-      (outcome) => this.check(effect, outcome),
+      (outcome) => this.performer.check(effect, outcome),
       (cause: unknown) => makeFailure(effect, cause),
     )
     const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
       (outcome) => {
         this.underWay.delete(settled)
-        this.aborts.delete(id)
+        this.performer.forget(id)
         if (this.phase === 'ended' || !this.pending.has(id)) return
         this.pending.set(id, outcome)
         this.arrived.push(id)
@@ -479,7 +439,11 @@ export class Driver {
       this.arrived.length === 0 && this.exitCode === null && this.broken === null && signal?.aborted !== true
     if (clock.virtual) {
       // An answer that is being looked at has arrived.
-      for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn += this.checking > 0 ? 0 : 1)
+      for (
+        let turn = 0;
+        turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait();
+        turn += this.performer.isChecking ? 0 : 1
+      )
         await awaitNextTurn()
     }
     if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
@@ -524,75 +488,6 @@ export class Driver {
     this.snapshotWaiters = []
     for (const resolve of waiters) resolve()
   }
-}
-
-/** What a call that a tool makes of another one does to the machine: the same in a run and in a replay. */
-export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
-  machine.note?.(
-    (ctx) => {
-      if (entry.type === 'nested') beginNested(ctx, entry.id, entry.call)
-      else endNested(ctx, entry.id, entry.call, entry.outcome, entry.now)
-    },
-    measureEntry(entry, Infinity),
-  )
-}
-
-/** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
-class Call implements EffectCall {
-  private readonly driver: Driver
-  private gate: NestedGate | null = null
-  readonly id: number
-  readonly runId: string
-  readonly isAgain: boolean
-  readonly now: number
-  readonly exit: (code: number) => void
-  private readonly keyedBy: string
-  private readonly aborts: Map<number, AbortController>
-  private abort: AbortController | null = null
-
-  constructor(
-    { id, runId, keyedBy: own, isAgain }: { id: number; runId: string; keyedBy: string; isAgain: boolean },
-    now: number,
-    aborts: Map<number, AbortController>,
-    exit: (code: number) => void,
-    driver: Driver,
-  ) {
-    this.driver = driver
-    this.id = id
-    this.runId = runId
-    this.keyedBy = own
-    this.isAgain = isAgain
-    this.now = now
-    this.aborts = aborts
-    this.exit = exit
-  }
-
-  get idempotencyKey(): string {
-    return `${this.keyedBy}:${this.id}`
-  }
-
-  get nested(): NestedGate {
-    return (this.gate ??= this.driver.gateOf(this.id))
-  }
-
-  get signal(): AbortSignal {
-    if (this.abort === null) {
-      this.abort = new AbortController()
-      this.aborts.set(this.id, this.abort)
-    }
-    return this.abort.signal
-  }
-}
-
-/** What the key of an effect begins with: the run, and the branch that asked for it first. */
-export function makeKeyPrefix(runId: string, branches: readonly RunBranch[], id: number): string {
-  const branch = branches.findLast(({ effect }) => effect <= id)
-  return branch === undefined ? runId : `${runId}~${branch.name}`
-}
-
-/** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
-function makeFailure(effect: Effect, cause: unknown): EffectOutcome {
-  return categorizedError('generic', `${effect.kind} failed: ${describeCause(cause)}`)
 }
 
 /** How a run ends whose tasks all wait for each other. */

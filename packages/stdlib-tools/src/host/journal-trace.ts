@@ -20,9 +20,10 @@ export class TraceHash {
     this.hashHex = hashHex
   }
 
-  /** Every entry in order, but `run`, whose ids differ from run to run, and `end`. */
+  /** Every entry in order, but `run`, whose ids differ from run to run, `end`, and `token`, which no machine sees. */
   add(entry: JournalEntry): void {
-    if (entry.type !== 'run' && entry.type !== 'end') this.mix(JSON.stringify(listCanonicalParts(entry)))
+    if (entry.type !== 'run' && entry.type !== 'end' && entry.type !== 'token')
+      this.mix(JSON.stringify(listCanonicalParts(entry)))
   }
 
   /** Lower-case hex. `output` is all that was printed. */

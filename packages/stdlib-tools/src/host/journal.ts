@@ -50,6 +50,8 @@ export type JournalEntry =
   | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
   | NestedEntry
+  /** A tool answered the call with `pending(token)`: somebody outside gives its result, and it is not made again. */
+  | { readonly type: 'token'; readonly id: number; readonly token: string }
   | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
   /** `trace`: journal-trace.ts. */
   | { readonly type: 'end'; readonly kind: string; readonly trace?: string }
@@ -219,6 +221,8 @@ export function decodeEntry(line: string): JournalEntry {
       const facts = { id: readNumber('id'), inside: raw['inside'] === true, call: readText('call'), now: readNumber('now') }
       return { type: 'nested_end', ...facts, outcome }
     }
+    case 'token':
+      return { type: 'token', id: readNumber('id'), token: readText('token') }
     case 'cancel':
       return { type: 'cancel', reason: readText('reason'), now: readNumber('now') }
     case 'end':

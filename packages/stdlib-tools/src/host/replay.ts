@@ -8,7 +8,8 @@
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit, ScriptPlace } from '@bridle/vm'
 import { leaveNested } from '../tools/dispatch/nested-calls.js'
-import { noteNested, makeStuckFault } from './driver.js'
+import { makeStuckFault } from './driver.js'
+import { noteNested } from './performer.js'
 import type { AnswerEffect, DriveEnd, DrivenMachine } from './driver.js'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
@@ -133,7 +134,8 @@ class Replayer {
 
   constructor(options: ReplayOptions) {
     this.options = options
-    this.entries = options.entries
+    // Who waits for whom is nothing that the machine sees.
+    this.entries = options.entries.filter((entry) => entry.type !== 'token')
     this.trace = new TraceHash(options.hashHex)
     this.machine = options.machine((effect, id) => this.answer(effect, id))
   }

@@ -12,7 +12,7 @@ import { awaitNextTurn, systemClock } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { Driver, appendTo } from './driver.js'
 import { ToolError } from '../tools/host-tools/errors.js'
-import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts, NextNumbers } from './driver.js'
+import type { AnswerEffect, ArrivedAnswer, BegunCalls, DriveEnd, DrivenMachine, StartFacts, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { isToolError } from '../tools/host-tools/errors.js'
 import { EventStream } from './events.js'
@@ -85,6 +85,8 @@ export interface RunParts {
   readonly program: { readonly hash: () => string; readonly label: string; readonly sources: ProgramSources }
   readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
   readonly tracing?: TraceOptions | undefined
+  /** Of a run that goes on: what is known of calls that were begun before. */
+  readonly begun?: BegunCalls | undefined
   readonly begin:
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
@@ -153,6 +155,7 @@ export interface RunState {
   readonly machine: Uint8Array
   readonly next: NextNumbers
   readonly arrived: readonly ArrivedAnswer[]
+  readonly begun: BegunCalls
   readonly startedAt: number
   readonly output: string
   readonly dryRun: readonly DryRunEntry[]
@@ -180,6 +183,9 @@ export class Run<Output = Plain> {
   /** What is left of the budgets that the start gave. */
   readonly budgets: BudgetMeter
   private text: string
+  private isHeadLogged = false
+  /** Why the run could not be kept, and does not begin; null: nothing stands against it. */
+  private unkept: unknown = null
 
   constructor(parts: RunParts) {
     this.parts = parts
@@ -231,6 +237,10 @@ export class Run<Output = Plain> {
       holdFrom: parts.holdFrom,
       latency: parts.latency,
       heapLimit: parts.heapLimit,
+      // Its record says when it began: a snapshot of it, and one of its replay, say the same.
+      startAt: this.startedAt,
+      pendingResults: parts.pendingResults,
+      begun: parts.begun,
       observer: {
         yielded: () => parts.onYield?.(),
         waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
@@ -294,8 +304,19 @@ export class Run<Output = Plain> {
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
     // At the same moment: until this function goes on, the machine may have printed more.
-    const { machine, next, arrived, also } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
-    return this.parts.pack({ machine, next, arrived, startedAt: this.startedAt, ...also }, options)
+    const { also, ...state } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
+    return this.parts.pack({ ...state, startedAt: this.startedAt, ...also }, options)
+  }
+
+  /** Writes down that the run begins: it is kept when this returns. Raises what the journal raises. */
+  keepStart(): void {
+    try {
+      this.logHead()
+      this.driver.logStart()
+    } catch (cause) {
+      this.unkept = cause
+      throw cause
+    }
   }
 
   private get isWatched(): boolean {
@@ -308,20 +329,14 @@ export class Run<Output = Plain> {
   }
 
   private async execute(): Promise<RunResult> {
-    const { signal, journal, runId, program, authority, branches } = this.parts
+    const { signal, journal } = this.parts
     const onAbort = (): void => this.abort.abort(signal?.reason)
     if (signal?.aborted === true) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
     try {
+      if (this.unkept !== null) throw this.unkept
       if (this.recorder?.isLost === true) this.abort.abort(new Error(TRACE_LOST))
-      if (journal !== undefined) {
-        // The hash is asked for only here: making it loads a library, which a plain run has no use for.
-        const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
-        const { dryRun } = this.parts
-        const sources = withoutStd(program.sources)
-        const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
-        appendTo(journal, { type: 'run', ...head, ...more })
-      }
+      this.logHead()
       const result = await this.makeResult(await this.driver.run())
       this.recorder?.end(result.status, findComplaint(result))
       if (this.recorder?.isLost === true)
@@ -340,6 +355,17 @@ export class Run<Output = Plain> {
       this.stream.end()
       journal?.close?.()
     }
+  }
+
+  private logHead(): void {
+    const { journal, runId, program, authority, branches, dryRun } = this.parts
+    if (journal === undefined || this.isHeadLogged) return
+    this.isHeadLogged = true
+    // The hash is asked for only here: making it loads a library, which a plain run has no use for.
+    const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
+    const sources = withoutStd(program.sources)
+    const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
+    appendTo(journal, { type: 'run', ...head, ...more })
   }
 
   private openServices(): Services {

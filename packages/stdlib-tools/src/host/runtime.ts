@@ -40,7 +40,9 @@ import type { SecurityLevel } from '../tools/policy/level-order.js'
 import { isGrant } from './authority.js'
 import { GrantError } from '../tools/policy/grant-error.js'
 import { coreFamilies, laterFamilies } from './families/all.js'
+import type { HostBridge } from '../tools/executors/remote-host.js'
 import { readNextNumbers } from './driver.js'
+import type { BegunCalls } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { PendingResults } from '../tools/executors/pending.js'
 import type { ToolOutcome } from '../tools/executors/index.js'
@@ -69,6 +71,7 @@ import { makeBudgetScope } from '../tools/policy/host-budgets.js'
 import { makeConstraintRules } from '../tools/policy/host-constraints.js'
 import { grantScope, makeImportCeilings } from '../tools/policy/host-grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
+import { findMissingTool, listBegunCalls } from './runs/worker.js'
 import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
 import { makeGrants, readHeldScopes, isSameData, joinAuthorities, joinLimits, runLimits, listWidenings } from './run-authority.js'
 import type { RunAuthority, RunLimits } from './run-authority.js'
@@ -208,11 +211,7 @@ export class Runtime {
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const authority = this.makeAuthority(options)
     const level = findRunLevel(authority.scopes)
-    // Most programs declare nothing; those that were compiled before are not compiled again to find that out.
-    if (this.options.link !== 'lazy' && module.declaresTools) {
-      const hasResolver = this.options.resolve !== undefined
-      checkDeclarations(module, { host: this.host, hasBridge: options.bridge !== undefined, hasResolver })
-    }
+    this.checkDeclared(module, options.bridge)
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
     const journal = this.keeper === null ? options.journal : this.keeper.begin(runId, options.journal)
     try {
@@ -222,6 +221,7 @@ export class Runtime {
         { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
         journal === undefined ? options : { ...options, journal },
       )
+      if (this.keeper !== null) run.keepStart()
       // The caller says the type, or a schema makes sure of it.
       return run as Run<OutputOfProgram<Types>>
     } catch (cause) {
@@ -255,6 +255,14 @@ export class Runtime {
     return continueFrom(this.makeKeeperParts(others, most), entries, { decide: onUnknownOutcome, journal: () => journal })
   }
 
+  /** Raises ToolError `not_registered` or `version_mismatch`. */
+  private checkDeclared(module: Module, bridge: HostBridge | undefined): void {
+    // Most programs declare nothing; those that were compiled before are not compiled again to find that out.
+    if (this.options.link === 'lazy' || !module.declaresTools) return
+    const hasResolver = this.options.resolve !== undefined
+    checkDeclarations(module, { host: this.host, hasBridge: bridge !== undefined, hasResolver })
+  }
+
   /** `most`: limits that those of the journal do not pass; null: they are believed. */
   private makeKeeperParts(
     { widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>,
@@ -280,7 +288,11 @@ export class Runtime {
       host: this.host,
       hashHex: this.hashHex,
       moduleOf: (entries) => this.moduleOfRecording(entries),
-      check: ({ lastAuthority: last }) => void this.resumeAuthority(last, options, widen),
+      findMissingTool: (effect) => (options.bridge === undefined ? findMissingTool(effect, this.host) : null),
+      check: ({ lastAuthority: last }, module) => {
+        this.resumeAuthority(last, options, widen)
+        this.checkDeclared(module, options.bridge)
+      },
       // Those limits that it began with; its authority has the same.
       machine: (module, began, answer) =>
         chooseMakers(module, began, answer, began.authority && withoutLimits(began.authority)).fresh(),
@@ -291,12 +303,12 @@ export class Runtime {
         }).restored(machine.snapshot()),
       launch: (module, began, state) => {
         const { runId, input, globals, startedAt, lastAuthority: last, dryRun } = began
-        const { machine, output, arrived, journal } = state
+        const { machine, output, arrived, begun, journal } = state
         const own = { ...options, limits: chooseLimits(began) }
         return this.launch(
           module,
           { kind: 'restored', arrived },
-          { input, runId, output, entries: [], startedAt, machine, authority: this.resumeAuthority(last, own, widen) },
+          { input, runId, output, entries: [], startedAt, machine, begun, authority: this.resumeAuthority(last, own, widen) },
           { ...own, globals, journal, dryRun },
         )
       },
@@ -389,7 +401,7 @@ export class Runtime {
     if (end.kind === 'open') return { kind: 'diverged', divergence: makeUnfinished(entries.length), output: end.output }
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
-    const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
+    const state = { arrived: [], begun: listBegunCalls(entries), startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
     const before = findLastAuthority(entries)
     const resumed = options.widen === true ? own : before === null ? null : joinAuthorities(before, own)
     const from = {
@@ -602,6 +614,7 @@ export class Runtime {
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
+      begun: from.begun,
       pack: (state, wanted) => this.pack(module, { runId, input, branches, authority }, options, state, wanted),
     })
   }
@@ -610,7 +623,7 @@ export class Runtime {
     module: Module,
     from: Pick<Origin, 'runId' | 'input' | 'branches'> & { readonly authority: RunAuthority | null },
     { globals = {}, epilogue, dryRun = false }: Pick<StartOptions, 'globals' | 'epilogue' | 'dryRun'>,
-    { machine, next, arrived, startedAt, output, dryRun: entries }: RunState,
+    { machine, next, arrived, begun, startedAt, output, dryRun: entries }: RunState,
     { sources = 'embed' }: SnapshotOptions = {},
   ): Uint8Array {
     const embedded = sources === 'embed' ? withoutStd(module.sources) : null
@@ -630,6 +643,7 @@ export class Runtime {
       authority,
       branches,
       next,
+      begun,
     })
   }
 
@@ -817,6 +831,8 @@ interface Origin {
   readonly output: string
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
+  /** What is known of calls that were begun before. */
+  readonly begun?: BegunCalls
   readonly machine: Uint8Array | null
   /** Where it was gone on with before, and now; none for a run that begins. */
   readonly branches?: readonly RunBranch[]

@@ -8,7 +8,7 @@
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { readDocumentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
 import type { EffectOutcome, Plain, Value } from '@bridle/vm'
-import type { ArrivedAnswer, NextNumbers } from './driver.js'
+import type { ArrivedAnswer, BegunCalls, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
@@ -40,11 +40,13 @@ export interface RunSnapshot {
   /** Earlier resumes, and the numbers that the next one begins with. */
   readonly branches: readonly RunBranch[]
   readonly next: NextNumbers
+  /** What is known of calls that were begun; nothing in snapshots of versions that did not say. */
+  readonly begun: BegunCalls
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
   const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue, authority } = snapshot
-  const { branches, next } = snapshot
+  const { branches, next, begun } = snapshot
   return writeDocument(
     [
       runId,
@@ -61,6 +63,8 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
       authority === null ? null : authorityToPlain(authority),
       branches.map(({ name, effect, call }) => [name, effect, call]),
       [next.effect, next.call],
+      // Since the start, which takes fewer bytes.
+      [...begun].map(([id, { askedAt, token }]) => [id, askedAt - startedAt, ...(token === null ? [] : [token])]),
     ],
     RUN_SNAPSHOT_VERSION,
   )
@@ -84,6 +88,7 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     authority,
     branches,
     next,
+    begun,
   ] = list(readDocument(bytes, version))
   if (!(machine instanceof Uint8Array)) throw makeMissingError('the machine')
   return {
@@ -102,12 +107,21 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     // Written before there were branches: everything that comes belongs to whoever goes on.
     branches: branches === undefined ? [] : list(branches).map(readBranch),
     next: next === undefined ? { effect: 1, call: 1 } : readNumbers(next),
+    begun: new Map(begun === undefined ? [] : list(begun).map((each) => readBegun(each, readNumber(startedAt)))),
   }
 }
 
 function readBranch(raw: unknown): RunBranch {
   const [name, effect, call] = list(raw)
   return { name: readText(name), effect: readNumber(effect), call: readNumber(call) }
+}
+
+function readBegun(
+  raw: unknown,
+  startedAt: number,
+): readonly [number, { readonly askedAt: number; readonly token: string | null }] {
+  const [id, askedAt, token] = list(raw)
+  return [readNumber(id), { askedAt: startedAt + readNumber(askedAt), token: token === undefined ? null : readText(token) }]
 }
 
 function readNumbers(raw: unknown): NextNumbers {

@@ -3,10 +3,10 @@
 // it is a run like any other, whose journal goes on behind the old one.
 
 import { fromPlain } from '@bridle/vm'
-import type { Limits, Plain, Value } from '@bridle/vm'
+import type { Effect, Limits, Plain, Value } from '@bridle/vm'
 import { systemClock } from '../../library/time/host-clock.js'
 import type { Clock } from '../../library/time/host-clock.js'
-import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from '../driver.js'
+import type { AnswerEffect, ArrivedAnswer, BegunCalls, DriveEnd, DrivenMachine } from '../driver.js'
 import { decodeJournal, encodeEntry, findLastAuthority } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import type { HashHex } from '../journal-trace.js'
@@ -17,7 +17,7 @@ import type { RunAuthority } from '../run-authority.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 import type { Host } from '../../tools/host-tools/host.js'
 import type { Lease } from './store.js'
-import { DEFAULT_LEASE_MS, mayRepeat, decideOutcome, makeRecordingJournal, listStartedCalls, makeUnknownCall } from './worker.js'
+import { DEFAULT_LEASE_MS, mayRepeat, decideOutcome, makeRecordingJournal, listBegunCalls, makeUnknownCall } from './worker.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './worker.js'
 
 /** What became of a run that `recover` found. */
@@ -27,7 +27,10 @@ export type Recovered =
   | { readonly kind: 'held'; readonly runId: string; readonly call: UnknownCall }
   /** It had ended, and only that was not written down. */
   | { readonly kind: 'ended'; readonly runId: string; readonly status: DriveEnd['kind'] }
-  /** It cannot be gone on with: it never began, its sources no longer compile, or the program does something else now. */
+  /**
+   * It cannot be gone on with by this host: it never began, its sources no longer compile, the program does something else now, or a tool is
+   * missing. It is kept, and a later `recover` tries it again.
+   */
   | { readonly kind: 'failed'; readonly runId: string; readonly reason: string }
   /** The store, or the host's decision on a call, raised `error`. The run can be recovered when its lease is over. */
   | { readonly kind: 'unavailable'; readonly runId: string; readonly error: unknown }
@@ -51,8 +54,10 @@ export interface KeeperParts<M> {
   readonly host: Host
   readonly hashHex: HashHex
   readonly moduleOf: (entries: readonly JournalEntry[]) => M
-  /** Raises SnapshotError where this host cannot say what the run may do. */
-  readonly check: (began: RunBeginning) => void
+  /** The tool of a host that an effect calls and this one does not have; null when there is none. */
+  readonly findMissingTool: (effect: Effect) => string | null
+  /** Raises SnapshotError where this host cannot say what the run may do, ToolError where it lacks a tool of the program. */
+  readonly check: (began: RunBeginning, module: M) => void
   readonly machine: (module: M, began: RunBeginning, answer: AnswerEffect) => DrivenMachine
   /** The same machine under another authority. */
   readonly restored: (
@@ -68,6 +73,7 @@ export interface KeeperParts<M> {
       readonly machine: Uint8Array
       readonly output: string
       readonly arrived: readonly ArrivedAnswer[]
+      readonly begun: BegunCalls
       readonly journal: Journal
     },
   ) => Run
@@ -135,12 +141,22 @@ export class RunKeeper {
     try {
       entries = decodeJournal(lines.join('\n'))
     } catch (cause) {
-      store.release(lease, 'lost')
+      store.release(lease)
       return { kind: 'failed', runId, reason: describeCause(cause) }
     }
-    const found = continueFrom(parts, entries, { runId, decide, journal: () => this.openJournal(lease, { isContinued: true }) })
-    if (found.kind === 'failed') store.release(lease, 'lost')
-    if (found.kind === 'held') store.release(lease)
+    let found: Exclude<Recovered, { readonly kind: 'unavailable' }>
+    try {
+      found = continueFrom(parts, entries, { runId, decide, journal: () => this.openJournal(lease, { isContinued: true }) })
+    } catch (cause) {
+      // It was not gone on with: another worker may be able to.
+      if (!this.active.has(runId)) store.release(lease)
+      throw cause
+    }
+    // Another version of the program or of Bridle may be able to go on with it, so it is kept; but nobody was told that a run without a
+    // beginning was started.
+    const hasBegun = entries.some((entry) => entry.type === 'start')
+    if (found.kind === 'failed' && !hasBegun) store.release(lease, 'lost')
+    else if (found.kind === 'failed' || found.kind === 'held') store.release(lease)
     if (found.kind === 'ended') {
       if (entries.at(-1)?.type !== 'end') store.append(lease, encodeEntry({ type: 'end', kind: found.status }))
       store.release(lease, found.status)
@@ -173,7 +189,7 @@ export function continueFrom<M>(
     return makeFailed(describeCause(cause))
   }
   const began = readBeginning(runId, entries)
-  parts.check(began)
+  parts.check(began, module)
   const end = replay({
     machine: (answer) => parts.machine(module, began, answer),
     restored: (before, authority, answer) => parts.restored(module, began, answer, { machine: before, authority }),
@@ -185,17 +201,22 @@ export function continueFrom<M>(
   if (end.kind === 'ended') return { kind: 'ended', runId, status: end.end.kind }
   const { machine, output } = end
   if (machine === null) return makeFailed('the run stopped before its journal did')
-  const started = listStartedCalls(entries)
+  for (const { effect } of machine.pendingEffects?.() ?? []) {
+    const tool = parts.findMissingTool(effect)
+    if (tool !== null) return makeFailed(`this host has no tool ${JSON.stringify(tool)}, which the run has called`)
+  }
+  const begun = listBegunCalls(entries)
   const arrived: ArrivedAnswer[] = []
   for (const { id, effect } of machine.pendingEffects?.() ?? []) {
-    if (!started.has(id) || mayRepeat(effect, parts.host)) continue
+    const known = begun.get(id)
+    if (known === undefined || known.token !== null || mayRepeat(effect, parts.host)) continue
     const call = makeUnknownCall(runId, id, effect)
     const decision = decide(call)
     if (decision === 'hold') return { kind: 'held', runId, call }
     const outcome = decideOutcome(call, decision)
     if (outcome !== null) arrived.push({ id, outcome })
   }
-  const state = { machine: machine.snapshot(), output, arrived, journal: journal() }
+  const state = { machine: machine.snapshot(), output, arrived, begun, journal: journal() }
   return { kind: 'resumed', runId, run: parts.launch(module, began, state) }
 }
 

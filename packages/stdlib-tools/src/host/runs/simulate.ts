@@ -16,7 +16,7 @@ import type { Run, RunResult } from '../run.js'
 import { createRuntime } from '../runtime.js'
 import type { RecoverOptions, RuntimeOptions } from '../runtime-options.js'
 import type { Runtime } from '../runtime.js'
-import { ToolError } from '../../tools/host-tools/errors.js'
+import { ToolError, isToolError } from '../../tools/host-tools/errors.js'
 import { memoryRunStore } from './store.js'
 import type { RunStore } from './store.js'
 import { mayRepeat } from './worker.js'
@@ -164,6 +164,8 @@ function describeEntry(entries: readonly JournalEntry[], at: number): string | n
     case 'nested':
     case 'nested_end':
       return `the call of a tool by ${formatCall(entry.id)}`
+    case 'token':
+      return `the token of ${formatCall(entry.id)}`
     case 'cancel':
       return 'the cancellation of the run'
     case 'end':
@@ -243,8 +245,17 @@ async function liveThrough(
       latency,
     })
   const awaitEnd = (run: Run): Promise<End | Error> => awaitRunEnd(run, options.signal)
+  const startAndAwaitEnd = async (life: number): Promise<End | Error> => {
+    try {
+      return await awaitEnd(start(life))
+    } catch (cause) {
+      // Whoever started it was told that it is not kept.
+      if (isToolError(cause) && cause.code === 'store_unavailable') return cause
+      throw cause
+    }
+  }
   let runId = 'simulated-1'
-  let end = await awaitEnd(start(1))
+  let end = await startAndAwaitEnd(1)
   let lives = 1
   let stuck: string | null = null
   while (end instanceof Error && options.signal?.aborted !== true) {
@@ -265,7 +276,7 @@ async function liveThrough(
     if (found === undefined || (found.kind === 'failed' && found.reason === 'the run never began')) {
       // Nothing of it was kept, so nothing has happened: whoever wanted it starts it again.
       runId = `simulated-${lives}`
-      end = await awaitEnd(start(lives))
+      end = await startAndAwaitEnd(lives)
     } else if (found.kind === 'resumed') {
       end = await awaitEnd(found.run)
     } else if (found.kind === 'ended') {

@@ -6,6 +6,7 @@
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { Clock } from '../../library/time/host-clock.js'
+import type { BegunCall, BegunCalls } from '../driver.js'
 import { encodeEntry } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import { categorizedError } from '../../tools/executors/provider.js'
@@ -83,14 +84,25 @@ function runQuietly(work: () => void): void {
   }
 }
 
-/** Numbers of the calls that were written down and have no outcome in the journal. */
-export function listStartedCalls(entries: readonly JournalEntry[]): ReadonlySet<number> {
-  const started = new Set<number>()
+/** What a journal says of the calls that it has no outcome of. */
+export function listBegunCalls(entries: readonly JournalEntry[], before: BegunCalls = new Map()): BegunCalls {
+  const begun = new Map<number, BegunCall>(before)
+  let now = 0
   for (const entry of entries) {
-    if (entry.type === 'effect') started.add(entry.id)
-    else if (entry.type === 'answer' || (entry.type === 'resume' && entry.id !== null)) started.delete(entry.id!)
+    if ('now' in entry) ({ now } = entry)
+    // Asked for again where the run was gone on with: its time has run since the first time.
+    if (entry.type === 'effect' && !begun.has(entry.id)) begun.set(entry.id, { askedAt: now, token: null })
+    else if (entry.type === 'token') begun.set(entry.id, { askedAt: begun.get(entry.id)?.askedAt ?? now, token: entry.token })
+    else if (entry.type === 'answer' || (entry.type === 'resume' && entry.id !== null)) begun.delete(entry.id!)
   }
-  return started
+  return begun
+}
+
+/** The tool of a host that an effect calls and this host does not have; null when there is none. */
+export function findMissingTool({ kind, args }: Effect, host: Host): string | null {
+  if (kind !== 'tool.call' || args.executor !== 'host_bridge') return null
+  const name = args.host_capability ?? args.tool
+  return typeof name === 'string' && !host.serves(name) && host.tool(name) === null ? name : null
 }
 
 /** Asking a person or a model again, connecting again, writing a record again, ending again. */

@@ -103,8 +103,11 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   }
 }
 
+/** What is around a call: of a run, the effect that asks for it. */
+type OuterCall = CallScope & Partial<Pick<EffectCall, 'now' | 'askedAt' | 'waitsFor' | 'awaitToken'>>
+
 /** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
-export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallScope): EffectOutcome | Promise<EffectOutcome> {
+export function callTool(parts: ToolProviderParts, call: ToolCall, outer: OuterCall): EffectOutcome | Promise<EffectOutcome> {
   const executor = findExecutor(parts, call)
   if (executor === null)
     return makeFailedOutcome({
@@ -112,6 +115,13 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
       message: `Tool '${call.tool}' declares unknown executor "${call.executor}"`,
     })
   const scope = new Scope()
+  const { timeoutMs } = call
+  const leftMs = timeoutMs === null ? null : timeoutMs - measureElapsed(outer)
+  const waitsFor = outer.waitsFor ?? null
+  if (waitsFor !== null) return waitFor(parts, call, { kind: 'pending', token: waitsFor }, { scope, outer, leftMs })
+  // Nobody waits any more for a call whose time was over before the run was restored.
+  if (timeoutMs !== null && leftMs! <= 0 && timeoutMs > 0)
+    return translate(parts, call, { kind: 'failed', error: makeTimeout(timeoutMs) })
   let outcome: ToolOutcome | Promise<ToolOutcome>
   try {
     outcome =
@@ -122,8 +132,17 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
     outcome = reportBug(cause)
   }
   return outcome instanceof Promise || outcome.kind === 'pending'
-    ? waitFor(parts, call, outcome, scope, outer.signal)
+    ? waitFor(parts, call, outcome, { scope, outer, leftMs })
     : translate(parts, call, outcome)
+}
+
+/** Milliseconds since the run asked for the call, which a restore does not begin anew. */
+function measureElapsed({ now, askedAt }: OuterCall): number {
+  return now === undefined || askedAt === undefined ? 0 : Math.max(0, now - askedAt)
+}
+
+function makeTimeout(limitMs: number): ToolErrorData {
+  return { code: 'timeout', message: `timeout: elapsed ${limitMs}ms, limit ${limitMs}ms`, details: { limit_ms: limitMs } }
 }
 
 /** The answer of an executor that does not stream: all there is comes when the stream is opened. */
@@ -154,9 +173,9 @@ async function waitFor(
   parts: ToolProviderParts,
   call: ToolCall,
   outcome: ToolOutcome | Promise<ToolOutcome>,
-  scope: Scope,
-  signal: AbortSignal,
+  { scope, outer, leftMs }: { readonly scope: Scope; readonly outer: OuterCall; readonly leftMs: number | null },
 ): Promise<EffectOutcome> {
+  const { signal } = outer
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort = (): void => {}
   const interrupted = new Promise<ToolOutcome>((resolve) => {
@@ -168,22 +187,17 @@ async function waitFor(
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
     const { timeoutMs } = call
-    if (timeoutMs !== null) {
-      timer = setTimeout(
-        () =>
-          stop({
-            code: 'timeout',
-            message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
-            details: { limit_ms: timeoutMs },
-          }),
-        clampTimer(timeoutMs),
-      )
-    }
+    if (timeoutMs !== null) timer = setTimeout(() => stop(makeTimeout(timeoutMs)), clampTimer(leftMs!))
   })
   const settleOutcome = async (): Promise<ToolOutcome> => {
     // An executor that rejects has a bug; the script sees a failed call all the same.
     const first = await Promise.resolve(outcome).catch(reportBug)
-    return first.kind === 'pending' ? parts.pending.wait(first.token, scope.signal) : first
+    if (first.kind !== 'pending') return first
+    const { token } = first
+    if (outer.awaitToken === undefined) return parts.pending.wait(token, scope.signal)
+    const { timeoutMs } = call
+    const limit = timeoutMs === null ? null : { dueAt: (outer.now ?? 0) + leftMs!, error: makeTimeout(timeoutMs) }
+    return outer.awaitToken(token, scope.signal, limit)
   }
   try {
     return translate(parts, call, await Promise.race([interrupted, settleOutcome()]))

@@ -4,14 +4,14 @@ import type { ToolOutcome } from './executor.js'
 
 /** Late results of tools that answered `pending`, by token. */
 export class PendingResults {
-  private readonly waiting = new Map<string, (outcome: ToolOutcome) => void>()
+  private readonly waiting = new Map<string, Set<(outcome: ToolOutcome) => void>>()
   /** Results that came before anyone waited, as they may after a restore. */
   private readonly early = new Map<string, ToolOutcome>()
 
   complete(token: string, outcome: ToolOutcome): void {
-    const waiter = this.waiting.get(token)
-    if (waiter === undefined) this.early.set(token, outcome)
-    else waiter(outcome)
+    const waiters = this.waiting.get(token)
+    if (waiters === undefined) this.early.set(token, outcome)
+    else for (const finish of [...waiters]) finish(outcome)
   }
 
   wait(token: string, signal: AbortSignal): Promise<ToolOutcome> {
@@ -22,12 +22,16 @@ export class PendingResults {
     }
     return new Promise((resolve) => {
       const finish = (outcome: ToolOutcome): void => {
-        this.waiting.delete(token)
+        const others = this.waiting.get(token)
+        others?.delete(finish)
+        if (others?.size === 0) this.waiting.delete(token)
         signal.removeEventListener('abort', onAbort)
         resolve(outcome)
       }
       const onAbort = (): void => finish({ kind: 'failed', error: { code: 'cancelled', message: 'the call was cancelled' } })
-      this.waiting.set(token, finish)
+      // Several: runs that go on from one snapshot wait for the same answer.
+      const waiters = this.waiting.get(token) ?? new Set()
+      this.waiting.set(token, waiters.add(finish))
       signal.addEventListener('abort', onAbort, { once: true })
     })
   }

@@ -8,6 +8,8 @@
 import type { Effect, EffectKind, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
+import type { ToolErrorData } from '../host-tools/errors.js'
+import type { ToolOutcome } from './executor.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 
@@ -20,6 +22,12 @@ export interface EffectCall {
   readonly idempotencyKey: string
   /** Asked for before the run was restored: it may have been carried out then. */
   readonly isAgain?: boolean
+  /** When the run asked for it first, milliseconds since 1970: its time limit counts from there, also after a restore. */
+  readonly askedAt?: number
+  /** It was begun before the run was restored, and its answer comes under this token: it is waited for, and not made again. */
+  readonly waitsFor?: string | null
+  /** Waits for an answer from outside; absent outside of runs. `limit`: when nobody waits any more, and what the call fails with then. */
+  readonly awaitToken?: (token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
   /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
   readonly signal: AbortSignal
   /** Milliseconds since 1970 by the run's clock. */
@@ -28,6 +36,12 @@ export interface EffectCall {
   readonly nested?: NestedGate | null
   /** Ends the run with a status, as `exit(code)` asks. */
   readonly exit: (code: number) => void
+}
+
+export interface TokenLimit {
+  /** Milliseconds since 1970. */
+  readonly dueAt: number
+  readonly error: ToolErrorData
 }
 
 /** The gate in front of calls that tools make of other tools (tools/invoke.ts); the machine of the run judges them. */
@@ -43,6 +57,8 @@ export type AdmittedCall =
       readonly args: Plain
       /** What is known of the same call, where the call around it is made again. */
       readonly before: CallBefore
+      /** That it is made is kept when this resolves; absent: it is. */
+      readonly kept?: Promise<void>
       /** Says how it ended. */
       readonly settle: (outcome: NestedOutcome) => void
     }

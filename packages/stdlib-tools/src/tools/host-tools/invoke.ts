@@ -381,6 +381,8 @@ class NestedCalls implements ToolCalls {
       signal: outer.signal,
     }
     const given = admitted?.args ?? args
+    // Made only when whoever goes on with the run would know of it.
+    if (admitted?.kept !== undefined) await admitted.kept
     const make = (): Ready<Invoked> => limitOutcome(invoke(tool, given, inner, this.find, null, depth + 1), tool, null)
     const outcome = await (before === 'begun' ? makeAgain(tool, given, inner, make) : make())
     admitted?.settle(toNestedOutcome(outcome))
@@ -401,14 +403,15 @@ function admit(
 ): {
   readonly args: { readonly [key: string]: unknown }
   readonly before: CallBefore
+  readonly kept?: Promise<void>
   readonly settle: (outcome: NestedOutcome) => void
 } {
   const given = plainFromHost(args)
   const admitted = gate.admit({ id, tool: tool.name, args: given })
   if (admitted === null) throw new ToolError('cancelled', `Tool '${tool.name}' was called for a call that nobody waits for`)
   if (!admitted.ok) throw ToolError.of(admitted)
-  const { before, settle } = admitted
-  return { args: admitted.args === given ? args : (admitted.args as { readonly [key: string]: unknown }), before, settle }
+  const { args: pinned, ...rest } = admitted
+  return { ...rest, args: pinned === given ? args : (pinned as { readonly [key: string]: unknown }) }
 }
 
 /** A call that was begun before, and of which nobody knows the end: as the tool allows (`recovery`). */

@@ -1,0 +1,256 @@
+// Has effects answered on behalf of a driver: makes the call that a provider is told of, judges what a tool calls in turn, and looks at
+// what comes back before the machine sees it. Which effect is asked for when, and what is done with the answer, is the driver's.
+
+import type { RunBranch } from '../tools/dispatch/branches.js'
+import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
+import { nestedCalls } from '../tools/dispatch/nested-state.js'
+import { DEFAULT_LIMITS, OutcomeWalk } from '@bridle/vm'
+import type { Effect, EffectOutcome, NestedCall } from '@bridle/vm'
+import { awaitNextTurn } from '../library/time/host-clock.js'
+import type { DrivenMachine } from './driver.js'
+import { measureEntry } from './journal.js'
+import type { JournalEntry, NestedEntry } from './journal.js'
+import type { ToolOutcome } from '../tools/executors/executor.js'
+import { categorizedError, describeCause } from '../tools/executors/provider.js'
+import type { AdmittedCall, EffectCall, NestedGate, PerformEffect, TokenLimit } from '../tools/executors/provider.js'
+import type { NestedOutcome } from '../library/effects/index.js'
+
+/** What a performer needs of the driver that it works for. */
+export interface PerformerParts {
+  readonly perform: PerformEffect
+  readonly runId: string
+  readonly branches?: readonly RunBranch[] | undefined
+  /** Heap units that an answer may have; those of the default limits when absent. */
+  readonly heapLimit?: number | undefined
+  readonly machine: () => DrivenMachine
+  readonly now: () => number
+  /** Whether the run has ended or cannot go on: nothing more is begun. */
+  readonly isOver: () => boolean
+  readonly isInMachine: () => boolean
+  /** Raises what keeps the entry from being written down. */
+  readonly log: (entry: JournalEntry) => void
+  /** Resolves when what was logged so far is kept; null: it is when `log` returns. */
+  readonly kept?: () => Promise<void>
+  /** What was logged is lost: the run cannot go on. */
+  readonly fail: (cause: unknown) => void
+  readonly exit: (code: number) => void
+  readonly onNested?: ((id: number, call: NestedCall) => boolean) | undefined
+  readonly awaitToken: (id: number, token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
+}
+
+/** What is known of a call beside its effect. */
+export interface CallFacts {
+  readonly askedAt: number
+  readonly isAgain?: boolean
+  readonly waitsFor?: string | null
+}
+
+export class Performer {
+  private readonly parts: PerformerParts
+  /** By effect id, for effects whose provider looked at its signal and that have not settled. */
+  private readonly aborts = new Map<number, AbortController>()
+  /** Answers that are being looked at. */
+  private checking = 0
+
+  constructor(parts: PerformerParts) {
+    this.parts = parts
+  }
+
+  get isChecking(): boolean {
+    return this.checking > 0
+  }
+
+  perform(effect: Effect, id: number, facts: CallFacts): EffectOutcome | Promise<EffectOutcome> {
+    try {
+      const result = this.parts.perform(effect, new Call(id, this.parts, facts, this.aborts, this))
+      if (!(result instanceof Promise)) this.aborts.delete(id)
+      return result instanceof Promise ? result : this.check(effect, result)
+    } catch (cause) {
+      this.aborts.delete(id)
+      return makeFailure(effect, cause)
+    }
+  }
+
+  /** The call has settled. */
+  forget(id: number): void {
+    this.aborts.delete(id)
+  }
+
+  abort(id: number, reason: unknown): void {
+    this.aborts.get(id)?.abort(reason)
+  }
+
+  abortAll(reason: unknown): void {
+    for (const abort of this.aborts.values()) abort.abort(reason)
+  }
+
+  /**
+   * What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. A large answer is
+   * looked at in pieces.
+   */
+  check(effect: Effect, outcome: EffectOutcome): EffectOutcome | Promise<EffectOutcome> {
+    try {
+      const walk = new OutcomeWalk(outcome, this.parts.heapLimit ?? DEFAULT_LIMITS.heap)
+      return walk.step() ? accept(effect, outcome, walk) : this.checkInPieces(effect, outcome, walk)
+    } catch (cause) {
+      return makeFailure(effect, cause)
+    }
+  }
+
+  private async checkInPieces(effect: Effect, outcome: EffectOutcome, walk: OutcomeWalk): Promise<EffectOutcome> {
+    this.checking++
+    try {
+      do await awaitNextTurn()
+      while (!walk.step() && !this.parts.isOver())
+      return accept(effect, outcome, walk)
+    } catch (cause) {
+      return makeFailure(effect, cause)
+    } finally {
+      this.checking--
+    }
+  }
+
+  /** The gate for calls that a tool makes of others while it answers an effect. */
+  gateOf(id: number): NestedGate {
+    return { admit: (call) => this.admitNested(id, call) }
+  }
+
+  /** The run ends: what tools still call is not its affair. */
+  leaveNested(): void {
+    const now = this.parts.now()
+    this.parts.machine().note?.((ctx) => {
+      if (ctx.findState(nestedCalls) !== undefined) leaveNested(ctx, now)
+    })
+  }
+
+  /** Null when no task waits for the effect any more: a call for nobody is not made. */
+  private admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
+    const machine = this.parts.machine()
+    // A machine that cannot count what it allowed allows nothing.
+    if (this.parts.isOver() || machine.note === undefined) return null
+    const startedMs = this.parts.now()
+    const verdict = machine.onBehalfOf?.(id, (ctx) => judgeNested(ctx, id, { ...asked, now: startedMs })) ?? null
+    if (verdict === null) return null
+    if (verdict.ok && verdict.before !== 'none')
+      return {
+        ok: true,
+        args: verdict.call.args,
+        before: verdict.before,
+        settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
+      }
+    this.enterNested({ type: 'nested', id, inside: this.parts.isInMachine(), call: verdict.call })
+    if (!verdict.ok) {
+      const { code, message, details } = verdict
+      this.endNested(id, verdict.call.id, { ok: false, code, message, denied: true })
+      return { ok: false, code, message, details }
+    }
+    if (this.parts.onNested?.(id, verdict.call) === false) return null
+    const { kept } = this.parts
+    return {
+      ok: true,
+      args: verdict.call.args,
+      before: 'none',
+      ...(kept === undefined ? {} : { kept: kept() }),
+      settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
+    }
+  }
+
+  private endNested(id: number, call: string, outcome: NestedOutcome): void {
+    if (this.parts.isOver()) return
+    this.enterNested({ type: 'nested_end', id, inside: this.parts.isInMachine(), call, outcome, now: this.parts.now() })
+  }
+
+  /** Written down first; whoever makes the call is not the one to be told that it cannot be. */
+  private enterNested(entry: NestedEntry): void {
+    try {
+      this.parts.log(entry)
+    } catch (cause) {
+      this.parts.fail(cause)
+      throw cause
+    }
+    noteNested(this.parts.machine(), entry)
+  }
+}
+
+function accept(effect: Effect, outcome: EffectOutcome, { problem }: OutcomeWalk): EffectOutcome {
+  return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
+}
+
+/** What a call that a tool makes of another one does to the machine: the same in a run and in a replay. */
+export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
+  machine.note?.(
+    (ctx) => {
+      if (entry.type === 'nested') beginNested(ctx, entry.id, entry.call)
+      else endNested(ctx, entry.id, entry.call, entry.outcome, entry.now)
+    },
+    measureEntry(entry, Infinity),
+  )
+}
+
+/** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
+class Call implements EffectCall {
+  private readonly parts: PerformerParts
+  private readonly performer: Performer
+  private readonly aborts: Map<number, AbortController>
+  private gate: NestedGate | null = null
+  private abort: AbortController | null = null
+  readonly id: number
+  readonly runId: string
+  readonly isAgain: boolean
+  readonly askedAt: number
+  readonly waitsFor: string | null
+  readonly now: number
+
+  constructor(
+    id: number,
+    parts: PerformerParts,
+    { askedAt, isAgain = false, waitsFor = null }: CallFacts,
+    aborts: Map<number, AbortController>,
+    performer: Performer,
+  ) {
+    this.parts = parts
+    this.performer = performer
+    this.id = id
+    this.runId = parts.runId
+    this.isAgain = isAgain
+    this.askedAt = askedAt
+    this.waitsFor = waitsFor
+    this.now = parts.now()
+    this.aborts = aborts
+  }
+
+  get idempotencyKey(): string {
+    return `${makeKeyPrefix(this.runId, this.parts.branches ?? [], this.id)}:${this.id}`
+  }
+
+  get nested(): NestedGate {
+    return (this.gate ??= this.performer.gateOf(this.id))
+  }
+
+  get signal(): AbortSignal {
+    if (this.abort === null) {
+      this.abort = new AbortController()
+      this.aborts.set(this.id, this.abort)
+    }
+    return this.abort.signal
+  }
+
+  get exit(): (code: number) => void {
+    return this.parts.exit
+  }
+
+  get awaitToken(): NonNullable<EffectCall['awaitToken']> {
+    return (token, signal, limit) => this.parts.awaitToken(this.id, token, signal, limit)
+  }
+}
+
+/** What the key of an effect begins with: the run, and the branch that asked for it first. */
+export function makeKeyPrefix(runId: string, branches: readonly RunBranch[], id: number): string {
+  const branch = branches.findLast(({ effect }) => effect <= id)
+  return branch === undefined ? runId : `${runId}~${branch.name}`
+}
+
+/** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
+export function makeFailure(effect: Effect, cause: unknown): EffectOutcome {
+  return categorizedError('generic', `${effect.kind} failed: ${describeCause(cause)}`)
+}
