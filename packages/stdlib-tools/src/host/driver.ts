@@ -6,67 +6,26 @@
 // journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
 // and the loop waits until all of them have settled: nothing outlives its run.
 
-import { TOOL_CALLS } from '../tools/dispatch/branches.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
-import type { Context } from '@bridle/vm'
 import { readBudgetCounters } from '../tools/policy/grants.js'
 import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
-import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
+import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { awaitNextTurn } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
 import type { Journal, JournalEntry } from './journal.js'
+import { readNextNumbers } from './machine.js'
+import type { AnswerEffect, ArrivedAnswer, BegunCalls, DrivenMachine, NextNumbers } from './machine.js'
 import { Performer, makeFailure } from './performer.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { describeCause, runtimeError } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
-import type { ToolOutcome } from '../tools/executors/executor.js'
+import type { ToolOutcome } from '../tools/executors/outcome.js'
 import type { PendingResults } from '../tools/executors/pending.js'
 import type { PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
 import { effectProblem } from '../library/effects/index.js'
-
-/** What the driver needs of a machine. */
-export interface DrivenMachine {
-  start(input: Value, now: number): RunExit
-  resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
-  snapshot(): Uint8Array
-  /** Where the task that asks for an effect stands. */
-  readonly place?: ScriptPlace | null
-  /** Effects that were asked for and not answered, in order: what a restored run asks for again. */
-  pendingEffects?(): readonly { readonly id: number; readonly effect: Effect }[]
-  /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
-  pendingIds?(): readonly number[]
-  /** State of builtin families, by name. */
-  readonly families?: Pick<ReadonlyMap<string, unknown>, 'get'>
-  /** Calls a function on behalf of the task that waits for an effect; null when none does. */
-  onBehalfOf?<T>(effect: number, act: (ctx: Context) => T): T | null
-  /** For what enters the run beside its answers; `units` are heap units of what is kept. */
-  note?(act: (ctx: Context) => void, units?: number): void
-  /** Number of the next effect. */
-  readonly nextEffect?: number
-  /** Ends the run from outside; what it still had to print leaves with the exit. */
-  cancel?(reason: string): RunExit
-}
-
-/** Numbers of the next effect and the next tool call of a machine. */
-export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
-
-/** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
-export function readNextNumbers(machine: DrivenMachine): NextNumbers {
-  const calls = machine.families?.get(TOOL_CALLS) as { readonly made: number } | undefined
-  return { effect: machine.nextEffect ?? 1, call: (calls?.made ?? 0) + 1 }
-}
-
-/** How the machine asks: null means "pending, the answer comes by resume". */
-export type AnswerEffect = (effect: Effect, id: number) => EffectOutcome | null
-
-/** An answer that arrived and that the machine was not given yet. */
-export interface ArrivedAnswer {
-  readonly id: number
-  readonly outcome: EffectOutcome
-}
 
 export type DriveEnd =
   | { readonly kind: 'done'; readonly value: Value }
@@ -127,16 +86,23 @@ export interface DriveOptions {
   readonly begun?: BegunCalls | undefined
 }
 
-/** A call without an answer. */
-export interface BegunCall {
-  /** When it was asked for first, milliseconds since 1970. */
-  readonly askedAt: number
-  /** What its answer comes under, where it waits for somebody outside. */
-  readonly token: string | null
+/** What only the driver knows of a run, for a snapshot. */
+export interface DriverState {
+  readonly machine: Uint8Array
+  readonly next: NextNumbers
+  readonly arrived: readonly ArrivedAnswer[]
+  readonly begun: BegunCalls
 }
 
-/** By the number of the call. */
-export type BegunCalls = ReadonlyMap<number, BegunCall>
+/** What a run needs of its loop. */
+export interface RunDriver {
+  run(): Promise<DriveEnd>
+  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
+  logStart(): void
+  snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[]
+  budgetCounters(): ReadonlyMap<string, number>
+}
 
 /** Thrown by `snapshot` when there is nothing to take. */
 export class NotSuspendedError extends Error {
@@ -146,7 +112,7 @@ export class NotSuspendedError extends Error {
 /** Turns of the event loop that real answers get before virtual time moves on. */
 const VIRTUAL_PATIENCE_TURNS = 50
 
-export class Driver {
+export class Driver implements RunDriver {
   private readonly options: DriveOptions
   private readonly machine: DrivenMachine
   private readonly performer: Performer
@@ -254,13 +220,7 @@ export class Driver {
    * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
    * before that.
    */
-  async snapshot<T>(also: () => T): Promise<{
-    readonly machine: Uint8Array
-    readonly next: NextNumbers
-    readonly arrived: readonly ArrivedAnswer[]
-    readonly begun: BegunCalls
-    readonly also: T
-  }> {
+  async snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))

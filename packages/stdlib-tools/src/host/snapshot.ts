@@ -8,7 +8,7 @@
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { readDocumentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
 import type { EffectOutcome, Plain, Value } from '@bridle/vm'
-import type { ArrivedAnswer, BegunCalls, NextNumbers } from './driver.js'
+import type { ArrivedAnswer, BegunCalls, NextNumbers } from './machine.js'
 import type { DryRunEntry } from './dry-run.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'

@@ -2,7 +2,7 @@
 // into the machine does.
 
 import type { Effect, EffectOutcome, RunExit, Value } from '@bridle/vm'
-import type { AnswerEffect, DrivenMachine } from '../host/driver.js'
+import type { AnswerEffect, DrivenMachine } from '../host/machine.js'
 
 export interface Entered {
   readonly answer: { readonly id: number; readonly outcome: EffectOutcome } | null

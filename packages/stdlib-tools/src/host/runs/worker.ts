@@ -6,7 +6,7 @@
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { Clock } from '../../library/time/host-clock.js'
-import type { BegunCall, BegunCalls } from '../driver.js'
+import type { BegunCall, BegunCalls } from '../machine.js'
 import { encodeEntry } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import { categorizedError } from '../../tools/executors/provider.js'

@@ -5,7 +5,7 @@
 import type { CallTarget, EXECUTORS, ExecutorName as AnyExecutor } from '@bridle/compiler/grants'
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from './provider.js'
-import type { ToolErrorData } from '../host-tools/errors.js'
+import type { ToolOutcome } from './outcome.js'
 
 /** What a call of a stream asks for: `open` is a call itself, the others are about one that is open. */
 export type StreamRequest =
@@ -42,14 +42,6 @@ export interface ToolCall {
   /** Judges the calls that the tool makes itself; null where no run is around the call. */
   readonly nested?: NestedGate | null
 }
-
-export type ToolOutcome =
-  | { readonly kind: 'result'; readonly value: Plain }
-  | { readonly kind: 'failed'; readonly error: ToolErrorData }
-  /** Not carried out at all, by decision. */
-  | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly hint?: string }
-  /** Comes later, from outside, under this token. */
-  | { readonly kind: 'pending'; readonly token: string }
 
 /** What bounds one attempt. */
 export interface CallScope {

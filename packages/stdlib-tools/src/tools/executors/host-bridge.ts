@@ -11,7 +11,8 @@ import { CallFacts, PreparedCalls, chainReady, makeContext, invoke, openStream }
 import type { Invoked, Ready } from '../host-tools/invoke.js'
 import type { JsonSchema } from '../host-tools/schema.js'
 import { makeFailed, makeResult } from './executor.js'
-import type { CallScope, Executor, ToolCall, ToolOutcome } from './executor.js'
+import type { CallScope, Executor, ToolCall } from './executor.js'
+import type { ToolOutcome } from './outcome.js'
 import { OpenStreams, makeStreamInvocation } from './streams.js'
 
 export function makeHostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {

@@ -11,7 +11,8 @@ import { makeFailedOutcome } from '../host-tools/errors.js'
 import type { ToolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
 import { makeDryRunExecutor } from './dry-run.js'
-import type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+import type { CallScope, Executor, ExecutorName, ToolCall } from './executor.js'
+import type { ToolOutcome } from './outcome.js'
 import { makeHarnExecutor } from './harn.js'
 import type { ScriptTool } from './harn.js'
 import { makeHostBridgeExecutor } from './host-bridge.js'
@@ -232,6 +233,7 @@ function toEffectOutcome(outcome: ToolOutcome): EffectOutcome {
   }
 }
 
-export type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+export type { CallScope, Executor, ExecutorName, ToolCall } from './executor.js'
+export type { ToolOutcome } from './outcome.js'
 export type { ScriptTool } from './harn.js'
 export type { McpToolCaller } from './mcp.js'

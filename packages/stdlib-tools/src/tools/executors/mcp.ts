@@ -3,7 +3,8 @@
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { makeFailed, makeResult } from './executor.js'
-import type { Executor, ToolOutcome } from './executor.js'
+import type { Executor } from './executor.js'
+import type { ToolOutcome } from './outcome.js'
 
 /** What the executor needs of the MCP connections of a run (mcp/provider.ts). */
 export interface McpToolCaller {

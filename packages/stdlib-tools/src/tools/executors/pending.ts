@@ -1,6 +1,6 @@
 // Where tools that answered `pending` find whoever waits for their results.
 
-import type { ToolOutcome } from './executor.js'
+import type { ToolOutcome } from './outcome.js'
 
 /** Late results of tools that answered `pending`, by token. */
 export class PendingResults {

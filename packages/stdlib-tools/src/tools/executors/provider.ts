@@ -8,8 +8,7 @@
 import type { Effect, EffectKind, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
-import type { ToolErrorData } from '../host-tools/errors.js'
-import type { ToolOutcome } from './executor.js'
+import type { ToolErrorData, ToolOutcome } from './outcome.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 

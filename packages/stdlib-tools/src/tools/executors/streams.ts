@@ -12,7 +12,8 @@ import { walkInPieces } from '../host-tools/piece-walk.js'
 import { toToolErrorData } from '../host-tools/errors.js'
 import type { Invocation, Invoked, OpenStream } from '../host-tools/invoke.js'
 import { makeFailed, makeResult } from './executor.js'
-import type { CallScope, StreamRequest, ToolCall, ToolOutcome } from './executor.js'
+import type { CallScope, StreamRequest, ToolCall } from './executor.js'
+import type { ToolOutcome } from './outcome.js'
 
 export function readStreamRequest(value: Plain | undefined): StreamRequest | null {
   if (typeof value !== 'object' || value === null) return null

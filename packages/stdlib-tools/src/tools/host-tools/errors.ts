@@ -5,14 +5,10 @@ import { TOOL_ERROR_CODES } from '../../library/tool-errors.js'
 import { isToolErrorCode } from '../../library/tool-errors.js'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
+import type { ToolErrorData } from '../executors/outcome.js'
 import { describeCause } from '../executors/provider.js'
 
-export interface ToolErrorData {
-  readonly code: string
-  readonly message: string
-  readonly retryAfterMs?: number
-  readonly details?: Plain
-}
+export type { ToolErrorData } from '../executors/outcome.js'
 
 /** One class for all failures; `code` tells them apart, and narrows in a switch over an AnyToolError. */
 export class ToolError<Code extends ToolErrorCode = ToolErrorCode> extends Error {
