@@ -21,8 +21,7 @@ import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
-
-const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay', 'all']
+import { MODES } from './conformance/mode-names.js'
 
 const REPLAY_HELP = `
 Without FILE the script is the one that was recorded: as it is now, or as it was then when its file is gone.
@@ -332,7 +331,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
     .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(makeWholeNumberParser('jobs', 1)))
-    .addOption(new Option('--mode <mode>', 'how each script is run').choices(MODES).default('base'))
+    .addOption(new Option('--mode <mode>', 'how each script is run').choices([...MODES, 'all']).default('base'))
     .addOption(
       new Option('--timeout <ms>', 'limit of one test').argParser(makeWholeNumberParser('milliseconds', 1)).default(30_000),
     )

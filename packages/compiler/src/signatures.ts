@@ -2,6 +2,8 @@
 // compiler itself never sees the machine.
 
 export { findClosest, editDistance } from '@bridle/parser/suggest'
+export { BACKOFFS } from './types/backoffs.js'
+export type { Backoff } from './types/backoffs.js'
 
 /** Effects of a builtin. */
 export interface BuiltinEffects {

@@ -84,7 +84,7 @@ export type { StubAnswer, StubbedCall } from './tools/host-tools/stub.js'
 export { SchemaError, compileSchema, toJsonSchema } from './tools/host-tools/schema.js'
 export type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf, StandardSchema } from './tools/host-tools/schema.js'
 
-export { ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
+export { APPROVAL_KINDS, ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
 export type {
   ApprovalKind,
   ApprovalRequest,

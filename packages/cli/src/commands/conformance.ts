@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import type { Filter } from '../conformance/filter.js'
-import { MODES } from '../conformance/modes.js'
-import type { Mode } from '../conformance/modes.js'
 import { renderResult, renderSummary } from '../conformance/report.js'
 import { runSuite, SuiteError } from '../conformance/suite.js'
 import type { ConformanceFlags } from '../run-flags.js'
 import { tell, tellJson, complain } from '../printable.js'
+import { MODES } from '../conformance/mode-names.js'
+import type { Mode } from '../conformance/mode-names.js'
 
 /** More threads than this only compete for memory. */
 const MOST_JOBS = 8

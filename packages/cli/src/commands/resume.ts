@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { CompileError, SnapshotError, describeSnapshot, findLastAuthority } from '@bridle/stdlib-tools'
-import type { Module, Runtime } from '@bridle/stdlib-tools'
+import type { Module, RunAuthority, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
 import { CommandError, UsageError, makeUnreadableError } from '../errors.js'
 import { readSizes } from '../further-limits.js'
@@ -58,16 +58,7 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
     throw new UsageError(`${file} has no sources; it can be gone on with by a program only`, { file })
   const { key, text } = head.sources.entry
   const before = findLastAuthority(entries)
-  const { authority, isWidening: widen } = await makeResumingAuthority(options, { before, script: key })
-  const runtime = makeCommandRuntime({
-    script: key,
-    terminal: true,
-    people: options,
-    args: [],
-    ...readSizes(options),
-    authority,
-  })
-  if (widen && before !== null) tellWidened(runtime, before, authority)
+  const { runtime, widen } = await makeResumingRuntime(options, before, key)
   const module = withRefusals(file, () => runtime.moduleOfRecording(entries))
   return perform({
     module,
@@ -93,6 +84,20 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   })
 }
 
+/** A runtime for a run that goes on, with no more power than it had unless the flags say so. */
+async function makeResumingRuntime(
+  options: SnapshotFlags,
+  before: RunAuthority | null,
+  script: string,
+): Promise<{ readonly runtime: Runtime; readonly widen: boolean }> {
+  const { authority, isWidening: widen } = await makeResumingAuthority(options, { before, script })
+  const runtime = makeCommandRuntime({ script, terminal: true, people: options, args: [], ...readSizes(options), authority })
+  if (widen && before !== null) tellWidened(runtime, before, authority)
+  return { runtime, widen }
+}
+
+type SnapshotFlags = ResumingFlags & PeopleFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>
+
 export interface OpenedSnapshot {
   readonly bytes: Uint8Array
   readonly runtime: Runtime
@@ -102,23 +107,11 @@ export interface OpenedSnapshot {
 }
 
 /** Raises CommandError for bytes that are no snapshot, or that do not fit this Bridle. */
-export async function openSnapshot(
-  file: string,
-  options: ResumingFlags & PeopleFlags & Pick<RunFlags, 'fuel' | 'maxHeap' | 'limit'>,
-): Promise<OpenedSnapshot> {
+export async function openSnapshot(file: string, options: SnapshotFlags): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
   const { file: key, authority: before } = withRefusals(file, () => describeSnapshot(bytes))
   if (key === null) throw new UsageError(`${file} was taken without its sources; it can be resumed by a program only`)
-  const { authority, isWidening: widen } = await makeResumingAuthority(options, { before, script: key })
-  const runtime = makeCommandRuntime({
-    script: key,
-    terminal: true,
-    people: options,
-    args: [],
-    ...readSizes(options),
-    authority,
-  })
-  if (widen && before !== null) tellWidened(runtime, before, authority)
+  const { runtime, widen } = await makeResumingRuntime(options, before, key)
   const module = withRefusals(file, () => runtime.moduleOfSnapshot(bytes))
   const text = module.files.get(key)?.text ?? ''
   return { bytes, runtime, module, script: { key, shown: key, text }, widen }

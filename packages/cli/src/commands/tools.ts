@@ -23,6 +23,7 @@ import type { ToolDeclaration } from '@bridle/stdlib-tools'
 import { readToolsFile } from '../checking/runtimes.js'
 import { readSizes } from '../further-limits.js'
 import type { SizeFlags } from '../further-limits.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 export interface ToolsFlags extends AuthorityFlags, SizeFlags {
   readonly json?: boolean
@@ -215,7 +216,7 @@ function callFamily(
           state.stage = json ? 'json' : 'text'
           if (server === null) return ctx.call(ctx.builtinValue('__defined_tool_call'), [name, fromPlain(args)])
           const { server: mcp_server, tool } = server
-          const entry = fromPlain({ name: tool, executor: 'mcp_server', mcp_server, mcp_tool: tool, parameters: {} })
+          const entry = fromPlain({ name: tool, executor: executorOf('mcp'), mcp_server, mcp_tool: tool, parameters: {} })
           return ctx.call(ctx.builtinValue('__tool_call'), [null, entry, fromPlain(args), null])
         }
         case 'json':

@@ -22,10 +22,7 @@ import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 import { viewTest } from './static.js'
 import type { Outcome } from './judge.js'
-
-export type Mode = 'base' | 'compiled' | 'mixed' | 'snapshot' | 'replay'
-
-export const MODES: readonly Mode[] = ['base', 'compiled', 'mixed', 'snapshot', 'replay']
+import type { Mode } from './mode-names.js'
 
 const AT_FIRST_CALL: TierOptions = { calls: 0, turns: 0 }
 const AFTER_ONE_CALL: TierOptions = { calls: 1, turns: 1 }

@@ -5,9 +5,9 @@ import { URL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { WorkerOptions } from 'node:worker_threads'
 import type { ConformanceTest } from './discover.js'
-import type { Mode } from './modes.js'
 import type { TestResult } from './report.js'
 import { LONGEST_MS } from '../stop.js'
+import type { Mode } from './mode-names.js'
 
 /** What the main thread says to a worker. */
 export type ToWorker =

@@ -7,10 +7,10 @@ import { discover } from './discover.js'
 import type { ConformanceTest } from './discover.js'
 import type { Filter } from './filter.js'
 import { readGaps, listStaleGaps } from './gaps.js'
-import type { Mode } from './modes.js'
 import { runInWorkers } from './pool.js'
 import { summarise } from './report.js'
 import type { Report, TestResult } from './report.js'
+import type { Mode } from './mode-names.js'
 
 export interface SuiteOptions {
   readonly paths: readonly string[]

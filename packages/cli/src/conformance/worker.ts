@@ -2,8 +2,8 @@
 
 import { parentPort } from 'node:worker_threads'
 import { runTest } from './modes.js'
-import type { Mode } from './modes.js'
 import type { FromWorker, ToWorker } from './pool.js'
+import type { Mode } from './mode-names.js'
 
 const port = parentPort
 if (port === null) throw new Error('this file is the entry of a worker thread')

@@ -6,6 +6,7 @@ import { matchStars } from '@bridle/compiler/grants'
 import { z } from 'zod'
 import { CommandError, makeUnreadableError } from '../errors.js'
 import type { PersonRequest } from './requests.js'
+import { APPROVAL_KINDS } from '@bridle/stdlib-tools'
 
 export interface PeopleFlags {
   readonly answers?: string
@@ -15,7 +16,7 @@ export interface PeopleFlags {
 
 const Row = z
   .strictObject({
-    kind: z.enum(['question', 'approval', 'dual_control', 'escalation', 'permission']).optional(),
+    kind: z.enum(APPROVAL_KINDS).optional(),
     /** Pattern with stars over what the request is about; anything without it. */
     match: z.string().optional(),
     answer: z.json().optional(),

@@ -32,7 +32,9 @@ export interface LocalName {
   readonly end: number
 }
 
-export type FunctionKind = 'main' | 'function' | 'closure' | 'generator' | 'stream'
+/** In the order of their numbers in written chunks. */
+export const FUNCTION_KINDS = ['main', 'function', 'closure', 'generator', 'stream'] as const
+export type FunctionKind = (typeof FUNCTION_KINDS)[number]
 
 export interface FunctionChunk {
   readonly name: string

@@ -5,14 +5,13 @@
 import { isCeiling } from '../grants/ceilings.js'
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { OPCODES } from './opcodes.js'
-import type { CompiledProgram, Constant, FunctionChunk, FunctionKind, ModuleChunk } from './chunk.js'
+import type { CompiledProgram, Constant, FunctionChunk, ModuleChunk } from './chunk.js'
 import type { OpcodeRow } from './opcodes.js'
+import { FUNCTION_KINDS } from './chunk.js'
 
 const MAGIC = 'BRDL'
 /** Raised whenever the layout below or the meaning of an opcode row changes. */
 export const FORMAT_VERSION = 2
-
-const KINDS: readonly FunctionKind[] = ['main', 'function', 'closure', 'generator', 'stream']
 
 /** Bytes that are no program of this version; `reason` says why. */
 export class ChunkFormatError extends Error {
@@ -114,7 +113,7 @@ function writeModule(out: Writer, module: ModuleChunk): void {
 
 function writeFunction(out: Writer, fn: FunctionChunk): void {
   out.text(fn.name)
-  out.small(KINDS.indexOf(fn.kind))
+  out.small(FUNCTION_KINDS.indexOf(fn.kind))
   out.list(fn.params, (name) => out.text(name))
   for (const number of [fn.firstDefault, fn.rest, fn.slots, fn.stack]) out.small(number)
   out.list(fn.code, (word) => out.small(word))
@@ -305,7 +304,7 @@ function readCeilings(text: string): readonly ImportCeiling[] {
 
 function readFunction(input: Reader): FunctionChunk {
   const name = input.text()
-  const kind = KINDS[input.small()]
+  const kind = FUNCTION_KINDS[input.small()]
   if (kind === undefined) throw new ChunkFormatError('damaged', 'an unknown kind of function')
   const params = input.list(() => input.text())
   const [firstDefault, rest, slots, stack] = [0, 1, 2, 3].map(() => input.small()) as [number, number, number, number]

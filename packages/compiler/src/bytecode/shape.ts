@@ -3,10 +3,11 @@
 
 import type { Constant, ModuleChunk } from './chunk.js'
 import type { OpcodeName } from './opcodes.js'
+import { FUNCTION_KINDS } from './chunk.js'
 
 type Data = Readonly<Record<string, unknown>>
 
-const FUNCTION_KINDS: ReadonlySet<unknown> = new Set(['main', 'function', 'closure', 'generator', 'stream'])
+const KINDS: ReadonlySet<unknown> = new Set(FUNCTION_KINDS)
 
 /** Problems in the parts of a chunk; empty when the rest of the verifier can rely on its type. */
 export function chunkProblems(chunk: ModuleChunk): string[] {
@@ -36,7 +37,7 @@ export function chunkProblems(chunk: ModuleChunk): string[] {
 function functionProblem(fn: unknown): string | null {
   if (!isData(fn)) return 'not a function'
   const { name, kind, params, firstDefault, rest, slots, stack, code, handlers, captures, lines, locals } = fn
-  if (typeof name !== 'string' || !FUNCTION_KINDS.has(kind)) return 'no name or kind'
+  if (typeof name !== 'string' || !KINDS.has(kind)) return 'no name or kind'
   if (!isTexts(params) || !isTexts(captures)) return 'no parameters or captures'
   if (!isIndex(firstDefault) || firstDefault > params.length) return 'defaults out of range'
   if (rest !== -1 && rest !== params.length - 1) return 'a rest parameter that is not the last'

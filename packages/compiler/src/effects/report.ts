@@ -13,7 +13,7 @@ export type GrantReport = Grant
 
 export interface FunctionEffects {
   readonly name: string
-  readonly kind: 'fn' | 'tool' | 'pipeline' | 'method' | 'closure'
+  readonly kind: Exclude<Unit['kind'], 'module'>
   /** Counts from 1. */
   readonly line: number
   /** Sorted. */

@@ -2,7 +2,15 @@
 // that its side-effect level or its executor implies, else those of its handler, which inference finds.
 
 import type { Expr } from '@bridle/parser'
-import { EXECUTORS, executorNamed, findExecutorFacts, findIdentity, impliedExecutor, targetOf } from '../grants/executors.js'
+import {
+  EXECUTORS,
+  executorNamed,
+  findExecutorFacts,
+  findIdentity,
+  impliedExecutor,
+  targetOf,
+  executorOf,
+} from '../grants/executors.js'
 import { listLevelEffects, normalEffect } from './kinds.js'
 import type { ToolDefinition, Tracked } from './units.js'
 
@@ -19,7 +27,7 @@ export function toolDefinition(
   const level = readText(findEntry(findEntry(config, 'annotations'), 'side_effect_level'))
   const implied = level === null ? null : listLevelEffects(level)
   return {
-    executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : 'harn')),
+    executor: isOpen ? SEVERAL : (executor ?? (handler === undefined ? null : executorOf('script'))),
     handler: handler === undefined ? null : track(handler),
     effects: declared?.flatMap((name) => normalEffect(name) ?? []) ?? implied ?? impliedEffects(executor),
     reaches: isPlainDict(config) ? listReach(name, config) : ['*'],

@@ -196,6 +196,15 @@ export function findExecutorFacts(name: string | null): ExecutorRow | null {
   return executor === null ? null : rows[executor]!
 }
 
+type ExecutorJudgedAs<Identity> = {
+  [Name in ExecutorName]: (typeof EXECUTORS)[Name]['identity'] extends Identity ? Name : never
+}[ExecutorName]
+
+/** The executor whose calls are judged as that; null: the one that reaches nothing. */
+export function executorOf<Identity extends ExecutorRow['identity']>(identity: Identity): ExecutorJudgedAs<Identity> {
+  return NAMES.find((name) => rows[name]!.identity === identity) as ExecutorJudgedAs<Identity>
+}
+
 /** What a call by the executor of that name or alias is judged as; null where nothing is reached. */
 export function findIdentity(name: string | null): ExecutorRow['identity'] {
   return findExecutorFacts(name)?.identity ?? null

@@ -10,6 +10,7 @@ export {
   DEFINABLE_EXECUTORS,
   EXECUTORS,
   executorNamed,
+  executorOf,
   executorOfPlace,
   factsOfExecutor,
   findExecutorFacts,

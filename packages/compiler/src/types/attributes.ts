@@ -3,6 +3,8 @@
 
 import type { Attribute, AttributeValue, Declaration, Program } from '@bridle/parser'
 import type { CheckContext, Deprecation } from './context.js'
+import { BACKOFFS } from './backoffs.js'
+import type { Backoff } from './backoffs.js'
 
 interface Placement {
   readonly kinds: readonly Declaration['kind'][]
@@ -47,7 +49,6 @@ const RETRY_ARGUMENTS: readonly string[] = [
   'jitter',
   'retry_on',
 ]
-const BACKOFFS: readonly AttributeValue[] = ['constant', 'linear', 'exponential', 'fibonacci']
 const RECOVERIES: readonly AttributeValue[] = ['once', 'safe', 'idempotent']
 
 const ARCHIVIST_ARGUMENTS = new Set(['evidence', 'confidence', 'source_date', 'coverage_examples'])
@@ -81,7 +82,8 @@ function toolAttributeProblem({ name, args }: Attribute): string | null {
     if (arg.name === null) return 'takes arguments by name only'
     if (!RETRY_ARGUMENTS.includes(arg.name.text))
       return `has no argument \`${arg.name.text}\`; expected one of ${RETRY_ARGUMENTS.join(', ')}`
-    if (arg.name.text === 'backoff' && !BACKOFFS.includes(arg.value)) return `knows the backoffs ${BACKOFFS.join(', ')}`
+    if (arg.name.text === 'backoff' && !BACKOFFS.includes(arg.value as Backoff))
+      return `knows the backoffs ${BACKOFFS.join(', ')}`
   }
   return null
 }

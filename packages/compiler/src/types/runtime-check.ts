@@ -9,7 +9,8 @@
 import { forEachChild } from '@bridle/parser'
 import type { Node, Program, TypeExpr } from '@bridle/parser'
 
-export type CheckedPrimitive = 'int' | 'float' | 'string' | 'bool' | 'list' | 'dict' | 'set' | 'nil' | 'closure' | 'bytes'
+export const CHECKED_PRIMITIVES = ['int', 'float', 'string', 'bool', 'list', 'dict', 'set', 'nil', 'closure', 'bytes'] as const
+export type CheckedPrimitive = (typeof CHECKED_PRIMITIVES)[number]
 
 export type RuntimeCheck =
   | { readonly kind: 'prim'; readonly name: CheckedPrimitive }
@@ -39,18 +40,7 @@ export interface RuntimeCheckContext {
   readonly interfaces: ReadonlySet<string>
 }
 
-const PRIMITIVES: ReadonlySet<string> = new Set<CheckedPrimitive>([
-  'int',
-  'float',
-  'string',
-  'bool',
-  'list',
-  'dict',
-  'set',
-  'nil',
-  'closure',
-  'bytes',
-])
+const PRIMITIVES: ReadonlySet<string> = new Set(CHECKED_PRIMITIVES)
 
 export function runtimeParamCheck(type: TypeExpr | null, context: RuntimeCheckContext): RuntimeCheck | null {
   if (type === null) return null

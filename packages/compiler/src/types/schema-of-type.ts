@@ -2,7 +2,7 @@
 // tool's parameters. Both are plain JSON data. The objects have no prototype: a field may be called `__proto__`.
 
 import type { Program, TypeExpr } from '@bridle/parser'
-import { isString, listLiterals } from './runtime-check.js'
+import { isString, listLiterals, CHECKED_PRIMITIVES } from './runtime-check.js'
 
 export type SchemaData = { readonly [key: string]: SchemaValue }
 export type SchemaValue = string | number | boolean | SchemaData | readonly SchemaValue[]
@@ -19,10 +19,8 @@ interface Dialect {
 
 const own = (type: string): SchemaData => data([['type', type]])
 
-const OWN_NAMES = ['int', 'float', 'string', 'bool', 'list', 'dict', 'set', 'nil', 'closure', 'bytes']
-
 const HARN: Dialect = {
-  names: names(OWN_NAMES.map((name) => [name, own(name)])),
+  names: names(CHECKED_PRIMITIVES.map((name) => [name, own(name)])),
   additional: 'additional_properties',
   union: 'union',
   closure: own('closure'),

@@ -9,6 +9,7 @@ import { checkSize } from '../tools/executors/result-size.js'
 import { answered } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import type { Host } from '../tools/host-tools/host.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 export interface RunFacts {
   readonly input: Plain
@@ -123,7 +124,7 @@ function wrapOutcome(
 function makeCall(tools: ToolProviderParts, name: string, args: Plain, call: EffectCall): ToolCall {
   const callId = `effect_${call.id}`
   return {
-    executor: 'host_bridge',
+    executor: executorOf('host'),
     tool: name,
     args:
       typeof args === 'object' && args !== null && !Array.isArray(args) && !(args instanceof Uint8Array)

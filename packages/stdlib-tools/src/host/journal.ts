@@ -7,8 +7,8 @@
 // was told, because timers fire by it.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
-import { DEFAULT_LIMITS, measureOutcome, measurePlain } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
+import { DEFAULT_LIMITS, measureOutcome, measurePlain, EFFECT_ERROR_KINDS } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, Plain, EffectError } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
@@ -344,8 +344,8 @@ function nestedCallFromJson(json: unknown): NestedCall {
   }
 }
 
-function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'categorized' {
-  return kind === 'thrown' || kind === 'runtime' || kind === 'type' || kind === 'categorized'
+function isErrorKind(kind: unknown): kind is EffectError['kind'] {
+  return EFFECT_ERROR_KINDS.includes(kind as EffectError['kind'])
 }
 
 function readBranch(raw: unknown): RunBranch {

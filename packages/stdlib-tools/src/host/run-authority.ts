@@ -2,9 +2,9 @@
 // read from there may come from anyone. It therefore only takes away: two authorities are joined by asking both.
 
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
-import type { BuiltinLists, Limits, Plain } from '@bridle/vm'
+import type { BuiltinLists, Limits, Plain, LimitName } from '@bridle/vm'
 import type { GrantScope } from '../tools/policy/grant-ceiling.js'
-import { DEFAULT_LIMITS, SnapshotError } from '@bridle/vm'
+import { DEFAULT_LIMITS, SnapshotError, LIMIT_NAMES } from '@bridle/vm'
 import { isSecurityLevel } from '../tools/policy/level-order.js'
 import { Grants, isGrant } from './authority.js'
 import type { Grant } from './authority.js'
@@ -30,10 +30,7 @@ export interface RunAuthority {
 }
 
 /** The limits that end a run. Slices end nothing: how often the thread is given back is the affair of the host that has it. */
-export type RunLimits = Pick<Limits, (typeof LIMIT_NAMES)[number]>
-
-/** In the order in which snapshots have them. */
-const LIMIT_NAMES = ['fuel', 'heap', 'work', 'frames', 'output', 'tasks'] as const
+export type RunLimits = Pick<Limits, LimitName>
 
 /** Those of `limits`, and the defaults for what is not given. */
 export function runLimits(limits: Partial<Limits>): RunLimits {

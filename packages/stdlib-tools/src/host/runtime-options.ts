@@ -30,6 +30,7 @@ import type { ToolProvider } from '../tools/host-tools/provider.js'
 import type { TraceOptions } from './trace/recorder.js'
 import type { HostParts } from '../tools/host-tools/host.js'
 import type { Module } from './module.js'
+import type { LogLevel } from '../library/effects/index.js'
 
 /** A configuration that was read elsewhere, such as that of `loadConfig` of the `/node` entry. */
 export interface RuntimeConfig {
@@ -48,7 +49,7 @@ export interface RuntimeOptions extends HostParts {
   /** Providers of tools that a configuration names. */
   readonly toolProviders?: { readonly [name: string]: ToolProvider }
   /** Log lines below it are dropped, until a script says otherwise; none are by default. */
-  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error'
+  readonly logLevel?: LogLevel
   /** Whether, and how long by default, results of tools that say `cacheable` are kept. */
   readonly resultCache?: ResultCache
   /** Time limits, redirects and repetitions of requests whose script names none. */

@@ -36,7 +36,8 @@ export const METHOD_NOT_FOUND = -32601
 export const NOT_FOUND = -32002
 export const INTERNAL = -32603
 
-export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+export const LIST_NAMES = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const
+export type ListName = (typeof LIST_NAMES)[number]
 
 /** The client of a connection, as whoever answers its requests sees it. */
 export interface McpClientLink {

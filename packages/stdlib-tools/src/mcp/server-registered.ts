@@ -10,7 +10,7 @@ import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { McpServing, reportTo } from './serving.js'
-import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
+import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson, LIST_NAMES } from './server-protocol.js'
 import { withDigits } from '../tools/executors/exact-json.js'
 import { makeCompletion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
@@ -37,7 +37,6 @@ interface Offer {
 const NOTHING: Offer = { tools: [], resources: [], resourceTemplates: [], prompts: [] }
 /** What lists do not show. */
 const HIDDEN = new Set(['text', 'blob', 'subscribe', 'complete'])
-const LISTS: readonly ListName[] = ['tools', 'resources', 'resourceTemplates', 'prompts']
 
 /** A script whose run ended before it served anything. */
 export class ServeError extends Error {
@@ -278,7 +277,7 @@ export class RegisteredBackend implements McpBackend {
     }
     const formatOffer = (offer: Offer, name: ListName): string =>
       JSON.stringify(offer[name], (key, value: unknown) => (HIDDEN.has(key) && name !== 'tools' ? undefined : value))
-    for (const name of LISTS)
+    for (const name of LIST_NAMES)
       if (formatOffer(before, name) !== formatOffer(now, name)) for (const listener of this.listeners) listener(name)
   }
 

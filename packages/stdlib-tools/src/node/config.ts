@@ -13,6 +13,8 @@ import type { RuntimeConfig } from '../host/runtime-options.js'
 import { locateKey } from './config-place.js'
 import type { ConfigText } from './config-place.js'
 import { applyConfig } from './config-runtime.js'
+import { LOG_LEVELS } from '../library/effects/reports.js'
+import type { LogLevel } from '../library/effects/reports.js'
 
 export const CONFIG_NAME = 'bridle.toml'
 
@@ -90,7 +92,7 @@ const makeSchema = () =>
     cache: z
       .strictObject({ enabled: z.boolean().default(false), ttl_ms: makeMillisecondsSchema().optional() })
       .default({ enabled: false }),
-    logging: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error']).default('info') }).default({ level: 'info' }),
+    logging: z.strictObject({ level: z.enum(LOG_LEVELS).default('info') }).default({ level: 'info' }),
   })
 
 type Parsed = z.output<ReturnType<typeof makeSchema>>
@@ -105,7 +107,7 @@ export interface ToolConfig extends RuntimeConfig {
   readonly settings: Parsed['providers']['config']
   readonly mcpServers: { readonly [name: string]: McpServerDeclaration }
   readonly cache: { readonly enabled: boolean; readonly ttlMs: number | null }
-  readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error' }
+  readonly logging: { readonly level: LogLevel }
   /** The value of the environment variable that a key such as `anthropic.api_key_env` names. Raises ConfigError `secret_missing`. */
   readonly secret: (key: string) => string
 }

@@ -45,9 +45,11 @@ export interface EffectData {
   readonly args: PlainRecord
 }
 
+export const EFFECT_ERROR_KINDS = ['thrown', 'runtime', 'type', 'categorized'] as const
+
 /** How a failed effect reaches the script; `value` is what is thrown for kind `thrown`. */
 export interface EffectError {
-  readonly kind: 'thrown' | 'runtime' | 'type' | 'categorized'
+  readonly kind: (typeof EFFECT_ERROR_KINDS)[number]
   readonly message: string
   readonly category?: string
   /** Of tool errors (library/tool-errors.ts), where the category says too little; for kind `categorized`. */

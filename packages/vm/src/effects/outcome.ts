@@ -7,6 +7,7 @@ import { makeCategorized, makeRuntimeFault, makeThrown, makeTypeFault } from '..
 import type { Fault } from '../interpreter/fault.js'
 import type { Delivery } from '../scheduler/task.js'
 import type { EffectOutcome } from './effect.js'
+import { EFFECT_ERROR_KINDS } from './effect.js'
 
 export function makeEffectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
   const { error } = outcome
@@ -44,7 +45,7 @@ export function measureOutcome(outcome: EffectOutcome, most: number): number {
   return message.length + (value === undefined ? 0 : measurePlain(value, most))
 }
 
-const ERROR_KINDS: ReadonlySet<unknown> = new Set(['thrown', 'runtime', 'type', 'categorized'])
+const ERROR_KINDS: ReadonlySet<unknown> = new Set(EFFECT_ERROR_KINDS)
 
 /**
  * Why an answer is none that a machine can take in, null when it is one: it is no outcome, it holds what is no data, or it is nested

@@ -5,7 +5,9 @@ import type { EffectOutcome, PendingEffect } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 import type { Fault } from './fault.js'
 
-export type LimitName = 'fuel' | 'work' | 'frames' | 'heap' | 'output' | 'tasks'
+/** In the order in which snapshots of runs have them. */
+export const LIMIT_NAMES = ['fuel', 'heap', 'work', 'frames', 'output', 'tasks'] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
 
 export type RunExit =
   | { readonly kind: 'done'; readonly output: string; readonly value: Value }

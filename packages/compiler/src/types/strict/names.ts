@@ -24,6 +24,7 @@ import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
+import { ITEM_METHODS } from '../tools/calls.js'
 
 export type DeclKind =
   | 'let'
@@ -100,12 +101,7 @@ interface Given {
 
 /** Methods that call a function with the items of their receiver, and which parameters those are. */
 const ITEM_CALLBACKS: Readonly<Record<string, readonly number[] | undefined>> = {
-  ...Object.fromEntries(
-    [
-      ...['map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'flat_map', 'sort_by', 'group_by', 'partition'],
-      ...['min_by', 'max_by', 'for_each', 'take_while', 'skip_while'],
-    ].map((name) => [name, [0]]),
-  ),
+  ...Object.fromEntries([...ITEM_METHODS, 'take_while', 'skip_while'].map((name) => [name, [0]])),
 }
 
 type StmtOf<K extends Stmt['kind']> = Extract<Stmt, { kind: K }>

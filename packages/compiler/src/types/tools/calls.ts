@@ -71,7 +71,7 @@ function checkMcpCall({ args: [, name, arg], span }: ExprOf<'Call'>, scope: Scop
 }
 
 /** Methods that call a function with each item. */
-const ITEM_METHODS: ReadonlySet<string> = new Set([
+export const ITEM_METHODS: ReadonlySet<string> = new Set([
   ...[
     'map',
     'flat_map',

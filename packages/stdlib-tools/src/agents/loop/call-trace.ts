@@ -9,6 +9,7 @@ import { findCode } from '../../library/tool-errors.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { getOrNil } from '../../tools/definitions/registry.js'
 import { RUNTIME_TOOLS } from '../../tools/definitions/runtime-tools.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 export const callTracePrimitives: readonly BuiltinDef[] = [
   definePrimitive(
@@ -83,7 +84,11 @@ function record(
     tool: name,
     alias: null,
     version: facts?.version ?? null,
-    executor: RUNTIME_TOOLS.has(name) ? 'builtin' : isHandled ? 'harn' : (facts?.executor ?? 'harn'),
+    executor: RUNTIME_TOOLS.has(name)
+      ? executorOf('builtin')
+      : isHandled
+        ? executorOf('script')
+        : (facts?.executor ?? executorOf('script')),
     callId: id,
     parent: typeof around === 'string' ? around : null,
     task: taskNumber,

@@ -7,6 +7,7 @@ import { makeMcpIdentity, identifyServer } from '../../tools/dispatch/identity.j
 import type { ToolIdentity } from '../../tools/dispatch/identity.js'
 import { listDicts } from '../transcripts/shape.js'
 import { readName } from '../../tools/definitions/registry.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 /** A connected server: what `mcp_call` takes. */
 export interface ConnectedServer {
@@ -63,7 +64,7 @@ export function makeServerTool(server: string, tool: HarnDict): HarnDict | null 
     description: tool.get('description') ?? '',
     parameters: flattenParameters(tool.get('inputSchema') ?? null),
     annotations: ANNOTATIONS,
-    executor: 'mcp_server',
+    executor: executorOf('mcp'),
     mcp_server: server,
     mcp_tool: original,
     _mcp_server: server,

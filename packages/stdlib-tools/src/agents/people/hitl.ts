@@ -28,8 +28,9 @@ import { definePrimitive } from '../../library/harn/primitive.js'
 import { listEvents } from '../../library/logging/event-log.js'
 import { matchHostMock } from '../../tools/dispatch/host-mocks.js'
 import { formatIsoNow } from '../../library/time/dates.js'
+import type { ApprovalKind } from '../../tools/policy/host-approval.js'
 
-type Kind = 'question' | 'approval' | 'dual_control' | 'escalation'
+type Kind = Exclude<ApprovalKind, 'permission'>
 
 const TOPICS: Readonly<Record<Kind, string>> = {
   question: 'hitl.questions',

@@ -1,11 +1,12 @@
 // Agent sessions: transcripts that live in the machine by id, and how they descend from each other. The
 // least recently used ones are forgotten when there are too many.
 
-import { HarnDict, HarnList, builtin, display, failWith, family, isCallable, isInt } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, failWith, family, isCallable, isInt, readShape } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { listDicts, isMessageEvent } from '../transcripts/shape.js'
+import { SESSION_COMPACTION_OPTIONS } from '../transcripts/compaction-options.js'
 
 const MOST_SESSIONS = 128
 
@@ -175,6 +176,7 @@ interface SessionRules {
   readonly parameter?: string
   /** What is wrong with the further arguments; looked at before the session is looked for. */
   readonly problem?: (second: Value, third: Value) => string | null
+  readonly shapes?: BuiltinDef['shapes']
 }
 
 /** A builtin on a session that must exist. */
@@ -182,10 +184,10 @@ function onSession(
   signature: string,
   doc: string,
   run: (ctx: Context, session: Session, second: Value, third: Value) => Result,
-  { effects = [], parameter = 'id', problem = () => null }: SessionRules = {},
+  { effects = [], parameter = 'id', problem = () => null, shapes = null }: SessionRules = {},
 ): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc, effects }, (ctx, id, second, third) => {
+  return builtin(signature, { doc, effects, ...(shapes === null ? {} : { shapes }) }, (ctx, id, second, third) => {
     if (typeof id !== 'string') return ctx.throw(`${name}: \`${parameter}\` must be a string`)
     const wrong = problem(second ?? null, third ?? null)
     if (wrong !== null) return ctx.throw(`${name}: ${wrong}`)
@@ -208,17 +210,7 @@ function describeDestinationProblem(value: Value): string | null {
 }
 
 /** Here the language itself refuses every other key. */
-const COMPACT_KEYS = [
-  'keep_last',
-  'token_threshold',
-  'tool_output_max_chars',
-  'compact_strategy',
-  'hard_limit_tokens',
-  'hard_limit_strategy',
-  'custom_compactor',
-  'mask_callback',
-  'compress_callback',
-]
+const listCompactKeys = (): readonly string[] => readShape(SESSION_COMPACTION_OPTIONS).map(({ name }) => name)
 
 function inject(ctx: Context, session: Session, message: Value): Result {
   if (!(message instanceof HarnDict)) return ctx.throw('agent_session_inject: message must be a dict')
@@ -323,9 +315,10 @@ export const sessionsFamily: BuiltinFamily = {
           return ctx.throw('agent_session_compact: `opts` must be a dict or nil')
         }
         const given = options ?? new HarnDict()
-        const unknown = given.keys().find((key) => !COMPACT_KEYS.includes(key))
+        const known = listCompactKeys()
+        const unknown = given.keys().find((key) => !known.includes(key))
         if (unknown !== undefined) {
-          return ctx.throw(`agent_session_compact: unknown option key '${unknown}' (expected one of: ${COMPACT_KEYS.join(', ')})`)
+          return ctx.throw(`agent_session_compact: unknown option key '${unknown}' (expected one of: ${known.join(', ')})`)
         }
         const custom = given.get('custom_compactor') ?? null
         if (custom !== null && !isCallable(custom))
@@ -334,7 +327,10 @@ export const sessionsFamily: BuiltinFamily = {
         if (isInt(keep) && keep < 0) return ctx.throw('agent_session_compact: `keep_last` must be >= 0')
         return goOn(ctx, 'compact_session', 'agent_session_compact', session.id, given)
       },
-      { effects: ['llm.call', 'process.info', 'callback', ...EFFECTS] },
+      {
+        effects: ['llm.call', 'process.info', 'callback', ...EFFECTS],
+        shapes: { options: SESSION_COMPACTION_OPTIONS },
+      },
     ),
   ],
 }

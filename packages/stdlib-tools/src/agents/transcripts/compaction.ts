@@ -15,6 +15,7 @@ import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { listDicts, toMessageEvent, isMessageEvent, isTranscript } from './shape.js'
+import { COMPACTION_OPTIONS } from './compaction-options.js'
 
 export type Strategy = 'llm' | 'truncate' | 'custom' | 'observation_mask'
 
@@ -244,7 +245,7 @@ const builtins: readonly BuiltinDef[] = [
   ),
   builtin(
     'transcript_auto_compact(messages: list, options?: dict) -> list',
-    { doc: 'The messages with their older part summed up.', effects: EFFECTS },
+    { doc: 'The messages with their older part summed up.', effects: EFFECTS, shapes: { options: COMPACTION_OPTIONS } },
     (ctx, messages, options) =>
       messages instanceof HarnList
         ? ctx.library({ module: MODULE, function: 'compact_messages', output: 'drop' }, [

@@ -18,6 +18,7 @@ import type { Tool, ToolExample } from '../../tools/host-tools/define.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 import type { JsonSchema } from '../../tools/host-tools/schema.js'
 import { LISTING } from './listing.generated.js'
+import type { SecurityLevel } from '../../tools/policy/level-order.js'
 
 export { postgresTools, redisTools } from './databases.js'
 export type { PostgresClient, RedisClient } from './databases.js'
@@ -40,7 +41,7 @@ interface Listed {
   readonly recovery: 'once' | 'safe'
   readonly cacheable?: boolean
   readonly parameters: { readonly [name: string]: JsonSchema & { readonly required?: unknown; readonly default?: unknown } }
-  readonly annotations: { readonly side_effect_level: SideEffect; readonly security_level: 'safe' | 'restricted' | 'privileged' }
+  readonly annotations: { readonly side_effect_level: SideEffect; readonly security_level: SecurityLevel }
   readonly examples: readonly ToolExample[]
 }
 

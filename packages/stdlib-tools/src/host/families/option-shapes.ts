@@ -17,19 +17,6 @@ const COOKIE = `
   sameSite: string -- as same_site
   *: any -- other spellings of these
 `
-const COMPACTION = `
-  keep_last: int = 12 -- messages that stay as they are
-  token_threshold: int (tokens) -- from which on is compacted
-  compact_threshold: int (tokens) -- the same
-  tool_output_max_chars: int (characters) -- longer results of tools are shortened
-  compact_strategy: string -- "truncate", "observation_mask", "llm" or "custom"
-  compact_callback: closure -- compacts, with the strategy "custom"
-  hard_limit_tokens: int (tokens) -- limit that is kept whatever it costs
-  hard_limit_strategy: string -- the strategy for that
-  custom_compactor: closure -- as compact_callback
-  mask_callback: closure -- gives the text in place of a masked result
-  compress_callback: closure -- shortens a result of a tool
-`
 const STREAM = `
   max_events: int = 10000 -- events that are kept until they are read
   max_message_bytes: int (bytes) = 1048576 -- limit of one message
@@ -53,9 +40,6 @@ const SCAN = `
 /** By builtin and parameter. */
 const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
   agent: { config: '*: any -- options of agent_loop, which the agent begins its loops with' },
-  agent_session_compact: {
-    options: `${COMPACTION.replace(/^ {2}compact_(?:threshold|callback).*\n/gm, '')}`,
-  },
   assemble_context: {
     options: `
       artifacts: list -- what the context is made of
@@ -253,7 +237,6 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
   },
   tool_surface_validate: { options: '*: any -- rules of the check' },
   tool_synthesize: { config: '*: any -- description of the tool' },
-  transcript_auto_compact: { options: COMPACTION },
   transcript_compact: {
     options: `
       strategy: string -- how the older part is compacted

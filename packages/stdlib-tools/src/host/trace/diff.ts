@@ -1,6 +1,6 @@
 // Where two traces of a program part: equal chains are equal runs, else the first event that differs and how.
 
-import { stringifyCanonical } from './event.js'
+import { stringifyCanonical, UNHASHED } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 
 export type TraceDifference =
@@ -21,7 +21,7 @@ export interface FieldDifference {
   readonly after: TraceJson | undefined
 }
 
-const IGNORED: ReadonlySet<string> = new Set(['hash', 'prev_hash', 'timestamp', 'latency_ms', 'run_id', 'doc_hash'])
+const IGNORED: ReadonlySet<string> = new Set([...UNHASHED, 'prev_hash', 'doc_hash'])
 
 export function diffTraces(before: readonly TraceEvent[], after: readonly TraceEvent[]): TraceDifference {
   for (const [at, left] of before.entries()) {

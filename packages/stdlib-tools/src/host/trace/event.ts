@@ -43,7 +43,8 @@ export interface TraceEvent {
   readonly message?: string
 }
 
-const UNHASHED: ReadonlySet<string> = new Set(['hash', 'timestamp', 'latency_ms', 'run_id'])
+/** Keys in which two traces of one run may differ. */
+export const UNHASHED: ReadonlySet<string> = new Set(['hash', 'timestamp', 'latency_ms', 'run_id'])
 
 export function hashSha256Text(text: string): string {
   return `sha256:${hashSha256Hex(text)}`

@@ -45,7 +45,9 @@ import {
 } from './uses.js'
 import type { Use, UsesOf } from './uses.js'
 
-export type SideEffect = 'none' | 'read_only' | 'workspace_write' | 'process_exec' | 'network'
+/** Least first, as policies rank them. */
+export const SIDE_EFFECTS = ['none', 'read_only', 'workspace_write', 'process_exec', 'network'] as const
+export type SideEffect = (typeof SIDE_EFFECTS)[number]
 
 interface EffectRow {
   /** What it carries. */

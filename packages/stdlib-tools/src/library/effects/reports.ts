@@ -4,7 +4,9 @@
 
 import type { Plain } from '@bridle/vm/families'
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+/** Least first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export type Report =
   | {

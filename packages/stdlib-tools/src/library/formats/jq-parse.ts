@@ -18,7 +18,7 @@ export type Query =
   | { readonly kind: 'descend' }
   | { readonly kind: 'object'; readonly fields: readonly (readonly [string, Query])[] }
   | { readonly kind: 'literal'; readonly value: Value }
-  | { readonly kind: 'fact'; readonly name: 'length' | 'keys' | 'values' | 'type' }
+  | { readonly kind: 'fact'; readonly name: FactName }
   | { readonly kind: 'map' | 'select'; readonly body: Query }
 
 /** A query that cannot be read; the message begins with `jq: `. */
@@ -30,6 +30,7 @@ const MAX_OPERATORS = 1000
 
 const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null: null, nil: null }
 const FACTS = ['length', 'keys', 'values', 'type'] as const
+export type FactName = (typeof FACTS)[number]
 
 export function parseQuery(source: string): Query {
   return new QueryParser(source).parseWhole()

@@ -20,7 +20,7 @@ import {
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { QueryError, parseQuery } from './jq-parse.js'
-import type { Query, Step } from './jq-parse.js'
+import type { Query, Step, FactName } from './jq-parse.js'
 
 /** Counts work: queries such as `.. | .. | ..` grow fast, and one call must end by itself. */
 type Charge = (outputs: number) => void
@@ -133,7 +133,7 @@ function listDescendants(root: Value, charge: Charge): readonly Value[] {
   return found
 }
 
-function computeFact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value {
+function computeFact(name: FactName, value: Value): Value {
   switch (name) {
     case 'length':
       return measureSize(value)

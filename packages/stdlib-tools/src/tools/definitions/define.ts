@@ -2,7 +2,14 @@
 // executor and backend are one table, so that each refusal stands in one place.
 
 import { TOOL_LISTENER } from '../host-slots.js'
-import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor, listAlternatives, quoteExecutors } from '@bridle/compiler/grants'
+import {
+  DEFINABLE_EXECUTORS,
+  executorNamed,
+  factsOfExecutor,
+  listAlternatives,
+  quoteExecutors,
+  executorOf,
+} from '@bridle/compiler/grants'
 import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
 import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
@@ -36,7 +43,7 @@ function resolveExecutor(name: string, config: HarnDict): { readonly executor: E
           `tool would surface as \`[builtin_call] unhandled: ${name}\` at the first model call.`,
       }
     }
-    executor = 'harn'
+    executor = executorOf('script')
   } else if (typeof named === 'string') {
     executor = executorNamed(named)
     if (executor === null || !DEFINABLE_EXECUTORS.includes(executor)) {

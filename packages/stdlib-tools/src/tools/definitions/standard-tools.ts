@@ -4,8 +4,10 @@
 
 import { HarnDict, HarnList, display, fromPlain, stringifyJson } from '@bridle/vm/families'
 import type { Int, Plain, Value } from '@bridle/vm/families'
-import { STANDARD_TOOL_BUILTINS } from '@bridle/compiler/grants'
+import { STANDARD_TOOL_BUILTINS, executorOf } from '@bridle/compiler/grants'
 import type { StandardToolId } from '@bridle/compiler/grants'
+import type { SideEffect } from '../../library/effects/effects.js'
+import type { SecurityLevel } from '../policy/level-order.js'
 
 /** Arguments that a tool can be called with; the result is left out where it depends on chance, time or the world. */
 export interface StandardExample {
@@ -24,7 +26,7 @@ interface StandardTool {
   readonly description: string
   readonly effect: string | null
   /** Side-effect level, as in tool annotations. */
-  readonly level: 'none' | 'read_only' | 'workspace_write' | 'process_exec' | 'network'
+  readonly level: SideEffect
   /** A repeat does no harm. */
   readonly safe: boolean
   /** Its result depends on its arguments alone: results are kept for the run, and calls of it are not asked twice. */
@@ -419,7 +421,7 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
 }
 
 /** How much a tool may do, from what it touches. */
-function chooseSecurityLevel({ level }: StandardTool): 'safe' | 'restricted' | 'privileged' {
+function chooseSecurityLevel({ level }: StandardTool): SecurityLevel {
   if (level === 'process_exec') return 'privileged'
   return level === 'none' ? 'safe' : 'restricted'
 }
@@ -430,7 +432,7 @@ export const STANDARD_TOOLS: readonly {
   readonly description: string
   readonly effect: string | null
   readonly level: string
-  readonly security: 'safe' | 'restricted' | 'privileged'
+  readonly security: SecurityLevel
   readonly isPure: boolean
   readonly schema: object
   readonly examples: readonly StandardExample[]
@@ -468,7 +470,7 @@ function makeEntry(id: string, tool: StandardTool): HarnDict {
   const entry = HarnDict.of({
     name: id,
     description: tool.description,
-    executor: 'builtin',
+    executor: executorOf('builtin'),
     version: '1.0.0',
     parameters: fromPlain(makeSchema(tool) as never),
     recovery: tool.safe ? 'safe' : 'once',

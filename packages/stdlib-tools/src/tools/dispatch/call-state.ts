@@ -9,6 +9,7 @@ import { findHostEntry } from './gate.js'
 import { makeToolError } from '../../library/tool-errors.js'
 import type { ToolOrigin } from '../definitions/pins.js'
 import type { CallFacts } from '../../library/tool-errors.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 /** Field of a task inside a call that may be tried again: [attempt, attempts at most]. */
 export const ATTEMPTS = 'tool.attempts'
@@ -132,7 +133,7 @@ export function refuseWith(ctx: Context, state: DispatchState, code: string, mes
 }
 
 export function chooseExecutor(state: DispatchState, entry: HarnDict): string {
-  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : readExecutor(entry)
+  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? executorOf(null) : readExecutor(entry)
 }
 
 export function readExecutor(entry: HarnDict): string {

@@ -22,7 +22,7 @@ import {
 import type { BuiltinFamily, Context, Fault, Result, Value, Control } from '@bridle/vm/families'
 import { reportToCircuit } from './circuit.js'
 import { reserveBudgets, settle } from '../policy/grants.js'
-import { findExecutorFacts } from '@bridle/compiler/grants'
+import { findExecutorFacts, findIdentity } from '@bridle/compiler/grants'
 import { findStandardEntry } from '../definitions/standard-tools.js'
 import { checkArguments } from '../definitions/arguments.js'
 import { makeCacheKey, forgetResults, findKeptResult, chooseRule } from './cache.js'
@@ -335,7 +335,11 @@ const EFFECTS = ['callback', 'tool.call'] as const
 
 /** Whether an entry leads to the tool of the host that has this name, and nowhere else. */
 function isOfHostTool(entry: HarnDict, id: string): boolean {
-  return readName(entry) === id && getEntryFacts(entry).executor === 'host_bridge' && getOrNil(entry, 'host_capability') === null
+  return (
+    readName(entry) === id &&
+    findIdentity(getEntryFacts(entry).executor) === 'host' &&
+    getOrNil(entry, 'host_capability') === null
+  )
 }
 
 const readAlias = (binding: Value): string =>

@@ -17,6 +17,7 @@ import { admit, findHostEntry, makeGrantedArguments, findHostNames, listHostSecr
 import { makeHostIdentity } from './identity.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 import { nestedCalls } from './nested-state.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 export type NestedVerdict =
   | {
@@ -175,7 +176,7 @@ function trace(ctx: Context, call: NestedCall, outcome: NestedOutcome, endedMs: 
     tool,
     alias: null,
     version: null,
-    executor: 'host_bridge',
+    executor: executorOf('host'),
     callId: id,
     parent,
     task,

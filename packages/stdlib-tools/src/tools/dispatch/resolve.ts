@@ -7,6 +7,7 @@ import { findClosest } from '@bridle/compiler/signatures'
 import { findStandardEntry, STANDARD_TOOLS } from '../definitions/standard-tools.js'
 import { boundRegistry, listEntries, findEntry, isRegistry, listKnownNames, readName } from '../definitions/registry.js'
 import type { DispatchState } from './call-state.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 /** The entry that is meant, or the text that says why there is none. A name that no registry knows goes to the host. */
 export function resolve(ctx: Context, state: DispatchState): HarnDict | string {
@@ -36,7 +37,7 @@ function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): 
   const server = binding.get('mcp_tool')
   if (typeof server === 'string') {
     state.origin = 'mcp'
-    return HarnDict.of({ name: server, executor: 'mcp_server', mcp_server: id, parameters: new HarnDict() })
+    return HarnDict.of({ name: server, executor: executorOf('mcp'), mcp_server: id, parameters: new HarnDict() })
   }
   const { registry } = ctx.state(boundRegistry)
   const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
@@ -55,7 +56,7 @@ function findById(ctx: Context, state: DispatchState, name: string): HarnDict | 
     state.origin = 'bridle'
     return standard
   }
-  return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
+  return hasOtherHostTools ? HarnDict.of({ name, executor: executorOf('host'), parameters: new HarnDict() }) : null
 }
 
 function listKnownIds(ctx: Context, registry: Value): readonly string[] {

@@ -2,7 +2,7 @@ import { fromPlain } from '@bridle/vm/families'
 import type { HarnDict, Plain } from '@bridle/vm/families'
 import { expect, test } from 'vitest'
 import { computeBackoff, capPolicy, isRepeatable, mayRetry, retryDelay, retryPolicy } from './retry.js'
-import type { Backoff } from './retry.js'
+import type { Backoff } from '@bridle/compiler/signatures'
 import { TOOL_ERROR_CODES, makeToolError } from '../../library/tool-errors.js'
 
 const readPolicy = (retry: Plain): ReturnType<typeof retryPolicy> => retryPolicy(fromPlain({ retry }) as HarnDict, null)

@@ -6,8 +6,8 @@ import { HarnDict, HarnList, toMillis, toUtf8 } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { findCodeRow } from '../../library/tool-errors.js'
-
-export type Backoff = 'constant' | 'linear' | 'exponential' | 'fibonacci'
+import { BACKOFFS } from '@bridle/compiler/signatures'
+import type { Backoff } from '@bridle/compiler/signatures'
 
 export interface RetryPolicy {
   readonly maxRetries: number
@@ -47,10 +47,7 @@ function overlayPolicy(base: RetryPolicy, value: Value | undefined): RetryPolicy
     maxRetries: Math.max(0, toMillis(value.get('max_retries') ?? value.get('max')) ?? (base === NEVER ? 3 : base.maxRetries)),
     baseDelayMs: Math.max(0, toMillis(value.get('base_delay_ms')) ?? base.baseDelayMs),
     maxDelayMs: Math.max(0, toMillis(value.get('max_delay_ms')) ?? base.maxDelayMs),
-    backoff:
-      backoff === 'constant' || backoff === 'linear' || backoff === 'fibonacci' || backoff === 'exponential'
-        ? backoff
-        : base.backoff,
+    backoff: BACKOFFS.includes(backoff as Backoff) ? (backoff as Backoff) : base.backoff,
     jitter: typeof jitter === 'boolean' ? jitter : base.jitter,
     retryOn:
       retryOn instanceof HarnList

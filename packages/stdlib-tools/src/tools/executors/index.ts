@@ -1,7 +1,7 @@
 // THE table of executors, and the provider that answers `tool.call` with it: one row an executor, each behind the same
 // timeout, cancellation and translation of outcomes.
 
-import { targetOf } from '@bridle/compiler/grants'
+import { targetOf, executorOf } from '@bridle/compiler/grants'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { clampTimer } from '../../library/time/host-clock.js'
 import type { HostBridge } from './remote-host.js'
@@ -78,7 +78,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const tool = readText('tool') ?? ''
   const callId = readText('call_id') ?? `effect_${call.id}`
   const given = args.args ?? null
-  const executor = readText('executor') ?? 'host_bridge'
+  const executor = readText('executor') ?? executorOf('host')
   const target = targetOf(executor, readText)
   const stream = readStreamRequest(args.stream)
   return {

@@ -7,6 +7,8 @@ import { invoke, limitOutcome, getValue } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
 import type { JsonSchema } from './schema.js'
 import type { SideEffect } from '../../library/effects/index.js'
+import { SECURITY_LEVELS } from '../policy/level-order.js'
+import { SIDE_EFFECTS } from '../../library/effects/effects.js'
 
 export interface PartialOptions {
   /** The tool's own when absent. */
@@ -60,7 +62,7 @@ export function composeTools(
     effects: uniteEffects(parts),
     level: parts
       .map((part) => part.level)
-      .sort((a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b))
+      .sort((a, b) => SECURITY_LEVELS.indexOf(a) - SECURITY_LEVELS.indexOf(b))
       .at(-1)!,
     recovery: repeatable ? (parts.every(({ recovery }) => recovery === 'safe') ? 'safe' : 'idempotent') : 'once',
     input: first.input === null ? null : { json: first.input.json, check: (value) => ({ ok: true, value }) },
@@ -77,10 +79,6 @@ function uniteEffects(parts: readonly Tool[]): readonly string[] {
   const declared = parts.map(listDeclaredEffects)
   return declared.includes(null) ? [] : [...new Set(declared.flatMap((effects) => effects ?? []))]
 }
-
-const LEVELS = ['safe', 'restricted', 'privileged'] as const
-/** Least first, as policies rank them. */
-const SIDE_EFFECTS: readonly SideEffect[] = ['none', 'read_only', 'workspace_write', 'process_exec', 'network']
 
 function findMostSideEffect(parts: readonly Tool[]): SideEffect {
   return parts

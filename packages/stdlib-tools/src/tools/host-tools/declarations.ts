@@ -6,6 +6,7 @@ import type { Tool } from './define.js'
 import { ToolError } from './errors.js'
 import type { JsonSchema } from './schema.js'
 import type { SideEffect } from '../../library/effects/index.js'
+import { SIDE_EFFECTS } from '../../library/effects/effects.js'
 
 export function declareTools(tools: Iterable<Tool>): readonly ToolDeclaration[] {
   return Array.from(tools, declareTool)
@@ -111,8 +112,6 @@ export function toolsOfDeclarations(declarations: Iterable<ToolDeclaration>): re
     }),
   )
 }
-
-const SIDE_EFFECTS: readonly SideEffect[] = ['none', 'read_only', 'workspace_write', 'process_exec', 'network']
 
 function readSideEffect(text: string, name: string): SideEffect {
   const found = SIDE_EFFECTS.find((each) => each === text)

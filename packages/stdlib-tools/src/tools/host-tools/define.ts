@@ -10,6 +10,8 @@ import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from '.
 import { makeStandardSchema } from './response.js'
 import type { ResponseFormat, StandardResponse, ValidationResponse } from './response.js'
 import type { LogLevel, SideEffect } from '../../library/effects/index.js'
+import type { Backoff } from '@bridle/compiler/signatures'
+import { isAbove } from '../policy/level-order.js'
 
 /** Calls that a tool makes itself; they end with the call that they are part of. */
 export interface ToolCalls {
@@ -113,14 +115,12 @@ export interface RetryDefinition {
   readonly maxRetries?: number
   readonly baseDelayMs?: number
   readonly maxDelayMs?: number
-  readonly backoff?: 'constant' | 'linear' | 'exponential' | 'fibonacci'
+  readonly backoff?: Backoff
   readonly jitter?: boolean
   readonly retryOn?: readonly string[]
 }
 
 export type { SecurityLevel }
-
-const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
 
 export interface ToolExample {
   readonly note?: string
@@ -339,7 +339,7 @@ export function isRepeatable(recovery: Recovery): boolean {
 function chooseLevel(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {
   const least: SecurityLevel = sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
   if (given === undefined) return least
-  if (LEVELS.indexOf(given) < LEVELS.indexOf(least))
+  if (isAbove(least, given))
     throw new DefinitionError(
       `tool "${name}" has side effect ${sideEffect} and cannot be of level ${given}; it is ${least} at least`,
     )

@@ -11,6 +11,7 @@ import { MAX_RESULT_BYTES } from '../executors/result-size.js'
 import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
 import { describeCause } from '../executors/provider.js'
+import { executorOf } from '@bridle/compiler/grants'
 
 export interface HostParts {
   /** Tools, or a registry of them. */
@@ -171,7 +172,7 @@ function makeEntry(tool: Tool): Plain {
     name: tool.name,
     description: tool.description,
     version: tool.version,
-    executor: 'host_bridge',
+    executor: executorOf('host'),
     // Without `properties` a registry takes it for a dict of parameters, one of which is called `type`.
     parameters: (tool.input === null ? {} : { properties: {}, ...tool.input.json }) as Plain,
     // A function stays with the host.

@@ -11,6 +11,7 @@ import type { Invocation, Invoked } from './invoke.js'
 import type { JsonSchema } from './schema.js'
 import { indexTools } from './search.js'
 import type { SearchIndex } from './search.js'
+import { isAbove } from '../policy/level-order.js'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -91,7 +92,6 @@ interface Usage {
   lastError: ToolErrorData | null
 }
 
-const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
 const KEPT_LATENCIES = 512
 
 export function createRegistry(tools: Iterable<Tool> = []): ToolRegistry {
@@ -175,7 +175,7 @@ export class ToolRegistry implements Iterable<Tool> {
           (category === undefined || tool.category === category) &&
           (tag === undefined || tool.description.includes(tag)) &&
           (effect === undefined || tool.effects.includes(effect)) &&
-          (maxLevel === undefined || LEVELS.indexOf(tool.level) <= LEVELS.indexOf(maxLevel)),
+          (maxLevel === undefined || !isAbove(tool.level, maxLevel)),
       )
       .slice(0, limit)
   }

@@ -38,6 +38,7 @@ import {
   foldKind,
   normalEffect,
   listPinnedArguments,
+  executorOf,
 } from '@bridle/compiler/grants'
 import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeiling } from '@bridle/compiler/grants'
 import { makeToolError } from '../../library/tool-errors.js'
@@ -592,7 +593,7 @@ function tellDenied(ctx: Context, tool: string, args: Plain, error: HarnDict, se
       tool,
       alias: null,
       version: null,
-      executor: 'builtin',
+      executor: executorOf('builtin'),
       callId: `denied_${++ctx.state(grantState).denied}`,
       parent: typeof parent === 'string' ? parent : null,
       task: ctx.machine.taskNumber,

@@ -10,7 +10,8 @@ import { answered } from '../executors/provider.js'
 import type { EffectCall, Provider } from '../executors/provider.js'
 import { plainFromHost } from '../host-tools/edge.js'
 
-export type ApprovalKind = 'question' | 'approval' | 'dual_control' | 'escalation' | 'permission'
+export const APPROVAL_KINDS = ['question', 'approval', 'dual_control', 'escalation', 'permission'] as const
+export type ApprovalKind = (typeof APPROVAL_KINDS)[number]
 
 export interface ApprovalRequest {
   /** By which a response names it; unique within a run. */

@@ -1,6 +1,6 @@
 // Policies on the host's side: people who are asked, and what tools may be used with.
 
-export { ApprovalDesk, approvalProvider } from './host-approval.js'
+export { APPROVAL_KINDS, ApprovalDesk, approvalProvider } from './host-approval.js'
 export type { ApprovalKind, ApprovalRequest, AskPerson } from './host-approval.js'
 export { grantScope } from './host-grants.js'
 export type { ImportGrant, ImportGrants, ToolGrant, ToolGrants } from './host-grants.js'

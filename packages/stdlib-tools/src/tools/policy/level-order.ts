@@ -1,9 +1,9 @@
 // Security levels and their order; which level a call has is found in security-level.ts.
 
-export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
-
 /** Lowest first. */
-export const SECURITY_LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
+const LEVELS = ['safe', 'restricted', 'privileged'] as const
+export type SecurityLevel = (typeof LEVELS)[number]
+export const SECURITY_LEVELS: readonly SecurityLevel[] = LEVELS
 
 export function isSecurityLevel(value: unknown): value is SecurityLevel {
   return SECURITY_LEVELS.includes(value as SecurityLevel)

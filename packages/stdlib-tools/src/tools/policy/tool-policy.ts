@@ -10,9 +10,10 @@ import { isLoopClient } from './loop-clients.js'
 import { findNeeds } from './builtins.js'
 import { makeCalled, listEveryName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
+import { SIDE_EFFECTS } from '../../library/effects/effects.js'
 
 /** Rank by position; a text that is not listed ranks above all. */
-export const SIDE_EFFECT_LEVELS: readonly string[] = ['none', 'read_only', 'workspace_write', 'process_exec', 'network']
+export const SIDE_EFFECT_LEVELS: readonly string[] = SIDE_EFFECTS
 const KINDS: ReadonlySet<string> = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'])
 
 export interface ToolAnnotations {

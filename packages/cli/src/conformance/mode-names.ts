@@ -1,0 +1,4 @@
+// The ways in which a conformance script is run; apart from what runs them, because the help of the command lists them.
+
+export const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay'] as const
+export type Mode = (typeof MODES)[number]
