@@ -25,6 +25,8 @@ import type {
   Resolution,
 } from '../packages/compiler/src/index.js'
 import { SourceFile, parse } from '../packages/parser/src/index.js'
+import type { Span } from '../packages/parser/src/index.js'
+import { findUnknownPrimitives } from './library-names.js'
 import { findStyleProblems } from './library-style.js'
 import { filesBelow, root } from './workspace.mjs'
 
@@ -68,8 +70,9 @@ const internalOptions: CompileOptions = {
     borrows: (name) => hidden.get(name)?.borrows ?? signatures.borrows(name),
   },
   types: withBuiltins(primitives),
+  strictness: 'full',
 }
-const stdOptions: CompileOptions = { resolve: resolveStd, signatures }
+const stdOptions: CompileOptions = { resolve: resolveStd, signatures, strictness: 'full' }
 
 const problems: string[] = []
 const written = [
@@ -120,10 +123,11 @@ function internalRow(name: string): string {
   const key = makeModuleKey(name)
   const file = `packages/stdlib-tools/src/${name}.harn`
   const { diagnostics, file: lines } = compileProgram({ key, text: internal.get(name)! }, internalOptions)
-  for (const each of diagnostics) {
-    const { line, column } = lines.position(each.span.start)
-    problems.push(`${file}:${line}:${column} ${each.code} ${each.message}`)
-  }
+  const place = ({ start }: Span): string => `${file}:${lines.position(start).line}:${lines.position(start).column}`
+  for (const { span, code, message } of diagnostics) problems.push(`${place(span)} ${code} ${message}`)
+  const { program } = parse(lines)
+  const unknown = program === null ? [] : findUnknownPrimitives(program, (each) => hidden.has(each) || signatures.has(each))
+  for (const each of unknown) problems.push(`${place(each.span)} there is no primitive \`${each.name}\``)
   const chunk = diagnostics.length > 0 ? null : chunkOf(`/${name}`, key, internalOptions)
   if (chunk === null) {
     if (diagnostics.length === 0) problems.push(`${file} cannot be imported`)

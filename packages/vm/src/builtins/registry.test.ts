@@ -59,3 +59,12 @@ test('a name that is defined twice is refused, at once or with its group', () =>
   const { registry } = makeRegistryWith([makeFamily('core', 'read')])
   expect(() => registry.builtins.get('ask')).toThrow('builtin read is defined twice')
 })
+
+test('a primitive cannot have the name of a builtin, whichever comes first', () => {
+  const family: BuiltinFamily = { name: 'inner', builtins: [], primitives: [builtin('a()', { doc: '' }, () => null)] }
+  expect(() => createRegistry([makeFamily('core', 'a'), family])).toThrow('a is defined as a builtin and as a primitive')
+  expect(() => createRegistry([family, makeFamily('core', 'a')])).toThrow('a is defined as a builtin and as a primitive')
+  const later: LaterFamilies = { builtins: '', constants: '', load: () => [family] }
+  const { library } = createRegistry([makeFamily('core', 'a')], [later])
+  expect(() => library.inner('unknown')).toThrow('a is defined as a builtin and as a primitive')
+})

@@ -131,6 +131,7 @@ class Tables implements Registry {
     for (const def of family.builtins) {
       const table = def.receiver === null ? this.builtins : this.getMethods(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
+      if (def.receiver === null && this.primitives.has(def.name)) throw new Error(describeSharedName(def.name))
       const charge = (each: BuiltinDef): BuiltinDef => (family.charges === 'arguments' ? withCharge(each) : each)
       // The library reads its own options, and hands on those of others.
       if (def.receiver === null) this.bare.set(def.name, charge(def))
@@ -139,6 +140,7 @@ class Tables implements Registry {
     }
     for (const def of family.primitives ?? []) {
       if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)
+      if (this.bare.has(def.name)) throw new Error(describeSharedName(def.name))
       this.primitives.set(def.name, family.charges === 'arguments' ? withCharge(def) : def)
     }
     if (family.modules !== undefined) this.sources.add(family.modules)
@@ -154,6 +156,11 @@ class Tables implements Registry {
     if (table === undefined) this.methods.set(receiver, (table = new Map()))
     return table
   }
+}
+
+/** Internal modules would call the one and scripts the other. */
+function describeSharedName(name: string): string {
+  return `${name} is defined as a builtin and as a primitive: name the primitive otherwise`
 }
 
 /** What is not there is looked for by name first, and then in every group: names of primitives and modules are in no list. */

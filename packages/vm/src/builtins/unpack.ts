@@ -176,10 +176,9 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
       if (!(options instanceof HarnDict)) continue
       // What may be options where nothing follows is something else before them.
       if (ctx.argc > at + 1 && place + 1 < places.length) continue
-      let looks = 0
+      if (options.size > keys.size + MOST_UNKNOWN) continue
       for (const key of options.keys()) {
         if (keys.has(key)) continue
-        if (++looks > MOST_LOOKS) break
         const near = suggestKey(key, keys)
         if (near === null || (isOpen && options.get(key) instanceof HarnDict)) continue
         return ctx.throw(describeUnknownKey(def.name, key, near, keys))
@@ -210,8 +209,11 @@ function describeUnknownKey(name: string, key: string, near: string, keys: Reado
   return `${name}: unknown option key '${key}' (expected one of: ${shown}); did you mean '${near}'?`
 }
 
-/** Unknown keys of a dict that are compared with the known ones: a dict of more is no slip, and nobody pays for the comparisons. */
-const MOST_LOOKS = 64
+/**
+ * A dict of more unknown keys than that is data, and none of them a slip. It is not looked through: nobody pays for putting its keys in
+ * order and comparing each with the known ones, and which come first by another order must not be seen.
+ */
+const MOST_UNKNOWN = 64
 
 /** Keys that a message lists: a line can hold no more. */
 const MOST_SHOWN = 24

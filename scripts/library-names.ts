@@ -1,0 +1,25 @@
+// Part of generate-library.ts: the checker takes every name that begins with two underscores for one that somebody else declares, so
+// that a misspelt primitive of an internal module would be found by the first run that calls it.
+
+import { walk } from '../packages/parser/src/index.js'
+import type { Program, Span } from '../packages/parser/src/index.js'
+
+export interface UnknownPrimitive {
+  readonly name: string
+  readonly span: Span
+}
+
+/** Names with two underscores in front that a module reads or calls, and that `isKnown` does not know. */
+export function findUnknownPrimitives(program: Program, isKnown: (name: string) => boolean): readonly UnknownPrimitive[] {
+  const found: UnknownPrimitive[] = []
+  const look = (name: string, span: Span): void => {
+    if (name.startsWith('__') && !isKnown(name)) found.push({ name, span })
+  }
+  walk(program, {
+    enter: (node) => {
+      if (node.kind === 'Identifier') look(node.name, node.span)
+      else if (node.kind === 'Call') look(node.callee.text, node.callee.span)
+    },
+  })
+  return found
+}
