@@ -1,4 +1,4 @@
-import { parse } from 'parser'
+// Tokens, a parser by binding power, and an evaluator over enum nodes.
 
 const isDigit = (c) => c >= '0' && c <= '9'
 const isLetter = (c) => (c >= 'a' && c <= 'z') || c === '_'

@@ -1,4 +1,4 @@
-import { clean_record } from 'cleaning'
+// Records are checked by rules that throw; errors are caught, classified and collected.
 
 const compare = (a, b) => (a < b ? -1 : 1)
 

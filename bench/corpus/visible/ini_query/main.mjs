@@ -1,4 +1,4 @@
-import { answer } from 'query'
+// A settings file is read line by line; small queries over it are parsed and answered.
 
 function typed(text) {
   if (text === 'yes' || text === 'no') return text === 'yes'

@@ -1,4 +1,4 @@
-import { fill_references, merge } from 'layers'
+// Layers of configuration are merged deeply, references are filled in, and the result is flattened and compared.
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 

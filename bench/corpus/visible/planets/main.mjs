@@ -1,4 +1,4 @@
-import { advance } from 'integrator'
+// Bodies attract each other; each step writes the speeds of both partners in the list.
 
 class Vector {
   constructor(x, y, z) {

@@ -1,11 +1,14 @@
 local Board = {}
 Board.__index = Board
 
-function Board.new(size, queens)
-  return setmetatable({ size = size, queens = queens }, Board)
+function Board.new(size, blocked, queens)
+  return setmetatable({ size = size, blocked = blocked, queens = queens }, Board)
 end
 
 function Board:is_free(row, column)
+  if row * self.size + column == self.blocked then
+    return false
+  end
   for above = 0, row - 1 do
     local other = self.queens[above + 1]
     if other == column or math.abs(other - column) == row - above then
@@ -21,7 +24,7 @@ function Board:place(column)
     queens[i] = queen
   end
   queens[#queens + 1] = column
-  return Board.new(self.size, queens)
+  return Board.new(self.size, self.blocked, queens)
 end
 
 function Board:checksum()
@@ -80,6 +83,11 @@ local function count_in_place(size)
 end
 
 return function(n)
-  local result = solve(Board.new(n, {}), 0)
-  return string.format("queens %d %d %d", result.count, result.sum, count_in_place(n))
+  local size, count, sum = 6, 0, 0
+  for round = 0, n - 1 do
+    local result = solve(Board.new(size, round * 7 % (size * size), {}), 0)
+    count = count + result.count
+    sum = (sum * 31 + result.sum) % 1000003
+  end
+  return string.format("queens %d %d %d", count, sum, count_in_place(size + 1))
 end

@@ -1,12 +1,14 @@
 // Places queens on a board, row by row, with lists of what is taken.
 
 class Board {
-  constructor(size, queens = []) {
+  constructor(size, blocked, queens = []) {
     this.size = size
+    this.blocked = blocked
     this.queens = queens
   }
 
   isFree(row, column) {
+    if (row * this.size + column === this.blocked) return false
     for (let above = 0; above < row; above++) {
       const other = this.queens[above]
       if (other === column || Math.abs(other - column) === row - above) return false
@@ -15,7 +17,7 @@ class Board {
   }
 
   place(column) {
-    return new Board(this.size, [...this.queens, column])
+    return new Board(this.size, this.blocked, [...this.queens, column])
   }
 
   checksum() {
@@ -75,6 +77,13 @@ function countInPlace(size) {
 }
 
 export function run(n) {
-  const result = solve(new Board(n), 0)
-  return `queens ${result.count} ${result.sum} ${countInPlace(n)}`
+  const size = 6
+  let count = 0
+  let sum = 0
+  for (let round = 0; round < n; round++) {
+    const result = solve(new Board(size, (round * 7) % (size * size)), 0)
+    count += result.count
+    sum = (sum * 31 + result.sum) % 1000003
+  }
+  return `queens ${count} ${sum} ${countInPlace(size + 1)}`
 }

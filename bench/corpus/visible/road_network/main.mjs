@@ -1,4 +1,4 @@
-import { breadth_first, make_roads, neighbours_of } from 'roads'
+// The cheapest roads that join all towns: union-find over sorted edges, then routes by breadth-first search.
 
 function makeRoads(towns, each) {
   const roads = []

@@ -1,4 +1,4 @@
-import { estimate_tokens, fit, join_turns, redact } from 'filters'
+// Transcripts of sessions are shortened to a budget: old tool results are masked, secrets removed, turns joined.
 
 const WORDS = ['the', 'file', 'was', 'read', 'and', 'token=abc', 'changed', 'by', 'key=s3cret', 'a', 'tool']
 const ROLES = ['user', 'assistant', 'tool', 'assistant', 'assistant']

@@ -1,4 +1,4 @@
-import { count_pairs, count_words, top } from 'counts'
+// Counts words and pairs of words of a text that is made up, and prints the most frequent.
 
 const STEMS = ['the', 'agent', 'tool', 'a', 'call', 'report', 'of', 'file', 'and', 'error', 'to', 'server']
 const ENDINGS = ['', 's', '', 'ing', '', 'ed', '']
