@@ -1,3 +1,5 @@
+// A hanging cloth of points and springs: structs by index, relaxed in many passes.
+
 class Point {
   constructor(x, y, pinned) {
     this.x = x

@@ -1,3 +1,5 @@
+// An interpreter for a small Lisp: reader, environments as linked dicts, closures and recursion.
+
 const PROGRAM = `
 (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
 (define (map f xs) (if (null? xs) (list) (cons (f (car xs)) (map f (cdr xs)))))

@@ -1,3 +1,5 @@
+// Markup is read into a tree of dicts, queried by path, changed and written again.
+
 const ENTITIES = [
   ['&amp;', '&'],
   ['&gt;', '>'],

@@ -1,3 +1,5 @@
+// Regular expressions in the language: a parser to enum nodes and a matcher with continuations.
+
 const PATTERNS = ['a*b+c?', '(ab|cd)*e', 'x.y|.*z', 'h(ello)+ w?orld', '(a|b|ab)*c', '[a-f]+[0-9]*g']
 const TEXTS = ['aaabbc', 'abcdabe', 'x-y', 'hellohello world', 'ababababc', 'ffed09g', 'hello orld', 'aaab', 'abab', 'qz']
 

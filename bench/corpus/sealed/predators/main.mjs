@@ -1,3 +1,5 @@
+// Fish and sharks on a torus: a grid of structs or nil, each cell moved once a turn.
+
 class Animal {
   constructor(isFish, age) {
     this.isFish = isFish

@@ -1,3 +1,5 @@
+// Cars on rings of lanes keep their distance, change lanes and are counted at a gate.
+
 class Road {
   constructor(lanes, length, count) {
     this.lanes = lanes

@@ -1,3 +1,5 @@
+// Stock, orders and deliveries of a warehouse, day by day; shelves, orders and suppliers are structs.
+
 const ARTICLES = ['bolt', 'nut', 'gear', 'belt', 'lamp', 'fuse', 'wire']
 
 class Orders {
