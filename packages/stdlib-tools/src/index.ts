@@ -84,11 +84,17 @@ export type { StubAnswer, StubbedCall } from './tools/host-tools/stub.js'
 export { SchemaError, compileSchema, toJsonSchema } from './tools/host-tools/schema.js'
 export type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf, StandardSchema } from './tools/host-tools/schema.js'
 
-export { APPROVAL_KINDS, ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
+export { APPROVAL_KINDS, AnswerError, ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './tools/policy/host.js'
 export type {
+  Answer,
+  ApprovalCall,
   ApprovalKind,
   ApprovalRequest,
+  ApprovalRule,
+  Approve,
+  ApproveOptions,
   AskPerson,
+  Decision,
   Constraint,
   ConstraintDefinition,
   ImportGrant,

@@ -50,14 +50,25 @@ function listNeeded(effect: Effect): readonly EffectKind[] {
 }
 
 /** Joins providers and grants into the function that the driver asks. */
-export function authorized(providers: ReadonlyMap<EffectKind, Provider>, grants: Grants): PerformEffect {
-  return (effect, call) => refusal(providers, grants, effect) ?? providers.get(effect.kind)!.perform(effect, call)
+export function authorized(providers: ReadonlyMap<EffectKind, Provider>, powers: Powers): PerformEffect {
+  return (effect, call) => refusal(providers, powers, effect) ?? providers.get(effect.kind)!.perform(effect, call)
 }
 
-export function refusal(providers: ReadonlyMap<EffectKind, Provider>, grants: Grants, effect: Effect): EffectOutcome | null {
+interface Powers {
+  readonly grants: Grants
+  /** Whether the host wants a person asked about calls (`approve`): that question needs no grant, since the host asks it. */
+  readonly asksAboutCalls: boolean
+}
+
+export function refusal(
+  providers: ReadonlyMap<EffectKind, Provider>,
+  { grants, asksAboutCalls }: Powers,
+  effect: Effect,
+): EffectOutcome | null {
   if (!providers.has(effect.kind)) {
     return categorizedError('tool_rejected', `${effect.kind} is not available: this host provides no "${readArea(effect.kind)}"`)
   }
+  if (asksAboutCalls && effect.kind === 'approval.ask' && effect.args.kind === 'permission') return null
   for (const kind of listNeeded(effect)) {
     if (!grants.allows(kind)) {
       return categorizedError(

@@ -3,8 +3,11 @@
 
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import type { BuiltinLists, Limits, Plain, LimitName } from '@bridle/vm'
-import type { GrantScope } from '../tools/policy/grant-ceiling.js'
+import type { ApprovalScope, GrantScope } from '../tools/policy/grant-ceiling.js'
 import { DEFAULT_LIMITS, SnapshotError, LIMIT_NAMES } from '@bridle/vm'
+import { makeApprovalScope } from '../tools/policy/approval-options.js'
+import type { ApprovalRule } from '../tools/policy/approval-options.js'
+import { GrantError } from '../tools/policy/grant-error.js'
 import { isSecurityLevel } from '../tools/policy/level-order.js'
 import { Grants, isGrant } from './authority.js'
 import type { Grant } from './authority.js'
@@ -169,7 +172,7 @@ export function authorityFromPlain(raw: unknown): RunAuthority {
 }
 
 function readScope(raw: unknown): GrantScope {
-  const { grants, defaultDeny, level } = record(raw)
+  const { grants, defaultDeny, level, approve } = record(raw)
   if (level !== undefined && !isSecurityLevel(level)) throw makeMissingError('a security level')
   const tools: { [tool: string]: GrantRecord } = Object.create(null) as { [tool: string]: GrantRecord }
   for (const [tool, grant] of Object.entries(record(grants))) {
@@ -186,15 +189,28 @@ function readScope(raw: unknown): GrantScope {
       ? {}
       : { defaultDeny: defaultDeny === 'effects' ? ('effects' as const) : true }),
     ...(level === undefined ? {} : { level }),
+    ...(approve === undefined ? {} : { approve: readApprovalScope(approve) }),
+  }
+}
+
+/** Raises SnapshotError: rules that cannot be read must not be rules that nobody made. */
+function readApprovalScope(raw: unknown): ApprovalScope {
+  try {
+    const { rules, expiresMs } = record(raw)
+    return makeApprovalScope(list(rules) as readonly ApprovalRule[], expiresMs)
+  } catch (cause) {
+    if (cause instanceof GrantError) throw makeMissingError(`a rule of approvals (${cause.message})`)
+    throw cause
   }
 }
 
 /** The scopes that were read, with constraints that can be understood. Raises SnapshotError. */
 export function readHeldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): readonly GrantScope[] {
   try {
-    return scopes.map(({ grants, defaultDeny, level }) => ({
+    return scopes.map(({ grants, defaultDeny, level, approve }) => ({
       ...grantScope(grants as ToolGrants, defaultDeny, rules),
       ...(level === undefined ? {} : { level }),
+      ...(approve === undefined ? {} : { approve }),
     }))
   } catch (cause) {
     throw new SnapshotError('damaged', `its authority is damaged: ${cause instanceof Error ? cause.message : String(cause)}`)

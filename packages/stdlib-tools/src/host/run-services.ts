@@ -116,7 +116,8 @@ function makePerformer(
 ): PerformEffect {
   const table = makeProviderTable(providers)
   const grants = makeGrants(authority)
-  const allowed = authorized(table, grants)
+  const powers = { grants, asksAboutCalls: ceiling.some(({ approve }) => approve !== undefined) }
+  const allowed = authorized(table, powers)
   const serves = (name: string): boolean => host.serves(name)
   const judged = withIdentityGuard(
     {
@@ -137,7 +138,7 @@ function makePerformer(
     perform,
     // What would be refused is refused in a dry run too, and is not on its list.
     (effect, call) =>
-      refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null),
+      refusal(table, powers, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null),
     (entry) => {
       entries.push(entry)
       emit({ type: 'dry_run', entry })

@@ -1,5 +1,6 @@
 // What a host says to a runtime, and to each compilation, start, resume and replay.
 
+import type { Approve } from '../tools/policy/approval-options.js'
 import type { StandIns } from '../library/logging/stand-ins.js'
 import type { CompileLimits, Strictness } from '@bridle/compiler'
 import type { Extension, Program } from '@bridle/parser'
@@ -102,6 +103,11 @@ export interface RuntimeOptions extends HostParts {
    * (docs/tools/grants.md). Starts can only lower it.
    */
   readonly securityLevel?: SecurityLevel
+  /**
+   * About which calls of scripts a person is asked, by tool, effect, side effect, level or arguments, and who asks
+   * (docs/tools/approvals.md). Where no function asks, the run waits until `runtime.approvals` is told an answer. It gives no power.
+   */
+  readonly approve?: Approve
   /**
    * What may answer in place of people: by default nothing does, so that no script approves what it asks for itself. `mocks` and
    * `script` are for scripts under test (docs/tools/approvals.md).

@@ -23,7 +23,10 @@ import { STAND_INS } from '../library/logging/stand-ins.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../tools/definitions/entry.js'
 import { DRIFT_WATCH, HOST_CAPABILITIES, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS } from '../tools/host-slots.js'
 import { HOST_NAMES } from '../tools/dispatch/identity.js'
-import { CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
+import { APPROVAL_SCOPES, CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
+import type { ApprovalScope } from '../tools/policy/grant-ceiling.js'
+import { readApprove } from '../tools/policy/approval-options.js'
+import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js'
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
 import type { Diagnostic } from '@bridle/parser'
@@ -34,7 +37,7 @@ import { checkDeclarations, checkEffects } from './link-check.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { modelFixtures } from '../agents/models/mock.js'
 import type { Limits, Plain, Registry } from '@bridle/vm'
-import type { GrantCeiling } from '../tools/policy/grant-ceiling.js'
+import type { GrantCeiling, GrantScope } from '../tools/policy/grant-ceiling.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import type { SecurityLevel } from '../tools/policy/level-order.js'
 import { isGrant } from './authority.js'
@@ -63,6 +66,7 @@ import {
 } from './modules.js'
 import type { ModuleSource, ProgramSources } from './modules.js'
 import { joinProviders } from '../tools/executors/provider.js'
+import type { ProviderSources } from '../tools/executors/provider.js'
 import { replay } from './replay.js'
 import type { Divergence, ReplayEnd } from './replay.js'
 import { Run } from './run.js'
@@ -129,6 +133,8 @@ export class Runtime {
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
   private readonly rules: ConstraintRules | undefined
+  private readonly approve: ReturnType<typeof readApprove> | null
+  private readonly desk = new ApprovalDesk()
   private knownTools: ToolTypes | null = null
 
   constructor(given: RuntimeOptions) {
@@ -146,9 +152,15 @@ export class Runtime {
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
     if (options.securityLevel !== undefined) requireLevel(options.securityLevel)
     this.rules = options.constraints === undefined ? undefined : makeConstraintRules(options.constraints)
+    this.approve = options.approve === undefined ? null : readApprove(options.approve, this.rules)
     this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
+  }
+
+  /** Requests that wait for somebody, where `approve` has no function that asks: they are answered here, in any process that resumes the run. */
+  get approvals(): ApprovalDesk {
+    return this.desk
   }
 
   /** Throws CompileError and EffectCeilingError. */
@@ -580,7 +592,7 @@ export class Runtime {
       tracing: options.tracing ?? own.tracing?.(runId),
       host: this.host,
       bridge: options.bridge,
-      providers: joinProviders(own.providers ?? [], options.providers ?? []),
+      providers: this.joinApprovers(joinProviders(own.providers ?? [], options.providers ?? [])),
       authority,
       ceiling: authority.scopes,
       guard: !authority.isHeld
@@ -617,6 +629,13 @@ export class Runtime {
       begun: from.begun,
       pack: (state, wanted) => this.pack(module, { runId, input, branches, authority }, options, state, wanted),
     })
+  }
+
+  /** A function that asks goes before the providers of the host, and these before the desk. */
+  private joinApprovers(providers: ProviderSources): ProviderSources {
+    if (this.approve === null) return providers
+    const { ask } = this.approve
+    return ask === null ? joinProviders([this.desk.provider()], providers) : joinProviders(providers, [approvalProvider(ask)])
   }
 
   private pack(
@@ -695,6 +714,7 @@ export class Runtime {
     return new HostData()
       .set(GRANT_CEILING, scopes.length === 0 ? undefined : scopes)
       .set(CONSTRAINT_RULES, this.rules)
+      .set(APPROVAL_SCOPES, listApprovalScopes(scopes))
       .set(TOOL_PINS, pins === null ? undefined : new Map(Object.entries(pins)))
       .set(TOOL_LISTENER, onTool)
       .set(DRIFT_WATCH, drift)
@@ -761,12 +781,13 @@ export class Runtime {
 
   /** The runtime's grants of tools, and those that the start adds. */
   private makeCeiling(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>): GrantCeiling {
-    const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny, securityLevel: level }) => [
+    const ceiling: GrantScope[] = [this.options, options].flatMap(({ toolGrants, defaultDeny, securityLevel: level }) => [
       ...(toolGrants === undefined && (defaultDeny ?? false) === false
         ? []
         : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)]),
       ...(level === undefined ? [] : [{ grants: {}, level: requireLevel(level) }]),
     ])
+    if (this.approve !== null) ceiling.push({ grants: {}, approve: this.approve.scope })
     return options.budgets === undefined ? ceiling : [...ceiling, makeBudgetScope(options.budgets)]
   }
 
@@ -795,6 +816,12 @@ function makeStates({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() 
   const models = fixtures === undefined ? null : modelFixtures(fixtures)
   if (logLevel === undefined) return models
   return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
+}
+
+/** Null for a run that asks nobody. */
+function listApprovalScopes(scopes: GrantCeiling): readonly ApprovalScope[] | null {
+  const found = scopes.flatMap(({ approve }) => (approve === undefined ? [] : [approve]))
+  return found.length === 0 ? null : found
 }
 
 /** Raises GrantError: a misspelt level must not be a missing one. */

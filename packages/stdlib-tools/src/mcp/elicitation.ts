@@ -3,7 +3,7 @@
 
 import { lookup } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
-import type { ApprovalRequest } from '../tools/policy/host-approval.js'
+import type { ApprovalRequest } from '../tools/policy/approval-request.js'
 import { isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject } from './server-protocol.js'
 

@@ -33,7 +33,7 @@ import type {
   RequestScope,
   ServerIdentity,
 } from './server-protocol.js'
-import type { ApprovalRequest } from '../tools/policy/host-approval.js'
+import type { ApprovalRequest } from '../tools/policy/approval-request.js'
 import { describeCause } from '../tools/executors/provider.js'
 import type { LogLevel } from '../library/effects/index.js'
 

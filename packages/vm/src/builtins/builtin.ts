@@ -116,6 +116,11 @@ export interface EffectJudge {
   readonly problem: (effect: EffectData) => string | null
   /** The effect with what grants fill in. */
   readonly complete: (ctx: Context, effect: Effect) => Effect
+  /**
+   * Goes on with something that asks for the effect itself, where others have to be asked before; null for an effect that goes on its way.
+   * `asked` is the effect as its builtin made it, `effect` what `complete` made of that.
+   */
+  readonly hold?: (ctx: Context, asked: Effect, effect: Effect) => Control | null
   /** The fault for an effect that may not happen, or null. */
   readonly refuse: (ctx: Context, effect: Effect, mode: JudgeMode) => Fault | null
   /** The largest value that an argument of a tool may have where the script names none; Infinity without a limit. */

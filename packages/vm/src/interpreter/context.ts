@@ -126,6 +126,8 @@ export class MachineContext implements CallContext {
   perform(asked: Effect): Result {
     const { judge } = this.m.options
     const effect = judge === undefined ? asked : judge.complete(this, asked)
+    const held = judge?.hold?.(this, asked, effect) ?? null
+    if (held !== null) return held
     const refused = judge?.refuse(this, effect, 'both') ?? null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++

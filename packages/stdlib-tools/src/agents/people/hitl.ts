@@ -75,11 +75,10 @@ function listResponses(ctx: Context, topic: string, id: string): HarnDict[] {
 }
 
 /** Why nobody will answer; null while somebody may. */
-function findUnanswerable(ctx: Context, topic: string, id: string): string | null {
-  for (const { kind, payload } of listEvents(ctx, topic)) {
-    if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === id)
-      return display(payload.get('reason') ?? null)
-  }
+function findUnanswerable(ctx: Context, topic: string, id: string): HarnDict | null {
+  for (const { kind, payload } of listEvents(ctx, topic))
+    if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === id) return payload
+
   return null
 }
 
@@ -162,8 +161,8 @@ const primitives: readonly BuiltinDef[] = [
     return new HarnList(responses)
   }),
   definePrimitive(
-    '__hitl_unanswerable(topic: string, id: string) -> string?',
-    'Why nobody will answer a request.',
+    '__hitl_unanswerable(topic: string, id: string) -> dict?',
+    'Why nobody will answer a request: {reason, is_no_answer}.',
     (ctx, topic, id) => findUnanswerable(ctx, topic as string, id as string),
   ),
   definePrimitive(

@@ -9,6 +9,7 @@
 import { findIdentity } from '@bridle/compiler/grants'
 import { HarnDict, HarnList, display, defineHostSlot } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
+import type { SideEffect } from '../../library/effects/index.js'
 import type { SecurityLevel } from '../policy/level-order.js'
 
 export type ToolKind =
@@ -124,6 +125,8 @@ export interface HostNames {
   readonly hasOperation: (name: string) => boolean
   /** What the host says about a tool of its own; null when it says nothing. */
   readonly levelOf?: (id: string) => SecurityLevel | null
+  /** The same about what a tool changes. */
+  readonly sideEffectOf?: (id: string) => SideEffect | null
 }
 
 /** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */

@@ -6,9 +6,9 @@ import type { Tool, ToolContext } from './define.js'
 import { invoke, limitOutcome, getValue } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
 import type { JsonSchema } from './schema.js'
+import { rankSideEffect } from '../policy/side-effects.js'
 import type { SideEffect } from '../../library/effects/index.js'
 import { SECURITY_LEVELS } from '../policy/level-order.js'
-import { SIDE_EFFECTS } from '../../library/effects/effects.js'
 
 export interface PartialOptions {
   /** The tool's own when absent. */
@@ -83,7 +83,7 @@ function uniteEffects(parts: readonly Tool[]): readonly string[] {
 function findMostSideEffect(parts: readonly Tool[]): SideEffect {
   return parts
     .map((part) => part.sideEffect)
-    .sort((a, b) => SIDE_EFFECTS.indexOf(a) - SIDE_EFFECTS.indexOf(b))
+    .sort((a, b) => rankSideEffect(a) - rankSideEffect(b))
     .at(-1)!
 }
 

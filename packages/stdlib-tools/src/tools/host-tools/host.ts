@@ -89,6 +89,7 @@ export class Host {
       aliases: new Map([...this.byAlias].map(([alias, { name }]) => [alias, name])),
       // Operations go before tools, and say nothing about themselves.
       levelOf: (name) => (this.names.hasOperation(name) ? null : (this.tool(name)?.level ?? null)),
+      sideEffectOf: (name) => (this.names.hasOperation(name) ? null : (this.tool(name)?.sideEffect ?? null)),
       hasOperation: (name) => {
         const dot = name.indexOf('.')
         return dot >= 0 && this.operation(name.slice(0, dot), name.slice(dot + 1)) !== null

@@ -12,9 +12,6 @@ import type { CalledTool } from '../dispatch/identity.js'
 import { hashEntrySchemas } from '../definitions/pins.js'
 import type { AppliedGrant } from './grants.js'
 
-/** How long an answer counts after its question. */
-export const APPROVAL_MS = 24 * 60 * 60 * 1000
-
 /** What will execute, in words that do not depend on the name by which the script calls it. */
 export function describeExecution({ shown: tool, identity }: CalledTool, entry: Value): string {
   if (identity.key !== undefined) return identity.key

@@ -6,7 +6,7 @@ import { HarnDict, HarnList, builtin, display, family } from '@bridle/vm/familie
 import type { BuiltinFamily, Context, Control, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
-import { APPROVAL_MS, computeBinding, describeExecution, completeArguments, isYes } from './approval-binding.js'
+import { computeBinding, describeExecution, completeArguments, isYes } from './approval-binding.js'
 import {
   getApprovalPolicy,
   findApprovalPolicy,
@@ -16,6 +16,9 @@ import {
   describeMutation,
 } from './approval-policy.js'
 import { listHooks, mayJudgeCalls } from '../dispatch/hooks.js'
+import { APPROVAL_MS } from './approval-time.js'
+import { findApprovalMs, needsApproval } from './approval-rules.js'
+import { effectApprovalFrame } from './effect-approval.js'
 import { permissionPrimitives } from './permissions.js'
 import { formatIsoNow } from '../../library/time/dates.js'
 import { getEntryFacts } from '../definitions/entry.js'
@@ -24,11 +27,15 @@ import type { CalledTool } from '../dispatch/identity.js'
 import { findAnnotations, looksAtArguments, refuseCall, refuseUnder } from './tool-policy.js'
 import type { ApprovalDecision } from './approval-policy.js'
 
+/** The strictest of what scripts say and what the host says. */
 function decide(ctx: Context, tool: CalledTool, args: HarnDict): ApprovalDecision {
   const policy = findApprovalPolicy(ctx)
-  if (policy === null) return { kind: 'approved' }
-  const annotations = findAnnotations(ctx, tool)
-  return decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
+  if (policy !== null) {
+    const annotations = findAnnotations(ctx, tool)
+    const decision = decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
+    if (decision.kind !== 'approved') return decision
+  }
+  return { kind: needsApproval(ctx, tool, args) ? 'ask' : 'approved' }
 }
 
 /** Arguments as the tool will get them, and the hash that an approval of them is good for. */
@@ -44,7 +51,7 @@ function makePermissionRequest(
   called: CalledTool,
   { args, binding }: { readonly args: HarnDict; readonly binding: Value },
   options: HarnDict,
-  askedMs: number,
+  { askedMs, deadlineMs }: { readonly askedMs: number; readonly deadlineMs: number },
 ): HarnDict {
   const tool = called.shown
   const readOption = (key: string): Value => options.get(key) ?? null
@@ -59,7 +66,7 @@ function makePermissionRequest(
       args,
       principal: null,
       requested_at: formatIsoNow(askedMs),
-      deadline: formatIsoNow(askedMs + APPROVAL_MS),
+      deadline: formatIsoNow(deadlineMs),
       approvers_required: 1,
       evidence_refs: new HarnList([]),
       undo_metadata: null,
@@ -78,9 +85,11 @@ function makePermissionRequest(
 }
 
 /** Arguments of the effect that asks a person. The person sees all of the call; records do not. */
-function makeQuestion(request: HarnDict, entry: Value): HarnDict {
+function makeQuestion(request: HarnDict, options: HarnDict): HarnDict {
   const question = HarnDict.of({ kind: 'permission', payload: request })
-  const secrets = entry instanceof HarnDict ? getEntryFacts(entry).secrets : []
+  const entry = options.get('entry') ?? null
+  const named = options.get('secrets') ?? null
+  const secrets = entry instanceof HarnDict ? getEntryFacts(entry).secrets : named instanceof HarnList ? named.view() : []
   return secrets.length === 0 ? question : question.with('secrets', new HarnList([...secrets]))
 }
 
@@ -111,9 +120,11 @@ const primitives = [
     (ctx, called, bound, options, asked) => {
       const { args, binding } = Object.fromEntries((bound as HarnDict).entries()) as { args: HarnDict; binding: Value }
       const askedMs = Number(asked)
-      const request = makePermissionRequest(ctx, readCalled(called!), { args, binding }, options as HarnDict, askedMs)
-      const question = makeQuestion(request, (options as HarnDict).get('entry') ?? null)
-      return HarnDict.of({ question, binding, deadline_ms: askedMs + APPROVAL_MS })
+      const deadlineMs = askedMs + findApprovalMs(ctx, APPROVAL_MS)
+      const times = { askedMs, deadlineMs }
+      const request = makePermissionRequest(ctx, readCalled(called!), { args, binding }, options as HarnDict, times)
+      const question = makeQuestion(request, options as HarnDict)
+      return HarnDict.of({ question, binding, deadline_ms: deadlineMs })
     },
   ),
   definePrimitive('__is_yes(answer: dict) -> bool', 'Whether the answer of a person is clearly a yes.', (_ctx, answer) =>
@@ -146,6 +157,16 @@ const MOST_PASSING = 1000
  * same policies in the same order.
  */
 export function judgeQuickly(
+  ctx: Context,
+  tool: CalledTool,
+  args: HarnDict,
+): 'pass' | 'ask' | { readonly stage: string; readonly reason: string } {
+  const verdict = judgeByScopes(ctx, tool, args)
+  return verdict === 'pass' && needsApproval(ctx, tool, args) ? 'ask' : verdict
+}
+
+/** What the scopes of the task say. */
+function judgeByScopes(
   ctx: Context,
   tool: CalledTool,
   args: HarnDict,
@@ -281,6 +302,7 @@ export const policyGateFamily: BuiltinFamily = {
   name: 'policy-gate',
   modules: findHarnModule,
   primitives,
+  frames: [effectApprovalFrame],
   builtins: [
     builtin(
       '__tool_gate(tool: string, args?: dict, options?: dict) -> dict',

@@ -2,10 +2,11 @@
 // never loads the rules (grants.ts).
 
 import { listScopes } from '../../library/task-scopes.js'
-import { defineHostSlot } from '@bridle/vm/families'
-import type { Context, EffectJudge } from '@bridle/vm/families'
+import { defineHostSlot, fromPlain } from '@bridle/vm/families'
+import type { Context, Control, Effect, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
-import { effectProblem } from '../../library/effects/index.js'
+import { EFFECTS, effectProblem } from '../../library/effects/index.js'
+import type { SideEffect } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
 import { toCall, findEffectFault, findGrantLimit, makeEffectSpan, withEffectPins } from './grants.js'
 import type { SecurityLevel } from './level-order.js'
@@ -20,6 +21,52 @@ export interface GrantScope {
   readonly defaultDeny?: boolean | 'effects'
   /** Refuses what needs a higher security level. */
   readonly level?: SecurityLevel
+  /** Calls about which a person is asked first. */
+  readonly approve?: ApprovalScope
+}
+
+/** What a host wants people to be asked about; plain data, so that snapshots carry it. */
+export interface ApprovalScope {
+  /** A call that one of them describes is asked about. */
+  readonly rules: readonly ApprovalRecord[]
+  /** How long an answer counts after its question. */
+  readonly expiresMs: number
+}
+
+/** Everything that is said must hold of a call. */
+export interface ApprovalRecord {
+  /** By alias, tool id, family or pattern. */
+  readonly tools?: readonly string[]
+  readonly effects?: readonly string[]
+  /** This one or more. */
+  readonly sideEffect?: SideEffect
+  readonly level?: SecurityLevel
+  /** A call whose arguments are within these constraints is not asked about. */
+  readonly unless?: GrantRecord
+}
+
+/** Of the scopes of the run, those that want people to be asked; null without any. */
+export const APPROVAL_SCOPES = defineHostSlot<readonly ApprovalScope[] | null>('approval_scopes', null)
+
+/** Effects that were judged and are on their way. */
+const onTheirWay = new WeakSet<Effect>()
+
+/** Performs an effect about which everybody was asked who has to be (effect-approval.ts). */
+export function requestApproved(ctx: Context, effect: Effect): Control {
+  onTheirWay.add(effect)
+  return ctx.request(effect)
+}
+
+/** Whether a rule about calls of builtins can be about an effect: not what tells nothing, was judged as a call of a tool, or is the question. */
+function mayNeedApproval({ kind, args, own }: Effect): boolean {
+  return own !== true && kind !== 'approval.ask' && EFFECTS[kind].needsGrant && typeof args.identity !== 'string'
+}
+
+function holdForApproval(ctx: Context, asked: Effect, effect: Effect): Control | null {
+  if (ctx.machine.hostData(APPROVAL_SCOPES) === null || onTheirWay.has(asked) || !mayNeedApproval(effect)) return null
+  const refused = findEffectFault(ctx, effect, 'judge')
+  if (refused !== null) return ctx.fail(refused)
+  return ctx.frame('effect.approval', { stage: 'start', effect: effect.kind, args: fromPlain(effect.args) })
 }
 
 export const GRANT_CEILING = defineHostSlot<GrantCeiling | null>('grant_ceiling', null)
@@ -35,6 +82,7 @@ export function isGuarded(ctx: Context): boolean {
 export const EFFECT_JUDGE: EffectJudge = {
   problem: effectProblem,
   complete: (ctx, effect) => (isGuarded(ctx) ? withEffectPins(ctx, effect) : effect),
+  hold: holdForApproval,
   refuse: (ctx, effect, mode) => (isGuarded(ctx) ? findEffectFault(ctx, effect, mode) : null),
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? findGrantLimit(ctx, tool, argument) : Infinity),
   describe: (effect) => toCall(effect),

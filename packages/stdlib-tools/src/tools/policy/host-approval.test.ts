@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
 import { ApprovalDesk, approvalProvider } from './host-approval.js'
-import type { ApprovalRequest, AskPerson } from './host-approval.js'
+import type { ApprovalRequest } from './approval-request.js'
+import type { AskPerson } from './host-approval.js'
 import type { Provider } from '../executors/provider.js'
 
 async function runToOutput(source: string, provider: Provider | null): Promise<string> {
@@ -13,6 +14,9 @@ async function runToOutput(source: string, provider: Provider | null): Promise<s
 const NOT_GRANTED = 'approval_denied: host did not grant approval'
 const OTHER_CALL =
   'approval_denied: the approval is for another call: its binding is not that of the tool, version and arguments that were asked about'
+
+const describeNoAnswer = (answer: string): string =>
+  `approval_denied: the answer to the permission "write" (approval_call_1) is ${answer}; a permission takes true, false, {granted: true} or {granted: false, reason: …}`
 
 const makeAsking = (ask: AskPerson): Provider => approvalProvider(ask)
 
@@ -75,8 +79,19 @@ describe('tool calls that need approval', () => {
     ['an option that allows, spelt otherwise', { outcome: { outcome: 'selected', optionId: 'allow_always' } }, 'wrote out/a'],
     ['yes and no', { granted: true, outcome: { outcome: 'cancelled' } }, NOT_GRANTED],
     ['no and yes', { granted: false, outcome: 'selected' }, NOT_GRANTED],
-    ['a yes that is no bool', { granted: 'yes' }, NOT_GRANTED],
-    ['an empty answer', {}, NOT_GRANTED],
+    ['a yes that is no bool', { granted: 'yes' }, describeNoAnswer('{"granted":"yes"}')],
+    ['an empty answer', {}, describeNoAnswer('{}')],
+    ['a name', 'Ada', describeNoAnswer('"Ada"')],
+    ['the answer to a question', { answer: true }, describeNoAnswer('{"answer":true}')],
+    [
+      'yes in one name and no in another',
+      { granted: true, approved: false },
+      describeNoAnswer('{"granted":true,"approved":false}'),
+    ],
+    ['true', true, 'wrote out/a'],
+    ['false', false, NOT_GRANTED],
+    ['approved', { approved: true }, 'wrote out/a'],
+    ['not approved', { approved: false, reason: 'too soon' }, 'approval_denied: too soon'],
     ['an approval of another call', { granted: true, binding: 'sha256:00' }, OTHER_CALL],
     ['nothing', null, 'approval_denied: approval request failed or host does not implement session/request_permission'],
   ])('%s', async (_name, answer, expected) => {

@@ -6,24 +6,15 @@
 // is the way for hosts whose people answer through a socket, a page or another protocol.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { answered } from '../executors/provider.js'
+import type { ApprovalCall, ApprovalKind, ApprovalRequest } from './approval-request.js'
+import { AnswerError, describeRequest, readAnswer } from './answers.js'
+import { answered, categorizedError } from '../executors/provider.js'
 import type { EffectCall, Provider } from '../executors/provider.js'
 import { plainFromHost } from '../host-tools/edge.js'
 
-export const APPROVAL_KINDS = ['question', 'approval', 'dual_control', 'escalation', 'permission'] as const
-export type ApprovalKind = (typeof APPROVAL_KINDS)[number]
-
-export interface ApprovalRequest {
-  /** By which a response names it; unique within a run. */
-  readonly id: string
-  readonly kind: ApprovalKind
-  readonly payload: { readonly [key: string]: Plain }
-  readonly runId: string
-}
-
 /**
- * `undefined` or null leaves the request unanswered. What it throws makes a permission fail and leaves others unanswered. A permission
- * is given by `{granted: true}`; with `binding` as in the payload the answer is good for that call only.
+ * Gives an Answer. `undefined` or null leaves the request unanswered. What it throws makes a permission fail and leaves others unanswered.
+ * With `binding` as in the request an answer is good for that call only.
  */
 export type AskPerson = (request: ApprovalRequest, signal: AbortSignal) => unknown
 
@@ -34,7 +25,31 @@ function makeRequest(effect: Effect, call: EffectCall): ApprovalRequest {
   const payload = (effect.args.payload ?? {}) as { readonly [key: string]: Plain }
   const inner = payload['approvalRequest'] as { readonly id?: Plain } | undefined
   const id = payload['request_id'] ?? inner?.id ?? call.idempotencyKey
-  return { id: String(id), kind, payload, runId: call.runId }
+  const request = { id: String(id), kind, payload, runId: call.runId }
+  const asked = kind === 'permission' ? readCall(payload) : null
+  return { ...request, prompt: describeRequest({ ...request, prompt: '' }), ...(asked === null ? {} : { call: asked }) }
+}
+
+/** Null for a payload that gate.harn did not make. */
+function readCall(payload: ApprovalRequest['payload']): ApprovalCall | null {
+  const { approvalRequest, tool, binding } = payload as {
+    readonly approvalRequest?: { readonly action: string; readonly args: ApprovalCall['args']; readonly deadline: string }
+    readonly tool?: { readonly identity: string; readonly version: string | null }
+    readonly binding?: string
+  }
+  if (approvalRequest === undefined || tool === undefined || binding === undefined) return null
+  const { action, args, deadline } = approvalRequest
+  return { tool: action, identity: tool.identity, version: tool.version, args, binding, expiresAt: deadline }
+}
+
+/** The outcome that an answer is. One that is none fails, and says what would be one. */
+function makeOutcome(request: ApprovalRequest, answer: unknown): EffectOutcome {
+  try {
+    return answered(readAnswer(request, answer === undefined ? null : plainFromHost(answer)))
+  } catch (cause) {
+    if (cause instanceof AnswerError) return categorizedError('schema_validation', cause.message)
+    throw cause
+  }
 }
 
 /** Asks a function of the host. */
@@ -44,8 +59,8 @@ export function approvalProvider(ask: AskPerson): Provider {
     // A question is asked in a dry run too: nothing else would tell what the run does next.
     isReadOnly: () => true,
     async perform(effect, call): Promise<EffectOutcome> {
-      const answer = await ask(makeRequest(effect, call), call.signal)
-      return answered(answer === undefined ? null : plainFromHost(answer))
+      const request = makeRequest(effect, call)
+      return makeOutcome(request, await ask(request, call.signal))
     },
   }
 }
@@ -55,11 +70,10 @@ export class ApprovalDesk {
     string,
     { readonly request: ApprovalRequest; readonly resolve: (outcome: EffectOutcome) => void }
   >()
-  private asked = 0
   private readonly listeners = new Set<(request: ApprovalRequest) => void>()
 
   provider(): Provider {
-    return { kinds: KINDS, isReadOnly: () => true, perform: (effect, call) => this.ask(makeRequest(effect, call), call.signal) }
+    return { kinds: KINDS, isReadOnly: () => true, perform: (effect, call) => this.ask(makeRequest(effect, call), call) }
   }
 
   /** What waits for somebody, oldest first. */
@@ -67,12 +81,16 @@ export class ApprovalDesk {
     return [...this.open.values()].map(({ request }) => request)
   }
 
-  /** Hands a response to the request it belongs to; false when nothing of that id waits. */
+  /**
+   * Hands an Answer to the request it belongs to; false when nothing of that id waits. Throws AnswerError for what is no answer to it; the
+   * request goes on waiting.
+   */
   respond(id: string, response: unknown): boolean {
     const entry = this.open.get(id)
     if (entry === undefined) return false
+    const answer = readAnswer(entry.request, response === undefined ? null : plainFromHost(response))
     this.open.delete(id)
-    entry.resolve(answered(plainFromHost(response)))
+    entry.resolve(answered(answer))
     return true
   }
 
@@ -82,10 +100,10 @@ export class ApprovalDesk {
     return () => this.listeners.delete(listener)
   }
 
-  private ask(asked: ApprovalRequest, signal: AbortSignal): Promise<EffectOutcome> {
+  private ask(asked: ApprovalRequest, { idempotencyKey, signal }: EffectCall): Promise<EffectOutcome> {
     // Requests about tool calls are numbered within their run. A desk serves many: an answer must not reach the call of another run, nor
-    // a later one of the same number.
-    const request = asked.kind === 'permission' ? { ...asked, id: `${asked.runId}:${asked.id}:${++this.asked}` } : asked
+    // a later one of the same number. It must find the same one in another process.
+    const request = asked.kind === 'permission' ? { ...asked, id: idempotencyKey } : asked
     return new Promise((resolve) => {
       this.open.set(request.id, { request, resolve })
       // Whoever asked has stopped waiting, or the run has ended.

@@ -145,7 +145,8 @@ describe.each(cases)('%s', (_name, kind, { args, free = [], powers = [] }) => {
     const needed = [...own, ...powers]
     const provider: Provider = { kinds: [kind], perform: () => ({ ok: true, value: null }) }
     const table = new Map([[kind, provider]])
-    const judgeNames = (names: readonly EffectKind[]) => refusal(table, new Grants(names), effectOfData(kind, args))
+    const judgeNames = (names: readonly EffectKind[]) =>
+      refusal(table, { grants: new Grants(names), asksAboutCalls: false }, effectOfData(kind, args))
     expect(judgeNames(needed)).toBeNull()
     for (const without of needed) expect(judgeNames(needed.filter((name) => name !== without))).toMatchObject({ ok: false })
   })
