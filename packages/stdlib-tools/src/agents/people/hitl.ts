@@ -28,7 +28,7 @@ import { definePrimitive } from '../../library/harn/primitive.js'
 import { listEvents } from '../../library/logging/event-log.js'
 import { matchHostMock } from '../../tools/dispatch/host-mocks.js'
 import { formatIsoNow } from '../../library/time/dates.js'
-import type { ApprovalKind } from '../../tools/policy/host-approval.js'
+import type { ApprovalKind } from '../../tools/policy/approval-request.js'
 
 type Kind = Exclude<ApprovalKind, 'permission'>
 
