@@ -20,6 +20,8 @@ export interface BuiltinFamily {
   readonly primitives?: readonly BuiltinDef[]
   /** Internal modules by name, as `writeModule` of the compiler writes them; null for a name that it does not have. */
   readonly modules?: ModuleTexts
+  /** Keys of the options of builtins whose definitions do not say them; asked when a builtin is first looked up. */
+  readonly findShapes?: (def: BuiltinDef) => BuiltinDef['shapes']
 }
 
 export type ModuleTexts = (name: string) => string | null
@@ -101,13 +103,87 @@ export function createRegistry(
   }
 }
 
+/**
+ * Builtins by name, made ready when they are first asked for: a run uses few of those that its families define, and each is copied for its
+ * charge, its options and the wrapping of the host.
+ */
+class BuiltinTable implements ReadonlyMap<string, BuiltinDef> {
+  private readonly defined = new Map<string, BuiltinDef>()
+  private readonly families = new Map<string, BuiltinFamily>()
+  private readonly charged = new Map<string, BuiltinDef>()
+  private readonly ready = new Map<string, BuiltinDef>()
+  private readonly wrap: WrapBuiltin
+
+  constructor(wrap: WrapBuiltin) {
+    this.wrap = wrap
+  }
+
+  add(def: BuiltinDef, family: BuiltinFamily): void {
+    this.defined.set(def.name, def)
+    this.families.set(def.name, family)
+  }
+
+  /** As scripts call it. */
+  get(name: string): BuiltinDef | undefined {
+    const ready = this.ready.get(name)
+    if (ready !== undefined) return ready
+    const bare = this.getBare(name)
+    if (bare === undefined) return undefined
+    const shapes = bare.shapes ?? this.families.get(name)?.findShapes?.(bare) ?? null
+    // A call that is refused for its options has paid for its arguments.
+    const def = this.wrap(shapes === null ? bare : withKnownOptions(shapes === bare.shapes ? bare : { ...bare, shapes }))
+    this.ready.set(name, def)
+    return def
+  }
+
+  /** As the library calls it, which reads its own options, and hands on those of others. */
+  getBare(name: string): BuiltinDef | undefined {
+    const def = this.defined.get(name)
+    if (def === undefined || this.families.get(name)?.charges !== 'arguments') return def
+    let charged = this.charged.get(name)
+    if (charged === undefined) this.charged.set(name, (charged = withCharge(def)))
+    return charged
+  }
+
+  has(name: string): boolean {
+    return this.defined.has(name)
+  }
+
+  get size(): number {
+    return this.defined.size
+  }
+
+  keys(): MapIterator<string> {
+    return this.defined.keys()
+  }
+
+  values(): MapIterator<BuiltinDef> {
+    return this.all.values()
+  }
+
+  entries(): MapIterator<[string, BuiltinDef]> {
+    return this.all.entries()
+  }
+
+  [Symbol.iterator](): MapIterator<[string, BuiltinDef]> {
+    return this.all.entries()
+  }
+
+  forEach(callback: (value: BuiltinDef, key: string, map: ReadonlyMap<string, BuiltinDef>) => void): void {
+    for (const [name, def] of this.all) callback(def, name, this)
+  }
+
+  /** In the order of their definitions. */
+  private get all(): Map<string, BuiltinDef> {
+    return new Map(Array.from(this.defined.keys(), (name) => [name, this.get(name)!]))
+  }
+}
+
 class Tables implements Registry {
   private readonly primitives = new Map<string, BuiltinDef>()
-  /** As the families define them, without the host's wrapping. */
-  private readonly bare = new Map<string, BuiltinDef>()
   private readonly sources = new Set<ModuleTexts>()
   readonly library: LibrarySource = {
-    inner: (name) => this.primitives.get(name) ?? this.bare.get(name),
+    inner: (name) => this.primitives.get(name) ?? this.builtins.getBare(name),
     moduleText: (name) => {
       for (const source of this.sources) {
         const text = source(name)
@@ -117,7 +193,7 @@ class Tables implements Registry {
     },
   }
 
-  readonly builtins = new Map<string, BuiltinDef>()
+  readonly builtins: BuiltinTable
   readonly methods = new Map<string, Map<string, BuiltinDef>>()
   readonly frames = new Map<string, FrameDef>()
   readonly constants = new Map<string, Value>()
@@ -125,22 +201,24 @@ class Tables implements Registry {
 
   constructor(wrap: WrapBuiltin) {
     this.wrap = wrap
+    this.builtins = new BuiltinTable(wrap)
   }
 
   add(family: BuiltinFamily): void {
     for (const def of family.builtins) {
-      const table = def.receiver === null ? this.builtins : this.getMethods(def.receiver)
-      if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      if (def.receiver === null && this.primitives.has(def.name)) throw new Error(describeSharedName(def.name))
-      const charge = (each: BuiltinDef): BuiltinDef => (family.charges === 'arguments' ? withCharge(each) : each)
-      // The library reads its own options, and hands on those of others.
-      if (def.receiver === null) this.bare.set(def.name, charge(def))
-      // A call that is refused for its options has paid for its arguments.
-      table.set(def.name, this.wrap(charge(def.shapes === null ? def : withKnownOptions(def))))
+      if (def.receiver !== null) {
+        const table = this.getMethods(def.receiver)
+        if (table.has(def.name)) throw new Error(`builtin ${def.receiver}.${def.name} is defined twice`)
+        table.set(def.name, this.wrap(family.charges === 'arguments' ? withCharge(def) : def))
+        continue
+      }
+      if (this.builtins.has(def.name)) throw new Error(`builtin ${def.name} is defined twice`)
+      if (this.primitives.has(def.name)) throw new Error(describeSharedName(def.name))
+      this.builtins.add(def, family)
     }
     for (const def of family.primitives ?? []) {
       if (this.primitives.has(def.name)) throw new Error(`primitive ${def.name} is defined twice`)
-      if (this.bare.has(def.name)) throw new Error(describeSharedName(def.name))
+      if (this.builtins.has(def.name)) throw new Error(describeSharedName(def.name))
       this.primitives.set(def.name, family.charges === 'arguments' ? withCharge(def) : def)
     }
     if (family.modules !== undefined) this.sources.add(family.modules)
@@ -223,12 +301,12 @@ class Waiting {
 
 /** A table that is filled when it has to be: by one name, or by being looked through. Names alone load nothing. */
 class LaterTable<T> implements ReadonlyMap<string, T> {
-  private readonly known: Map<string, T>
+  private readonly known: ReadonlyMap<string, T>
   private readonly waiting: Waiting
   /** Null where names do not say which group has them. */
   private readonly named: 'builtins' | 'constants' | null
 
-  constructor(known: Map<string, T>, waiting: Waiting, named: 'builtins' | 'constants' | null) {
+  constructor(known: ReadonlyMap<string, T>, waiting: Waiting, named: 'builtins' | 'constants' | null) {
     this.known = known
     this.waiting = waiting
     this.named = named
@@ -276,7 +354,7 @@ class LaterTable<T> implements ReadonlyMap<string, T> {
     for (const [name, value] of this.all) callback(value, name, this)
   }
 
-  private get all(): Map<string, T> {
+  private get all(): ReadonlyMap<string, T> {
     this.waiting.loadAll()
     return this.known
   }

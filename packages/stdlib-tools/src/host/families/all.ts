@@ -12,5 +12,12 @@ export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...
 
 /** All at once, with everything that is said of them. */
 export function allFamilies(): readonly BuiltinFamily[] {
-  return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())]
+  return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())].map(describeShapes)
+}
+
+/** With the keys of options in the definitions, which a registry looks up by builtin. */
+function describeShapes(family: BuiltinFamily): BuiltinFamily {
+  const { findShapes } = family
+  if (findShapes === undefined) return family
+  return { ...family, builtins: family.builtins.map((def) => ({ ...def, shapes: findShapes(def) })) }
 }

@@ -310,11 +310,7 @@ export function findOptionShapes({ name, receiver, shapes }: BuiltinDef): Shapes
   return Object.hasOwn(MORE_OPTION_SHAPES, name) ? (MORE_OPTION_SHAPES[name] ?? null) : null
 }
 
+/** The family, whose registry looks the keys up by builtin. */
 export function withOptionShapes(family: BuiltinFamily): BuiltinFamily {
-  return { ...family, builtins: family.builtins.map(withShapes) }
-}
-
-function withShapes(def: BuiltinDef): BuiltinDef {
-  const shapes = findOptionShapes(def)
-  return shapes === def.shapes ? def : { ...def, shapes }
+  return { ...family, findShapes: findOptionShapes }
 }
