@@ -206,8 +206,8 @@ function fillCache() {
     run('run', file)
     rmSync(join(target, 'compiled'), { recursive: true })
     run('run', file)
-    // Before other runs of the compiler, whose code is kept with that of the checker: a check of many lines would compile most of its
-    // functions anew. The attribute in the script makes the check emit it, and the other one has findings.
+    // A check has other flags, and so a cache of its own. The attribute in the script makes the check emit it, and the other one has
+    // findings.
     const wrong = join(folder, 'wrong.harn')
     writeFileSync(wrong, 'println(unknwon(1), [1].pushh(2))\nif true { println("$x") }\n')
     start(['check', join(root, 'scripts', 'code-cache.harn'), wrong], env, 1)

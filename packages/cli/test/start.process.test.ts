@@ -31,9 +31,9 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function start(cache: string, flags: readonly string[] = []): string {
+function start(cache: string, flags: readonly string[] = [], words: readonly string[] = []): string {
   const env = { ...process.env, BRIDLE_COMPILE_CACHE: cache, NODE_OPTIONS: '' }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(folder, 'bridle.cjs')], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(folder, 'bridle.cjs'), ...words], {
     env,
     encoding: 'utf8',
   })
@@ -93,6 +93,17 @@ test('a cache that is cut short or belongs to something else is not used, and ma
   writeFileSync(join(cache, name, 'part.js.bin'), 'no code')
   expect(start(cache)).toBe('42 main.js\n')
   for (const file of Object.values(readCached(cache))) expect(file.length).toBeGreaterThan(200)
+})
+
+test('commands that read text have a cache of their own, which the next one uses', () => {
+  const cache = join(folder, 'cache')
+  expect(start(cache, [], ['check'])).toBe('42 main.js\n')
+  expect(readdirSync(cache)).toEqual([`test-${process.version}-${process.arch}-reading`])
+  const written = readCached(cache)
+  expect(start(cache, [], ['check'])).toBe('42 main.js\n')
+  expect(readCached(cache)).toEqual(written)
+  start(cache)
+  expect(readdirSync(cache).length).toBe(2)
 })
 
 test('other flags neither use nor replace it', () => {

@@ -33,7 +33,7 @@ export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv =
 
 /** BRIDLE_COMPILE_CACHE may name a folder with other things in it. The last form is what start.ts makes. */
 function isOurs(name: string): boolean {
-  return name === 'scripts' || name === 'compiled' || /^[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+$/.test(name)
+  return name === 'scripts' || name === 'compiled' || /^[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+(-reading)?$/.test(name)
 }
 
 function listNames(folder: string): readonly string[] {
