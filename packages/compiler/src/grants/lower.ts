@@ -3,8 +3,10 @@
 //   use tool http.get as Fetch       let __alias_Fetch = __tool_binding({…}); let Fetch = __tool_alias(__alias_Fetch)
 //   use tool http as *               the same for each standard tool of the family (families.ts), or import "host/http"
 //   grant Fetch … in a block         let __alias_Fetch = __tool_narrowed(__alias_Fetch, {…}); let Fetch = __tool_alias(__alias_Fetch)
-//   grant http.get …                 __grants_push({"http.get": {…}}), ended by a `defer` in a function
+//   grant http.get …                 __grants_push!({"http.get": {…}}), ended by a `defer` in a function
 //   @grant("Fetch", …) fn            the same push and `defer` at the start of the body
+//
+// `!` is in no name of a script: a scope of grants is ended by the statement that opened it, and by nobody else.
 //
 // A grant holds for its whole scope, wherever it is written in it. Violations that are known before the run are reported here.
 
@@ -149,7 +151,7 @@ class Lowering {
       if (item.kind === 'Grant' && this.isToolKey(item.alias)) {
         const all = installed
         installed = {}
-        return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push', [makeRecord(all, item.span)], item.span))]
+        return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push!', [makeRecord(all, item.span)], item.span))]
       }
       return isGrantStmt(item) ? this.topLevel(item) : [this.rewrite(item, scopes, null) as Stmt]
     })
@@ -586,8 +588,8 @@ const aliasLet = (alias: Name, span: Span): Stmt =>
   letStmt(alias.text, call('__tool_alias', [variable(hideAlias(alias.text), span)], span), span)
 
 function pushRecords(records: GrantRecords, span: Span): readonly Stmt[] {
-  const pop: Block = { kind: 'Block', span, body: [statement(call('__grants_pop', [], span))] }
-  return [statement(call('__grants_push', [makeRecord(records, span)], span)), { kind: 'Defer', span, body: pop }]
+  const pop: Block = { kind: 'Block', span, body: [statement(call('__grants_pop!', [], span))] }
+  return [statement(call('__grants_push!', [makeRecord(records, span)], span)), { kind: 'Defer', span, body: pop }]
 }
 
 function literal(value: GrantScalar | null, span: Span): Expr {

@@ -31,6 +31,7 @@ import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
 import type { Diagnostic } from '@bridle/parser'
 import { guardBuiltin } from '../tools/policy/tool-policy.js'
+import { SAME_POWER } from '../tools/policy/builtins.js'
 import { isSecurityLevel, findRunLevel } from '../tools/policy/level-order.js'
 import { checkLevel } from './level-guard.js'
 import { checkDeclarations, checkEffects } from './link-check.js'
@@ -146,7 +147,7 @@ export class Runtime {
     this.capabilities = describeCapabilities(options.capabilities ?? {})
     const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
     const registry = createRegistry(own, laterFamilies, guardBuiltin)
-    this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
+    this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins, SAME_POWER)
     const added = (options.families ?? []).flatMap((family) => family.builtins)
     this.types = added.length === 0 ? null : withBuiltins(added)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
@@ -776,7 +777,9 @@ export class Runtime {
   private narrowModule(module: Module, { builtins }: RunAuthority): Module {
     const own = JSON.stringify(this.options.builtins)
     const further = builtins.filter((list) => JSON.stringify(list) !== own)
-    return further.length === 0 ? module : module.linkedTo(further.reduce(restrictRegistry, this.registry))
+    return further.length === 0
+      ? module
+      : module.linkedTo(further.reduce((registry, list) => restrictRegistry(registry, list, SAME_POWER), this.registry))
   }
 
   /** The runtime's grants of tools, and those that the start adds. */

@@ -56,18 +56,38 @@ const CORE: ReadonlySet<string> = new Set(
 export type BuiltinLists = { readonly allow: readonly string[] } | { readonly deny: readonly string[] }
 
 /**
- * The registry with builtins that refuse to run: those of `deny`, or all but those of `allow` and the core. What begins with `__` is
- * how the language itself is made and stays; it reaches the world through the others.
+ * Kinds of effects that give no power by themselves: a tool is judged under its own name, and `mcp.serve` and `mcp.client` talk to whom
+ * the host has connected.
  */
-export function restrictRegistry(registry: Registry, lists: BuiltinLists): Registry {
-  const permits =
-    'deny' in lists
-      ? (name: string) => !lists.deny.includes(name)
-      : (name: string) => lists.allow.includes(name) || CORE.has(name) || name.startsWith('__')
+const HARMLESS: ReadonlySet<string> = new Set(['tool.call', 'mcp.serve', 'mcp.client'])
+
+/** Kinds that have a dot leave the machine; the others are its own, as `task` and `callback`. */
+const reachesWorld = ({ effects }: BuiltinDef): boolean =>
+  effects !== 'pure' && effects.some((kind) => kind.includes('.') && !HARMLESS.has(kind))
+
+const NOBODY: readonly string[] = []
+
+/**
+ * The registry with builtins that refuse to run: those of `deny`, or all but those of `allow` and the core. What begins with `__` is
+ * how the language itself is made, and stays where it reaches nothing. One that reaches the world is permitted where it is listed, or where
+ * one of the builtins is that `samePower` has for it: those that scripts are meant to call, and that can do as much.
+ */
+export function restrictRegistry(
+  registry: Registry,
+  lists: BuiltinLists,
+  samePower: ReadonlyMap<string, readonly string[]> = new Map(),
+): Registry {
+  const isListed = (name: string): boolean => ('deny' in lists ? lists.deny : lists.allow).includes(name)
+  const permits = (name: string, def: BuiltinDef): boolean => {
+    const equals = samePower.get(name) ?? NOBODY
+    if ('deny' in lists) return !isListed(name) && (equals.length === 0 || !equals.every(isListed))
+    if (isListed(name) || CORE.has(name)) return true
+    return name.startsWith('__') && (!reachesWorld(def) || equals.some(isListed))
+  }
   const builtins = new Map(
     [...registry.builtins].map(([name, def]) => [
       name,
-      permits(name) ? def : withRun(def, (ctx) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`)),
+      permits(name, def) ? def : withRun(def, (ctx) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`)),
     ]),
   )
   return { ...registry, builtins }

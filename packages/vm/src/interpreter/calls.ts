@@ -180,6 +180,9 @@ function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number)
   return true
 }
 
+/** What the compiler alone may call has a name that no identifier is; a text that is called (`x |> "name"`) must not reach it either. */
+const isSpellable = (name: string): boolean => !name.endsWith('!')
+
 /**
  * A callable that the callers' scopes hold under this name, else a builtin, else null. Scopes of other
  * modules do not count: a function sees nothing of those that import its module.
@@ -202,5 +205,5 @@ export function findCallable(m: Machine, task: Task, name: string): Value {
       if (captured >= 0 && frame.captures[captured] instanceof HarnClosure) return frame.captures[captured]!
     }
   }
-  return m.registry.builtins.has(name) ? new HarnBuiltin(name) : null
+  return isSpellable(name) && m.registry.builtins.has(name) ? new HarnBuiltin(name) : null
 }

@@ -12,13 +12,13 @@ export interface BuiltinNeeds {
 
 const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
   [
-    ['read_file', 'read_file_result', 'read_file_bytes'],
+    ['read_file', 'read_file_result', 'read_file_bytes', 'read_lines'],
     { capability: 'workspace.read_text', level: null, tail: 'workspace.read_text' },
   ],
-  [['list_dir'], { capability: 'workspace.list', level: null, tail: 'workspace.list' }],
+  [['list_dir', 'walk_dir', 'glob'], { capability: 'workspace.list', level: null, tail: 'workspace.list' }],
   [['file_exists', 'stat'], { capability: 'workspace.exists', level: null, tail: 'workspace.exists' }],
   [
-    ['write_file', 'write_file_bytes', 'append_file', 'mkdir', 'copy_file'],
+    ['write_file', 'write_file_bytes', 'append_file', 'mkdir', 'copy_file', 'move_file'],
     { capability: 'workspace.write_text', level: 'workspace_write', tail: 'workspace write' },
   ],
   [['delete_file'], { capability: 'workspace.delete', level: 'workspace_write', tail: 'workspace.delete' }],
@@ -53,7 +53,18 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
     { capability: null, level: 'network', tail: 'network' },
   ],
   [
-    ['llm_call', 'llm_call_safe', 'llm_completion', 'llm_stream', 'llm_healthcheck', '__llm_embed', 'agent_loop'],
+    [
+      'llm_call',
+      'llm_call_safe',
+      'llm_call_structured',
+      'llm_call_structured_safe',
+      'llm_call_structured_result',
+      'llm_completion',
+      'llm_stream',
+      'llm_healthcheck',
+      '__llm_embed',
+      'agent_loop',
+    ],
     { capability: 'llm.call', level: 'network', tail: 'LLM/network' },
   ],
   [['connector_call'], { capability: 'connector.call', level: 'network', tail: 'connector.call/network' }],
@@ -103,3 +114,34 @@ const TABLE: ReadonlyMap<string, BuiltinNeeds> = new Map(
 export function findNeeds(builtin: string): BuiltinNeeds | null {
   return TABLE.get(builtin) ?? (builtin.startsWith('__agent_state_') ? AGENT_STATE : null)
 }
+
+const LOOPS = ['agent_loop', 'sub_agent_run', 'spawn_agent']
+const PEOPLE = ['ask_user', 'request_approval', 'dual_control', 'escalate_to']
+
+/**
+ * Hidden builtins that reach the world, with those that scripts are meant to call and that can do as much. Where a host lists the builtins
+ * that may be called, one of these is permitted with any of its equals. Those without a row must be listed by their own names.
+ */
+export const SAME_POWER: ReadonlyMap<string, readonly string[]> = new Map([
+  ['__http_tool', ['http_request']],
+  ['__env_get', ['env']],
+  ['__env_has', ['env']],
+  ['__env_list', ['env']],
+  ['__ed25519_keygen', ['ed25519_keypair']],
+  ['__agent_loop', LOOPS],
+  ['__agent_loop_body', LOOPS],
+  ['__agent_loop_scope', LOOPS],
+  ['__agent_loop_turns', LOOPS],
+  ['__worker_body', ['spawn_agent', 'sub_agent_run', 'resume_agent', 'send_input', 'worker_trigger']],
+  ['__llm_chat', ['llm_call']],
+  ['__llm_embed', ['llm_call']],
+  ['__hitl_ask_host', PEOPLE],
+  ['__tool_gate', PEOPLE],
+  ['__mcp_open', ['mcp_connect']],
+  ['__mcp_ask', ['mcp_call']],
+  ['__mcp_updates', ['mcp_connect']],
+  ['__waitpoint_create', ['waitpoint_create']],
+  ['__waitpoint_complete', ['waitpoint_complete']],
+  ['__waitpoint_cancel', ['waitpoint_cancel']],
+  ['__waitpoint_wait', ['waitpoint_wait']],
+])

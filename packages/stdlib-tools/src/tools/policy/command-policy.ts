@@ -318,7 +318,16 @@ const scanContext = (context: Value): HarnDict =>
 function pushPolicy(ctx: Context, policy: Value): Result {
   const read = normalizeCommandPolicy(policy, 'command_policy_push: command_policy must be a dict')
   if (typeof read === 'string') return ctx.runtime(read)
-  pushScope(ctx, 'commands', read)
+  pushScope(ctx, 'commands', read.with(PUSHED, true))
+  return null
+}
+
+/** Marks what `command_policy_push` put in force: that alone can be taken back before the scope around it ends. */
+const PUSHED = '_pushed'
+
+function popPolicy(ctx: Context): null {
+  const innermost = findInnermostScope(ctx, 'commands')
+  if (innermost instanceof HarnDict && innermost.get(PUSHED) === true) popScope(ctx, 'commands')
   return null
 }
 
@@ -339,8 +348,7 @@ export const commandPolicyFamily: BuiltinFamily = {
         ctx.argc === 0 ? ctx.runtime('command_policy_push: policy is required') : pushPolicy(ctx, policy ?? null),
     ),
     builtin('command_policy_pop() -> nil', { doc: 'Ends the command policy that was put in force last.', effects: [] }, (ctx) => {
-      popScope(ctx, 'commands')
-      return null
+      return popPolicy(ctx)
     }),
     builtin(
       'command_risk_scan(ctx: dict) -> dict',

@@ -713,10 +713,11 @@ export const grantsFamily: BuiltinFamily = {
   name: 'grants',
   frames: [scopeFrame],
   builtins: [
-    builtin('__grants_push(grants: dict) -> nil', { doc: 'Opens a scope of grants by tool.', effects: [] }, (ctx, grants) =>
+    // What `grant` statements become (lower.ts). No text can spell these names: whoever may end a scope has more than its caller gave.
+    builtin('__grants_push!(grants: dict) -> nil', { doc: 'Opens a scope of grants by tool.', effects: [] }, (ctx, grants) =>
       open(ctx, 'grant', grants ?? null),
     ),
-    builtin('__grants_pop() -> nil', { doc: 'Ends the scope of grants that was opened last.', effects: [] }, (ctx) => {
+    builtin('__grants_pop!() -> nil', { doc: 'Ends the scope of grants that was opened last.', effects: [] }, (ctx) => {
       popScope(ctx, 'grants')
       return null
     }),
