@@ -249,6 +249,18 @@ class Flow {
         this.write(state, operands[0]!, markShared(entry.kind))
         return true
       }
+      case 'OWN':
+      case 'OWN_PROP':
+      case 'OWN_INDEX': {
+        const read = name === 'OWN_PROP' ? operands.slice(0, 2) : operands
+        for (const slot of read) if (!isAllowed(plain(slots[slot]!), ANY_VALUE)) return false
+        this.write(state, operands[0]!, VALUE)
+        return true
+      }
+      case 'PUT_PROP':
+      case 'PUT_INDEX':
+        if (pop(ANY_VALUE) === null || (name === 'PUT_INDEX' && pop(ANY_VALUE) === null)) return false
+        return isAllowed(plain(slots[operands[0]!]!), ANY_VALUE)
       case 'NEW_CELL':
         this.write(state, operands[0]!, CELL)
         return true

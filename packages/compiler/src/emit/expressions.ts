@@ -108,14 +108,14 @@ function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
     case 'Pipe':
       return emitPipe(fn, expr, false)
     case 'Member':
-      return emitMember(fn, expr)
+      return emitMember(fn, expr, shared)
     case 'MethodCall':
       return emitMethodCall(fn, expr)
     case 'Index':
       emitBorrowed(fn, expr.object)
       emitBorrowed(fn, expr.index)
       fn.at(expr.span)
-      return fn.emit(expr.optional ? 'GET_INDEX_OPT' : 'GET_INDEX')
+      return emitAccess(fn, expr, shared, 'GET_INDEX')
     case 'Slice':
       emitBorrowed(fn, expr.object)
       if (expr.start !== null) emitBorrowed(fn, expr.start)
@@ -364,12 +364,47 @@ function findEnum(fn: FunctionEmitter, object: Expr): string | null {
   return object.kind === 'Identifier' && fn.module.enumNames.has(object.name) ? object.name : null
 }
 
-function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>): void {
+function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>, shared: boolean): void {
   const enumName = expr.optional ? null : findEnum(fn, expr.object)
   if (enumName !== null) return fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(expr.property.text), 0)
   emitBorrowed(fn, expr.object)
   fn.at(expr.span)
-  fn.emit(expr.optional ? 'GET_PROP_OPT' : 'GET_PROP', fn.module.name(expr.property.text))
+  emitAccess(fn, expr, shared, 'GET_PROP', fn.module.name(expr.property.text))
+}
+
+/** A part of a container that is shared is no longer the container's alone. */
+function emitAccess(
+  fn: FunctionEmitter,
+  expr: ExprOf<'Member'> | ExprOf<'Index'>,
+  shared: boolean,
+  name: 'GET_PROP' | 'GET_INDEX',
+  ...operands: number[]
+): void {
+  const isOut = shared && mayBeHeld(fn, expr)
+  if (!expr.optional) return fn.emit(isOut ? `${name}_OUT` : name, ...operands)
+  fn.emit(`${name}_OPT`, ...operands)
+  if (!isOut) return
+  const part = fn.temporary()
+  fn.emit('STORE', part)
+  fn.emit('LOAD_SHARED', part)
+}
+
+/** Whether what `expr` reads may be something that the container it starts from is the only holder of. */
+function mayBeHeld(fn: FunctionEmitter, expr: Expr): boolean {
+  let at = expr
+  while (at.kind === 'Member' || at.kind === 'Index') at = at.object
+  switch (at.kind) {
+    case 'Identifier': {
+      const variable = fn.lookup(at.name)
+      return variable !== null && (variable.updated || variable.place.kind === 'module')
+    }
+    // Answers are not owned by anything.
+    case 'Call':
+    case 'MethodCall':
+      return false
+    default:
+      return true
+  }
 }
 
 /** Pushes the arguments. Returns their number, or -1 when a spread makes them one list. */

@@ -3,7 +3,7 @@
 // function's own body the rest. So compile time is linear in the source, at any nesting depth.
 
 import { forEachChild } from '@bridle/parser'
-import type { Binding, Block, Expr, Node, Param, Program, Stmt } from '@bridle/parser'
+import type { Binding, Block, Expr, ExprOf, Node, Param, Program, Stmt } from '@bridle/parser'
 
 /** Nodes whose body becomes a separate function. */
 const FUNCTION_KINDS: ReadonlySet<Node['kind']> = new Set(['Closure', 'FnDecl', 'ToolDecl', 'Spawn', 'Parallel', 'ImplDecl'])
@@ -232,6 +232,51 @@ export function extendsItself(name: string, value: Expr): boolean {
   let left: Expr = value
   while (left.kind === 'Binary' && left.operator === '+') left = left.left
   return left !== value && left.kind === 'Identifier' && left.name === name
+}
+
+/** The call in `path = path.push(a)`, or of another such method, where what the path names cannot change on the way; else null. */
+export function readPathExtension(path: Expr, value: Expr): ExprOf<'MethodCall'> | null {
+  if (value.kind !== 'MethodCall' || value.optional || !UPDATING_METHODS.has(value.method.text)) return null
+  if (!isSamePath(path, value.object) || value.args.some((arg) => arg.spread)) return null
+  return value
+}
+
+/** Whether both are the same way from a variable, by constants and variables. */
+function isSamePath(one: Expr, other: Expr): boolean {
+  if (one.kind === 'Identifier') return other.kind === 'Identifier' && one.name === other.name
+  if (one.kind === 'Member')
+    return (
+      other.kind === 'Member' &&
+      !one.optional &&
+      !other.optional &&
+      one.property.text === other.property.text &&
+      isSamePath(one.object, other.object)
+    )
+  return (
+    one.kind === 'Index' &&
+    other.kind === 'Index' &&
+    !one.optional &&
+    !other.optional &&
+    isSameIndex(one.index, other.index) &&
+    isSamePath(one.object, other.object)
+  )
+}
+
+function isSameIndex(one: Expr, other: Expr): boolean {
+  if (one.kind === 'Identifier') return other.kind === 'Identifier' && one.name === other.name
+  return (one.kind === 'Int' || one.kind === 'String') && other.kind === one.kind && one.value === other.value
+}
+
+/** Whether evaluating it may assign to a variable of this name. */
+export function assigns(expr: Expr, name: string): boolean {
+  let found = false
+  const visit = (node: Node): void => {
+    if (found || isFunctionNode(node)) return
+    if (node.kind === 'Assign' && rootName(node.target) === name) found = true
+    else forEachChild(node, visit)
+  }
+  visit(expr)
+  return found
 }
 
 /** The variable an assignment target starts from; null for other targets. */

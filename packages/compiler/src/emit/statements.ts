@@ -16,7 +16,7 @@ import {
 } from './expressions.js'
 import { emitClosureNamed } from './functions.js'
 import { CompileError } from './module.js'
-import { extendsItself, rootName } from './names.js'
+import { assigns, extendsItself, readPathExtension, rootName } from './names.js'
 import { emitBinding, emitMatch } from './patterns.js'
 import { emitDefer, emitTry } from './errors.js'
 import type { FunctionEmitter, Variable } from './function.js'
@@ -206,6 +206,11 @@ function emitPathAssign(
     at = at.object
   }
   const assignable = variable !== null && variable.mutable && !variable.isCell
+  if (assignable) {
+    const extension = stmt.operator === null ? readPathExtension(target, stmt.value) : null
+    if (extension !== null) return emitPathExtension(fn, stmt, steps, variable, extension)
+    if (steps.length > 1) return emitNestedAssign(fn, stmt, steps, variable)
+  }
   fn.pushScope()
   const indexSlots = steps.map((step, which) => {
     if (step.kind === 'Member' || which === steps.length - 1) return -1
@@ -259,6 +264,150 @@ function emitPathAssign(
     fn.emit('POP')
     emitUnassignable(fn, at.name, variable, stmt)
   } else fn.emit('POP')
+  fn.popScope()
+}
+
+type Step = ExprOf<'Member'> | ExprOf<'Index'>
+
+/** A path in slots: the container that each step starts from, and the index of each step by index. */
+interface Path {
+  readonly steps: readonly Step[]
+  readonly containers: number[]
+  readonly indexes: number[]
+  /** The first container is the variable's own slot. */
+  readonly isDirect: boolean
+}
+
+/** Evaluates indexes of the first `indexed` steps and reads the containers that the steps start from. */
+function openPath(fn: FunctionEmitter, steps: readonly Step[], indexed: number, variable: Variable, isDirect: boolean): Path {
+  const indexes = steps.map((step, which) => {
+    if (step.kind === 'Member' || which >= indexed) return -1
+    const slot = fn.temporary()
+    emitBorrowed(fn, step.index)
+    fn.emit('STORE', slot)
+    return slot
+  })
+  const { place } = variable
+  const containers = [isDirect && place.kind === 'local' ? place.slot : fn.temporary()]
+  if (!isDirect) {
+    fn.load(variable, false)
+    fn.emit('STORE', containers[0]!)
+  }
+  const path = { steps, containers, indexes, isDirect }
+  for (let which = 0; which < steps.length - 1; which++) readStep(fn, path, which)
+  return path
+}
+
+/** Reads what step `which` leads to into a slot. */
+function readStep(fn: FunctionEmitter, { steps, containers, indexes }: Path, which: number): void {
+  const step = steps[which]!
+  fn.emit('LOAD', containers[which]!)
+  if (step.kind === 'Member') {
+    fn.at(step.span)
+    fn.emit('GET_PROP', fn.module.name(step.property.text))
+  } else {
+    if (indexes[which]! >= 0) fn.emit('LOAD', indexes[which]!)
+    else emitBorrowed(fn, step.index)
+    fn.at(step.span)
+    fn.emit('GET_INDEX')
+  }
+  containers[which + 1] = fn.temporary()
+  fn.emit('STORE', containers[which + 1]!)
+}
+
+/** Makes the variable's container its own, and each one in it that of the one before. */
+function ownPath(fn: FunctionEmitter, { steps, containers, indexes }: Path): void {
+  fn.emit('OWN', containers[0]!)
+  for (let which = 1; which < containers.length; which++) {
+    const step = steps[which - 1]!
+    const holder = containers[which - 1]!
+    if (step.kind === 'Member') fn.emit('OWN_PROP', containers[which]!, holder, fn.module.name(step.property.text))
+    else fn.emit('OWN_INDEX', containers[which]!, holder, indexes[which - 1]!)
+  }
+}
+
+function closePath(fn: FunctionEmitter, { containers, isDirect }: Path, variable: Variable): void {
+  if (isDirect) return
+  fn.emit('LOAD', containers[0]!)
+  store(fn, variable)
+}
+
+/** Whether the variable's own slot can stand for the container that was in it before `values` were evaluated. */
+function isSteady(variable: Variable, values: readonly Expr[]): boolean {
+  return variable.place.kind === 'local' && variable.cell === null && !values.some((value) => assigns(value, variable.name))
+}
+
+/**
+ * `root.a[i].b = v` with more than one step: the containers are read first and the right side is evaluated next, as for one step. Then
+ * each container becomes the one before's own, by a copy where anything else may hold it, and the innermost is changed in place.
+ */
+function emitNestedAssign(
+  fn: FunctionEmitter,
+  stmt: Extract<Stmt, { kind: 'Assign' }>,
+  steps: readonly Step[],
+  variable: Variable,
+): void {
+  const last = steps.length - 1
+  const target = steps[last]!
+  fn.pushScope()
+  const values = target.kind === 'Index' ? [stmt.value, target.index] : [stmt.value]
+  const path = openPath(fn, steps, last, variable, isSteady(variable, values))
+  const innermost = path.containers[last]!
+  if (stmt.operator !== null) {
+    fn.emit('LOAD', innermost)
+    if (target.kind === 'Member') {
+      fn.at(target.span)
+      fn.emit('GET_PROP', fn.module.name(target.property.text))
+    } else {
+      // The language evaluates the last index twice: for reading and for storing.
+      emitBorrowed(fn, target.index)
+      fn.at(target.span)
+      fn.emit('GET_INDEX')
+    }
+    emitBorrowed(fn, stmt.value)
+    fn.at(stmt.span)
+    fn.emit(COMPOUND[stmt.operator])
+  } else emitExpr(fn, stmt.value)
+  if (target.kind === 'Index') emitBorrowed(fn, target.index)
+  fn.at(stmt.span)
+  ownPath(fn, path)
+  if (target.kind === 'Index') fn.emit('PUT_INDEX', innermost)
+  else fn.emit('PUT_PROP', innermost, fn.module.name(target.property.text))
+  closePath(fn, path, variable)
+  fn.popScope()
+}
+
+/** `path = path.push(a)`, and the other methods that change their receiver: it is changed where it lies. */
+function emitPathExtension(
+  fn: FunctionEmitter,
+  stmt: Extract<Stmt, { kind: 'Assign' }>,
+  steps: readonly Step[],
+  variable: Variable,
+  value: ExprOf<'MethodCall'>,
+): void {
+  const last = steps.length - 1
+  const target = steps[last]!
+  fn.pushScope()
+  const args = value.args.map((arg) => arg.value)
+  const path = openPath(fn, steps, steps.length, variable, isSteady(variable, args))
+  readStep(fn, path, last)
+  const given = args.map((arg) => {
+    const slot = fn.temporary()
+    emitExpr(fn, arg)
+    fn.emit('STORE', slot)
+    return slot
+  })
+  fn.at(value.span)
+  ownPath(fn, path)
+  fn.emit('LOAD', path.containers[last + 1]!)
+  for (const slot of given) fn.emit('LOAD', slot)
+  fn.emit('CALL_METHOD_HELD', fn.module.name(value.method.text), given.length)
+  fn.at(stmt.span)
+  if (target.kind === 'Index') {
+    fn.emit('LOAD', path.indexes[last]!)
+    fn.emit('PUT_INDEX', path.containers[last]!)
+  } else fn.emit('PUT_PROP', path.containers[last]!, fn.module.name(target.property.text))
+  closePath(fn, path, variable)
   fn.popScope()
 }
 

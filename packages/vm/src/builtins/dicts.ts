@@ -9,6 +9,7 @@ import type { Loop, LoopState } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { share } from '../interpreter/access.js'
 import { HarnList } from '../values/list.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -25,11 +26,13 @@ function chargeEntries(ctx: Context, count: number): void {
 
 function listValues(ctx: Context, dict: HarnDict): HarnList {
   chargeList(ctx, dict.size)
+  dict.nest = null
   return new HarnList(dict.members())
 }
 
 function listEntries(ctx: Context, dict: HarnDict): HarnList {
   chargeMade(ctx, 3 * dict.size, 3 * dict.size)
+  dict.nest = null
   return new HarnList(dict.keys().map((key) => makeEntry(key, dict.get(key)!)))
 }
 
@@ -94,7 +97,7 @@ const methods: readonly BuiltinDef[] = [
     'The value, or the default when the key is absent.',
     (_ctx, self, key, fallback) => {
       const value = self.get(display(key))
-      return value === undefined ? fallback : value
+      return value === undefined ? fallback : share(value)
     },
     true,
   ),

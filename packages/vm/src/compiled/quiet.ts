@@ -137,7 +137,7 @@ export function listViews(
     for (const i of block.instrs) {
       if (leaves(i)) break
       applyBefore(i, types)
-      if (guessesList(i, types, guesses.allowed) && (i.op === L.GET_INDEX || i.a === i.b)) {
+      if (guessesList(i, types, guesses.allowed) && (i.op === L.GET_INDEX || (i.a === i.b && i.k === true))) {
         const isWritten = i.op === L.SET_INDEX
         const isReal = isWritten ? types[i.c] === FLOAT : guesses.floatReads.has(i)
         // A slot that holds its value in variables may have an old list as its object.

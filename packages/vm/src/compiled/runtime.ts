@@ -20,6 +20,7 @@ import {
   getIndex,
   getProperty,
   isResult,
+  setHeldIndex,
   setIndex,
   setProperty,
   share,
@@ -38,7 +39,8 @@ import {
   power,
   subtract,
 } from '../interpreter/arithmetic.js'
-import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter/charges.js'
+import { holdsField, holdsItem, makeOwn, ownField, ownItem } from '../interpreter/ownership.js'
+import { chargeHeldUpdate, isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter/charges.js'
 import { Fault, convertLeavingRun, makeThrown, makeTypeFault } from '../interpreter/fault.js'
 import { findStructMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
@@ -180,6 +182,23 @@ function putItem(m: Machine, list: HarnList, at: number, value: Value): Value | 
   }
   m.chargeUpdate(list)
   return setIndex(list, at, value, true)
+}
+
+/** As putItem, in a list that only its holder has, at what is no place of it or counts from the end. */
+function putHeldItem(m: Machine, list: HarnList, at: number, value: Value): Value | Fault {
+  chargeHeldUpdate(m, list)
+  return setHeldIndex(list, at, value)
+}
+
+/** As putFloat, in a list that only its holder has. */
+function putHeldFloat(m: Machine, list: HarnList, at: number, value: number): void {
+  let mayUnbox = false
+  if (list.raw === null) {
+    m.unboxing = Math.min(m.unboxing + 4, 1 << 24)
+    mayUnbox = m.unboxing >= list.length
+    if (mayUnbox) m.unboxing -= list.length
+  }
+  list.putHeldFloat(at, value, mayUnbox)
 }
 
 /** As putItem of a float, and the list may turn into one of doubles. */
@@ -348,6 +367,17 @@ function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Re
   return def === null ? undefined : methodWith(m, def, [receiver, ...args])
 }
 
+/** A method of a receiver that a builtin may change; KEEP WITH: CALL_METHOD of loop.ts. */
+function lentMethod(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Result | undefined {
+  const def = findDirectMethod(m, site, receiver)
+  if (def === null) return undefined
+  const isLent = receiver instanceof HarnList || receiver instanceof HarnDict
+  if (isLent) receiver.owned = true
+  const result = methodWith(m, def, [receiver, ...args])
+  if (isLent) receiver.owned = false
+  return result
+}
+
 /** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of loop.ts. */
 function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
   const target = copyIfSmall(list)
@@ -416,6 +446,8 @@ export const HELPERS = {
   listItem,
   putItem,
   putFloat,
+  putHeldItem,
+  putHeldFloat,
   EMPTY,
   NO_ITEMS,
   reals,
@@ -426,6 +458,13 @@ export const HELPERS = {
   getIndex,
   setProperty,
   setIndex,
+  setHeldIndex,
+  chargeHeldUpdate,
+  makeOwn,
+  ownItem,
+  ownField,
+  holdsItem,
+  holdsField,
   slice,
   NO_SLOTS,
   readField,
@@ -461,5 +500,6 @@ export const HELPERS = {
   method1,
   method2,
   methodN,
+  lentMethod,
   pushOwn,
 } as const

@@ -3,7 +3,7 @@
 //
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.
 
-import { isKind, LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
+import { HELD, isKind, LENT, LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
@@ -221,7 +221,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.GET_PROP_OPT: {
       const name = w.constant(i.k)
       const x = w.value(i.b)
-      const slow = `${writeBeforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.writeCalling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}`
+      const isOut = i.c === 1
+      const slow = `${writeBeforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.writeCalling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${isOut ? 'share(t);' : ''}`
       if (w.readType(i.b) === FLOAT) return `${slow}${set('t')}`
       const site = w.constant(i)
       const counted =
@@ -232,18 +233,19 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
             : ''
       return (
         `${counted}t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
-        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${counted === '' ? '' : '}'}${set('t')}`
+        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${isOut ? `if(${x}.nest!==null&&${x}.nest!==undefined)share(t);` : ''}${counted === '' ? '' : '}'}${set('t')}`
       )
     }
     case L.GET_INDEX:
     case L.GET_INDEX_OPT: {
       const index = c()
-      const slow = `${writeBeforeSlow(w, i, `isLongAccess(${b()},${index})`)}t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.writeFault(i, block, 't')}}`
+      const release = i.d === 1 ? 'share(t);' : ''
+      const slow = `${writeBeforeSlow(w, i, `isLongAccess(${b()},${index})`)}t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${release}`
       if (w.readType(i.b) === FLOAT || w.readType(i.c) === FLOAT) return `${slow}${set('t')}`
       const x = w.any(i.b)
       return (
-        `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.at(${index}):null;` +
-        `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.get(${index});if(t===undefined)t=null}else{${slow}}${set('t')}`
+        `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0){t=${index}<${x}.length?${x}.at(${index}):null;${i.d === 1 ? `if(${x}.nest!==null)share(t);` : ''}}` +
+        `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.get(${index});if(t===undefined)t=null;${i.d === 1 ? `else if(${x}.nest!==null)share(t);` : ''}}else{${slow}}${set('t')}`
       )
     }
     case L.SLICE:
@@ -251,22 +253,51 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.SET_PROP: {
       const name = w.constant(i.k)
       const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},null)`)}m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
-      if (i.d !== 1 || w.readType(i.b) === FLOAT) return slow
+      if (i.d === 0 || w.readType(i.b) === FLOAT) return slow
       const x = w.any(i.b)
       const site = w.constant(i)
       return (
-        `t=${x}?.shape;if(t!==undefined&&${x}.owned){if(t===${site}.cache)${x}.slots[${site}.kind]=${c()};` +
+        `t=${x}?.shape;if(t!==undefined${i.d === HELD ? '' : `&&${x}.owned`}){if(t===${site}.cache)${x}.slots[${site}.kind]=${c()};` +
         `else writeField(${x},${site},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
       )
     }
     case L.SET_INDEX: {
       const index = w.value(i.d)
-      const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},${index})`)}m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
-      if (i.k !== true || w.readType(i.b) === FLOAT || w.readType(i.d) === FLOAT) return slow
+      const isHeld = i.k === HELD
+      const change = isHeld
+        ? `chargeHeldUpdate(m,${b()});t=setHeldIndex(${b()},${index},${c()})`
+        : `m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true})`
+      const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},${index})`)}${change};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
+      if (i.k === false || w.readType(i.b) === FLOAT || w.readType(i.d) === FLOAT) return slow
       const x = w.any(i.b)
       return (
-        `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.put(${index},${c()});${set(x)}}` +
-        `else if(${x} instanceof Dict&&${x}.owned&&typeof ${index}==="string"){${x}.put(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+        `if(${x} instanceof List${isHeld ? '' : `&&${x}.owned`}&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.${isHeld ? 'putHeld' : 'put'}(${index},${c()});${set(x)}}` +
+        `else if(${x} instanceof Dict${isHeld ? '' : `&&${x}.owned`}&&typeof ${index}==="string"){${x}.put(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+      )
+    }
+    case L.OWN: {
+      if (!mayBeContainer(w.readType(i.b))) return ''
+      const x = w.any(i.b)
+      return `if(${w.readType(i.b) === LIST ? `!${x}.owned` : `${x}?.owned===false`}){${writeBeforeLong(w, i)}${x}=makeOwn(m,${x})}`
+    }
+    case L.OWN_INDEX: {
+      if (!mayBeContainer(w.readType(i.b))) return ''
+      const x = w.any(i.b)
+      const holder = c()
+      const index = w.value(i.d)
+      const held = `${holder} instanceof List&&${holder}.boxed[${index}]===${x}||holdsItem(${holder},${index},${x})`
+      return `if(${x}!==null&&${x}.owner!==undefined&&(${x}.owner===null||${x}.owner!==${holder}.nest||!(${held}))){if(!holdsItem(${holder},${index},${x})){${writeBeforeLong(w, i)}${x}=ownItem(m,${holder},${index},${x})}}`
+    }
+    case L.OWN_PROP: {
+      if (!mayBeContainer(w.readType(i.b))) return ''
+      const x = w.any(i.b)
+      const holder = c()
+      const name = w.constant(i.k)
+      const site = w.constant(i)
+      const held = `${holder}.shape===${site}.cache?${holder}.slots[${site}.kind]===${x}:holdsField(${holder},${name},${x})`
+      return (
+        `if(${x}!==null&&${x}.owner!==undefined&&(${x}.owner===null||${x}.owner!==${holder}.nest||!(${held}))){if(!holdsField(${holder},${name},${x})){${writeBeforeLong(w, i)}` +
+        `t=ownField(m,${holder},${name},${x});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${x}=t;if(${holder}.shape!==undefined)readField(${holder},${site})}}`
       )
     }
     case L.CHECK_DICT:
@@ -379,9 +410,19 @@ function isWithin(at: string, { length }: ViewNames): string {
   return `(${at}|0)===${at}&&${at}>>>0<${length}`
 }
 
+function mayBeContainer(type: number): boolean {
+  return type === ANY || type === LIST
+}
+
 function readList(w: InstrWriter, i: Instr): string {
   const list = w.any(i.b)
   const at = w.any(i.c)
+  const condition = i.a === i.b ? '' : `if(${list}.nest!==null)`
+  const release = i.d === 1 && !w.readsFloat(i) ? `${condition}share(${w.any(i.a)});` : ''
+  return readListItem(w, i, list, at) + release
+}
+
+function readListItem(w: InstrWriter, i: Instr, list: string, at: string): string {
   const view = w.getView(i.b, w.readsFloat(i))
   if (view !== null) {
     const [guardAt, guardList] = writeViewGuards(w, i, i.c)
@@ -407,9 +448,17 @@ function writeList(w: InstrWriter, i: Instr, block: Block): string {
   const list = w.any(i.b)
   const at = w.any(i.d)
   const a = w.any(i.a)
-  const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
   const isFloat = w.readType(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
+  if (i.k === HELD) {
+    // Always in its own slot, and a list that the code has just made its holder's own.
+    const put = isFloat
+      ? `putHeldFloat(m,${list},${at},${value})`
+      : `if(${list}.raw===null)${list}.boxed[${at}]=${value};else ${list}.putHeld(${at},${value})`
+    const slow = w.writeCalling(`putHeldItem(m,${list},${at},${isFloat ? `new F(${value})` : value})`, true)
+    return `${listGuard(w, i, i.d)}if(${at}>=0&&${at}<${list}.length){${put}}else{${writeBeforeSlow(w, i, `!${list}.owned`)}t=${slow};if(t instanceof Fault){${w.writeFault(i, block, 't')}}}`
+  }
+  const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
   const slow = `${writeBeforeSlow(w, i, `!${list}.owned`)}t=${w.writeCalling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`, true)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${a}=t`
   const view = i.a === i.b ? w.getView(i.b, isFloat) : null
   if (view !== null) {
@@ -776,15 +825,24 @@ function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   const finish = (text: string): string => `${writeBeforeLong(w, i)}${text}${writeMethodControl(w, i, block)}${w.any(i.a)}=t;`
   const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${prefixComma(args.join(','))});if(t===undefined){${w.exit(i)}}`
   if (w.readType(i.b) === FLOAT) return finish(anyMethod)
+  if (i.d === LENT) return finish(writeLentMethod(w, i, receiver, args))
   const seen = writeSeenMethod(w, i, block, receiver, args)
   const structCall =
-    `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
+    `${receiver}.owned=false;${receiver}.owner=null;t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
     `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${prefixComma(args.join(','))});m.deepest=q;` +
     `if(v===undefined)${w.writeAfterCall(i, block, true)}${w.any(i.a)}=v;`
   // What was seen comes first: to ask for a class is to walk a chain of prototypes.
   if (seen === null) return `if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
   return `if(${seen.test}){${finish(seen.text)}}else if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
+}
+
+/** Statements that leave in `t` what a builtin method gives that may change its receiver. */
+function writeLentMethod(w: InstrWriter, i: Instr, receiver: string, args: readonly string[]): string {
+  const { name } = i.k as { readonly name: string }
+  const any = `t=lentMethod(m,${w.constant(i)},${receiver}${prefixComma(args.join(','))});if(t===undefined){${w.exit(i)}}`
+  if (name !== 'push' || i.c !== 1) return any
+  return `if(${receiver} instanceof List){m.chargeHeap(32);${receiver}.addHeld(${args[0]!});t=${receiver}}else{${any}}`
 }
 
 /** The kind of receiver that the base tier saw last, and statements that leave in `t` what the method gives there. */

@@ -7,7 +7,7 @@
 // works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
 import { HarnFloat } from '../values/scalars.js'
-import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
+import { LENT, LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
 import { locateArguments, mayFault, listReads, findWrite } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -60,7 +60,7 @@ function isNumeric(op: LinkedOp): boolean {
 /** After a guess about `i` was wrong. */
 export function noteMiss(i: Instr): void {
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
-  else if (i.op === L.CALL_METHOD) i.d = NOT_TAKEN_IN
+  else if (i.op === L.CALL_METHOD) i.d = i.d === LENT ? LENT : NOT_TAKEN_IN
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
 }
 
@@ -73,7 +73,7 @@ export function guessesBounds(i: Instr, types: Types, guesses: boolean): boolean
 /** Whether `i` is taken to work on a list and an int: a guard stands before operands of which that is not known. */
 export function guessesList(i: Instr, types: Types, guesses: boolean): boolean {
   const isGet = i.op === L.GET_INDEX
-  if (!guesses || !(isGet || (i.op === L.SET_INDEX && i.k === true)) || i.kind === SAW_OTHERS) return false
+  if (!guesses || !(isGet || (i.op === L.SET_INDEX && i.k !== false)) || i.kind === SAW_OTHERS) return false
   const list = types[i.b]!
   const index = types[isGet ? i.c : i.d]!
   return (list === ANY || list === LIST) && (index === ANY || index === NUMBER)
@@ -117,7 +117,7 @@ export function usesAsNumber(i: Instr, slot: number): boolean {
 /** Whether a guess that an `ANY` operand is a list or an iterator pays. */
 export function usesAsContainer(i: Instr, slot: number): boolean {
   if (i.op === L.NEXT) return i.b === slot
-  return (i.op === L.GET_INDEX || (i.op === L.SET_INDEX && i.k === true)) && i.b === slot && i.kind !== SAW_OTHERS
+  return (i.op === L.GET_INDEX || (i.op === L.SET_INDEX && i.k !== false)) && i.b === slot && i.kind !== SAW_OTHERS
 }
 
 /** Whether `i` is taken to work on ints: a guard stands before operands of which that is not known. */
@@ -168,6 +168,7 @@ export function inferResultType(i: Instr, types: Types, { allowed: guesses, floa
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY
   if (getKind(op) === 'move') return types[i.b]!
+  if (op === L.OWN || op === L.OWN_INDEX || op === L.OWN_PROP) return types[i.b]!
   if (op === L.LOADK) return inferConstantType(i.k)
   if (isTest(op)) return BOOL
   if (getKind(op) === 'arithmetic') {

@@ -70,7 +70,11 @@ export function slice(x: Value, start: Value, end: Value): Value | Fault {
   const clamp = (bound: number): number => (bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length))
   const from = start === null ? 0 : clamp(Number(start))
   const to = end === null ? length : clamp(Number(end))
-  if (x instanceof HarnList) return from >= to ? new HarnList([]) : new HarnList(x.items.slice(from, to))
+  if (x instanceof HarnList) {
+    // What it holds is now in the part, too.
+    x.nest = null
+    return from >= to ? new HarnList([]) : new HarnList(x.items.slice(from, to))
+  }
   return from >= to ? '' : sliceText(x, from, to)
 }
 
@@ -104,6 +108,17 @@ export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean):
   return x
 }
 
+/** As setIndex, of what its holder alone has. */
+export function setHeldIndex(x: Value, index: Value, value: Value): Value | Fault {
+  if (x instanceof HarnList) {
+    if (!isInt(index)) return x
+    const at = Number(index) < 0 ? Math.max(0, Number(index) + x.length) : Number(index)
+    if (at >= x.length) return makeRuntimeFault(`Index ${index} out of bounds for list of length ${x.length}`)
+    x.putHeld(at, value)
+  } else if (x instanceof HarnDict) x.put(typeof index === 'string' ? index : display(index), value)
+  return x
+}
+
 export function checkDict(x: Value): Fault | null {
   return x instanceof HarnDict ? null : makeTypeFault(`cannot destructure ${typeName(x)} with {...} pattern — expected dict`)
 }
@@ -114,7 +129,10 @@ export function checkList(x: Value): Fault | null {
 
 /** Gives up ownership of a container that is about to be shared. */
 export function share(value: Value): Value {
-  if (value instanceof HarnList || value instanceof Keyed) value.owned = false
+  if (value instanceof HarnList || value instanceof Keyed) {
+    value.owned = false
+    value.owner = null
+  }
   return value
 }
 

@@ -47,6 +47,7 @@ export function add(x: Value, y: Value): Value | Fault {
 /** `x + y` where `x` came from a variable that the result overwrites: an owned container grows in place. */
 export function addOwned(x: Value, y: Value): Value | Fault {
   if (x instanceof HarnList && x.owned && y instanceof HarnList && y !== x) {
+    y.nest = null
     for (let at = 0; at < y.length; at++) x.items.push(y.items[at]!)
     x.length = x.items.length
     return x

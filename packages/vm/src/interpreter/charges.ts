@@ -62,6 +62,11 @@ export function chargeCopy(m: Machine, x: Value): void {
   else if (x instanceof HarnDict) m.charge(x.size, 16 + 32 * x.size)
 }
 
+/** Of a change in place of what its holder alone has. */
+export function chargeHeldUpdate(m: Machine, x: Value): void {
+  if (x instanceof HarnList || x instanceof Keyed) m.chargeHeap(32)
+}
+
 export function chargeUpdate(m: Machine, x: Value): void {
   if (x instanceof HarnList || x instanceof Keyed) {
     if (x.owned) m.chargeHeap(32)

@@ -10,7 +10,7 @@ import { toQuickName } from '../values/names.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
 import type { Constant, FunctionChunk, ModuleChunk, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
-import { Instr, LINKED, OPERATION_BY_CODE } from './linked.js'
+import { HELD, Instr, LENT, LINKED, OPERATION_BY_CODE } from './linked.js'
 import type { LinkedOp, OPERATIONS, OperationName } from './linked.js'
 import { findQuickCheck } from './param-check.js'
 import type { ParameterCheck } from './param-check.js'
@@ -446,6 +446,39 @@ class Decoder {
       }
       case 'GET_PROP':
         return this.withName(LINKED.GET_PROP, o[0]!)
+      case 'GET_PROP_OUT':
+        this.withName(LINKED.GET_PROP, o[0]!)
+        this.last!.c = 1
+        return
+      case 'GET_INDEX_OUT':
+        this.emitBinary(LINKED.GET_INDEX)
+        this.last!.d = 1
+        return
+      case 'OWN':
+        this.protect(o[0]!)
+        this.emit(LINKED.OWN, o[0]!, o[0]!)
+        return
+      case 'OWN_PROP':
+        this.protect(o[0]!)
+        this.emit(LINKED.OWN_PROP, o[0]!, o[0]!, o[1]!, 0, this.getName(o[2]!))
+        return
+      case 'OWN_INDEX':
+        this.protect(o[0]!)
+        this.emit(LINKED.OWN_INDEX, o[0]!, o[0]!, o[1]!, o[2]!)
+        return
+      case 'PUT_PROP': {
+        const value = this.popSlot()
+        this.protect(o[0]!)
+        this.emit(LINKED.SET_PROP, o[0]!, o[0]!, value, HELD, this.getName(o[1]!))
+        return
+      }
+      case 'PUT_INDEX': {
+        const index = this.popSlot()
+        const value = this.popSlot()
+        this.protect(o[0]!)
+        this.emit(LINKED.SET_INDEX, o[0]!, o[0]!, value, index, HELD)
+        return
+      }
       case 'GET_PROP_OPT':
         return this.withName(LINKED.GET_PROP_OPT, o[0]!)
       case 'FIELD':
@@ -509,6 +542,13 @@ class Decoder {
         this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.getName(o[0]!), optional: o[2] === 1 })
         this.producer!.d = 0
         if (this.getName(o[0]!) === 'push' && o[1] === 1) this.pushed = receiver
+        return
+      }
+      case 'CALL_METHOD_HELD': {
+        const from = this.makeCanonicalTop(o[1]! + 1)
+        this.stack.length -= o[1]! + 1
+        this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.getName(o[0]!), optional: false })
+        this.producer!.d = LENT
         return
       }
       case 'CALL_SPREAD':

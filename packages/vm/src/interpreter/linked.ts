@@ -221,6 +221,9 @@ export const OPERATIONS = {
   CALL_SELF: { code: 129, reads: 'args' },
   BUILD_RECORD: { code: 130, reads: 'values', faults: false },
   BUILD_STRUCT_RECORD: { code: 131, reads: 'values', faults: false },
+  OWN: { code: 133, reads: 'b' },
+  OWN_INDEX: { code: 134, reads: 'bcd' },
+  OWN_PROP: { code: 135, reads: 'bc' },
   CALL_OUT: { code: 132, reads: 'b args', runs: 'rare', template: false },
 } as const satisfies Record<string, OperationRow>
 
@@ -306,6 +309,11 @@ export function isKind<Kind extends OperationKind>(op: LinkedOp, kind: Kind): op
  * One linked instruction. `a` is the slot of the result; `b`, `c`, `d` are source slots or small numbers by operation; `k` is a
  * constant; `d` of CALL_METHOD is 1 for `x = x.push(v)`; `kind`, `cache` and `seen` are an inline cache. One shape for all, so that every field access in the loop is monomorphic.
  */
+/** `d` of SET_PROP and `k` of SET_INDEX where OWN has seen to it that the object may be changed: by a variable, or by what holds it. */
+export const HELD = 2
+/** `d` of CALL_METHOD where the receiver, of which the same holds, is the builtin's to change. */
+export const LENT = 3
+
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */
   op: LinkedOp

@@ -18,8 +18,9 @@ import { HarnList, copyIfSmall } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
-import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
-import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
+import { getIndex, getProperty, setHeldIndex, setIndex, setProperty, share } from './access.js'
+import { holdsField, holdsItem, isContainer, makeOwn, ownField, ownItem } from './ownership.js'
+import { chargeHeldUpdate, isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
 import { carryOut, advanceIter, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { findStructMethod } from './calls.js'
@@ -746,6 +747,7 @@ export function execute(m: Machine, task: Task): void {
         if (object instanceof Keyed) {
           value =
             object.shape === i.cache ? object.slots[i.kind]! : object.shape === i.seen ? object.slots[i.d]! : readField(object, i)
+          if (i.c === 1 && object.nest !== null) share(value)
         } else {
           if (m.fuel < 1 && typeof object === 'string') {
             co.stand(fp, base, i)
@@ -757,6 +759,7 @@ export function execute(m: Machine, task: Task): void {
             raised = value
             break
           }
+          if (i.c === 1) share(value)
         }
         regs[base + i.a] = value
         i = i.next
@@ -767,13 +770,16 @@ export function execute(m: Machine, task: Task): void {
         const object = regs[base + i.b]!,
           index = regs[base + i.c]!
         if (object instanceof HarnList && typeof index === 'number' && index >= 0) {
-          regs[base + i.a] = index < object.length ? (object.raw === null ? object.boxed[index]! : object.at(index)!) : null
+          const found = index < object.length ? (object.raw === null ? object.boxed[index]! : object.at(index)!) : null
+          if (i.d === 1 && object.nest !== null) share(found)
+          regs[base + i.a] = found
           i = i.next
           continue
         }
         if (!(object instanceof HarnList)) i.kind = 2
         if (object instanceof HarnDict && typeof index === 'string') {
           const found = object.get(index)
+          if (i.d === 1 && found !== undefined) share(found)
           regs[base + i.a] = found === undefined ? null : found
           i = i.next
           continue
@@ -788,13 +794,13 @@ export function execute(m: Machine, task: Task): void {
           raised = value
           break
         }
-        regs[base + i.a] = value
+        regs[base + i.a] = i.d === 1 ? share(value) : value
         i = i.next
         continue
       }
       case 89 satisfies L['SET_PROP']: {
         const object = regs[base + i.b]!
-        if (i.d === 1 && object instanceof Keyed && object.owned) {
+        if (i.d !== 0 && object instanceof Keyed && (i.d === 2 || object.owned)) {
           if (object.shape === i.cache) object.slots[i.kind] = regs[base + i.c]!
           else writeField(object, i, regs[base + i.c]!)
           m.chargeHeap(32)
@@ -822,20 +828,21 @@ export function execute(m: Machine, task: Task): void {
           index = regs[base + i.d]!
         if (
           object instanceof HarnList &&
-          object.owned &&
-          i.k === true &&
+          i.k !== false &&
+          (object.owned || i.k === 2) &&
           typeof index === 'number' &&
           index >= 0 &&
           index < object.length
         ) {
           if (object.raw === null) object.boxed[index] = regs[base + i.c]!
-          else object.put(index, regs[base + i.c]!)
+          else if (object.owned) object.put(index, regs[base + i.c]!)
+          else object.putHeld(index, regs[base + i.c]!)
           regs[base + i.a] = object
           i = i.next
           continue
         }
         if (!(object instanceof HarnList && typeof index === 'number')) i.kind = 2
-        if (object instanceof HarnDict && object.owned && i.k === true && typeof index === 'string') {
+        if (object instanceof HarnDict && i.k !== false && (object.owned || i.k === 2) && typeof index === 'string') {
           object.put(index, regs[base + i.c]!)
           m.chargeHeap(32)
           regs[base + i.a] = object
@@ -847,13 +854,72 @@ export function execute(m: Machine, task: Task): void {
           if (!m.refuelBefore(task)) return
           break
         }
-        m.chargeUpdate(object)
-        const value = setIndex(object, index, regs[base + i.c]!, i.k === true)
+        if (i.k === 2) chargeHeldUpdate(m, object)
+        else m.chargeUpdate(object)
+        const value =
+          i.k === 2 ? setHeldIndex(object, index, regs[base + i.c]!) : setIndex(object, index, regs[base + i.c]!, i.k === true)
         if (value instanceof Fault) {
           raised = value
           break
         }
         regs[base + i.a] = value
+        i = i.next
+        continue
+      }
+      case 133 satisfies L['OWN']: {
+        const object = regs[base + i.b]!
+        if ((object instanceof HarnList || object instanceof Keyed) && !object.owned) {
+          if (m.fuel < 1) {
+            co.stand(fp, base, i)
+            if (!m.refuelBefore(task)) return
+            break
+          }
+          regs[base + i.a] = makeOwn(m, object)
+        }
+        i = i.next
+        continue
+      }
+      case 134 satisfies L['OWN_INDEX']: {
+        const object = regs[base + i.b]!,
+          holder = regs[base + i.c]!,
+          index = regs[base + i.d]!
+        if (isContainer(object)) {
+          if (
+            !(
+              holder instanceof HarnList &&
+              object.owner !== null &&
+              object.owner === holder.nest &&
+              holder.boxed[index as number] === object
+            ) &&
+            !holdsItem(holder, index, object)
+          ) {
+            if (m.fuel < 1) {
+              co.stand(fp, base, i)
+              if (!m.refuelBefore(task)) return
+              break
+            }
+            regs[base + i.a] = ownItem(m, holder, index, object)
+          }
+        }
+        i = i.next
+        continue
+      }
+      case 135 satisfies L['OWN_PROP']: {
+        const object = regs[base + i.b]!,
+          holder = regs[base + i.c]!
+        if (isContainer(object) && !holdsField(holder, i.k as string, object)) {
+          if (m.fuel < 1) {
+            co.stand(fp, base, i)
+            if (!m.refuelBefore(task)) return
+            break
+          }
+          const own = ownField(m, holder, i.k as string, object)
+          if (own instanceof Fault) {
+            raised = own
+            break
+          }
+          regs[base + i.a] = own
+        }
         i = i.next
         continue
       }
@@ -1071,6 +1137,9 @@ export function execute(m: Machine, task: Task): void {
         if (i.d === 1 && receiver instanceof HarnList) receiver = copyIfSmall(receiver)
         if (receiver instanceof HarnStruct) {
           const { name } = i.k as MethodSite
+          // The method has it, too, even where a builtin of that name would only borrow it.
+          receiver.owned = false
+          receiver.owner = null
           const callee = findStructMethod(m, receiver, name, i.pc)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
@@ -1108,6 +1177,7 @@ export function execute(m: Machine, task: Task): void {
             break
           }
           let result: Result
+          if (i.d === 3 && kind > 1) (receiver as HarnList).owned = true
           if (i.c !== def.arity || def.rest || i.c > 2) result = m.runMethod(def, regs, base + i.b, i.c)
           else {
             m.context.argc = i.c
@@ -1120,6 +1190,7 @@ export function execute(m: Machine, task: Task): void {
                   ? def.run(m.context, receiver, regs[at + 1]!)
                   : def.run(m.context, receiver, regs[at + 1]!, regs[at + 2]!)
           }
+          if (i.d === 3 && kind > 1) (receiver as HarnList).owned = false
           if (result === CONTROL) {
             if (!carryOut(m, task)) return
             break

@@ -6,7 +6,8 @@ import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnGenerator } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import type { Keyed } from '../values/keyed.js'
+import { Keyed } from '../values/keyed.js'
+import { Nest } from '../values/nest.js'
 import { HarnBytes, HarnDuration, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
@@ -34,6 +35,7 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 const doubles = new DataView(new ArrayBuffer(8))
 
 export class GraphReader {
+  private readonly nests = new Map<number, Nest>()
   private readonly bytes: Uint8Array
   private readonly resolver: Resolver
   private at: number
@@ -127,7 +129,10 @@ export class GraphReader {
   }
 
   readValue(): unknown {
-    const tag = this.readByte()
+    return this.readTagged(this.readByte())
+  }
+
+  private readTagged(tag: number): unknown {
     if (tag >= SMALL_INT) return tag - SMALL_INT
     if (tag >= SHORT_TEXT_AGAIN) return this.getKnownText(tag - SHORT_TEXT_AGAIN)
     if (tag >= SHORT_TEXT) return this.readNewText(tag - SHORT_TEXT)
@@ -174,6 +179,17 @@ export class GraphReader {
         this.later.push({ tag: laterTag, object })
         return object
       }
+      case TAG.NESTED: {
+        const owner = this.findNest(this.readCount())
+        const nest = this.findNest(this.readCount())
+        const next = this.readByte()
+        if (next === TAG.NESTED) throw makeDamagedError('an object is nested twice')
+        const object = this.readTagged(next)
+        if (!(object instanceof HarnList || object instanceof Keyed)) throw makeDamagedError('what is nested is no container')
+        object.owner = owner
+        object.nest = nest
+        return object
+      }
       default: {
         const object = this.readHead(tag)
         this.objects.push(object)
@@ -183,6 +199,14 @@ export class GraphReader {
         return object
       }
     }
+  }
+
+  /** By the number that stands for it, 0 for none. */
+  private findNest(number: number): Nest | null {
+    if (number === 0) return null
+    const known = this.nests.get(number) ?? new Nest()
+    this.nests.set(number, known)
+    return known
   }
 
   private readHead(tag: number): object {

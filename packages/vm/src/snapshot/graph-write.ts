@@ -16,7 +16,8 @@ import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import type { Keyed } from '../values/keyed.js'
+import { Keyed } from '../values/keyed.js'
+import type { Nest } from '../values/nest.js'
 import { HarnBytes, HarnDuration, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
@@ -46,6 +47,7 @@ export class GraphWriter {
   private readonly texts: string[] = []
   private readonly textNumbers = new Map<string, number>()
   private readonly objects = new Map<object, number>()
+  private readonly nests = new Map<Nest, number>()
   private later: object[] = []
   private depth = 0
 
@@ -191,6 +193,11 @@ export class GraphWriter {
     }
     if (value instanceof EndOfIteration) return this.writeByte(TAG.END)
     this.objects.set(value, this.objects.size)
+    if ((value instanceof HarnList || value instanceof Keyed) && (value.owner !== null || value.nest !== null)) {
+      this.writeByte(TAG.NESTED)
+      this.writeCount(this.numberNest(value.owner))
+      this.writeCount(this.numberNest(value.nest))
+    }
     if (this.depth >= MAX_DEPTH) {
       this.writeByte(TAG.LATER)
       this.writeHead(value)
@@ -201,6 +208,13 @@ export class GraphWriter {
     this.depth++
     this.writeContents(value)
     this.depth--
+  }
+
+  private numberNest(nest: Nest | null): number {
+    if (nest === null) return 0
+    const known = this.nests.get(nest) ?? this.nests.size + 1
+    this.nests.set(nest, known)
+    return known
   }
 
   /** Tag, and what the reader needs to make the empty object. */

@@ -64,6 +64,8 @@ export const TAG = {
   CHANNEL: 44,
   FAULT: 45,
   TASK: 46,
+  /** In front of a list, dict or struct that is another one's own, or has such in it (values/nest.ts): two numbers, 0 for none. */
+  NESTED: 47,
 } as const
 
 /** Objects inside objects are written in place up to this depth, and later past it: neither side recurses further. */

@@ -7,6 +7,7 @@
 
 import { EMPTY, TABLE } from './shape.js'
 import { work } from './meter.js'
+import type { Nest } from './nest.js'
 import { Table } from './table.js'
 import type { Shape } from './shape.js'
 import type { Value } from './types.js'
@@ -61,6 +62,9 @@ export abstract class Keyed {
   table: Table | null
   /** As for lists (list.ts). */
   owned: boolean
+  /** As for lists. */
+  owner: Nest | null
+  nest: Nest | null
   /** See `mark` of lists. */
   mark: number
 
@@ -70,6 +74,8 @@ export abstract class Keyed {
     this.slots = slots
     this.table = null
     this.owned = false
+    this.owner = null
+    this.nest = null
     this.mark = 0
     if (map !== null) this.fill(map)
   }
@@ -173,6 +179,8 @@ export abstract class Keyed {
 
   /** Writes all that `other` holds, in place. */
   setAll(other: Keyed): void {
+    // What it holds is now here, too.
+    other.nest = null
     if (this.shape === EMPTY) {
       this.shape = other.shape
       this.slots = copySlots(other.slots)

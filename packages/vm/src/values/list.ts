@@ -13,6 +13,7 @@
 // `raw` as it is: `at`, `put`, and the two tiers' own access by index. Nothing that a script can see depends on the form.
 
 import { HarnFloat } from './scalars.js'
+import type { Nest } from './nest.js'
 import type { Value } from './types.js'
 
 declare module './types.js' {
@@ -31,6 +32,10 @@ export class HarnList {
   raw: number[] | null
   length: number
   owned: boolean
+  /** Of a list that another container holds and nobody else: that container's `nest` (nest.ts). */
+  owner: Nest | null
+  /** What containers in this one have as their `owner` while nobody else holds them. */
+  nest: Nest | null
   /** The measurement of the heap that saw it last (interpreter/heap.ts): a set of millions of objects is ten times slower. */
   mark: number
 
@@ -40,6 +45,8 @@ export class HarnList {
     this.raw = null
     this.length = length
     this.owned = false
+    this.owner = null
+    this.nest = null
     this.mark = 0
   }
 
@@ -63,6 +70,44 @@ export class HarnList {
   put(index: number, value: Value): void {
     if (this.raw !== null && value instanceof HarnFloat) this.raw[index] = value.v
     else this.items[index] = value
+  }
+
+  /** As put, in a list that only its holder has: it may have both forms, of which one is left. */
+  putHeld(index: number, value: Value): void {
+    if (this.raw === null) this.boxed[index] = value
+    else if (value instanceof HarnFloat) {
+      this.raw[index] = value.v
+      this.boxed = NONE
+    } else {
+      const { items } = this
+      this.raw = null
+      items[index] = value
+    }
+  }
+
+  /** Puts a value behind the last one of such a list. */
+  addHeld(value: Value): void {
+    if (this.raw === null) this.length = this.boxed.push(value)
+    else {
+      const { items } = this
+      this.raw = null
+      this.length = items.push(value)
+    }
+  }
+
+  /** As putHeld, of a float; the list has doubles as its form afterwards if `mayUnbox`. */
+  putHeldFloat(index: number, value: number, mayUnbox: boolean): void {
+    if (mayUnbox) this.unbox()
+    if (this.raw === null) this.boxed[index] = new HarnFloat(value)
+    else {
+      this.raw[index] = value
+      this.boxed = NONE
+    }
+  }
+
+  /** A copy in the same form. */
+  copy(): HarnList {
+    return this.raw === null ? new HarnList(this.copyItems()) : this.copyUnboxed()
   }
 
   /** Takes doubles as its form if all elements are floats and nothing lies behind the end. */
@@ -89,6 +134,7 @@ export class HarnList {
 
   /** Appends to a list that nobody else has seen yet. */
   take(other: HarnList): void {
+    other.nest = null
     if (this.length === 0) this.boxed = other.copyItems()
     else {
       const { items, length } = other
@@ -104,6 +150,7 @@ export class HarnList {
   /** A list with `value` behind the last element. Amortised constant for the newest view, a copy for an older one. */
   append(value: Value): HarnList {
     this.owned = false
+    this.owner = null
     if (this.items.length === this.length) {
       this.items.push(value)
       return new HarnList(this.items, this.length + 1)
@@ -121,6 +168,8 @@ export class HarnList {
 
   concat(other: HarnList): HarnList {
     this.owned = false
+    this.owner = null
+    other.nest = null
     const added = other.length
     if (added === 0) return this
     if (this.items.length === this.length) {

@@ -1,0 +1,286 @@
+// Containers are changed in place where nobody else can see them, and nobody else ever sees it: random programs of updates through
+// paths, aliases and functions print what a model prints that copies everything each time. And what is in place is cheap.
+
+import { createHash } from 'node:crypto'
+import { compileProgram } from '@bridle/compiler'
+import { describe, expect, test } from 'vitest'
+import { CORE_FAMILIES } from '../builtins/families-core.js'
+import { createRegistry } from '../builtins/registry.js'
+import { collectSignatures } from '../builtins/signatures.js'
+import { makeDice } from '../test-support/dice.js'
+import type { Dice } from '../test-support/dice.js'
+import { Machine } from '../vm.js'
+import { linkProgram } from './module.js'
+import type { TierOptions } from './machine.js'
+
+const registry = createRegistry(CORE_FAMILIES)
+const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+interface Ended {
+  readonly output: string
+  readonly fuel: number
+}
+
+/** Runs a program; in slices of so many units, with a snapshot between them, if `slice` is given. */
+function run(text: string, tier: TierOptions | null, slice = 0): Ended {
+  const { program, diagnostics } = compileProgram(
+    { key: 'main.harn', text },
+    { signatures: collectSignatures(registry), resolve: () => ({ kind: 'error', message: 'no module' }) },
+  )
+  if (program === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'))
+  const linked = linkProgram(program, registry)
+  const options = { hashHex, tier, ...(slice > 0 ? { limits: { sliceFuel: slice } } : {}) }
+  let machine = new Machine(linked, options)
+  let exit = machine.start(null, 0)
+  let output = exit.output
+  while (exit.kind === 'yielded') {
+    if (slice > 0) machine = Machine.restore(machine.snapshot(), linked, options)
+    exit = machine.resume(null, 0)
+    output += exit.output
+  }
+  if (exit.kind !== 'done') throw new Error(exit.kind === 'failed' ? exit.fault.text : exit.kind)
+  return { output: output.trimEnd(), fuel: machine.fuelUsed }
+}
+
+const HEAD = `
+struct Box { n: int, xs: list, inner: dict }
+impl Box {
+  fn set(self, v) {
+    var b = self
+    b.n = v
+    b.xs[0] = v
+    b.inner.ys = b.inner.ys.push(v)
+    return b
+  }
+  fn get(self) { return self }
+  fn both(self) {
+    var b = self
+    b.inner.m = 7
+    return [self, b]
+  }
+}
+fn put(bs, i, v) {
+  var own = bs
+  own[i].n = v
+  own[i].inner.m += v
+  return own
+}
+fn twice(bs, v) {
+  var own = put(bs, 0, v)
+  own = put(own, 0, v)
+  return own
+}
+fn keep(bs) { return [bs, bs] }
+fn same(bs) { return bs }
+fn late(bs, v) {
+  if v % 2 == 0 { return bs }
+  var own = bs
+  own[0].xs = own[0].xs.push(v)
+  let seen = { -> own }
+  own[0].xs[0] = v
+  return if v % 3 == 0 { seen() } else { own }
+}
+`
+
+interface Box {
+  n: number
+  xs: number[]
+  inner: { m: number; ys: number[] }
+}
+
+const copy = <T>(value: T): T => structuredClone(value)
+
+/** A program, and what it prints. Variables: lists of boxes `p`, `q`; boxes `b`, `c`; lists of ints `x`. */
+function makeProgram(dice: Dice): { readonly text: string; readonly expected: string } {
+  const makeBox = (n: number): Box => ({ n, xs: [n, n + 1], inner: { m: n, ys: [] } })
+  const write = ({ n, xs, inner: { m, ys } }: Box): string =>
+    `Box { n: ${n}, xs: [${xs.join()}], inner: {m: ${m}, ys: [${ys.join()}]} }`
+  const lists: Record<string, Box[]> = { p: [makeBox(1), makeBox(2)], q: [makeBox(3), makeBox(4)] }
+  const boxes: Record<string, Box> = { b: makeBox(5), c: makeBox(6) }
+  let x = [1, 2]
+  const lines = [
+    ...Object.entries(lists).map(([name, each]) => `var ${name} = [${each.map(write).join(', ')}]`),
+    ...Object.entries(boxes).map(([name, each]) => `var ${name} = ${write(each)}`),
+    'var x = [1, 2]',
+  ]
+  const shown: string[] = []
+  const show = ({ n, xs, inner: { m, ys } }: Box): string => `${n}/${xs.join('')}/${m}/${ys.join('')}`
+  const say = (name: string): string =>
+    `"\${${name}.n}/\${${name}.xs.join("")}/\${${name}.inner.m}/\${${name}.inner.ys.join("")}"`
+  const temporaries: { name: string; value: Box }[] = []
+  for (let step = 0; step < 30; step++) {
+    const one = dice(2) === 0 ? 'p' : 'q'
+    const other = dice(2) === 0 ? 'p' : 'q'
+    const box = dice(2) === 0 ? 'b' : 'c'
+    const i = dice(2)
+    const v = dice(9)
+    const steps: (() => string)[] = [
+      () => ((lists[one]![i]!.n = v), `${one}[${i}].n = ${v}`),
+      () => ((lists[one]![i]!.inner.m += v), `${one}[${i}].inner.m += ${v}`),
+      () => ((lists[one]![i]!.xs[0] = v), `${one}[${i}].xs[0] = ${v}`),
+      () => (lists[one]![i]!.xs.push(v), `${one}[${i}].xs = ${one}[${i}].xs.push(${v})`),
+      () => (lists[one]![i]!.inner.ys.push(v), `${one}[${i}].inner.ys = ${one}[${i}].inner.ys.push(${v})`),
+      () => (lists[one]![i]!.inner.ys.pop(), `${one}[${i}].inner.ys = ${one}[${i}].inner.ys.pop()`),
+      () => ((boxes[box]!.inner.m = v), `${box}.inner.m = ${v}`),
+      () => ((boxes[box]!.xs[1] = v), `${box}.xs[1] = ${v}`),
+      () => (boxes[box]!.xs.push(v), `${box}.xs = ${box}.xs.push(${v})`),
+      () => ((boxes[box]!.xs = copy([...boxes[box]!.xs, v])), `${box}.xs = ${box}.xs + [${v}]`),
+      () => ((boxes[box] = copy(lists[one]![i]!)), `${box} = ${one}[${i}]`),
+      () => ((lists[one]![i] = copy(boxes[box]!)), `${one}[${i}] = ${box}`),
+      () => ((lists[one]![i] = copy(lists[other]![1 - i]!)), `${one}[${i}] = ${other}[${1 - i}]`),
+      () => ((lists[one]![i]!.inner = copy(boxes[box]!.inner)), `${one}[${i}].inner = ${box}.inner`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = ${other}`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = ${other}[0:2]`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = [...${other}]`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = ${other}.map({ e -> e })`),
+      () => ((lists[one] = copy([lists[one]![0]!, lists[other]![1]!])), `${one} = ${one}[0:1] + ${other}[1:2]`),
+      () => ((x = copy(lists[one]![i]!.xs)), `x = ${one}[${i}].xs`),
+      () => ((x[0] = v), `x[0] = ${v}`),
+      () => ((lists[one]![i]!.xs = copy(x)), `${one}[${i}].xs = x`),
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(lists[one]![i]!) })
+        return `let ${name} = ${one}[${i}]`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: { ...copy(boxes[box]!), inner: copy(lists[one]![i]!.inner) } })
+        return `let ${name} = Box { n: ${box}.n, xs: ${box}.xs, inner: ${one}[${i}].inner }`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(lists[one]![0]!) })
+        const first = lists[one]![0]!
+        first.n = v
+        return `let ${name} = if true { let e = ${one}[0]\n ${one}[0].n = ${v}\n e } else { nil }`
+      },
+      () => {
+        for (const each of lists[one]!) shown.push(show(each))
+        lists[one]![1]!.n = v
+        return `for e in ${one} {\n ${one}[1].n = ${v}\n println(${say('e')}) }`
+      },
+      () => {
+        const changed = lists[one]!
+        changed[i]!.n = v
+        changed[i]!.inner.m += v
+        return `${one} = put(${one}, ${i}, ${v})`
+      },
+      () => {
+        const changed = copy(lists[other]!)
+        changed[i]!.n = v
+        changed[i]!.inner.m += v
+        lists[one] = changed
+        return `${one} = put(${other}, ${i}, ${v})`
+      },
+      () => {
+        const changed = copy(lists[other]!)
+        changed[0]!.n = v
+        changed[0]!.inner.m += 2 * v
+        lists[one] = changed
+        return `${one} = twice(${other}, ${v})`
+      },
+      () => ((lists[one] = copy(lists[other]!)), `${one} = keep(${other})[0]`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = same(${other})`),
+      () => {
+        const before = copy(lists[other]!)
+        const after = copy(before)
+        if (v % 2 === 1) {
+          after[0]!.xs.push(v)
+          if (v % 3 !== 0) after[0]!.xs[0] = v
+        }
+        lists[one] = after
+        return `${one} = late(${other}, ${v})`
+      },
+      () => {
+        const before = boxes[box]!
+        boxes[box] = { n: v, xs: [v, ...before.xs.slice(1)], inner: { m: before.inner.m, ys: [...before.inner.ys, v] } }
+        return `${box} = ${box}.set(${v})`
+      },
+      () => {
+        const before = copy(boxes[box]!)
+        lists[one]![i] = { n: v, xs: [v, ...before.xs.slice(1)], inner: { m: before.inner.m, ys: [...before.inner.ys, v] } }
+        return `${one}[${i}] = ${box}.set(${v})`
+      },
+      () => {
+        const before = lists[one]![i]!
+        boxes[box] = copy({ n: v, xs: [v, ...before.xs.slice(1)], inner: { m: before.inner.m, ys: [...before.inner.ys, v] } })
+        return `${box} = ${one}[${i}].set(${v})`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        return `let ${name} = ${box}.get()`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box]!.inner.m = 7
+        return `let pair${name} = ${box}.both()\n let ${name} = pair${name}[0]\n ${box} = pair${name}[1]`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        return `let kept${name} = { -> ${box} }\n ${box}.n = ${v}\n let ${name} = kept${name}()`.replace(/^/, () => {
+          boxes[box]!.n = v
+          return ''
+        })
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(lists[one]![i]!) })
+        lists[one]![i]!.n = v
+        return `let dict${name} = {k: ${one}[${i}]}\n let ${name} = dict${name}.get("k")\n ${one}[${i}].n = ${v}`
+      },
+      () => {
+        // A function that changes what it was given and fails is as if it had not been called.
+        return `try { ${one} = put(${one}, 5, 1) } catch (e) { ${one}[0].n = ${(lists[one]![0]!.n = v)} }`
+      },
+    ]
+    lines.push(steps[dice(steps.length)]!())
+  }
+  for (const { name, value } of temporaries) {
+    lines.push(`println(${say(name)})`)
+    shown.push(show(value))
+  }
+  for (const [name, each] of Object.entries(lists)) {
+    for (const at of [0, 1]) {
+      lines.push(`println(${say(`${name}[${at}]`)})`)
+      shown.push(show(each[at]!))
+    }
+  }
+  for (const [name, each] of Object.entries(boxes)) {
+    lines.push(`println(${say(name)})`)
+    shown.push(show(each))
+  }
+  lines.push('println(x.join(""))')
+  shown.push(x.join(''))
+  // Twice, so that the second time every text of the compiled tier is there.
+  const text = `${HEAD}fn go() {\n${lines.join('\n')}\n}\npipeline main() {\nfor turn in 0 to 3 { go() }\n}\n`
+  return { text, expected: Array.from({ length: 4 }, () => shown.join('\n')).join('\n') }
+}
+
+describe('containers in containers', () => {
+  test('are changed as if everything were copied', () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const { text, expected } = makeProgram(makeDice(seed))
+      const base = run(text, null)
+      expect(base.output, text).toBe(expected)
+      const compiled = run(text, { calls: 0, turns: 0 })
+      expect(compiled, text).toStrictEqual(base)
+      if (seed % 5 === 0) expect(run(text, { calls: 1, turns: 1 }, 7).output, text).toBe(expected)
+    }
+  })
+
+  test.each([
+    ['grid[k % 4][k % n] = k', 'var grid = []\nfor y in 0 to 4 exclusive { grid = grid.push((0 to n).to_list()) }'],
+    ['boxes[k % n].n = k', 'var boxes = []\nfor y in 0 to n exclusive { boxes = boxes.push(Box { n: 1, xs: [], inner: {} }) }'],
+    ['box.xs = box.xs.push(k)\nbox.xs[k] = 1', 'var box = Box { n: 1, xs: [], inner: {} }'],
+    ['box.inner.ys = box.inner.ys.push(k)\nbox.inner.ys[0] = 1', 'var box = Box { n: 1, xs: [], inner: {m: 1, ys: []} }'],
+    ['d["k"] = d["k"].push(k)\nd["k"][0] += 1', 'var d = {k: []}'],
+  ])('%s copies nothing', (update, made) => {
+    const fuelFor = (n: number): number =>
+      run(`${HEAD}pipeline main() {\nlet n = ${n}\n${made}\nfor k in 0 to 40 * n exclusive {\n${update}\n} }`, null).fuel
+    // Four times the turns and the elements: twice as much as that would be a copy in each turn.
+    expect(fuelFor(200) / fuelFor(50)).toBeLessThan(6)
+  })
+})

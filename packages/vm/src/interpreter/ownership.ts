@@ -1,0 +1,79 @@
+// The slow side of the operations that make a container its variable's, or its holder's, own (values/nest.ts): both tiers come here with
+// one that is not, and charge the copy. What is no container stays as it is, for the assignment that follows says what is wrong.
+
+import { display } from '../values/display.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
+import { Nest } from '../values/nest.js'
+import { setProperty } from './access.js'
+import type { Fault } from './fault.js'
+import type { Machine } from './machine.js'
+import type { Value } from '../values/value.js'
+
+type Container = HarnList | (Value & Keyed)
+
+export function isContainer(value: unknown): value is Container {
+  return value instanceof HarnList || value instanceof Keyed
+}
+
+/** A copy of what the variable it lies in does not own. */
+export function makeOwn(m: Machine, value: Value): Value {
+  if (!isContainer(value) || value.owned) return value
+  m.chargeUpdate(value)
+  const copy = value.copy()
+  copy.owned = true
+  return copy
+}
+
+/** Whether `value` is an element of `holder`, at `index`, that nobody else holds. */
+export function holdsItem(holder: Value, index: Value, value: Value): boolean {
+  if (!isContainer(value) || !isContainer(holder) || value.owner === null || value.owner !== holder.nest) return false
+  return getItem(holder, index) === value
+}
+
+function getItem(holder: Container, index: Value): Value | undefined {
+  if (holder instanceof HarnList) return holder.at(locate(holder, index))
+  return holder.get(typeof index === 'string' ? index : display(index))
+}
+
+function locate(list: HarnList, index: Value): number {
+  return Number(index) < 0 ? Number(index) + list.length : Number(index)
+}
+
+/** `value`, which was read from `holder` at `index`, as something that the holder alone has: a copy takes its place. */
+export function ownItem(m: Machine, holder: Value, index: Value, value: Value): Value {
+  if (!isContainer(value) || holdsItem(holder, index, value)) return value
+  if (holder instanceof HarnList) {
+    const copy = copyFor(m, holder, value)
+    holder.putHeld(locate(holder, index), copy)
+    return copy
+  }
+  if (!(holder instanceof HarnDict)) return value
+  const copy = copyFor(m, holder, value)
+  holder.put(typeof index === 'string' ? index : display(index), copy)
+  return copy
+}
+
+export function holdsField(holder: Value, name: string, value: Value): boolean {
+  if (!isContainer(value) || !(holder instanceof Keyed) || value.owner === null || value.owner !== holder.nest) return false
+  return holder.get(name) === value
+}
+
+/** As ownItem, of a property. */
+export function ownField(m: Machine, holder: Value, name: string, value: Value): Value | Fault {
+  if (!isContainer(value) || holdsField(holder, name, value)) return value
+  // The first element of a list, say: it can be read like a property and not set.
+  if (!(holder instanceof Keyed)) return setProperty(holder, name, value, true)
+  const copy = copyFor(m, holder, value)
+  holder.set(name, copy)
+  return copy
+}
+
+function copyFor(m: Machine, holder: Container, value: Container): Container {
+  m.chargeUpdate(value)
+  const copy = value.copy()
+  holder.nest ??= new Nest()
+  copy.owner = holder.nest
+  return copy
+}
