@@ -35,6 +35,7 @@ export const LAZY_MODULES = [
   'packages/stdlib-tools/src/host/replay.ts',
   'packages/stdlib-tools/src/host/run-services.ts',
   'packages/stdlib-tools/src/host/runs/keeper.ts',
+  'packages/stdlib-tools/src/host/durable/pieces.ts',
   'packages/stdlib-tools/src/host/snapshot.ts',
   'packages/stdlib-tools/src/tools/host-tools/define.ts',
   'packages/stdlib-tools/src/tools/host-tools/harn-types.ts',

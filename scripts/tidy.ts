@@ -244,7 +244,7 @@ function checkDeclaredDependencies(): Complaint[] {
   const complaints: Complaint[] = []
   for (const path of shipped) {
     const manifest = manifestOf(layerOf(path))
-    const declared = { ...manifest.dependencies, ...manifest.devDependencies }
+    const declared = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
     for (const { specifier, line } of importsOf(path)) {
       if (specifier.startsWith('.') || isNodeBuiltin(specifier)) continue
       const name = packageOf(specifier)
@@ -361,7 +361,11 @@ function checkVersions(): Complaint[] {
   for (const file of ['package.json', ...layers.map((name) => `packages/${name}/package.json`)]) {
     const manifest = readJson(join(root, file))
     if (manifest.version !== release) complaints.push(`${file}: version ${manifest.version}, the release is ${release}`)
-    for (const [name, version] of Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies })) {
+    for (const [name, version] of Object.entries<string>({
+      ...manifest.dependencies,
+      ...manifest.optionalDependencies,
+      ...manifest.devDependencies,
+    })) {
       if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) complaints.push(`${file}: ${name} is "${version}", not an exact version`)
       const other = chosen.get(name)
       if (other !== undefined && other !== version) complaints.push(`${file}: ${name} ${version}, elsewhere ${other}`)

@@ -162,10 +162,34 @@ export type {
   Simulation,
   SimulationFailure,
 } from './host/runs/simulate.js'
+export { DurableWorker } from './host/durable/worker.js'
+export type { DurableWorkerOptions, EndedRun, SubmitOptions } from './host/durable/worker.js'
+export { DurableDriver } from './host/durable/driver.js'
+export type { DurablePolicy } from './host/durable/driver.js'
+export { CANCEL_TOKEN, RunParked, RunReleased } from './host/durable/host.js'
+export type { AskedCall, AwaitedToken, CallMode, DurableHost, ParkableWait, Settled } from './host/durable/host.js'
+export { decodeAnswer, decodeSettled, encodeAnswer, encodeSettled } from './host/durable/answers.js'
+export { WorkerFenced } from './host/durable/store.js'
+export type {
+  Change,
+  DurableStore,
+  NewProgram,
+  NewRun,
+  RunQuery,
+  RunRow,
+  RunState as DurableRunState,
+  Signal,
+  StoreWorker,
+  StoredRun,
+  TakeQuery,
+  Taken,
+  TakenRun,
+  WorkerFacts,
+} from './host/durable/store.js'
 export { storeConformance } from './host/runs/conformance.js'
 export type { OpenRunStore, StoreCase } from './host/runs/conformance.js'
 export { Driver, NotSuspendedError } from './host/driver.js'
-export type { DriveEnd, DriveObserver, DriveOptions } from './host/driver.js'
+export type { DriveEnd, DriveObserver, DriveOptions, DriverState, RunDriver } from './host/driver.js'
 export type { AnswerEffect, DrivenMachine, ArrivedAnswer } from './host/machine.js'
 export type { ProgramCache } from './host/program-cache.js'
 export { JOURNAL_FORMAT } from './host/journal-format.js'

@@ -104,6 +104,9 @@ export interface RunDriver {
   budgetCounters(): ReadonlyMap<string, number>
 }
 
+/** Raised by a driver whose run ends in this process only: it goes on elsewhere, or later. */
+export class RunLeft extends Error {}
+
 /** Thrown by `snapshot` when there is nothing to take. */
 export class NotSuspendedError extends Error {
   override readonly name = 'NotSuspendedError'

@@ -16,6 +16,7 @@ import type { ProgramSources } from './modules.js'
 import { authorityFromJson, authorityToJson } from './run-authority.js'
 import type { RunAuthority } from './run-authority.js'
 import type { NestedOutcome } from '../library/effects/index.js'
+import type { TokenLimit } from '../tools/executors/provider.js'
 
 export type JournalEntry =
   /** First entry. `program` identifies the code (hash of its sources), `label` is for people, `sources` are for who lost them. */
@@ -51,7 +52,7 @@ export type JournalEntry =
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
   | NestedEntry
   /** A tool answered the call with `pending(token)`: somebody outside gives its result, and it is not made again. */
-  | { readonly type: 'token'; readonly id: number; readonly token: string }
+  | { readonly type: 'token'; readonly id: number; readonly token: string; readonly limit?: TokenLimit }
   | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
   /** `trace`: journal-trace.ts. */
   | { readonly type: 'end'; readonly kind: string; readonly trace?: string }
@@ -222,7 +223,7 @@ export function decodeEntry(line: string): JournalEntry {
       return { type: 'nested_end', ...facts, outcome }
     }
     case 'token':
-      return { type: 'token', id: readNumber('id'), token: readText('token') }
+      return { type: 'token', id: readNumber('id'), token: readText('token'), ...readLimit(raw['limit']) }
     case 'cancel':
       return { type: 'cancel', reason: readText('reason'), now: readNumber('now') }
     case 'end':
@@ -230,6 +231,15 @@ export function decodeEntry(line: string): JournalEntry {
     default:
       throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
   }
+}
+
+function readLimit(raw: unknown): { readonly limit?: TokenLimit } {
+  if (raw === undefined) return {}
+  const { dueAt, error } = readRecord(raw, 'the time limit of a journal entry') as Partial<Record<keyof TokenLimit, unknown>>
+  const { code, message } = readRecord(error, 'the time limit of a journal entry') as Record<string, unknown>
+  if (typeof dueAt !== 'number' || typeof code !== 'string' || typeof message !== 'string')
+    throw new JournalFormatError('the time limit of a journal entry is none')
+  return { limit: { dueAt, error: error as TokenLimit['error'] } }
 }
 
 function readAuthority({ type, authority }: Record<string, unknown>): { readonly authority?: RunAuthority } {

@@ -77,6 +77,8 @@ export interface ReplayOptions {
   readonly edits?: ReadonlyMap<number, EffectOutcome>
   /** The journal may end anywhere, and may have been gone on with by other processes (`restore` entries in its middle). */
   readonly isOpen?: boolean
+  /** The machine was restored from a snapshot, and the entries are what came behind it. */
+  readonly tailOf?: { readonly authority: RunAuthority | null } | null
   /** The machine as another process went on with it: under an authority that is not the one of before. */
   readonly restored?: (machine: DrivenMachine, authority: RunAuthority, answer: AnswerEffect) => DrivenMachine
 }
@@ -143,6 +145,11 @@ class Replayer {
 
   run(): ReplayEnd {
     const answer: AnswerEffect = (effect, id) => this.answer(effect, id)
+    const { tailOf = null } = this.options
+    if (tailOf !== null) {
+      this.authority = tailOf.authority
+      return this.goOn({ kind: 'suspended', output: '', effects: [], wakeAt: null }, answer)
+    }
     const head = this.peek()
     if (head?.type === 'run') {
       this.at++
@@ -154,7 +161,11 @@ class Replayer {
     }
     if (first?.type !== 'start') return this.finishExhausted('the journal does not begin with a start')
     this.take(first)
-    let exit = this.machine.start(fromPlain(first.input), first.now)
+    return this.goOn(this.machine.start(fromPlain(first.input), first.now), answer)
+  }
+
+  private goOn(entered: RunExit, answer: AnswerEffect): ReplayEnd {
+    let exit = entered
     for (;;) {
       this.print(exit.output)
       if (this.divergence !== null) return { kind: 'diverged', divergence: this.divergence, output: this.output }

@@ -10,9 +10,9 @@ import type { HostBridge } from '../tools/executors/remote-host.js'
 import { Cancellation } from './cancellation.js'
 import { awaitNextTurn, systemClock } from '../library/time/host-clock.js'
 import type { Clock } from '../library/time/host-clock.js'
-import { Driver, appendTo } from './driver.js'
+import { Driver, RunLeft, appendTo } from './driver.js'
 import { ToolError } from '../tools/host-tools/errors.js'
-import type { DriveEnd, StartFacts } from './driver.js'
+import type { DriveEnd, DriveOptions, DriverState, RunDriver, StartFacts } from './driver.js'
 import type { AnswerEffect, ArrivedAnswer, BegunCalls, DrivenMachine, NextNumbers } from './machine.js'
 import type { DryRunEntry } from './dry-run.js'
 import { isToolError } from '../tools/host-tools/errors.js'
@@ -129,6 +129,8 @@ export interface RunParts {
   readonly heapLimit?: number | undefined
   readonly holdFrom?: number | undefined
   readonly latency?: ((id: number) => Promise<void>) | undefined
+  /** Another loop in the place of the driver: one whose calls and waits belong to what keeps the run. `pack` makes snapshots of it. */
+  readonly drive?: ((options: DriveOptions, pack: (state: DriverState) => Uint8Array) => RunDriver) | undefined
   /** Output before the snapshot that the run goes on from. */
   readonly outputBefore: string
   readonly dryRunBefore: readonly DryRunEntry[]
@@ -174,7 +176,7 @@ export class Run<Output = Plain> {
   private readonly parts: RunParts
   private readonly stream = new EventStream()
   private readonly abort = new Cancellation()
-  private readonly driver: Driver
+  private readonly driver: RunDriver
   /** What answers effects: made for the first one, where no provider of the host begins with the run. */
   private services: Services | null
   private readonly entries: DryRunEntry[]
@@ -218,55 +220,59 @@ export class Run<Output = Plain> {
     const isLate = typeof parts.providers === 'function' && recorder === null && parts.checkProviders === undefined
     this.services = isLate ? null : this.openServices()
     if (this.services !== null) refuseUnprovided(this.services, parts)
-    this.driver = new Driver({
-      machine: (answer) =>
-        parts.machine(answer, {
-          ...(recorder === null ? {} : recorder.makeListeners()),
-          report: (report) => {
-            if (this.isWatched) this.emit({ type: 'report', report })
+    const pack = (state: DriverState): Uint8Array => this.pack(state, { sources: 'omit' })
+    this.driver = (parts.drive ?? ((options) => new Driver(options)))(
+      {
+        machine: (answer) =>
+          parts.machine(answer, {
+            ...(recorder === null ? {} : recorder.makeListeners()),
+            report: (report) => {
+              if (this.isWatched) this.emit({ type: 'report', report })
+            },
+          }),
+        begin: parts.begin,
+        authority: parts.authority,
+        perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
+        clock,
+        runId: parts.runId,
+        branches: parts.branches,
+        journal: parts.journal,
+        hashHex: parts.hashHex,
+        signal: this.abort,
+        holdFrom: parts.holdFrom,
+        latency: parts.latency,
+        heapLimit: parts.heapLimit,
+        // Its record says when it began: a snapshot of it, and one of its replay, say the same.
+        startAt: this.startedAt,
+        pendingResults: parts.pendingResults,
+        begun: parts.begun,
+        observer: {
+          yielded: () => parts.onYield?.(),
+          waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
+          output: (text) => {
+            this.text += text
+            this.emit({ type: 'output', text })
           },
-        }),
-      begin: parts.begin,
-      authority: parts.authority,
-      perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
-      clock,
-      runId: parts.runId,
-      branches: parts.branches,
-      journal: parts.journal,
-      hashHex: parts.hashHex,
-      signal: this.abort,
-      holdFrom: parts.holdFrom,
-      latency: parts.latency,
-      heapLimit: parts.heapLimit,
-      // Its record says when it began: a snapshot of it, and one of its replay, say the same.
-      startAt: this.startedAt,
-      pendingResults: parts.pendingResults,
-      begun: parts.begun,
-      observer: {
-        yielded: () => parts.onYield?.(),
-        waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
-        output: (text) => {
-          this.text += text
-          this.emit({ type: 'output', text })
-        },
-        effect: (id, effect) => {
-          if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
-        },
-        ...(recorder === null
-          ? {}
-          : { nested: (id, call) => recorder.intendNested(call, id, listToolSecrets(parts.host, call.tool)) }),
-        outcome: (id, effect, outcome) => {
-          if (this.isWatched)
-            this.emit({
-              type: 'outcome',
-              id,
-              kind: effect.kind,
-              ok: outcome.ok,
-              message: outcome.ok ? null : outcome.error.message,
-            })
+          effect: (id, effect) => {
+            if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
+          },
+          ...(recorder === null
+            ? {}
+            : { nested: (id, call) => recorder.intendNested(call, id, listToolSecrets(parts.host, call.tool)) }),
+          outcome: (id, effect, outcome) => {
+            if (this.isWatched)
+              this.emit({
+                type: 'outcome',
+                id,
+                kind: effect.kind,
+                ok: outcome.ok,
+                message: outcome.ok ? null : outcome.error.message,
+              })
+          },
         },
       },
-    })
+      pack,
+    )
     const { budgets, scope } = parts.budgets
     this.budgets = new BudgetMeter(budgets, scope, () => this.driver.budgetCounters())
     // Begins in a later turn, so that whoever holds the run can listen first.
@@ -297,6 +303,11 @@ export class Run<Output = Plain> {
     this.abort.abort(new Error(reason))
   }
 
+  /** Ends the run in this process, and nothing of it for whoever goes on with it. */
+  release(reason: RunLeft): void {
+    this.abort.abort(reason)
+  }
+
   /** Calls that were made and not answered yet, in order; only between exits of the machine, as in `onWaiting`. */
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
     return this.driver.pendingCalls()
@@ -318,6 +329,10 @@ export class Run<Output = Plain> {
       this.unkept = cause
       throw cause
     }
+  }
+
+  private pack(state: DriverState, options: SnapshotOptions): Uint8Array {
+    return this.parts.pack({ ...state, startedAt: this.startedAt, output: this.text, dryRun: [...this.entries] }, options)
   }
 
   private get isWatched(): boolean {
@@ -347,7 +362,7 @@ export class Run<Output = Plain> {
       this.emit({ type: 'end', status: result.status })
       return result
     } catch (cause) {
-      if (isToolError(cause)) throw cause
+      if (isToolError(cause) || cause instanceof RunLeft) throw cause
       const fault = makeRuntimeFault(`internal error: ${describeCause(cause)}`)
       return { ...this.describeEnded(), status: 'failed', error: new ScriptError(fault, cause) }
     } finally {

@@ -52,7 +52,8 @@ import { PendingResults } from '../tools/executors/pending.js'
 import type { ToolOutcome } from '../tools/executors/index.js'
 import { compileProgram, ToolTypes, withBuiltins } from './front-end.js'
 import { hashHex as nobleHash, hashTexts, hashSha256Hex } from './hash.js'
-import { JournalFormatError, findLastAuthority } from './journal.js'
+import { JOURNAL_FORMAT } from './journal-format.js'
+import { JournalFormatError, encodeEntry, findLastAuthority } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { completeKept, decodeKept, encodeKept, makeKeptName } from './program-cache.js'
 import type { ProgramCache } from './program-cache.js'
@@ -69,6 +70,10 @@ import type { ModuleSource, ProgramSources } from './modules.js'
 import { joinProviders } from '../tools/executors/provider.js'
 import type { ProviderSources } from '../tools/executors/provider.js'
 import { replay } from './replay.js'
+import { openPiece } from './durable/pieces.js'
+import type { OpenedPiece, Piece } from './durable/pieces.js'
+import type { NewRun } from './durable/store.js'
+import type { UnknownCall, UnknownDecision } from './runs/worker.js'
 import type { Divergence, ReplayEnd } from './replay.js'
 import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions } from './run.js'
@@ -114,6 +119,12 @@ interface SourceSettings extends Omit<CompileSettings, 'imports'> {
   readonly tools?: ToolTypes | null
   readonly findingsOnly?: boolean
 }
+
+/** A run as it is submitted, but for what its store adds. */
+export type PreparedRun = Pick<NewRun, 'runId' | 'program' | 'tools' | 'head' | 'startedAt'>
+
+/** Of all workers alike: a journal says where a slice ended, so the run of another worker has the same slices. */
+const DURABLE_SLICES = { sliceFuel: DEFAULT_LIMITS.sliceFuel }
 
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   return new Runtime(options)
@@ -266,6 +277,92 @@ export class Runtime {
     // A store is the host's own; these entries may come from anyone.
     const most = options.widen === true ? null : this.makeAuthority(options).limits
     return continueFrom(this.makeKeeperParts(others, most), entries, { decide: onUnknownOutcome, journal: () => journal })
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- durable runs
+
+  /**
+   * A run for a store of durable runs (durable/worker.ts): what it is begun with, and what it may do, is written down here, and a worker
+   * begins it. Raises what `start` raises.
+   */
+  prepareRun(module: Module, { now, ...options }: StartOptions & { readonly now: number }): PreparedRun {
+    const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
+    const runId = options.runId ?? this.makeRunId()
+    const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
+    const authority = this.makeAuthority(options)
+    const level = findRunLevel(authority.scopes)
+    this.checkDeclared(module, options.bridge)
+    if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
+    const limits = { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits, ...DURABLE_SLICES }
+    const dryRun = options.dryRun === true ? { dryRun: true } : {}
+    const head = { format: JOURNAL_FORMAT, runId, program: module.hash, label: module.file, authority, ...dryRun }
+    return {
+      runId,
+      program: { hash: module.hash, label: module.file, sources: withoutStd(module.sources) },
+      tools: this.listImportedTools(module),
+      head: [encodeEntry({ type: 'run', ...head }), encodeEntry({ type: 'start', now, input, globals, limits })],
+      startedAt: now,
+    }
+  }
+
+  /** The program of sources that a store keeps. Raises CompileError. */
+  loadProgram(sources: ProgramSources): Module {
+    return this.compileSources(sources)
+  }
+
+  /** Names of the tools and operations of this host. */
+  listToolNames(): readonly string[] {
+    const operations = Object.entries(this.capabilities).flatMap(([capability, { operations: own }]) =>
+      Object.keys(own).map((operation) => `${capability}.${operation}`),
+    )
+    return [...this.host.entries.keys(), ...operations]
+  }
+
+  /** What a worker does of a run. Raises SnapshotError, JournalFormatError, and ToolError where the host lacks what the program declares. */
+  openPiece(
+    piece: Piece<Module>,
+    {
+      decide,
+      ...options
+    }: Pick<StartOptions, 'onEvent' | 'providers' | 'bridge' | 'latency' | 'tier' | 'grants'> & {
+      readonly decide: (call: UnknownCall) => UnknownDecision
+    },
+  ): OpenedPiece {
+    const narrow = (last: RunAuthority | null): RunAuthority => this.resumeAuthority(last, options, false)
+    return openPiece<Module>(
+      {
+        host: this.host,
+        hashHex: this.hashHex,
+        check: (module, authority) => {
+          narrow(authority)
+          this.checkDeclared(module, options.bridge)
+        },
+        keeps: (authority) => authority !== null && isSameData(narrow(authority), authority),
+        makers: (module, { runId, globals, limits, epilogue, branches }, authority, answer) => {
+          const known = authority ?? narrow(authority)
+          const settings = { runId, globals, branches, limits: { ...limits, ...DURABLE_SLICES } }
+          const more = { ...options, ...settings, ...(epilogue === null ? {} : { epilogue }), authority: known }
+          return this.makeMachineMakers(this.narrowModule(module, known), more, answer)
+        },
+        launch: (module, begin, { epilogue, ...origin }, last, drive) => {
+          const { globals, limits, dryRun } = origin
+          const more = { globals, limits: { ...limits, ...DURABLE_SLICES }, dryRun, ...(epilogue === null ? {} : { epilogue }) }
+          return this.launch(module, begin, { ...origin, authority: narrow(last) }, { ...options, ...more, drive })
+        },
+      },
+      piece,
+      decide,
+    )
+  }
+
+  /** Those that a worker must have: named in imports from the host. */
+  private listImportedTools(module: Module): readonly string[] {
+    if (!module.declaresTools) return []
+    const known = new Set(this.listToolNames())
+    const names = module.hostImports.flatMap(({ name, names: wanted }) =>
+      (wanted ?? []).flatMap(({ text }) => [`${name}.${text}`, ...(name === 'tools' ? [text] : [])]),
+    )
+    return [...new Set(names)].filter((each) => known.has(each))
   }
 
   /** Raises ToolError `not_registered` or `version_mismatch`. */
@@ -573,7 +670,7 @@ export class Runtime {
     }
   }
 
-  private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
+  private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions & Pick<RunParts, 'drive'>): Run {
     const { options: own } = this
     const { input, runId, authority, branches = [] } = from
     const dryRun = options.dryRun ?? false
@@ -624,6 +721,7 @@ export class Runtime {
       heapLimit: authority.limits?.heap ?? options.limits?.heap ?? own.limits?.heap,
       holdFrom: options.holdFrom,
       latency: options.latency,
+      drive: options.drive,
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,

@@ -111,6 +111,12 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
   }
 }
 
+/** The same run under another name; its calls from here on have keys of their own. */
+export function renameSnapshot(bytes: Uint8Array, runId: string): Uint8Array {
+  const snapshot = unpackSnapshot(bytes)
+  return packSnapshot({ ...snapshot, runId })
+}
+
 function readBranch(raw: unknown): RunBranch {
   const [name, effect, call] = list(raw)
   return { name: readText(name), effect: readNumber(effect), call: readNumber(call) }

@@ -1,0 +1,430 @@
+// The loop of a durable run. As the plain driver (driver.ts of this room) it enters the machine, has effects answered and enters it again;
+// but every call, timer and wait is a handle of its DurableHost, and the order in which they come is the host's choice, which it can repeat.
+//
+// Output commit: what is not kept may be forgotten and happen again in another way, so nothing that cannot be forgotten may follow from it.
+// The host holds back each call that is no read until everything that entered the run is kept; reads, time and output wait for nothing.
+
+import { ValueWalk } from '@bridle/vm'
+import type { Effect, EffectOutcome, RunExit } from '@bridle/vm'
+import { awaitNextTurn } from '../../library/time/host-clock.js'
+import type { ToolOutcome } from '../../tools/executors/outcome.js'
+import { describeCause, runtimeError } from '../../tools/executors/provider.js'
+import type { TokenLimit } from '../../tools/executors/provider.js'
+import { effectProblem } from '../../library/effects/index.js'
+import { readBudgetCounters } from '../../tools/policy/grants.js'
+import { makeStuckFault } from '../driver.js'
+import type { DriveEnd, DriveOptions, DriverState, RunDriver } from '../driver.js'
+import { readNextNumbers } from '../machine.js'
+import type { ArrivedAnswer, BegunCall, BegunCalls, DrivenMachine } from '../machine.js'
+import type { JournalEntry } from '../journal.js'
+import { Performer, makeFailure } from '../performer.js'
+import { CANCEL_TOKEN, RunParked, RunReleased } from './host.js'
+import type { AwaitedToken, CallMode, DurableHost, Settled } from './host.js'
+import { decodeAnswer } from './answers.js'
+
+export interface DurablePolicy {
+  /** How a call is made. */
+  readonly judge: (effect: Effect) => CallMode
+  /** Of a run that goes on: the time limits of tokens that it waits for. */
+  readonly limits?: ReadonlyMap<number, TokenLimit>
+  /** The whole run as bytes; `state` is what the driver knows of it. */
+  readonly pack: (state: DriverState) => Uint8Array
+  /** What is answered when nobody knows what became of a call. */
+  readonly unknown: (id: number, effect: Effect) => EffectOutcome
+}
+
+/** Answered at once and alike every time, for hosts that keep no journal. */
+const ALIKE: ReadonlySet<Effect['kind']> = new Set(['clock.now', 'clock.monotonic', 'trace.emit', 'terminal.write'])
+
+interface PendingCall<H> {
+  readonly effect: Effect
+  handle: H | null
+  /** When nobody waits for its token any more. */
+  late: H | null
+}
+
+type Next =
+  | { readonly kind: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'end'; readonly end: DriveEnd }
+
+/** Raised by a call that waits for somebody outside. */
+class ParkedOn extends Error {
+  readonly token: string
+  readonly limit: TokenLimit | null
+
+  constructor(token: string, limit: TokenLimit | null) {
+    super(`waits for ${token}`)
+    this.token = token
+    this.limit = limit
+  }
+}
+
+export class DurableDriver<H> implements RunDriver {
+  private readonly options: DriveOptions
+  private readonly host: DurableHost<H>
+  private readonly policy: DurablePolicy
+  private readonly machine: DrivenMachine
+  private readonly performer: Performer
+  /** In order of being asked. */
+  private readonly pending = new Map<number, PendingCall<H>>()
+  private readonly arrived: ArrivedAnswer[] = []
+  private readonly tokens = new Map<number, AwaitedToken>()
+  /** Answers from outside, on their way through the provider. */
+  private readonly resolved = new Map<number, ToolOutcome>()
+  private readonly begun: Map<number, BegunCall>
+  private cancelHandle: H | null = null
+  private timer: { readonly at: number; readonly handle: H } | null = null
+  private steps = 0
+  private inMachine = false
+  private exitCode: number | null = null
+  private broken: unknown = null
+  private isEnded = false
+  private interrupt: () => void = () => {}
+
+  constructor(options: DriveOptions, host: DurableHost<H>, policy: DurablePolicy) {
+    this.options = options
+    this.host = host
+    this.policy = policy
+    this.begun = new Map(options.begun)
+    this.performer = new Performer({
+      perform: options.perform,
+      runId: options.runId,
+      branches: options.branches,
+      heapLimit: options.heapLimit,
+      machine: () => this.machine,
+      now: () => host.now(),
+      isOver: () => this.isEnded || this.broken !== null,
+      isInMachine: () => this.inMachine,
+      log: (entry) => this.note(entry),
+      ...(host.kept === undefined ? {} : { kept: () => host.kept!() }),
+      fail: (cause) => this.fail(cause),
+      exit: (code) => {
+        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+      },
+      onNested: options.observer?.nested,
+      awaitToken: (id, token, _signal, limit) => {
+        const outcome = this.resolved.get(id)
+        if (outcome !== undefined) return Promise.resolve(outcome)
+        if (token === CANCEL_TOKEN) return Promise.reject(new Error(`the token ${JSON.stringify(token)} is not for tools`))
+        return Promise.reject(new ParkedOn(token, limit))
+      },
+    })
+    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  logStart(): void {
+    // Whoever submitted the run has kept its beginning.
+  }
+
+  /** Rejects with RunParked, RunReleased, and what the host raises. */
+  async run(): Promise<DriveEnd> {
+    const { signal } = this.options
+    const interrupted = new Promise<null>((resolve) => {
+      this.interrupt = () => resolve(null)
+    })
+    signal?.addEventListener('abort', this.interrupt, { once: true })
+    try {
+      const end = await this.loop(interrupted)
+      this.performer.leaveNested()
+      this.note({ type: 'end', kind: end.kind })
+      return end
+    } finally {
+      this.isEnded = true
+      signal?.removeEventListener('abort', this.interrupt)
+      this.performer.abortAll(signal?.aborted === true ? signal.reason : new Error('the run has ended'))
+    }
+  }
+
+  snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }> {
+    return Promise.resolve({ ...this.readState(), also: also() })
+  }
+
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.machine.pendingEffects?.() ?? []
+  }
+
+  budgetCounters(): ReadonlyMap<string, number> {
+    return readBudgetCounters(this.machine.families ?? new Map())
+  }
+
+  private readState(): DriverState {
+    const { machine, arrived } = this
+    const begun: BegunCalls = new Map([...this.begun].filter(([id]) => this.pending.has(id)))
+    return { machine: machine.snapshot(), next: readNextNumbers(machine), arrived: [...arrived], begun }
+  }
+
+  private async loop(interrupted: Promise<null>): Promise<DriveEnd> {
+    const { observer, signal } = this.options
+    let exit = await this.begin()
+    for (;;) {
+      if (exit.kind === 'suspended' || exit.kind === 'yielded') observer?.yielded?.()
+      if (exit.output !== '') observer?.output?.(exit.output)
+      observer?.exit?.(exit.kind)
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      switch (exit.kind) {
+        case 'done':
+          return { kind: 'done', value: exit.value }
+        case 'failed':
+          return { kind: 'failed', fault: exit.fault }
+        case 'limit':
+          return { kind: 'limit', limit: exit.limit, message: exit.message }
+        case 'yielded':
+          await awaitNextTurn()
+          this.checkGoesOn()
+          if (signal?.aborted === true) return this.cancel(describeCause(signal.reason))
+          exit = this.enter(null)
+          continue
+      }
+      this.dropAbandoned()
+      const next = await this.next(exit.wakeAt, interrupted)
+      if (next.kind === 'end') return next.end
+      exit = this.enter(next.kind === 'answer' ? next : null)
+    }
+  }
+
+  /** Raises what keeps the run from going on here. */
+  private checkGoesOn(): void {
+    if (this.broken !== null) throw this.broken
+    const { signal } = this.options
+    if (signal?.aborted === true && signal.reason instanceof RunReleased) throw signal.reason
+  }
+
+  private async begin(): Promise<RunExit> {
+    const { begin, authority } = this.options
+    if (begin.kind === 'start') {
+      const { input, globals, limits } = begin
+      const more = { ...(globals === undefined ? {} : { globals }), ...(limits === undefined ? {} : { limits }) }
+      this.note({ type: 'start', now: this.host.now(), input, ...more })
+      const walk = new ValueWalk(input)
+      while (!walk.step()) await awaitNextTurn()
+      this.checkGoesOn()
+      return this.guard(() => this.machine.start(walk.value, this.host.now()))
+    }
+    this.note({ type: 'restore', now: this.host.now(), ...(authority === undefined ? {} : { authority }) })
+    const known = new Map(begin.arrived.map((each) => [each.id, each]))
+    for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
+      this.pending.set(id, { effect, handle: null, late: null })
+      const before = this.begun.get(id)
+      const answer = known.get(id)
+      if (answer !== undefined) this.arrived.push(answer)
+      else if (before !== undefined && before.token !== null) {
+        this.awaitToken(id, { token: before.token, limit: this.policy.limits?.get(id) ?? null })
+      } else {
+        this.note({ type: 'effect', id, kind: effect.kind, args: effect.args })
+        // A snapshot is data: of another version, or of somebody who can seal one. Whoever answers relies on the types of the kind.
+        const problem = effectProblem(effect)
+        if (problem === null) this.ask(effect, id, before !== undefined)
+        else this.arrived.push({ id, outcome: runtimeError(problem) })
+      }
+    }
+    // In order of arrival, which is not that of the calls.
+    const order = new Map(begin.arrived.map(({ id }, at) => [id, at]))
+    this.arrived.sort((a, b) => (order.get(a.id) ?? Infinity) - (order.get(b.id) ?? Infinity))
+    return this.enter(this.takeArrived())
+  }
+
+  private takeArrived(): ArrivedAnswer | null {
+    const answer = this.arrived.shift() ?? null
+    if (answer !== null) this.settled(answer.id)
+    return answer
+  }
+
+  private settled(id: number): void {
+    this.pending.delete(id)
+    this.begun.delete(id)
+    this.tokens.delete(id)
+    this.resolved.delete(id)
+    this.performer.forget(id)
+  }
+
+  private enter(answer: ArrivedAnswer | null): RunExit {
+    const now = this.host.now()
+    this.note({ type: 'resume', id: answer?.id ?? null, outcome: answer?.outcome ?? null, now })
+    return this.guard(() => this.machine.resume(answer === null ? null : { id: answer.id, outcome: answer.outcome }, now))
+  }
+
+  private guard(step: () => RunExit): RunExit {
+    this.inMachine = true
+    try {
+      return step()
+    } finally {
+      this.inMachine = false
+    }
+  }
+
+  /** Called by the machine, from inside `guard`. */
+  private answer(effect: Effect, id: number): EffectOutcome | null {
+    this.options.observer?.effect?.(id, effect)
+    this.note({ type: 'effect', id, kind: effect.kind, args: effect.args })
+    const mode = this.policy.judge(effect)
+    const isRead = this.host.note === undefined ? ALIKE.has(effect.kind) : mode === 'read'
+    if (!isRead) {
+      this.pending.set(id, { effect, handle: null, late: null })
+      this.ask(effect, id, false)
+      return null
+    }
+    const result = this.performer.perform(effect, id, { askedAt: this.host.now() })
+    if (!(result instanceof Promise)) {
+      this.note({ type: 'answer', id, outcome: result })
+      this.options.observer?.outcome?.(id, effect, result)
+      return result
+    }
+    this.pending.set(id, { effect, handle: null, late: null })
+    this.hand(effect, id, mode, () => result)
+    return null
+  }
+
+  private ask(effect: Effect, id: number, isAgain: boolean): void {
+    const askedAt = this.begun.get(id)?.askedAt ?? this.host.now()
+    this.begun.set(id, { askedAt, token: null })
+    this.hand(effect, id, this.policy.judge(effect), () => this.performer.perform(effect, id, { askedAt, isAgain }))
+  }
+
+  private hand(effect: Effect, id: number, mode: CallMode, work: () => EffectOutcome | Promise<EffectOutcome>): void {
+    this.steps++
+    if (!this.begun.has(id)) this.begun.set(id, { askedAt: this.host.now(), token: null })
+    const { tool } = effect.args as { readonly tool?: unknown }
+    const name = typeof tool === 'string' ? `${effect.kind} ${tool}` : effect.kind
+    const { latency } = this.options
+    this.pending.get(id)!.handle = this.host.call({ id, name, effect, mode }, async () => {
+      const settled = await this.carryOut(effect, id, work)
+      if (latency !== undefined) await latency(id)
+      return settled
+    })
+  }
+
+  private async carryOut(effect: Effect, id: number, work: () => EffectOutcome | Promise<EffectOutcome>): Promise<Settled> {
+    try {
+      const result = work()
+      const outcome = result instanceof Promise ? await this.performer.check(effect, await result) : result
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      this.options.observer?.outcome?.(id, effect, outcome)
+      return { kind: 'outcome', outcome }
+    } catch (cause) {
+      if (cause instanceof ParkedOn) return { kind: 'parked', token: cause.token, limit: cause.limit }
+      return { kind: 'outcome', outcome: makeFailure(effect, cause) }
+    }
+  }
+
+  private awaitToken(id: number, awaited: AwaitedToken): void {
+    const call = this.pending.get(id)!
+    this.tokens.set(id, awaited)
+    this.begun.set(id, { askedAt: this.begun.get(id)?.askedAt ?? this.host.now(), token: awaited.token })
+    call.handle = this.host.promise(awaited.token, id)
+    call.late = awaited.limit === null ? null : this.host.timer(awaited.limit.dueAt)
+  }
+
+  private async next(wakeAt: number | null, interrupted: Promise<null>): Promise<Next> {
+    const { signal, observer } = this.options
+    for (;;) {
+      this.checkGoesOn()
+      if (signal?.aborted === true) return this.end(this.cancel(describeCause(signal.reason)))
+      if (this.exitCode !== null) return this.end({ kind: 'exit', code: this.exitCode })
+      const here = this.takeArrived()
+      if (here !== null) return { kind: 'answer', ...here }
+      if (this.pending.size === 0 && wakeAt === null) return this.end({ kind: 'failed', fault: makeStuckFault() })
+      if (wakeAt !== null && wakeAt <= this.host.now()) return { kind: 'time' }
+      if (await this.park(wakeAt)) throw new RunParked()
+      this.checkGoesOn()
+      if (wakeAt !== null && this.timer?.at !== wakeAt) this.timer = { at: wakeAt, handle: this.host.timer(wakeAt) }
+      observer?.waiting?.([...this.pending.keys()], wakeAt)
+      this.cancelHandle ??= this.host.promise(CANCEL_TOKEN, 0)
+      const sources: { readonly kind: 'cancel' | 'call' | 'late' | 'time'; readonly id: number; readonly handle: H }[] = [
+        { kind: 'cancel', id: 0, handle: this.cancelHandle },
+      ]
+      for (const [id, { handle, late }] of this.pending) {
+        if (handle !== null) sources.push({ kind: 'call', id, handle })
+        if (late !== null) sources.push({ kind: 'late', id, handle: late })
+      }
+      if (wakeAt !== null) sources.push({ kind: 'time', id: 0, handle: this.timer!.handle })
+      const found = await Promise.race([this.host.first(sources.map(({ handle }) => handle)), interrupted])
+      if (found === null) continue
+      const source = sources[found.at]!
+      if (source.kind === 'cancel') return this.end(this.cancel(decodeReason(found.value)))
+      if (source.kind === 'time') {
+        this.timer = null
+        return { kind: 'time' }
+      }
+      const answer = await this.settle(source.id, source.kind === 'late' ? 'late' : found.value)
+      if (answer !== null) return answer
+    }
+  }
+
+  private end(end: DriveEnd): Next {
+    return { kind: 'end', end }
+  }
+
+  private park(wakeAt: number | null): Promise<boolean> {
+    if (this.host.park === undefined) return Promise.resolve(false)
+    let earliest = wakeAt
+    for (const { limit } of this.tokens.values())
+      if (limit !== null && (earliest === null || limit.dueAt < earliest)) earliest = limit.dueAt
+    const isIdle = this.tokens.size === this.pending.size
+    const snapshot = (): Uint8Array => this.policy.pack(this.readState())
+    return this.host.park({ tokens: this.tokens, wakeAt: earliest, steps: this.steps, isIdle, snapshot })
+  }
+
+  /** Null when the call now waits for somebody outside. */
+  private async settle(id: number, value: Settled | string | null): Promise<Next | null> {
+    const call = this.pending.get(id)
+    // Abandoned while it was on its way.
+    if (call === undefined) return null
+    const { effect } = call
+    if (typeof value === 'string') {
+      const awaited = this.tokens.get(id)!
+      // Whoever is late finds nobody.
+      this.resolved.set(id, value === 'late' ? { kind: 'failed', error: awaited.limit!.error } : decodeAnswer(value))
+      const facts = { askedAt: this.begun.get(id)!.askedAt, isAgain: true, waitsFor: awaited.token }
+      const settled = await this.carryOut(effect, id, () => this.performer.perform(effect, id, facts))
+      return this.settle(id, settled.kind === 'parked' ? { kind: 'unknown' } : settled)
+    }
+    switch (value?.kind) {
+      case 'outcome':
+        this.settled(id)
+        return { kind: 'answer', id, outcome: value.outcome }
+      case 'exit':
+        return this.end({ kind: 'exit', code: value.code })
+      case 'parked':
+        this.note({ type: 'token', id, token: value.token, ...(value.limit === null ? {} : { limit: value.limit }) })
+        this.awaitToken(id, value)
+        return null
+      default:
+        this.settled(id)
+        return { kind: 'answer', id, outcome: this.policy.unknown(id, effect) }
+    }
+  }
+
+  /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
+  private dropAbandoned(): void {
+    if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
+    const wanted = new Set(this.machine.pendingIds())
+    for (const id of [...this.pending.keys()]) {
+      if (wanted.has(id)) continue
+      this.performer.abort(id, new Error('nobody waits for this any more'))
+      this.settled(id)
+      const at = this.arrived.findIndex((each) => each.id === id)
+      if (at >= 0) this.arrived.splice(at, 1)
+    }
+  }
+
+  private cancel(reason: string): DriveEnd {
+    this.note({ type: 'cancel', reason, now: this.host.now() })
+    const output = this.machine.cancel?.(reason).output ?? ''
+    if (output !== '') this.options.observer?.output?.(output)
+    return { kind: 'cancelled', reason }
+  }
+
+  private note(entry: JournalEntry): void {
+    this.host.note?.(entry)
+  }
+
+  private fail(cause: unknown): void {
+    this.broken = cause
+    this.interrupt()
+  }
+}
+
+function decodeReason(value: Settled | string | null): string {
+  return typeof value === 'string' ? value : 'cancelled'
+}

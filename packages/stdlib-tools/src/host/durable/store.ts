@@ -1,0 +1,185 @@
+// Where durable runs are kept: a row for each, the journal of what happened since its last snapshot, and answers from outside. A store answers
+// with promises, so that commits of many runs can share a flush, and so that it may lie behind a network.
+//
+// Whoever works holds a lease: one row and one heartbeat for any number of runs. Each commit looks at it in its transaction; that is the
+// fence, so a worker that was given up changes nothing any more.
+
+import { ToolError } from '../../tools/host-tools/errors.js'
+import type { ProgramSources } from '../modules.js'
+
+export type RunState = 'ready' | 'running' | 'parked' | 'ended' | 'stuck'
+
+export interface NewRun {
+  readonly runId: string
+  readonly tenant: string
+  readonly program: NewProgram
+  /** Tools of the host that a worker needs. */
+  readonly tools: readonly string[]
+  /** Journal lines that the run begins with: its head and its start. */
+  readonly head: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** Whether the whole journal is kept, for replays, forks and migrations, and not only what came since the last snapshot. */
+  readonly isArchived: boolean
+}
+
+/** Kept once for all its runs. */
+export interface NewProgram {
+  readonly hash: string
+  readonly label: string
+  readonly sources: ProgramSources
+}
+
+/** What a worker is told of a run that it has now. */
+export interface TakenRun {
+  readonly runId: string
+  readonly tenant: string
+  readonly program: string
+  readonly startedAt: number
+  readonly isArchived: boolean
+  /** Head and start; empty where a snapshot stands in their place. */
+  readonly head: readonly string[]
+  readonly snapshot: Uint8Array | null
+  /** Since the snapshot. */
+  readonly lines: readonly string[]
+  /** Time limits of tokens at the snapshot; JSON of the worker's own. */
+  readonly tokens: string
+  readonly signals: readonly Signal[]
+}
+
+export interface Signal {
+  readonly runId: string
+  readonly token: string
+  readonly line: string
+}
+
+export type Change =
+  | { readonly do: 'append'; readonly runId: string; readonly lines: readonly string[] }
+  /** The journal so far is replaced by a snapshot; `used`: tokens whose answers are in it. */
+  | ({ readonly do: 'checkpoint'; readonly runId: string } & Kept)
+  /** And nobody works on the run until one of its tokens is answered, or `wakeAt` is reached. */
+  | ({ readonly do: 'park'; readonly runId: string; readonly wakeAt: number | null } & Kept)
+  | { readonly do: 'end'; readonly runId: string; readonly status: string; readonly result: string }
+  /** Kept as it is until somebody says `retry`. */
+  | { readonly do: 'stuck'; readonly runId: string; readonly reason: string }
+  /** Free for a worker that has these tools as well. */
+  | { readonly do: 'release'; readonly runId: string; readonly tools: readonly string[] }
+  /** Goes on as another program from here. */
+  | ({ readonly do: 'migrate'; readonly runId: string; readonly program: NewProgram; readonly tools: readonly string[] } & Kept)
+
+interface Kept {
+  readonly snapshot: Uint8Array
+  /** `[[call, token, limit], …]` as JSON. */
+  readonly tokens: string
+  readonly used: readonly string[]
+}
+
+export interface RunRow {
+  readonly runId: string
+  readonly tenant: string
+  readonly program: { readonly hash: string; readonly label: string }
+  readonly state: RunState
+  /** Name of the worker that has it; null when none does. */
+  readonly worker: string | null
+  readonly startedAt: number
+  readonly updatedAt: number
+  /** Milliseconds since 1970; null without a timer. */
+  readonly wakeAt: number | null
+  /** Tokens that it waits for. */
+  readonly waitsFor: readonly string[]
+  /** Tools that a worker needs. */
+  readonly tools: readonly string[]
+  /** How it ended, or why it is stuck; null otherwise. */
+  readonly status: string | null
+  /** JSON; null until it has ended. */
+  readonly result: string | null
+  /** Bytes of its snapshot, as they are kept. */
+  readonly sizeBytes: number
+}
+
+export interface RunQuery {
+  readonly state?: RunState
+  readonly tenant?: string
+  readonly program?: string
+  readonly waitsFor?: string
+  /** Begun at this time or later, milliseconds since 1970. */
+  readonly since?: number
+  /** The last id of the page before. */
+  readonly after?: string
+  readonly most: number
+}
+
+/** All that is kept of a run. */
+export interface StoredRun {
+  readonly row: RunRow
+  readonly program: NewProgram
+  readonly isArchived: boolean
+  /** The journal from its beginning, where it is archived; else since the snapshot. */
+  readonly journal: readonly string[]
+  readonly snapshot: Uint8Array | null
+}
+
+export interface WorkerFacts {
+  readonly name: string
+  readonly leaseMs: number
+  /** Tools of the host that runs may need; null: any. */
+  readonly tools: readonly string[] | null
+}
+
+export interface TakeQuery {
+  readonly now: number
+  readonly most: number
+  /** Tenants that have enough. */
+  readonly busy: readonly string[]
+  /** Only this run, and also when it is parked or stuck. */
+  readonly runId?: string
+}
+
+export interface Taken {
+  readonly runs: readonly TakenRun[]
+  /** When the next timer of a parked run is due; null without one. */
+  readonly nextWake: number | null
+}
+
+/** A worker in a store. Its lease ends when it was not renewed in time and another one took its runs. */
+export interface StoreWorker {
+  take(query: TakeQuery): Promise<Taken>
+  /** All or nothing, kept when it resolves. Rejects with WorkerFenced when the worker, or the run, was given to another. */
+  commit(changes: readonly Change[]): Promise<void>
+  /** False when the worker was given up. */
+  heartbeat(now: number): Promise<boolean>
+  /** Answers that came for runs of this worker since the last look. */
+  signals(): Promise<readonly Signal[]>
+  /** Whether somebody else may have changed something since the last call; cheap. */
+  hasChanged(): boolean
+  /** Gives all runs back. */
+  leave(): Promise<void>
+}
+
+export interface DurableStore {
+  /** Kept when it resolves. A known id is no error: its run stays as it is. How many were new. */
+  submit(runs: readonly NewRun[], now: number): Promise<number>
+  /** `known`: the token was answered before; `gone`: nobody waits and nobody will, as the run has ended or never was. */
+  signal(runId: string, token: string, line: string, now: number): Promise<'kept' | 'known' | 'gone'>
+  /** Ends a run; one that a worker has is told. False when it had ended. */
+  cancel(runId: string, reason: string, now: number): Promise<boolean>
+  /** A stuck run is ready again; false for any other. */
+  retry(runId: string, now: number): Promise<boolean>
+  /** A copy under another id, which goes on from the last snapshot by itself; `gone` without one. */
+  fork(runId: string, to: string, change: (snapshot: Uint8Array) => Uint8Array, now: number): Promise<'forked' | 'known' | 'gone'>
+  join(worker: WorkerFacts, now: number): Promise<StoreWorker>
+  program(hash: string): Promise<NewProgram | null>
+  get(runId: string): Promise<RunRow | null>
+  read(runId: string): Promise<StoredRun | null>
+  list(query: RunQuery): Promise<readonly RunRow[]>
+  /** Forgets runs that ended before; how many. */
+  expire(endedBefore: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** The worker was given up, or the run is another one's: nothing was changed. */
+export class WorkerFenced extends ToolError<'journal_lease_lost'> {
+  constructor(message = 'another worker has taken over') {
+    super('journal_lease_lost', message)
+  }
+}

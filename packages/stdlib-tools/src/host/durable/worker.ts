@@ -1,0 +1,565 @@
+// A worker: takes runs that can go on from a store, drives each to the place where it waits or ends, and parks it there. Any number of them, in
+// any number of processes, work on one store. Nothing that goes wrong here loses a run: what this worker cannot keep or cannot go on with is
+// given back, or told as stuck.
+
+import { PlainWalk } from '@bridle/vm'
+import type { Effect, Plain, Value } from '@bridle/vm'
+import { awaitNextTurn, systemClock } from '../../library/time/host-clock.js'
+import type { Clock } from '../../library/time/host-clock.js'
+import { describeCause } from '../../tools/executors/provider.js'
+import type { TokenLimit } from '../../tools/executors/provider.js'
+import { isToolError } from '../../tools/host-tools/errors.js'
+import { plainFromHost } from '../../tools/host-tools/edge.js'
+import { EFFECTS } from '../../library/effects/index.js'
+import type { DriveEnd } from '../driver.js'
+import { plainToJson } from '../journal-codec.js'
+import { LONGEST_TIMER_MS } from '../../library/time/host-clock.js'
+import type { Module } from '../module.js'
+import type { Run, RunParts, RunResult } from '../run.js'
+import type { StartOptions } from '../runtime-options.js'
+import type { Runtime } from '../runtime.js'
+import { mayRepeat } from '../runs/worker.js'
+import type { UnknownCall, UnknownDecision } from '../runs/worker.js'
+import { encodeAnswer } from './answers.js'
+import { DurableDriver } from './driver.js'
+import { RunParked, RunReleased } from './host.js'
+import type { CallMode } from './host.js'
+import { answerUnknown } from './pieces.js'
+import { renameSnapshot } from '../snapshot.js'
+import { StoreHost } from './store-host.js'
+import { WorkerFenced } from './store.js'
+import type { DurableStore, StoreWorker, TakenRun } from './store.js'
+
+/** How a durable run ended. */
+export interface EndedRun {
+  readonly runId: string
+  readonly status: 'done' | 'failed' | 'limit' | 'exit' | 'cancelled'
+  /** Of a run that ended well; data of the journal (journal-codec). */
+  readonly value: unknown
+  /** Of one that did not. */
+  readonly error: string | null
+  readonly exitCode: number | null
+  readonly output: string
+}
+
+export interface DurableWorkerOptions {
+  readonly store: DurableStore
+  readonly runtime: Runtime
+  /** For people. */
+  readonly name?: string
+  readonly clock?: Clock
+  /** Runs in memory at once; 1,000 when absent. */
+  readonly capacity?: number
+  /** And of one tenant; as many as there is room for when absent. */
+  readonly perTenant?: number
+  /** How long nobody takes the runs over of a worker that was not heard of; 10 s when absent. */
+  readonly leaseMs?: number
+  /** How often is looked for changes by other processes; 5 ms when absent. */
+  readonly pollMs?: number
+  /** Waits for timers that are shorter stay in memory; 50 ms when absent. */
+  readonly keepMs?: number
+  /** After so many calls the journal is replaced by a snapshot; 200 when absent. */
+  readonly checkpointAfter?: number
+  readonly onUnknownOutcome?: (call: UnknownCall) => UnknownDecision
+  /** What each run is started with here, beside what it was submitted with. */
+  readonly start?: (runId: string) => Pick<StartOptions, 'onEvent' | 'providers' | 'bridge' | 'latency' | 'tier'>
+  readonly onEnd?: (ended: EndedRun) => void
+  readonly onParked?: (runId: string) => void
+  readonly onStuck?: (runId: string, reason: string) => void
+  /** The store fails, or the worker was given up; it goes on trying. */
+  readonly onError?: (cause: unknown) => void
+}
+
+export interface SubmitOptions<Input = unknown> extends Omit<StartOptions<Input>, 'journal' | 'machine' | 'signal' | 'onEvent'> {
+  readonly tenant?: string
+  /** Whether the whole journal is kept: for `fork`, `migrate` and replays. */
+  readonly archive?: boolean
+}
+
+interface ActiveRun {
+  readonly tenant: string
+  readonly host: StoreHost
+  readonly release: (reason: RunReleased) => void
+  readonly done: Promise<void>
+}
+
+/** Runs that are begun in one turn of the event loop, when many are taken at once. */
+const LAUNCHES_A_TURN = 16
+const TAKEN_AT_ONCE = 200
+/** Turns of the event loop that real answers get before virtual time moves on. */
+const VIRTUAL_PATIENCE_TURNS = 50
+const MOST_PATIENCE_MS = 2000
+
+export class DurableWorker {
+  private readonly options: DurableWorkerOptions
+  private readonly clock: Clock
+  private readonly running = new Map<string, ActiveRun>()
+  /** Runs that the store says are ours and that nobody drives. */
+  private readonly abandoned = new Set<string>()
+  private readonly modules = new Map<string, Promise<Module>>()
+  private readonly virtualTimers = new Set<{ readonly at: number; readonly fire: () => void }>()
+  private worker: StoreWorker | null = null
+  private beatAt = 0
+  private lookedAt = -Infinity
+  private nextWake: number | null = null
+  private isKicked = false
+  private isStopping = false
+  private wake: (() => void) | null = null
+  private looping: Promise<void> | null = null
+  private quietTurns = 0
+  private readonly idleWaiters: (() => void)[] = []
+
+  constructor(options: DurableWorkerOptions) {
+    this.options = options
+    this.clock = options.clock ?? systemClock()
+  }
+
+  /** Begins to work; goes on until `stop`. */
+  start(): void {
+    this.isStopping = false
+    this.looping ??= this.loop().finally(() => {
+      this.looping = null
+    })
+  }
+
+  /** Gives all runs back, for other workers or a later time; calls under way are given up. */
+  async stop(): Promise<void> {
+    this.isStopping = true
+    this.kick()
+    await this.looping
+  }
+
+  /** Something may be to be done: looks without waiting. */
+  kick(): void {
+    this.isKicked = true
+    this.wake?.()
+  }
+
+  /** Runs in memory. */
+  get size(): number {
+    return this.running.size
+  }
+
+  /** Kept when it resolves; a known id is no error, its run stays as it is. Raises what `runtime.start` raises. */
+  async submit(
+    module: Module,
+    { tenant = '', archive = false, ...options }: SubmitOptions = {},
+  ): Promise<{ readonly runId: string; readonly isNew: boolean }> {
+    const run = this.options.runtime.prepareRun(module, { ...options, now: this.clock.now() })
+    const made = await this.options.store.submit([{ ...run, tenant, isArchived: archive }], this.clock.now())
+    this.modules.set(run.program.hash, Promise.resolve(module))
+    this.kick()
+    return { runId: run.runId, isNew: made > 0 }
+  }
+
+  /** Answers what a run waits for, or will wait for. */
+  async signal(
+    runId: string,
+    token: string,
+    answer: { readonly ok: unknown } | { readonly error: string; readonly code?: string },
+  ): Promise<'kept' | 'known' | 'gone'> {
+    const line = encodeAnswer('ok' in answer ? { ok: plainFromHost(answer.ok) } : answer)
+    const outcome = await this.options.store.signal(runId, token, line, this.clock.now())
+    this.kick()
+    return outcome
+  }
+
+  /** A run of its own that goes on from the last snapshot of another one. */
+  async fork(runId: string, to: string): Promise<'forked' | 'known' | 'gone'> {
+    const outcome = await this.options.store.fork(runId, to, (snapshot) => renameSnapshot(snapshot, to), this.clock.now())
+    this.kick()
+    return outcome
+  }
+
+  /** Resolves when there is nothing to do: every run has ended, is stuck, or waits for somebody outside or a timer of later. */
+  idle(): Promise<void> {
+    this.kick()
+    return new Promise((resolve) => this.idleWaiters.push(resolve))
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- the loop
+
+  private async loop(): Promise<void> {
+    let patienceMs = 0
+    while (!this.isStopping) {
+      this.isKicked = false
+      try {
+        const isBusy = await this.turn()
+        patienceMs = 0
+        if (isBusy || this.isKicked) await awaitNextTurn()
+        else await this.rest()
+      } catch (cause) {
+        this.options.onError?.(cause)
+        if (cause instanceof WorkerFenced) this.forget(cause)
+        else if (this.clock.now() - this.beatAt > this.leaseMs)
+          this.forget(new WorkerFenced('the store was away longer than the lease'))
+        patienceMs = Math.min(MOST_PATIENCE_MS, Math.max(10, patienceMs * 2))
+        await this.pause(patienceMs)
+      }
+    }
+    await this.leave()
+  }
+
+  private get leaseMs(): number {
+    return this.options.leaseMs ?? 10_000
+  }
+
+  /** Whether something was done. */
+  private async turn(): Promise<boolean> {
+    const now = this.clock.now()
+    const worker = await this.join(now)
+    if (now - this.beatAt >= this.leaseMs / 3) {
+      if (!(await worker.heartbeat(now))) throw new WorkerFenced()
+      this.beatAt = now
+    }
+    if (this.abandoned.size > 0) await this.giveBack(worker, [...this.abandoned])
+    const hasChanged = worker.hasChanged()
+    const isDue = this.nextWake !== null && this.nextWake <= now
+    if (!hasChanged && !this.wasKicked() && !isDue && now - this.lookedAt < this.leaseMs / 4) return false
+    this.lookedAt = now
+    if (this.running.size > 0)
+      for (const { runId, token, line } of await worker.signals()) this.running.get(runId)?.host.signal(token, line)
+    const free = (this.options.capacity ?? 1000) - this.running.size
+    if (free <= 0) return false
+    const { runs, nextWake } = await worker.take({ now, most: Math.min(free, TAKEN_AT_ONCE), busy: this.listBusyTenants() })
+    this.nextWake = nextWake
+    for (const [at, run] of runs.entries()) {
+      if (at > 0 && at % LAUNCHES_A_TURN === 0) await awaitNextTurn()
+      this.launch(worker, run)
+    }
+    this.mustLook = runs.length > 0
+    return runs.length > 0
+  }
+
+  private mustLook = true
+
+  private wasKicked(): boolean {
+    const was = this.mustLook
+    this.mustLook = false
+    return was
+  }
+
+  private async join(now: number): Promise<StoreWorker> {
+    if (this.worker !== null) return this.worker
+    const { store, runtime, name = 'worker' } = this.options
+    this.worker = await store.join({ name, leaseMs: this.leaseMs, tools: runtime.listToolNames() }, now)
+    this.beatAt = now
+    this.mustLook = true
+    return this.worker
+  }
+
+  private listBusyTenants(): readonly string[] {
+    const { perTenant } = this.options
+    if (perTenant === undefined) return []
+    const counts = new Map<string, number>()
+    for (const { tenant } of this.running.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+    return [...counts].flatMap(([tenant, count]) => (count >= perTenant ? [tenant] : []))
+  }
+
+  private async rest(): Promise<void> {
+    if (this.idleWaiters.length > 0 && this.running.size === 0) {
+      // What was parked a moment ago may have been woken since.
+      if (this.quietTurns++ < 2) {
+        this.mustLook = true
+        return awaitNextTurn()
+      }
+      const isVirtualDue = this.clock.virtual && this.nextWake !== null
+      if (!isVirtualDue) {
+        this.quietTurns = 0
+        for (const resolve of this.idleWaiters.splice(0)) resolve()
+      }
+    }
+    if (this.clock.virtual) return this.restVirtually()
+    const untilWake = this.nextWake === null ? Infinity : Math.max(0, this.nextWake - this.clock.now())
+    await this.pause(Math.min(this.options.pollMs ?? 5, untilWake))
+  }
+
+  /** Nothing is under way that is worth waiting for: time moves on to the next timer. */
+  private async restVirtually(): Promise<void> {
+    for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS; turn++) {
+      await awaitNextTurn()
+      if (this.isKicked || this.isStopping) return
+    }
+    const due = [...this.virtualTimers].map(({ at }) => at)
+    if (this.nextWake !== null) due.push(this.nextWake)
+    if (due.length === 0) return this.pause(this.options.pollMs ?? 5)
+    await this.clock.until(Math.min(...due), new AbortController().signal)
+    const now = this.clock.now()
+    for (const timer of [...this.virtualTimers].sort((a, b) => a.at - b.at)) {
+      if (timer.at > now) break
+      this.virtualTimers.delete(timer)
+      timer.fire()
+    }
+  }
+
+  private async pause(ms: number): Promise<void> {
+    if (this.isKicked || this.isStopping) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.wake = null
+  }
+
+  /** The store has given our runs to others, or will: nothing of them is kept any more. */
+  private forget(cause: WorkerFenced): void {
+    this.worker = null
+    this.abandoned.clear()
+    for (const run of this.running.values()) run.release(new RunReleased(cause.message))
+  }
+
+  private async leave(): Promise<void> {
+    const active = [...this.running.values()]
+    for (const run of active) run.release(new RunReleased())
+    await Promise.allSettled(active.map(({ done }) => done))
+    try {
+      await this.worker?.leave()
+    } catch (cause) {
+      // The lease ends by itself.
+      this.options.onError?.(cause)
+    }
+    this.worker = null
+    for (const resolve of this.idleWaiters.splice(0)) resolve()
+  }
+
+  private async giveBack(worker: StoreWorker, runIds: readonly string[]): Promise<void> {
+    for (const runId of runIds) {
+      await worker.commit([{ do: 'release', runId, tools: [] }])
+      this.abandoned.delete(runId)
+    }
+    this.mustLook = true
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------- a run
+
+  private launch(worker: StoreWorker, taken: TakenRun): void {
+    let released: RunReleased | null = null
+    let run: Run | null = null
+    const signals = new Map<string, string>()
+    const early: Pick<StoreHost, 'signal'> = { signal: (token, line) => void signals.set(token, line) }
+    const entry = {
+      tenant: taken.tenant,
+      host: early as StoreHost,
+      release: (reason: RunReleased): void => {
+        released = reason
+        run?.release(reason)
+      },
+    }
+    const follow = async (): Promise<void> => {
+      try {
+        const module = await this.loadModule(taken.program)
+        if (released !== null) return
+        await this.drive(worker, taken, module, (made, host) => {
+          run = made
+          for (const [token, line] of signals) host.signal(token, line)
+          const active = this.running.get(taken.runId)
+          if (active !== undefined) this.running.set(taken.runId, { ...active, host })
+          if (released !== null) made.release(released)
+        })
+      } catch (cause) {
+        await this.giveUp(worker, taken.runId, cause)
+      } finally {
+        this.running.delete(taken.runId)
+        this.mustLook = true
+        this.kick()
+      }
+    }
+    // In the list before anything of it happens.
+    const done = Promise.resolve().then(follow)
+    this.running.set(taken.runId, { ...entry, done })
+  }
+
+  /** What is no end of the run: it goes on elsewhere, later, or not before somebody has looked. */
+  private async giveUp(worker: StoreWorker, runId: string, cause: unknown): Promise<void> {
+    const { onParked, onStuck, onError } = this.options
+    if (cause instanceof RunParked) return onParked?.(runId)
+    if (cause instanceof RunReleased) return
+    if (cause instanceof WorkerFenced) return onError?.(cause)
+    try {
+      if (cause instanceof LackingTool) {
+        await worker.commit([{ do: 'release', runId, tools: [cause.tool] }])
+        return onStuck?.(runId, cause.message)
+      }
+      if (isToolError(cause) && cause.code === 'store_unavailable') throw cause
+      const reason = describeCause(cause)
+      await worker.commit([{ do: 'stuck', runId, reason }])
+      onStuck?.(runId, reason)
+    } catch (failure) {
+      // Nothing of it is lost: it is in the store as it was when that last answered.
+      if (this.worker === worker) this.abandoned.add(runId)
+      onError?.(failure)
+    }
+  }
+
+  private async loadModule(hash: string): Promise<Module> {
+    let found = this.modules.get(hash)
+    if (found === undefined) {
+      found = this.options.store.program(hash).then((program) => {
+        if (program === null) throw new Error(`the store has no program ${hash}`)
+        return this.options.runtime.loadProgram(program.sources)
+      })
+      this.modules.set(hash, found)
+    }
+    try {
+      return await found
+    } catch (cause) {
+      this.modules.delete(hash)
+      throw cause
+    }
+  }
+
+  private async drive(
+    worker: StoreWorker,
+    taken: TakenRun,
+    module: Module,
+    begun: (run: Run, host: StoreHost) => void,
+  ): Promise<void> {
+    const { runtime, keepMs = 50, checkpointAfter = 200, onUnknownOutcome = () => 'fail', onEnd, start } = this.options
+    const { runId, head, snapshot, lines } = taken
+    const own = start?.(runId) ?? {}
+    const opened = runtime.openPiece({ module, head, snapshot, lines }, { ...own, decide: onUnknownOutcome })
+    switch (opened.kind) {
+      case 'stuck':
+        throw new Error(opened.reason)
+      case 'lacking':
+        throw new LackingTool(opened.tool)
+      case 'ended': {
+        const ended = summarizeEnd(runId, opened.end, opened.output)
+        await worker.commit([{ do: 'end', runId, status: ended.status, result: JSON.stringify(ended) }])
+        return onEnd?.(ended)
+      }
+    }
+    const host: StoreHost = new StoreHost({
+      worker,
+      run: taken,
+      lastNow: opened.lastNow,
+      now: () => this.clock.now(),
+      timer: (at, fire) => this.setTimer(at, fire),
+      keepMs: this.clock.virtual ? 0 : keepMs,
+      checkpointAfter,
+      isArchived: taken.isArchived,
+    })
+    const drive: RunParts['drive'] = (options, pack) =>
+      new DurableDriver(options, host, {
+        pack,
+        judge: (effect) => judgeCall(effect, runtime),
+        limits: readLimits(taken),
+        unknown: (id, effect) => answerUnknown(runId, id, effect, onUnknownOutcome),
+      })
+    try {
+      const run = opened.begin(drive)
+      begun(run, host)
+      const ended = summarizeResult(runId, await run.result)
+      await host.end(ended.status, JSON.stringify(ended))
+      onEnd?.(ended)
+    } finally {
+      host.close()
+    }
+  }
+
+  private setTimer(at: number, fire: () => void): () => void {
+    if (this.clock.virtual) {
+      const timer = { at, fire }
+      this.virtualTimers.add(timer)
+      return () => void this.virtualTimers.delete(timer)
+    }
+    let handle: ReturnType<typeof setTimeout>
+    const wait = (): void => {
+      const left = at - this.clock.now()
+      if (left <= 0) handle = setTimeout(fire, 0)
+      else
+        handle = setTimeout(
+          left > LONGEST_TIMER_MS ? wait : () => (at <= this.clock.now() ? fire() : wait()),
+          Math.min(left, LONGEST_TIMER_MS),
+        )
+    }
+    wait()
+    return () => clearTimeout(handle)
+  }
+}
+
+/** A tool that this worker does not have. */
+class LackingTool extends Error {
+  readonly tool: string
+
+  constructor(tool: string) {
+    super(`no worker here has the tool ${JSON.stringify(tool)}`)
+    this.tool = tool
+  }
+}
+
+/** How a call is made: what reads may be made at any time, what may be repeated after all before it is kept, the rest once. */
+export function judgeCall(effect: Effect, { host }: Pick<Runtime, 'host'>): CallMode {
+  if (effect.kind === 'tool.call') {
+    const name = effect.args.host_capability ?? effect.args.tool
+    const tool = typeof name === 'string' ? host.tool(name) : null
+    if (tool !== null && tool.recovery !== 'once' && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only'))
+      return 'read'
+  } else {
+    const { sideEffect } = EFFECTS[effect.kind]
+    if (sideEffect === 'none' || sideEffect === 'read_only') return 'read'
+  }
+  return mayRepeat(effect, host) ? 'repeat' : 'once'
+}
+
+/** Time limits of the tokens that the run waits for: those of its snapshot, and those that came behind it. */
+function readLimits({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): ReadonlyMap<number, TokenLimit> {
+  const limits = new Map<number, TokenLimit>()
+  for (const [id, , limit] of JSON.parse(tokens) as readonly (readonly [number, string, TokenLimit?])[])
+    if (limit !== undefined) limits.set(id, limit)
+  for (const line of lines) {
+    if (!line.includes('"type":"token"')) continue
+    const entry = JSON.parse(line) as { readonly type: string; readonly id: number; readonly limit?: TokenLimit }
+    if (entry.type === 'token' && entry.limit !== undefined) limits.set(entry.id, entry.limit)
+  }
+  return limits
+}
+
+function summarizeResult(runId: string, result: RunResult): EndedRun {
+  const { status, output } = result
+  return {
+    runId,
+    status,
+    value: result.status === 'done' ? plainToJson(result.value) : null,
+    error:
+      result.status === 'failed'
+        ? result.error.message
+        : result.status === 'limit'
+          ? result.message
+          : result.status === 'cancelled'
+            ? result.reason
+            : null,
+    exitCode: result.status === 'exit' ? result.code : null,
+    output,
+  }
+}
+
+/** Of a run whose journal has everything but its end. */
+function summarizeEnd(runId: string, end: DriveEnd, output: string): EndedRun {
+  const base = { runId, value: null, error: null, exitCode: null, output }
+  switch (end.kind) {
+    case 'done':
+      try {
+        return { ...base, status: 'done', value: plainToJson(toPlain(end.value)) }
+      } catch (cause) {
+        return { ...base, status: 'failed', error: describeCause(cause) }
+      }
+    case 'failed':
+      return { ...base, status: 'failed', error: end.fault.text }
+    case 'limit':
+      return { ...base, status: 'limit', error: end.message }
+    case 'exit':
+      return { ...base, status: 'exit', exitCode: end.code }
+    case 'cancelled':
+      return { ...base, status: 'cancelled', error: end.reason }
+  }
+}
+
+function toPlain(value: Value): Plain {
+  const walk = new PlainWalk(value, Infinity, { hasPrototype: true })
+  walk.step(Infinity)
+  return walk.plain
+}
