@@ -7,9 +7,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countsLine, forgetCounts, readCounts, sumCounts } from './counts.mjs'
+import { NEWER_NODE, findNewerNode } from './newer-node.mjs'
 import { root } from './workspace.mjs'
-
-const NEWER_NODE = '24.21.0'
 
 /** Unit tests of what meets the machine; the whole suite of scripts goes with them. */
 const MOVED = ['--conformance', '--unit', 'packages/stdlib-tools/src/node', 'packages/cli/src']
@@ -63,20 +62,10 @@ function withoutCodeGeneration() {
   return step('the suite without code generation', ['--disallow-code-generation-from-strings', ...suite])
 }
 
-/**
- * The suite in mixed mode on the Node that comes next, from the npm package that carries its binary. Left out with a notice where
- * that cannot be had; it is no part of what users install.
- */
+/** The suite in mixed mode on the Node that comes next; left out with a notice where that cannot be had. */
 function onNewerNode() {
-  const folder = join(root, '.cache', 'newer-node')
-  mkdirSync(folder, { recursive: true })
-  const binary = join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-  if (!existsSync(binary)) {
-    const npm = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', `node@${NEWER_NODE}`]
-    spawnSync('npm', npm, { cwd: folder, stdio: 'ignore', shell: process.platform === 'win32', timeout: 120_000 })
-  }
-  const version = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim()
-  if (version !== `v${NEWER_NODE}`) {
+  const binary = findNewerNode()
+  if (binary === null) {
     process.stdout.write(`ci: Node ${NEWER_NODE} cannot be installed here; the suite on it is left out\n`)
     return { passed: 0, failed: 0 }
   }

@@ -30,6 +30,9 @@ function auth(): McpAuth | undefined {
     const key = context['private_key_pem']
     return key === undefined ? known : { ...known, privateKey: key, algorithm: context['signing_algorithm'] ?? 'ES256' }
   }
+  const { idp_id_token: idToken, idp_client_id: clientId, idp_token_endpoint: tokenEndpoint } = context
+  if (idToken !== undefined && clientId !== undefined && tokenEndpoint !== undefined)
+    return { ...known, crossApp: { tokenEndpoint, clientId, idToken: () => idToken } }
   return { ...known, authorize: agree, redirectUrl: 'http://127.0.0.1:1/callback', clientMetadataUrl: CLIENT_PAGE }
 }
 

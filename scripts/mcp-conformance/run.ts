@@ -12,6 +12,7 @@ import { RegisteredBackend, serveHttp } from '@bridle/stdlib-tools/mcp'
 import type { McpBackend } from '@bridle/stdlib-tools/mcp'
 import { nodeProviders } from '@bridle/stdlib-tools/node'
 import { countsLine, writeCounts } from '../counts.mjs'
+import { NEWER_NODE, findNewerNode } from '../newer-node.mjs'
 import { root } from '../workspace.mjs'
 import { hostFixture } from './host.js'
 
@@ -21,6 +22,15 @@ const conformance = join(
   'dist',
   'index.js',
 )
+/** The package needs a newer Node than we do; our client and server run on this one. */
+const packageNode = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath : (findNewerNode() ?? '')
+if (packageNode === '') {
+  process.stdout.write(
+    `mcp: Node ${NEWER_NODE} cannot be installed here, which the conformance package needs; nothing was tested\n`,
+  )
+  writeCounts('mcp', { passed: 0, failed: 0 })
+  process.exit(0)
+}
 const only = process.argv.slice(2)
 const counts = { passed: 0, failed: 0 }
 // The package writes a folder of results where it is started.
@@ -33,7 +43,7 @@ interface Ended {
 
 function run(args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [conformance, ...args], {
+    const child = spawn(packageNode, [conformance, ...args], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       // Clients run from source, wherever they are started.
@@ -49,7 +59,15 @@ function run(args: readonly string[]): Promise<Ended> {
   })
 }
 
-function report(side: string, scenario: string, ok: boolean, figures: string, details: string): void {
+/**
+ * Nothing is checked in these. server-sse-polling asks as a client of the revision 2025-03-26 for what servers do since 2025-11-25: a client of
+ * that revision is answered with JSON, as the package itself notes.
+ */
+const EMPTY: ReadonlySet<string> = new Set(['server-sse-polling'])
+
+/** `figures` begin with the checks that passed: a scenario in which nothing was checked has not passed. */
+function report(side: string, scenario: string, isGood: boolean, figures: string, details: string): void {
+  const ok = isGood && (!/^0\b/.test(figures) || EMPTY.has(scenario))
   counts[ok ? 'passed' : 'failed'] += 1
   process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${side} ${scenario}: ${figures}\n`)
   if (!ok) process.stdout.write(details.replace(/^/gm, '     '))
@@ -112,6 +130,7 @@ async function testClient(names: readonly string[]): Promise<void> {
 
 try {
   const { server, host, client } = await scenarios()
+  if (server.length + host.length + client.length === 0) throw new Error(`no scenario has a name of: ${only.join(', ')}`)
   await testScript(server)
   await testServer('host', hostFixture(), host)
   await testClient(client)

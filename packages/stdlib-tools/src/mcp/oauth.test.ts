@@ -19,6 +19,11 @@ interface Guarded {
   readonly revoke: () => void
   /** Asked before a renewal: whether it is refused because another process was faster, which is given the tokens. */
   wasFaster: (tokens: object) => boolean
+  /** What the metadata say besides, or otherwise. */
+  metadata: object
+  /** The server that the answer of the authorization page names. */
+  answersAs: string | null
+  registered: object | null
 }
 
 const open: (() => void)[] = []
@@ -35,7 +40,15 @@ async function startGuarded(): Promise<Guarded> {
   let valid = new Set<string>()
   let made = 0
   const challenges = new Map<string, string>()
-  const guarded: Guarded = { url: '', log, revoke: () => (valid = new Set()), wasFaster: () => false }
+  const guarded: Guarded = {
+    url: '',
+    log,
+    revoke: () => (valid = new Set()),
+    wasFaster: () => false,
+    metadata: {},
+    answersAs: null,
+    registered: null,
+  }
   const server = createServer((request, response) => {
     void (async () => {
       const { port } = server.address() as AddressInfo
@@ -63,14 +76,17 @@ async function startGuarded(): Promise<Guarded> {
             response_types_supported: ['code'],
             code_challenge_methods_supported: ['S256'],
             token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+            ...guarded.metadata,
           })
         case '/register':
+          guarded.registered = JSON.parse(text) as object
           return writeJson(201, { ...(JSON.parse(text) as object), client_id: 'registered' })
         case '/authorize': {
           challenges.set('code-1', url.searchParams.get('code_challenge')!)
           const back = new URL(url.searchParams.get('redirect_uri')!)
           back.searchParams.set('code', 'code-1')
           back.searchParams.set('state', url.searchParams.get('state')!)
+          if (guarded.answersAs !== null) back.searchParams.set('iss', guarded.answersAs)
           return void response.writeHead(302, { location: back.href }).end()
         }
         case '/token': {
@@ -171,6 +187,37 @@ test('whoever loses every race for the renewal has the tokens of the others', as
   }
   expect(await makeRuntime(server, auth, server.revoke).run(CALL)).toEqual(['called', 'called'])
   expect(server.log.filter((entry) => entry === 'refresh_token')).toHaveLength(2)
+})
+
+const PERSON: McpAuth = { redirectUrl: REDIRECT, authorize: agree }
+
+async function tryToConnect(server: Guarded, auth: McpAuth): Promise<unknown> {
+  return makeRuntime(server, auth).run('return try { mcp_ensure_active("s") } catch (e) { to_string(e) }')
+}
+
+test('metadata of another authorization server are refused', async () => {
+  const server = await startGuarded()
+  server.metadata = { issuer: 'https://evil.test' }
+  const { origin } = new URL(server.url)
+  expect(await tryToConnect(server, PERSON)).toBe(
+    `MCP authorization required: authorization failed: the metadata at ${origin}/.well-known/oauth-authorization-server is of the authorization server "https://evil.test", expected ${origin}`,
+  )
+  expect(server.log).not.toContain('/authorize')
+})
+
+test('an answer of another authorization server is refused, and one without a name where the server gives its name', async () => {
+  const server = await startGuarded()
+  const { origin } = new URL(server.url)
+  server.answersAs = 'https://evil.test'
+  expect(await tryToConnect(server, PERSON)).toContain(
+    `the answer is from the authorization server https://evil.test, expected ${origin}`,
+  )
+  server.answersAs = null
+  server.metadata = { authorization_response_iss_parameter_supported: true }
+  expect(await tryToConnect(server, PERSON)).toContain('the answer does not name its authorization server')
+  server.answersAs = origin
+  expect(await makeRuntime(server, PERSON).run(CALL)).toEqual(['called', 'called'])
+  expect(server.registered).toMatchObject({ application_type: 'native' })
 })
 
 test('credentials of the program need no person', async () => {

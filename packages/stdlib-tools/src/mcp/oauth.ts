@@ -4,6 +4,7 @@
 // where the secrets are kept, and when a request is tried again. Scripts see nothing of it.
 
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { parseUrl } from '@bridle/compiler/grants'
 import { describeCause } from '../tools/executors/provider.js'
 
 /** Where tokens and registrations are kept between runs: texts under keys, secret all of them. */
@@ -36,8 +37,24 @@ export interface McpAuth {
   readonly authorize?: (url: URL, signal: AbortSignal) => Promise<string | URL>
   /** Where the authorization server sends people back to; a page of the host's. Needed with `authorize`. */
   readonly redirectUrl?: string
+  /** The person has signed in at their organisation, which vouches for them: nobody is asked again. */
+  readonly crossApp?: CrossAppAccess
   /** The memory of this process when absent. */
   readonly store?: McpAuthStore
+}
+
+/**
+ * Cross-app access of the protocol (enterprise-managed authorization): the identity provider of an organisation exchanges its token of a
+ * person for a grant (RFC 8693), which the authorization server of the MCP server takes (RFC 7523).
+ */
+export interface CrossAppAccess {
+  /** Where the identity provider exchanges tokens. */
+  readonly tokenEndpoint: string
+  /** What this program is known by there. */
+  readonly clientId: string
+  readonly clientSecret?: string
+  /** The OpenID Connect token of the person, asked for whenever a grant is needed. */
+  readonly idToken: () => string | Promise<string>
 }
 
 /** After that many rounds of authorization the server's refusal stands. */
@@ -65,7 +82,7 @@ export async function makeAuthorizedFetch(
     import('@modelcontextprotocol/sdk/client/auth.js'),
     import('@modelcontextprotocol/sdk/client/auth-extensions.js'),
   ])
-  const session = new AuthSession(serverUrl, options, signal)
+  const session = new AuthSession(serverUrl, options, signal, base)
   if (options.privateKey !== undefined && options.clientId !== undefined) {
     session.addClientAuthentication = createPrivateKeyJwtAuth({
       issuer: options.clientId,
@@ -80,11 +97,16 @@ export async function makeAuthorizedFetch(
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
     // The SDK goes on without some of what it asks for; a refusal of the host's network policy is to be told all the same.
     let refusal: unknown = null
-    const fetchFn: Fetch = (input, init) =>
-      base(input, init).catch((cause: unknown) => {
-        if (cause instanceof Error && cause.name === 'EgressBlocked') refusal ??= cause
+    const fetchFn: Fetch = async (input, init) => {
+      try {
+        const answer = await base(input, init)
+        await session.noteMetadata(new URL(input instanceof Request ? input.url : input), answer)
+        return answer
+      } catch (cause) {
+        if (cause instanceof AuthorizationError || (cause instanceof Error && cause.name === 'EgressBlocked')) refusal ??= cause
         throw cause
-      })
+      }
+    }
     const about = {
       serverUrl,
       fetchFn,
@@ -134,6 +156,38 @@ export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError'
 }
 
+interface ServerClaims {
+  readonly issuer: string
+  /** It puts its name into its answers. */
+  readonly namesItself: boolean
+}
+
+/** Of OpenID Connect Dynamic Client Registration 1.0, section 2: programs on a person's machine come back to that machine. */
+function isLoopback(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol !== 'https:' || hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+}
+
+/** The identity assertion that cross-app access exchanges. */
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag'
+
+const METADATA: ReadonlySet<string> = new Set(['oauth-authorization-server', 'openid-configuration'])
+const WELL_KNOWN = '/.well-known/'
+
+/** The authorization server whose metadata are at this address (RFC 8414, section 3.1; OpenID Connect Discovery 1.0, section 4); null for other addresses. */
+function findIssuer({ origin, pathname }: URL): string | null {
+  const at = pathname.indexOf(WELL_KNOWN)
+  if (at < 0) return null
+  const [document = '', ...path] = pathname.slice(at + WELL_KNOWN.length).split('/')
+  return METADATA.has(document) ? origin + pathname.slice(0, at) + path.map((part) => `/${part}`).join('') : null
+}
+
+/** A slash at the end makes no difference: servers write their names with and without. */
+function isSameIssuer(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((text) => (text.endsWith('/') ? text.slice(0, -1) : text))
+  return x === y
+}
+
 type Kept = 'client' | 'tokens'
 type Client = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 type Tokens = Awaited<ReturnType<OAuthClientProvider['tokens']>>
@@ -146,37 +200,46 @@ class AuthSession implements OAuthClientProvider {
   private readonly store: McpAuthStore
   private readonly server: string
   private readonly signal: AbortSignal
+  private readonly base: Fetch
   private code: string | null = null
   /** Of the request that is under way; whoever answers it proves that it was ours. */
   private verifier = ''
   /** The tokens that were last taken from the store, as they stood there. */
   private tried: string | null = null
   private expectedState: string | null = null
+  /** What the authorization server says of itself; null before it was asked. */
+  private says: ServerClaims | null = null
+  /** What the server calls itself in its metadata; null where it has none, as before the revision 2025-06-18. */
+  private resource: string | null = null
   addClientAuthentication?: NonNullable<OAuthClientProvider['addClientAuthentication']>
   readonly clientMetadataUrl?: string
 
-  constructor(server: URL, options: McpAuth, signal: AbortSignal) {
+  constructor(server: URL, options: McpAuth, signal: AbortSignal, base: Fetch) {
     this.options = options
     this.signal = signal
+    this.base = base
     this.server = server.href
     this.store = options.store ?? memoryAuthStore()
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl
   }
 
   get redirectUrl(): string | undefined {
-    return this.options.authorize === undefined ? undefined : this.options.redirectUrl
+    const { authorize, crossApp, redirectUrl } = this.options
+    return authorize === undefined || crossApp !== undefined ? undefined : redirectUrl
   }
 
   get clientMetadata(): OAuthClientProvider['clientMetadata'] {
     const { redirectUrl } = this
     const { clientName = 'bridle', scope, clientSecret, privateKey, clientId } = this.options
-    const grants = redirectUrl === undefined ? ['client_credentials'] : ['authorization_code', 'refresh_token']
+    const alone = this.options.crossApp === undefined ? 'client_credentials' : 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    const grants = redirectUrl === undefined ? [alone] : ['authorization_code', 'refresh_token']
     const method = privateKey !== undefined ? 'private_key_jwt' : clientSecret !== undefined ? 'client_secret_basic' : 'none'
     return {
       client_name: clientName,
       redirect_uris: redirectUrl === undefined ? [] : [redirectUrl],
       grant_types: grants,
       response_types: redirectUrl === undefined ? [] : ['code'],
+      ...(redirectUrl === undefined ? {} : { application_type: isLoopback(redirectUrl) ? 'native' : 'web' }),
       ...(scope === undefined ? {} : { scope }),
       // A program that registers itself takes what the authorization server prefers.
       ...(clientId === undefined ? {} : { token_endpoint_auth_method: method }),
@@ -229,7 +292,41 @@ class AuthSession implements OAuthClientProvider {
     // A page that was not reached from here must not hand in a code of its own.
     if (back.searchParams.get('state') !== this.expectedState)
       throw new AuthorizationError('the state that came back is not ours')
+    this.checkIssuer(back.searchParams.get('iss'))
     this.code = back.searchParams.get('code')
+  }
+
+  /** The answer must be from the server that was asked, not from another one that a person was led to (RFC 9207, section 2.4). */
+  private checkIssuer(issuer: string | null): void {
+    const { issuer: expected, namesItself } = this.says ?? { issuer: null, namesItself: false }
+    if (issuer === null && !namesItself) return
+    if (issuer === null) throw new AuthorizationError(`the answer does not name its authorization server (iss), ${expected} does`)
+    if (expected === null || !isSameIssuer(issuer, expected))
+      throw new AuthorizationError(`the answer is from the authorization server ${issuer}, expected ${expected ?? 'none'}`)
+  }
+
+  /** A document that speaks for another server than the one that it was taken from is refused (RFC 8414, section 3.3). */
+  async noteMetadata(url: URL, answer: Response): Promise<void> {
+    const expected = findIssuer(url)
+    const isResource = url.pathname.includes(`${WELL_KNOWN}oauth-protected-resource`)
+    if ((expected === null && !isResource) || !answer.ok) return
+    const says = (await answer
+      .clone()
+      .json()
+      .catch(() => null)) as { readonly [key: string]: unknown } | null
+    if (typeof says !== 'object' || says === null) return
+    const { issuer, resource } = says
+    if (expected === null) {
+      this.resource = typeof resource === 'string' ? resource : null
+      return
+    }
+    // A server that names no authorization server is taken for its own, wherever on its origin that lies.
+    const isOwn = this.resource === null && typeof issuer === 'string' && parseUrl(issuer)?.origin === url.origin
+    if (typeof issuer !== 'string' || !(isOwn || isSameIssuer(issuer, expected)))
+      throw new AuthorizationError(
+        `the metadata at ${url.href} is of the authorization server ${JSON.stringify(issuer ?? null)}, expected ${expected}`,
+      )
+    this.says = { issuer, namesItself: says['authorization_response_iss_parameter_supported'] === true }
   }
 
   takeCode(): string {
@@ -239,9 +336,38 @@ class AuthSession implements OAuthClientProvider {
     return code
   }
 
-  prepareTokenRequest(scope?: string): URLSearchParams | undefined {
+  prepareTokenRequest(scope?: string): URLSearchParams | Promise<URLSearchParams> | undefined {
+    const { crossApp } = this.options
+    if (crossApp !== undefined) return this.exchangeForGrant(crossApp, scope)
     if (this.redirectUrl !== undefined) return undefined
     return new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) })
+  }
+
+  /** The grant of the identity provider, as a request for a token of the authorization server. */
+  private async exchangeForGrant(access: CrossAppAccess, scope?: string): Promise<URLSearchParams> {
+    if (this.says === null) throw new AuthorizationError('the authorization server has no metadata, which cross-app access needs')
+    const wanted = scope === undefined ? {} : { scope }
+    const answer = await this.base(access.tokenEndpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        requested_token_type: ID_JAG,
+        audience: this.says.issuer,
+        resource: this.resource ?? this.server,
+        subject_token: await access.idToken(),
+        subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+        client_id: access.clientId,
+        ...(access.clientSecret === undefined ? {} : { client_secret: access.clientSecret }),
+        ...wanted,
+      }),
+      signal: this.signal,
+    })
+    const given = (await answer.json().catch(() => null)) as { readonly [key: string]: unknown } | null
+    const { access_token: grant, issued_token_type: type, error_description: why, error } = given ?? {}
+    if (!answer.ok || typeof grant !== 'string' || type !== ID_JAG)
+      throw new AuthorizationError(`the identity provider gives no grant: ${String(why ?? error ?? `HTTP ${answer.status}`)}`)
+    return new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: grant, ...wanted })
   }
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {

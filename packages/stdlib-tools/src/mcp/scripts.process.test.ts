@@ -55,6 +55,22 @@ ${wrapCaught('mcp_call(c, "echo")')}
     ])
   })
 
+  test('data without content arrive; arguments of prompts are texts', async () => {
+    const output = await runToOutput(`
+import { tool_call } from "std/tools"
+let c = ${connect(oddServers.structured)}
+println(mcp_call(c, "data"))
+println(mcp_get_prompt(c, "p", {n: 5, list: [1, nil], text: "a"}).messages[0].content.text)
+`)
+    expect(output.split('\n')).toEqual(['{list: [1], n: 5}', '{"list":"[1, nil]","n":"5","text":"a"}', ''])
+    const host = makeHost({ servers: { s: oddServers.structured } })
+    expect(
+      await host.run(
+        'import { tool_call } from "std/tools"\nreturn tool_call({name: "data", executor: "mcp_server", mcp_server: "s"}, {})',
+      ),
+    ).toEqual({ n: 5, list: [1] })
+  })
+
   test('lists on several pages', async () => {
     expect(await runToOutput(`println(mcp_list_tools(${connect(oddServers.paged)}).map({ t -> t.name }))`)).toBe('[a, b]\n')
   })

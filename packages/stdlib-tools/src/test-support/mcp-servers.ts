@@ -23,6 +23,11 @@ export const oddServers = {
   metadata: makeServer(`on((m) => m.method === 'tools/list'
     ? send({ id: m.id, result: { tools: [{ name: 'tell', inputSchema: {}, _meta: m.params?._meta }] } })
     : send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(m.params?._meta ?? null) }] } }))`),
+  /** Answers with data and no content; prompts with the arguments as JSON text. */
+  structured: makeServer(`on((m) => m.method === 'tools/list'
+    ? send({ id: m.id, result: { tools: [{ name: 'data', inputSchema: {} }] } })
+    : m.method === 'prompts/get' ? send({ id: m.id, result: { messages: [{ role: 'user', content: { type: 'text', text: JSON.stringify(m.params.arguments) } }] } })
+    : send({ id: m.id, result: { content: [], structuredContent: { n: 5, list: [1] } } }))`),
   /** Dies on the first request, without an answer. */
   dies: makeServer(`on(() => process.exit(3))`),
   /** Dies when the tool `die` is called; otherwise tells how many calls it has had, and how far it is before that. */

@@ -1,5 +1,5 @@
 // Executor `mcp_server`: asks a server that the host declared by name. The result is what `mcp_call` would give: the text of a
-// single text content, nil for none, else the list of contents.
+// single text content, the structured content where there is no other, else the list of contents.
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { makeFailed, makeResult } from './executor.js'
@@ -48,7 +48,7 @@ export function makeMcpExecutor(servers: McpToolCaller | null): Executor {
 }
 
 function readToolResult(value: Plain): ToolOutcome {
-  const { content, isError } = record(value)
+  const { content, isError, structuredContent } = record(value)
   const items = Array.isArray(content) ? (content as readonly Plain[]) : []
   const texts = items
     .map(record)
@@ -56,7 +56,7 @@ function readToolResult(value: Plain): ToolOutcome {
     .map((item) => String(item['text']))
   if (isError === true) return makeFailed('execution_failed', texts.length > 0 ? texts.join('\n') : JSON.stringify(value))
   if (items.length === 1 && texts.length === 1) return makeResult(texts[0]!)
-  return makeResult(items.length === 0 ? null : items)
+  return makeResult(items.length === 0 ? (structuredContent ?? null) : items)
 }
 
 function toTransportFailure(message: string): ToolOutcome {

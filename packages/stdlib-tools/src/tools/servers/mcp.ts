@@ -215,7 +215,7 @@ function callResult(ctx: Context, result: Value): Result {
     .filter((text) => typeof text === 'string')
   if (readField(result, 'isError') === true) return ctx.throw(texts.length > 0 ? texts.join('\n') : display(result))
   if (items.length === 1 && texts.length === 1) return texts[0]!
-  return items.length === 0 ? null : new HarnList([...items])
+  return items.length === 0 ? readField(result, 'structuredContent') : new HarnList([...items])
 }
 
 function readResource(result: Value): Value {
@@ -413,15 +413,16 @@ const mcpGetPrompt = builtin(
     if (client === null) return ctx.throw('mcp_get_prompt: first argument must be an MCP client')
     const prompt = ctx.argc < 2 ? '' : display(name!)
     if (prompt === '') return ctx.throw('mcp_get_prompt: prompt name is required')
-    return ask(
-      ctx,
-      client,
-      'prompts/get',
-      HarnDict.of({ name: prompt, arguments: args instanceof HarnDict ? args : makeEmpty() }),
-      'whole',
-    )
+    return ask(ctx, client, 'prompts/get', HarnDict.of({ name: prompt, arguments: toTexts(args) }), 'whole')
   },
 )
+
+/** Arguments of prompts are texts in the protocol. */
+function toTexts(args: Value | undefined): HarnDict {
+  const texts = new HarnDict()
+  if (args instanceof HarnDict) for (const [key, value] of args.entries()) texts.set(key, display(value))
+  return texts
+}
 
 /** Requests beyond those with builtins of their own, for `std/mcp`. */
 const OTHER_REQUESTS: ReadonlySet<string> = new Set([
