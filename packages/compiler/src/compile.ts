@@ -61,6 +61,8 @@ export interface CompileOptions {
   readonly hostTools?: HostToolEffects
   /** Parameters and results of the host's tools, which calls are checked against; nothing is checked when absent. */
   readonly tools?: ToolTypes
+  /** Names of the modules `std/NAME`, for suggestions. */
+  readonly standardModules?: readonly string[]
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
 }
@@ -152,6 +154,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.refuseMissing === undefined ? {} : { refuseMissing: options.refuseMissing }),
       ...(options.strictness === undefined ? {} : { strictness: options.strictness }),
       constants: options.signatures.constants,
+      ...(options.standardModules === undefined ? {} : { standardModules: options.standardModules }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.tools === undefined ? {} : { tools: options.tools, toolAliases: listToolAliases(main.grants) }),
     }),

@@ -5,6 +5,9 @@ export { findClosest, editDistance } from '@bridle/parser/suggest'
 export { BACKOFFS } from './types/backoffs.js'
 export type { Backoff } from './types/backoffs.js'
 
+/** Options of any call that a rule of lint reads (`long-running-without-cleanup`), whatever the shape of the options says. */
+export const OPTIONS_OF_LINT: readonly string[] = ['background', 'long_running']
+
 /** Effects of a builtin. */
 export interface BuiltinEffects {
   /** Kinds of effect (`fs.read`) and marks of families that keep state (`shared`); empty for a pure builtin. */

@@ -33,6 +33,8 @@ export function parseTarget(target: Target): Parsed {
 export interface LintSettings {
   readonly disabled: readonly string[]
   readonly skipsStyle?: boolean
+  /** Without what a rule supposes by a name alone. */
+  readonly isSure?: boolean
   readonly requireFileHeader?: boolean
   readonly complexityThreshold?: number | undefined
 }
@@ -55,6 +57,7 @@ export class Analysis {
       file,
       disabled: settings.disabled,
       skipsStyle: settings.skipsStyle ?? false,
+      isSure: settings.isSure ?? false,
       imports: this.finder.makeImportLookup(target.key),
       importedElsewhere: this.importedNames.get(target.key) ?? new Set(),
       requireFileHeader: settings.requireFileHeader ?? false,
@@ -72,7 +75,8 @@ export class Analysis {
       module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
     )
     const hasStyle = settings.isLenient === true || settings.style === true
-    const lint = this.lint(parsed, { disabled: settings.config.check.disable_rules, skipsStyle: !hasStyle })
+    const { disable_rules: disabled } = settings.config.check
+    const lint = this.lint(parsed, { disabled, skipsStyle: !hasStyle, isSure: settings.isLenient !== true })
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
@@ -102,10 +106,12 @@ function withMistakes(found: readonly Finding[], all: readonly Finding[]): reado
   const typed = new Set(found.filter(({ diagnostic }) => MEMBER_CODES.has(diagnostic.code)).map(makePositionKey))
   const mistakes = all.filter((finding) => finding.diagnostic.code !== 'M021' || !typed.has(makePositionKey(finding)))
   const named = new Set(mistakes.filter(({ diagnostic }) => diagnostic.severity === 'error').map(makePositionKey))
+  const unknown = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N001').map(makePositionKey))
   const reached = new Set(found.filter(({ diagnostic }) => diagnostic.code === 'N020').map(makePositionKey))
   const kept = found.filter((finding) => {
     const { code } = finding.diagnostic
     if (code === 'L021') return !reached.has(makePositionKey(finding))
+    if (code === 'L057') return !unknown.has(makePositionKey(finding))
     return !/^[NTL]/.test(code) || !named.has(makePositionKey(finding))
   })
   const last = kept.findLastIndex(({ file }) => file === mistakes[0]?.file)

@@ -58,10 +58,10 @@ export const PREFLIGHT_CATALOG = {
     hint: () => 'write host_call("capability.operation", args)',
     doc: 'A builtin that no longer exists.',
   }),
-  H007: defineRow<{ capability: string; operation: string }>({
+  H007: defineRow<{ capability: string; operation: string; suggestion: string | null }>({
     title: 'unknown operation of the host',
     text: (a) => `unknown host capability/operation '${a.capability}.${a.operation}'`,
-    hint: () => CAPABILITY_HINT,
+    hint: (a) => (a.suggestion === null ? CAPABILITY_HINT : `did you mean '${a.suggestion}'?`),
     doc: 'The host offers no operation of that name, as far as is known: hosts can offer more than the usual ones.',
   }),
   H008: defineRow<None>({
@@ -140,6 +140,7 @@ export function makePreflightDiagnostic<C extends PreflightCode>(
   span: Span,
   args: PreflightArgs<C>,
   severity: 'error' | 'warning',
+  fix: Diagnostic['fix'] = null,
 ): Diagnostic {
-  return report(PREFLIGHT_CATALOG, code, span, args, { severity })
+  return report(PREFLIGHT_CATALOG, code, span, args, fix === null ? { severity } : { severity, fix })
 }

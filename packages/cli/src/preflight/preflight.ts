@@ -2,9 +2,18 @@
 // It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
 
 import { resolve } from 'node:path'
-import { callsAny, listContents } from '@bridle/compiler'
+import { callsAny, listContents, suggestNear } from '@bridle/compiler'
 import { DEFINABLE_EXECUTORS, executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
-import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
+import {
+  type Argument,
+  type Diagnostic,
+  type Expr,
+  type ExprOf,
+  type Program,
+  type SourceFile,
+  type Span,
+  walk,
+} from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
 import { findFolder, listImportedModules, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
@@ -43,6 +52,16 @@ export function runPreflight(root: PreflightModule, options: PreflightOptions): 
 /** Builtins that `Preflight.call` has a case for. */
 const LOOKED_AT = ['render', 'render_prompt', 'exec_at', 'shell_at', 'spawn_agent', 'host_invoke', 'host_call', 'tool_define']
 
+/** The operation that was most likely meant: of the same capability, or the same operation of another spelling of it. */
+function suggestOperation(name: string, known: Capabilities): string | null {
+  const all = [...known].flatMap(([capability, operations]) => [...operations].map((each) => `${capability}.${each}`))
+  return suggestNear(name, all)
+}
+
+function writeName({ span }: Literal, suggestion: string | null): Diagnostic['fix'] {
+  return suggestion === null ? null : { title: `write "${suggestion}"`, edits: [{ span, text: `"${suggestion}"` }] }
+}
+
 /** One part of a call to look at. */
 type Literal = { readonly text: string; readonly span: Span }
 
@@ -65,9 +84,10 @@ export class Preflight {
     span: Span,
     args: PreflightArgs<C>,
     tag: string | null = null,
+    fix: Diagnostic['fix'] = null,
   ): void {
     if (tag !== null && this.isAllowed(tag)) return
-    this.findings.push({ file, diagnostic: makePreflightDiagnostic(code, span, args, this.severity) })
+    this.findings.push({ file, diagnostic: makePreflightDiagnostic(code, span, args, this.severity, fix) })
   }
 
   private isAllowed(tag: string): boolean {
@@ -172,7 +192,8 @@ export class Preflight {
     if (first === null || dot < 0) return this.report(file, 'H008', call.args[0]?.span ?? call.span, {})
     const [capability, operation] = [first.text.slice(0, dot), first.text.slice(dot + 1)]
     if (this.known.get(capability)?.has(operation) !== true) {
-      return this.report(file, 'H007', call.span, { capability, operation }, first.text)
+      const suggestion = suggestOperation(first.text, this.known)
+      return this.report(file, 'H007', call.span, { capability, operation, suggestion }, first.text, writeName(first, suggestion))
     }
     const params = call.args[1]
     const target = first.text === 'template.render' && params !== undefined ? readLiteralField(params.value, 'path') : null

@@ -23,6 +23,8 @@ export interface LintContext {
   readonly contents: Contents
   /** Whether rules of style count; what only they need is not worked out otherwise. */
   readonly hasStyle: boolean
+  /** Whether rules leave out what they suppose by a name alone. */
+  readonly isSure: boolean
 }
 
 /** Appends to `findings` what rules that are on report. `off` holds names of rules. */

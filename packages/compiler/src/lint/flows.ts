@@ -4,6 +4,7 @@
 
 import { type Argument, type Block, type Expr, type ExprOf, forEachChild, type Node, type Stmt } from '@bridle/parser'
 import { callsAny } from '../contents.js'
+import { OPTIONS_OF_LINT } from '../signatures.js'
 import type { LintContext } from './context.js'
 
 /** The name of the tool that a call of the host names, `tools.` left out; null for other calls. */
@@ -48,10 +49,7 @@ function asksForBackground(expr: Expr): boolean {
     expr.kind === 'Dict' &&
     expr.entries.some(
       (entry) =>
-        entry.kind === 'named' &&
-        (entry.key.text === 'long_running' || entry.key.text === 'background') &&
-        entry.value.kind === 'Bool' &&
-        entry.value.value,
+        entry.kind === 'named' && OPTIONS_OF_LINT.includes(entry.key.text) && entry.value.kind === 'Bool' && entry.value.value,
     )
   )
 }

@@ -16,6 +16,8 @@ export interface LintOptions {
   readonly disabled?: Iterable<string>
   /** Without the rules of style. */
   readonly skipsStyle?: boolean
+  /** Leaves out what a rule supposes by a name alone: `check` must not be wrong where a list has a method of that name, too. */
+  readonly isSure?: boolean
   /** Turns the rule about file headers on. */
   readonly requireFileHeader?: boolean
   /** 25 when left out. */
@@ -39,6 +41,7 @@ export function lintProgram(program: Program, options: LintOptions): Diagnostic[
     comments: tokens.comments,
     contents: listContents(program),
     hasStyle,
+    isSure: options.isSure === true,
     report: lintReporter(
       findings,
       new Set(options.disabled),

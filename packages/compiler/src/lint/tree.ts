@@ -310,7 +310,7 @@ class TreeWalk {
   }
 
   private eager(value: Expr, kind: string | null): void {
-    if (kind === null || !isIterator(value)) return
+    if (kind === null || !isIterator(value) || (this.context.isSure && !isLazy(value))) return
     const at = { start: value.span.end, end: value.span.end }
     this.context.report('L036', value.span, { kind }, [{ span: at, text: `.to_${kind}()` }])
   }
@@ -391,6 +391,13 @@ const ITERATOR_METHODS: ReadonlySet<string> = new Set([
 function isIterator(expr: Expr): boolean {
   if (expr.kind === 'MethodCall') return ITERATOR_METHODS.has(expr.method.text)
   return expr.kind === 'Call' && expr.callee.text === 'iter'
+}
+
+/** Whether it begins with an iterator: `map` and its like give a list where the receiver is one. */
+function isLazy(expr: Expr): boolean {
+  let at = expr
+  while (at.kind === 'MethodCall' && at.method.text !== 'iter') at = at.object
+  return at.kind === 'MethodCall' || at.kind === 'Range' || (at.kind === 'Call' && at.callee.text === 'iter')
 }
 
 function endsInReturn(block: Block): boolean {

@@ -39,7 +39,7 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
       checkOptions(call, context)
     }
   }
-  if (scope.tools !== null) checkToolCall(call, scope, context)
+  if (scope.tools !== null || context.reportsOptions) checkToolCall(call, scope, context)
   checkArgs(call, scope, context)
   if (context.strict) checkSchemaExpect(call, scope)
 }

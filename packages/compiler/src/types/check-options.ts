@@ -1,15 +1,13 @@
 // Dict literals that are options of builtins: a key that nothing reads is a mistake that a run passes over without a word.
 
 import type { Expr, ExprOf, SuggestionBudget } from '@bridle/parser'
+import { OPTIONS_OF_LINT } from '../signatures.js'
 import { OPTION_KEYS } from './builtins.generated.js'
 import type { CheckContext } from './context.js'
 import { positional } from './infer-calls.js'
 import { replaceWord } from './strict/world.js'
 import { type Candidate, countEdits, suggestName } from './strict/suggest.js'
 import { closest } from './suggest.js'
-
-/** Lint reads these in the options of any call (`long-running-without-cleanup`). */
-const FOR_LINT: ReadonlySet<string> = new Set(['background', 'long_running'])
 
 /**
  * Stands among the keys where others have a meaning, too: only what looks like a slip of one is reported then. Its type is that of the
@@ -32,7 +30,7 @@ export function checkOptions(call: ExprOf<'Call'>, context: CheckContext): void 
 function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name: string, context: CheckContext): void {
   const { keys, others } = known
   for (const entry of dict.entries) {
-    if (entry.kind !== 'named' || FOR_LINT.has(entry.key.text) || keys.includes(entry.key.text)) continue
+    if (entry.kind !== 'named' || OPTIONS_OF_LINT.includes(entry.key.text) || keys.includes(entry.key.text)) continue
     if (others === 'dict' && entry.value.kind === 'Dict') continue
     const { suggestions } = context
     const isOpen = others !== null

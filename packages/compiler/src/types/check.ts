@@ -48,6 +48,8 @@ export interface CheckOptions {
   readonly observe?: (span: Span, type: string) => void
   /** Called with the printed type of this expression statement, null when unknown; for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
+  /** Names of the modules `std/NAME`, for suggestions of the full strictness. */
+  readonly standardModules?: readonly string[]
   /** Tools of the host; nothing is said of their calls when absent. */
   readonly tools?: ToolTypes
   /** Tools by the names that `use tool … as NAME` gives them. */
@@ -111,6 +113,7 @@ function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
     importedNames: context.importedNames,
     globals: new Set([...(options.constants ?? []), ...(options.extraGlobals ?? [])]),
     toleratedNames: context.toleratedNames,
+    standardModules: options.standardModules ?? [],
     budget: context.suggestions,
     report: reporter(strict),
   })

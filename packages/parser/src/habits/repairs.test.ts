@@ -29,6 +29,8 @@ test('the repairs of a corpus leave fewer errors, or errors further on', () => {
   }
 })
 
+const TOKEN_ERRORS: ReadonlySet<string> = new Set(['P003', 'P004', 'P005'])
+
 /** Cuts, doubles and swaps words: what a writer leaves behind. */
 function* mutate(text: string): Generator<string> {
   const words = [...text.matchAll(/\w+|[^\s\w]/g)]
@@ -48,7 +50,9 @@ test('no repair of a broken source makes the first error come earlier', () => {
       if (first === undefined) continue
       const { text: fixed, count } = applyFixes(text, [first])
       if (count === 0) continue
-      const next = listErrors(fixed)[0]
+      // One of tokens hides those of syntax before it, which its repair brings to light.
+      const isToken = TOKEN_ERRORS.has(first.code)
+      const next = listErrors(fixed).find(({ code }) => !isToken || TOKEN_ERRORS.has(code))
       if (next !== undefined && more.length === 0)
         expect(fixed.length - next.span.start, text).toBeLessThan(text.length - first.span.start)
     }

@@ -3,7 +3,8 @@
 
 import type { Diagnostic } from '../diagnostics/diagnostic.js'
 import type { Span } from '../source.js'
-import { type Code, type Edit, readCode, RULES } from './rules.js'
+import { type Code, type Edit, readCode } from './code.js'
+import { RULES } from './rules.js'
 import { HABITS, type HabitName } from './table.js'
 
 /** Characters that are parsed again at most for the repairs of one source. */
@@ -18,6 +19,14 @@ const TOKEN_ERRORS: ReadonlySet<string> = new Set(['P003', 'P004', 'P005'])
 
 const LIMIT_ERRORS: ReadonlySet<string> = new Set(['P013', 'P016'])
 
+/** Characters between an error and a habit that is its cause, though there is no repair. */
+const NEAR = 24
+
+/** Whether a hint says what the grammar allows in this place, and nothing of what was meant. */
+function isOfPlace(hint: string | null): boolean {
+  return hint === null || hint.startsWith('also possible here') || hint.startsWith('add a closing')
+}
+
 export type ParseText = (text: string) => readonly Diagnostic[]
 
 /** The errors of `text`, with the repairs that help and the Harn way as their hint. `parse`: the errors of another text. */
@@ -28,12 +37,16 @@ export function withRepairs(text: string, errors: readonly Diagnostic[], parse: 
   let left = Math.floor(MOST_CHARACTERS / (text.length + 1))
   return errors.map((error, index) => {
     if (error.fix !== null || index >= MOST_ERRORS) return error
-    for (const { habit, edits } of propose(code, error).slice(0, MOST_TRIES)) {
+    const proposals = propose(code, error)
+    const own = isOfPlace(error.hint) ? null : error.hint
+    for (const { habit, edits } of proposals.filter((each) => each.edits.length > 0).slice(0, MOST_TRIES)) {
       if (left-- <= 0) return error
       if (!helps(text, errors, error, edits, parse)) continue
-      return { ...error, hint: error.hint ?? HABITS[habit].harn, fix: { title: titleOf(edits), edits } }
+      return { ...error, hint: own ?? HABITS[habit].harn, fix: { title: titleOf(edits), edits } }
     }
-    return error
+    // What is recognised without a repair is at least said, where the error is about it.
+    const known = proposals.find(({ edits, distance }) => edits.length === 0 && distance <= NEAR)
+    return known === undefined || own !== null ? error : { ...error, hint: HABITS[known.habit].harn }
   })
 }
 
@@ -69,7 +82,7 @@ function propose(code: Code, { span, related }: Diagnostic): readonly Proposal[]
       const distance = Math.abs(code.at(at).start - start)
       for (const { habit, find } of RULES) {
         const edits = find(code, at)
-        if (edits !== null && edits.length > 0) found.push({ habit, edits, distance })
+        if (edits !== null) found.push({ habit, edits, distance })
       }
     }
   }

@@ -49,6 +49,11 @@ export function stdModule(path: string, added: ReadonlyMap<string, string>): Res
   return text === undefined ? { kind: 'error', message: `Unknown stdlib module: ${path}` } : { kind: 'source', key, text }
 }
 
+/** Names of all modules `std/NAME`. */
+export function listStdModules(added: ReadonlyMap<string, string>): readonly string[] {
+  return [...new Set([...STD_COMPILED.keys(), ...added.keys()])]
+}
+
 /** Compiled modules by what they are stored as: compilers of one process share them. */
 const read = new WeakMap<StoredModule, { readonly module: CompiledModule | null }>()
 

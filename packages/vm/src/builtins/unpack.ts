@@ -10,7 +10,7 @@
 // A default stands behind the type: `name?: string = "default"`. In a wording, {f} is the builtin, {n} the number of the argument from
 // 1, {param} its name, {type} its type in the signature, {got} the type of what was passed.
 
-import { editDistance, findClosest } from '@bridle/compiler/signatures'
+import { editDistance, findClosest, OPTIONS_OF_LINT } from '@bridle/compiler/signatures'
 import { Control, builtin, withRun } from './builtin.js'
 import { readShape } from './option-shapes.js'
 import { HarnDict } from '../values/dict.js'
@@ -145,9 +145,6 @@ export function builtinTaking<const S extends string, const D extends Demands>(
 
 // ---- dicts of options
 
-/** Lint reads these in the options of any call. KEEP WITH: lint options (compiler, types/check-options.ts). */
-const READ_BY_LINT: readonly string[] = ['background', 'long_running']
-
 /**
  * The builtin, which refuses dicts of options with a key that is nearly one of their shape. Any other key that it does not know is passed
  * over, as scripts rely on; the checker reports it. Where other keys have a meaning, a near one is refused only if the others hold dicts
@@ -164,7 +161,7 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
     const names = listParamNames(def.signature)
     checks = params.map(({ param, shape, isOpen }) => ({
       at: names.indexOf(param),
-      keys: new Set([...readShape(shape).map(({ name }) => name), ...READ_BY_LINT]),
+      keys: new Set([...readShape(shape).map(({ name }) => name), ...OPTIONS_OF_LINT]),
       isOpen,
     }))
     return checks
@@ -199,12 +196,12 @@ interface OptionCheck {
 
 /** A key that differs in a letter or two: of short keys nearly everything is near. */
 function suggestKey(key: string, keys: ReadonlySet<string>): string | null {
-  const near = findClosest(key, keys, (each) => !READ_BY_LINT.includes(each))
+  const near = findClosest(key, keys, (each) => !OPTIONS_OF_LINT.includes(each))
   return near !== null && editDistance(key, near, 3) <= Math.min(2, key.length / 3) ? near : null
 }
 
 function describeUnknownKey(name: string, key: string, near: string, keys: ReadonlySet<string>): string {
-  const known = [...keys].filter((each) => !READ_BY_LINT.includes(each) && each !== '*')
+  const known = [...keys].filter((each) => !OPTIONS_OF_LINT.includes(each) && each !== '*')
   const shown = known.slice(0, MOST_SHOWN).join(', ') + (known.length > MOST_SHOWN ? ', …' : '')
   return `${name}: unknown option key '${key}' (expected one of: ${shown}); did you mean '${near}'?`
 }

@@ -156,7 +156,7 @@ class Resolver {
       if (item.kind !== 'ImportDecl' || item.pathSpan.end === 0) continue
       const source = imports(item.path)
       if (source === null) {
-        if (item.path.startsWith('std/')) report('N048', item.pathSpan, { path: item.path, suggestion: null })
+        if (item.path.startsWith('std/')) this.reportModule(item.path, item.pathSpan)
         continue
       }
       for (const name of item.names ?? []) {
@@ -171,6 +171,20 @@ class Resolver {
         report('N049', name.span, { name: name.text, path: item.path, suggestion }, replaceWord(name.span, suggestion))
       }
     }
+  }
+
+  private reportModule(path: string, span: Span): void {
+    const { standardModules, budget, report, file } = this.world
+    const candidates = standardModules.map((name): Candidate => ({ name, distance: 0 }))
+    const name = suggestName(path.slice('std/'.length), candidates, budget)
+    const suggestion = name === null ? null : `std/${name}`
+    const isQuoted = file.text[span.start] === '"'
+    report(
+      'N048',
+      span,
+      { path, suggestion },
+      replaceWord(span, suggestion === null || !isQuoted ? suggestion : `"${suggestion}"`),
+    )
   }
 
   // ---- scopes -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 // The did-you-mean of strict findings. A wrong proposal costs more than none: the limits are narrow, transposed letters are one edit,
 // and spellings that differ in case, underscores or the order of their words alone are the same name.
 
-import { leastEdits } from '@bridle/parser'
-import type { SuggestionBudget } from '@bridle/parser'
+import { leastEdits, SuggestionBudget } from '@bridle/parser'
 
 const LONGEST_NAME = 64
 
@@ -29,6 +28,15 @@ export function suggestName(name: string, candidates: Iterable<Candidate>, budge
     if (budget.isSpent) break
   }
   return isTied ? null : (best?.name ?? null)
+}
+
+/** The same among plain names, of which none is nearer than another. */
+export function suggestNear(name: string, names: Iterable<string>): string | null {
+  return suggestName(
+    name,
+    [...names].map((each): Candidate => ({ name: each, distance: 0 })),
+    new SuggestionBudget(),
+  )
 }
 
 function measure(name: string, { plain, words }: Spelling, candidate: Candidate, budget: SuggestionBudget): number | null {

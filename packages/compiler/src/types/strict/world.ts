@@ -19,6 +19,8 @@ export interface StrictWorld {
   readonly globals: ReadonlySet<string>
   /** Builtins that are not there, and may be named all the same. */
   readonly toleratedNames: ReadonlySet<string>
+  /** Names of the modules `std/NAME`, for suggestions. */
+  readonly standardModules: readonly string[]
   readonly budget: SuggestionBudget
   readonly report: CheckContext['report']
 }

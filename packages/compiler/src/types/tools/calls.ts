@@ -12,6 +12,8 @@
 import type { DictEntry, Expr, ExprOf, Severity, Span } from '@bridle/parser'
 import type { CheckContext } from '../context.js'
 import type { Scope } from '../scope.js'
+import { STANDARD_TOOL_BUILTINS } from '../../grants/standard.js'
+import { suggestNear } from '../strict/suggest.js'
 import { closest } from '../suggest.js'
 import { checkToolArguments, exampleCall } from './arguments.js'
 import { showType, type ToolType, type ToolTypes } from './declaration.js'
@@ -20,9 +22,13 @@ import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere, MCP_CALL } from './names.
 /** Checks a call that may reach a tool by its name. */
 export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
   const { tools } = scope
-  if (tools === null) return
   const name = call.callee.text
   const [first, second] = call.args
+  if (tools === null) {
+    const isNamed = name === HOST_CALL && first?.spread === false && first.value.kind === 'String'
+    if (isNamed && context.reportsOptions && isBuiltinHere(name, scope)) reportSlip(first.value.value, first.value.span, context)
+    return
+  }
   if (name === HOST_CALL) {
     if (isBuiltinHere(name, scope) && first?.spread === false && first.value.kind === 'String')
       checkNamed({ name: first.value.value, span: first.value.span, arg: second, call }, scope, context)
@@ -118,11 +124,21 @@ function checkNamed({ name, span, arg, call }: NamedCall, scope: Scope, context:
   const tool = types.find(name)
   if (tool === null) {
     if (span !== null && types.isComplete) reportUnknown(name, span, types, context)
+    else if (span !== null && context.reportsOptions) reportSlip(name, span, context)
     return
   }
   const severity = severityByName(types)
   if (arg === undefined) checkWithout(tool, call.span, context, severity)
   else if (!arg.spread && arg.value.kind !== 'Nil') checkToolArguments(tool, arg.value, scope, context, severity)
+}
+
+/** Of a host that is not known, the names of the standard tools are: what is nearly one of them is a slip of it. */
+function reportSlip(name: string, span: Span, context: CheckContext): void {
+  if (Object.hasOwn(STANDARD_TOOL_BUILTINS, name)) return
+  const near = suggestNear(name, Object.keys(STANDARD_TOOL_BUILTINS))
+  if (near === null) return
+  const fix = { title: `write "${near}"`, edits: [{ span, text: JSON.stringify(near) }] }
+  context.report('A001', span, { name, suggestion: near }, fix, 'warning')
 }
 
 function reportUnknown(name: string, span: Span, types: ToolTypes, context: CheckContext): void {
