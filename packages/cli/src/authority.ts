@@ -68,6 +68,12 @@ export interface Confined {
   readonly mcpHosts: readonly string[] | null
   /** Whether MCP was granted without naming hosts: then servers may be programs, too. */
   readonly mcpPrograms: boolean
+  /** Variables that are seen beside the plain ones; null: all. */
+  readonly variables: readonly string[] | null
+  /** Secrets that may be lent, as the flag has them: NAME or NAME@ORIGIN; null: any. */
+  readonly secrets: readonly string[] | null
+  /** Variables that are not seen in any case: those that were lent as secrets. */
+  readonly hidden: readonly string[]
 }
 
 /**
@@ -101,7 +107,7 @@ export function makeAuthority(
     providers: {
       root,
       sandbox: roots === null ? 'none' : { roots: [...asWritten(flags, roots), ...roots] },
-      ...readVariables(flags, env, roots !== null),
+      ...readVariables(flags, env, confined),
       http: { policy: { denyPrivate: roots !== null, privateHosts } },
     },
     mcpNetwork:
@@ -123,8 +129,13 @@ function readConfinement(flags: AuthorityFlags): Confined {
     privateHosts: specs.length === 0 ? [] : listNamedHosts(specs),
     mcpHosts: specs.length === 0 ? null : listMcpHosts(specs),
     mcpPrograms: specs.length === 0 || mcp.some(({ constraints }) => constraints['domain'] === undefined),
+    variables: given === null ? null : (flags.env ?? []),
+    secrets: given === null ? null : (flags.secret ?? []),
+    hidden: (flags.secret ?? []).map(readSecretName),
   }
 }
+
+const readSecretName = (spec: string): string => spec.split('@', 2)[0]!
 
 /** Links are followed where they are: a root that is moved afterwards is another one. */
 function resolveFolder(path: string): string {
@@ -140,14 +151,30 @@ function asWritten({ root = [] }: AuthorityFlags, roots: readonly string[]): rea
   return root.map((path) => resolve(path)).filter((path) => !roots.includes(path) && roots.includes(resolveFolder(path)))
 }
 
-const NOT_CONFINED: Confined = { roots: null, privateHosts: [], mcpHosts: null, mcpPrograms: true }
-const TIGHTEST: Confined = { roots: [], privateHosts: [], mcpHosts: [], mcpPrograms: false }
+const NOT_CONFINED: Confined = {
+  roots: null,
+  privateHosts: [],
+  mcpHosts: null,
+  mcpPrograms: true,
+  variables: null,
+  secrets: null,
+  hidden: [],
+}
+const TIGHTEST: Confined = {
+  roots: [],
+  privateHosts: [],
+  mcpHosts: [],
+  mcpPrograms: false,
+  variables: [],
+  secrets: [],
+  hidden: [],
+}
 
 /** From a file that anyone may have written: what cannot be read there confines most. */
 function parseConfined(facts: Plain): Confined {
   if (facts === null) return NOT_CONFINED
   if (typeof facts !== 'object' || Array.isArray(facts)) return TIGHTEST
-  const { roots, privateHosts, mcpHosts, mcpPrograms } = facts as { readonly [key: string]: unknown }
+  const { roots, privateHosts, mcpHosts, mcpPrograms, variables, secrets, hidden } = facts as { readonly [key: string]: unknown }
   const listTexts = (raw: unknown): readonly string[] =>
     Array.isArray(raw) ? raw.filter((each) => typeof each === 'string') : []
   return {
@@ -155,6 +182,9 @@ function parseConfined(facts: Plain): Confined {
     privateHosts: listTexts(privateHosts),
     mcpHosts: mcpHosts === null ? null : listTexts(mcpHosts),
     mcpPrograms: mcpPrograms === true,
+    variables: variables === null ? null : listTexts(variables),
+    secrets: secrets === null ? null : listTexts(secrets),
+    hidden: listTexts(hidden),
   }
 }
 
@@ -176,8 +206,13 @@ function narrowConfined(before: Confined, now: Confined): Confined {
     privateHosts: exempt ?? before.privateHosts.filter((host) => now.privateHosts.includes(host)),
     mcpHosts: intersectLists(before.mcpHosts, now.mcpHosts, (a, b) => (covers(b, a) ? a : covers(a, b) ? b : null)),
     mcpPrograms: before.mcpPrograms && now.mcpPrograms,
+    variables: intersectLists(before.variables, now.variables, isSame),
+    secrets: intersectLists(before.secrets, now.secrets, isSame),
+    hidden: [...new Set([...before.hidden, ...now.hidden])],
   }
 }
+
+const isSame = (one: string, other: string): string | null => (one === other ? one : null)
 
 /** Whether `now` leaves nothing that `before` did not. */
 function isWithin(now: Confined, before: Confined): boolean {
@@ -187,7 +222,10 @@ function isWithin(now: Confined, before: Confined): boolean {
     hasAll(now.roots, before.roots, isBelow) &&
     (before.roots === null || now.privateHosts.every((host) => before.privateHosts.includes(host))) &&
     hasAll(now.mcpHosts, before.mcpHosts, (a, b) => covers(b, a)) &&
-    (before.mcpPrograms || !now.mcpPrograms)
+    (before.mcpPrograms || !now.mcpPrograms) &&
+    hasAll(now.variables, before.variables, (a, b) => a === b) &&
+    hasAll(now.secrets, before.secrets, (a, b) => a === b) &&
+    before.hidden.every((name) => now.hidden.includes(name))
   )
 }
 
@@ -208,7 +246,16 @@ export function listWidenings(before: RunAuthority, { confined: now }: Authority
       ? [`hosts of MCP servers: ${formatList(now.mcpHosts, 'any')}, before: ${formatList(then.mcpHosts, 'any')}`]
       : []),
     ...(now.mcpPrograms && !then.mcpPrograms ? ['programs of MCP servers'] : []),
+    ...listAdded('variables', now.variables, then.variables),
+    ...listAdded('secrets', now.secrets, then.secrets),
+    ...listAdded('secrets that are variables now', then.hidden, now.hidden),
   ]
+}
+
+/** What `now` has and `then` had not; a list that is everything is told with the files. */
+function listAdded(what: string, now: readonly string[] | null, then: readonly string[] | null): readonly string[] {
+  const added = now === null || then === null ? [] : now.filter((each) => !then.includes(each))
+  return added.length === 0 ? [] : [`${what}: ${added.join(', ')}`]
 }
 
 function isBelow(path: string, folder: string): boolean {
@@ -297,10 +344,10 @@ function isPlainVariable(name: string): boolean {
 function readVariables(
   flags: AuthorityFlags,
   env: NodeJS.ProcessEnv,
-  confined: boolean,
+  { roots, variables, secrets: lendable, hidden }: Confined,
 ): Pick<NodeProviderOptions, 'env' | 'secrets'> {
-  const named = new Set(flags.env)
-  for (const name of named)
+  const named = new Set(variables)
+  for (const name of flags.env ?? [])
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new UsageError(`--env ${name}: write the name of a variable`)
   const secrets = Object.create(null) as { [name: string]: { readonly value: string; readonly origins: readonly string[] } }
   for (const spec of flags.secret ?? []) {
@@ -311,10 +358,10 @@ function readVariables(
     if (value === undefined || value === '') throw new UsageError(`--secret ${spec}: the variable ${name} is not set`)
     if (origin !== null && !/^https?:$/.test(parseUrl(origin)?.protocol ?? ''))
       throw new UsageError(`--secret ${spec}: write NAME or NAME@ORIGIN, with an origin such as https://api.example.com`)
+    if (lendable !== null && !lendable.includes(spec)) continue
     secrets[name] = { value, origins: [...(secrets[name]?.origins ?? []), ...(origin === null ? [] : [origin])] }
   }
-  const isSeen = (name: string): boolean =>
-    !Object.hasOwn(secrets, name) && (!confined || isPlainVariable(name) || named.has(name))
+  const isSeen = (name: string): boolean => !hidden.includes(name) && (roots === null || isPlainVariable(name) || named.has(name))
   return {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => isSeen(name))),
     ...(Object.keys(secrets).length === 0 ? {} : { secrets }),

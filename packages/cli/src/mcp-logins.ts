@@ -11,8 +11,9 @@ type Servers = { readonly [name: string]: McpServerDeclaration }
 
 /** Reads the user's file only when a server may need it. */
 export function withLogins(servers: Servers, env: NodeJS.ProcessEnv = process.env): Servers {
-  const mayNeedLogin = ({ url, authToken, auth }: McpServerDeclaration): boolean =>
-    url !== undefined && parseUrl(url) !== null && authToken === undefined && auth?.clientSecret === undefined
+  // One with a secret of its own may be logged in to as well; the secret alone is asked with where nobody logged in.
+  const mayNeedLogin = ({ url, authToken }: McpServerDeclaration): boolean =>
+    url !== undefined && parseUrl(url) !== null && authToken === undefined
   if (!Object.values(servers).some(mayNeedLogin)) return servers
   const store = fileAuthStore(userAuthFile(env))
   const known = readEntries(store)

@@ -47,6 +47,8 @@ function writeJson(
 export async function startGuardedServer(): Promise<Guarded> {
   const log: string[] = []
   const clients = new Map<string, readonly string[]>()
+  /** Of clients that registered to have one. */
+  const secrets = new Map<string, string>()
   const codes = new Map<string, { readonly client: string; readonly challenge: string; readonly redirect: string }>()
   const access = new Set<string>()
   const renewals = new Set<string>()
@@ -58,6 +60,13 @@ export async function startGuardedServer(): Promise<Guarded> {
     const refuse = (error: string): void => {
       log.push(`refused ${error}`)
       writeJson(response, 400, { error })
+    }
+    const [scheme, credentials = ''] = request.headers.authorization?.split(' ') ?? []
+    const [basicId, basicSecret] = Buffer.from(credentials, 'base64').toString().split(':')
+    /** The client that asks; null for one that does not say its secret. */
+    const readClient = (form: URLSearchParams): string | null => {
+      const id = (scheme === 'Basic' ? basicId : form.get('client_id')) ?? ''
+      return secrets.get(id) === (scheme === 'Basic' ? basicSecret : undefined) ? id : null
     }
     const giveTokens = (): void => {
       const [token, renewal] = [randomUUID(), randomUUID()]
@@ -82,14 +91,18 @@ export async function startGuardedServer(): Promise<Guarded> {
           response_types_supported: ['code'],
           grant_types_supported: ['authorization_code', 'refresh_token'],
           code_challenge_methods_supported: ['S256'],
-          token_endpoint_auth_methods_supported: ['none'],
+          token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         })
       case '/register': {
-        const wanted = JSON.parse(body) as { readonly redirect_uris: readonly string[] }
+        const wanted = JSON.parse(body) as {
+          readonly redirect_uris: readonly string[]
+          readonly token_endpoint_auth_method?: string
+        }
         const id = `client-${clients.size + 1}`
         clients.set(id, wanted.redirect_uris)
+        if (wanted.token_endpoint_auth_method === 'client_secret_basic') secrets.set(id, randomUUID())
         log.push('register')
-        return writeJson(response, 201, { ...wanted, client_id: id })
+        return writeJson(response, 201, { ...wanted, client_id: id, client_secret: secrets.get(id) })
       }
       case '/authorize': {
         const asked = url.searchParams
@@ -111,6 +124,8 @@ export async function startGuardedServer(): Promise<Guarded> {
       case '/token': {
         const form = new URLSearchParams(body)
         log.push(`token ${form.get('grant_type')}`)
+        const client = readClient(form)
+        if (client === null) return refuse('invalid_client')
         if (form.get('grant_type') === 'refresh_token')
           return renewals.delete(form.get('refresh_token') ?? '') ? giveTokens() : refuse('invalid_grant')
         const code = codes.get(form.get('code') ?? '')
@@ -118,15 +133,14 @@ export async function startGuardedServer(): Promise<Guarded> {
         const digest = createHash('sha256')
           .update(form.get('code_verifier') ?? '')
           .digest('base64url')
-        const isRight =
-          code?.challenge === digest && code.client === form.get('client_id') && code.redirect === form.get('redirect_uri')
+        const isRight = code?.challenge === digest && code.client === client && code.redirect === form.get('redirect_uri')
         return isRight ? giveTokens() : refuse('invalid_grant')
       }
       case '/revoke': {
         const form = new URLSearchParams(body)
         const [kind, token] = [form.get('token_type_hint'), form.get('token') ?? '']
         log.push(`revoke ${kind}`)
-        if (!clients.has(form.get('client_id') ?? '')) return writeJson(response, 401, { error: 'invalid_client' })
+        if (!clients.has(readClient(form) ?? '')) return writeJson(response, 401, { error: 'invalid_client' })
         if (offers.status !== 200) return writeJson(response, offers.status, { error: 'server_error' })
         ;(kind === 'refresh_token' ? renewals : access).delete(token)
         return void response.writeHead(200).end()

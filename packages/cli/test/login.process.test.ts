@@ -166,6 +166,56 @@ test('an id that is given for a login is kept for what follows', { timeout: 60_0
   expect(server.log).toEqual(['revoke refresh_token', 'revoke access_token'])
 })
 
+test('a secret of the environment logs in and renews, and is written nowhere', { timeout: 60_000 }, async () => {
+  await runBridle(['mcp', 'logout', '--all'])
+  const port = await freePort()
+  const resource = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', server.url))
+  const { authorization_servers: issuers } = (await resource.json()) as { readonly authorization_servers: readonly string[] }
+  const answer = await fetch(new URL('/register', issuers[0]), {
+    method: 'POST',
+    body: JSON.stringify({
+      redirect_uris: [`http://127.0.0.1:${port}/callback`],
+      token_endpoint_auth_method: 'client_secret_basic',
+    }),
+  })
+  const client = (await answer.json()) as { readonly client_id: string; readonly client_secret: string }
+  const given = ['--client-id', client.client_id, '--client-secret-env', 'VAULT_SECRET', '--port', String(port)]
+  const logIn = (words: readonly string[]): Promise<Ended> =>
+    runBridle(['mcp', 'login', 'vault', '--no-browser', ...words], (page) => void agree(page).then((back) => fetch(back)))
+  const manifest = join(folder, 'harn.toml')
+  const before = readFileSync(manifest, 'utf8')
+  try {
+    process.env['VAULT_SECRET'] = 'a guess that is wrong'
+    const wrong = await logIn(given)
+    expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('invalid_client') })
+    expect(wrong.stderr).not.toContain('a guess')
+    process.env['VAULT_SECRET'] = client.client_secret
+    expect(await runBridle(['mcp', 'login', 'vault', '--client-secret-env', 'VAULT_SECRET'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--client-secret-env needs --client-id'),
+    })
+    server.log.length = 0
+    const login = await logIn(given)
+    expect(login).toMatchObject({ code: 0, stdout: `logged in to vault at ${server.url}\n` })
+    expect(server.log).toEqual(['authorize', 'token authorization_code'])
+    for (const text of [login.stdout, login.stderr, readFileSync(tokens, 'utf8')])
+      expect(text).not.toContain(client.client_secret)
+    // Runs renew with the secret that the manifest names, and cannot without it.
+    writeFileSync(manifest, `${before}auth = { client_id = "${client.client_id}", client_secret_env = "VAULT_SECRET" }\n`)
+    server.revoke()
+    expect(await runBridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
+    expect(server.log.slice(2)).toEqual(['token refresh_token'])
+    expect(readFileSync(tokens, 'utf8')).not.toContain(client.client_secret)
+    delete process.env['VAULT_SECRET']
+    server.revoke()
+    expect(await runBridle(['run', 'open.harn'])).toMatchObject({ code: 1, stdout: '' })
+  } finally {
+    delete process.env['VAULT_SECRET']
+    writeFileSync(manifest, before)
+    await runBridle(['mcp', 'logout', '--all'])
+  }
+})
+
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {

@@ -100,6 +100,53 @@ describe('a snapshot carries what the run may do', () => {
     expect(ended.err).toContain(code === 0 ? 'limit of fuel: 1000000000000, before 2000' : 'out of fuel')
   })
 
+  test.each<[string, readonly string[], readonly string[], string]>([
+    ['a variable that is named now', ['--root', inside], ['--root', inside, '--env', 'HELD_TOKEN'], 'nil'],
+    ['a variable that was named and is not', ['--root', inside, '--env', 'HELD_TOKEN'], ['--root', inside], 'nil'],
+    [
+      'a variable that was named and is',
+      ['--root', inside, '--env', 'HELD_TOKEN'],
+      ['--root', inside, '--env', 'HELD_TOKEN'],
+      'held-4711',
+    ],
+    ['a variable that was named, without a root now', ['--root', inside, '--env', 'HELD_TOKEN'], [], 'held-4711'],
+    ['a variable without a root now', ['--root', inside], [], 'nil'],
+    ['a secret that is none now', ['--secret', 'HELD_TOKEN'], [], 'nil'],
+    ['a secret that is named as a variable', ['--secret', 'HELD_TOKEN'], ['--root', inside, '--env', 'HELD_TOKEN'], 'nil'],
+    ['a secret of now', [], ['--secret', 'HELD_TOKEN'], 'nil'],
+    ['a variable that is widened', ['--root', inside], ['--widen', '--root', inside, '--env', 'HELD_TOKEN'], 'held-4711'],
+  ])('%s', async (name, then, now, expected) => {
+    vi.stubEnv('HELD_TOKEN', 'held-4711')
+    try {
+      const file = await takeSnapshot(`variable_${name.replaceAll(/\W/g, '_')}`, then, 'sleep(1ms)\nprintln(env("HELD_TOKEN"))\n')
+      expect(await runBridle('resume', ...now, file)).toMatchObject({ code: 0, out: `${expected}\n` })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  test('a secret is lent where it was lent, and to no other origin', async () => {
+    vi.stubEnv('HELD_TOKEN', 'held-4711')
+    const asking = (origin: string): string =>
+      `sleep(1ms)\nprintln(try { http_get("${origin}/", {auth: {secret: "HELD_TOKEN"}}) } catch (e) { to_string(e) })\n`
+    const origin = 'https://api.example.invalid'
+    const lent = ['--root', inside, '--secret', `HELD_TOKEN@${origin}`]
+    try {
+      const before = await takeSnapshot('lent_before', ['--root', inside], asking(origin))
+      expect((await runBridle('resume', ...lent, before)).out).toContain('HELD_TOKEN')
+      expect((await runBridle('resume', ...lent, before)).out).not.toContain('dns error')
+      const same = await takeSnapshot('lent_same', lent, asking(origin))
+      expect((await runBridle('resume', ...lent, same)).out).not.toContain('HELD_TOKEN')
+      const other = 'https://evil.example.invalid'
+      const wider = await takeSnapshot('lent_wider', lent, asking(other))
+      const now = ['--root', inside, '--secret', `HELD_TOKEN@${other}`]
+      expect((await runBridle('resume', ...now, wider)).out).toContain('HELD_TOKEN')
+      expect((await runBridle('resume', '--widen', ...now, wider)).err).toContain(`secrets: HELD_TOKEN@${other}`)
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
   test('what is widened is told', async () => {
     const file = await takeSnapshot('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
     const { err } = await runBridle('resume', '--widen', file)

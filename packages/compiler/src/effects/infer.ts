@@ -271,6 +271,10 @@ export class Inference {
       case 'unknown':
         this.addUnknown(facts, cause)
         return
+      case 'text':
+        // `x |> parameter`, where the parameter is the name of a builtin.
+        if (this.options.signatures.has(value.text)) this.invoke(facts, { kind: 'builtin', name: value.text }, cause)
+        return
       default:
         return
     }

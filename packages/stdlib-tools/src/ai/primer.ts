@@ -14,7 +14,7 @@ export interface PrimerOptions {
   readonly budget?: number
 }
 
-export const DEFAULT_BUDGET = 2_000
+const DEFAULT_BUDGET = 2_000
 
 /** Text in Markdown, for the system prompt of a model or the description of a tool. Throws RangeError for a budget that is no number of tokens. */
 export function primer({ tools = [], budget = DEFAULT_BUDGET }: PrimerOptions = {}): string {
@@ -23,11 +23,7 @@ export function primer({ tools = [], budget = DEFAULT_BUDGET }: PrimerOptions = 
   return declarations.length === 0 ? LANGUAGE : `${LANGUAGE}\n${describeTools(declarations, budget)}`
 }
 
-/** The lines of the tools that find room, and those that find none. */
-export function splitByBudget(
-  declarations: readonly ToolDeclaration[],
-  budget: number,
-): { readonly lines: readonly string[]; readonly hidden: readonly ToolDeclaration[] } {
+function describeTools(declarations: readonly ToolDeclaration[], budget: number): string {
   const lines: string[] = []
   let left = budget
   for (const declaration of declarations) {
@@ -36,12 +32,8 @@ export function splitByBudget(
     if (left < 0) break
     lines.push(line)
   }
-  return { lines, hidden: declarations.slice(lines.length) }
-}
-
-function describeTools(declarations: readonly ToolDeclaration[], budget: number): string {
-  const { lines, hidden } = splitByBudget(declarations, budget)
-  const rest = hidden.length === 0 ? '' : `\n${describeHidden(hidden.map(({ name }) => name))}\n`
+  const hidden = declarations.slice(lines.length).map(({ name }) => name)
+  const rest = hidden.length === 0 ? '' : `\n${describeHidden(hidden)}\n`
   return `${TOOLS}\n\`\`\`\n${lines.join('')}\`\`\`\n${rest}`
 }
 

@@ -97,3 +97,21 @@ test('an entry that leads elsewhere is refused', async () => {
   const result = await runtime.start(runtime.compile(script)).result
   expect(result).toMatchObject({ status: 'done', value: expect.stringContaining("not that of the host's tool") })
 })
+
+describe('a builtin that is called by its name as a text', () => {
+  const compile = (source: string, allowEffects?: readonly string[]) =>
+    createRuntime().compile(source, allowEffects === undefined ? {} : { allowEffects })
+
+  test.each([
+    '"http://example.com/" |> "http_get"',
+    'let name = "http_get"\n"http://example.com/" |> name',
+    'fn call(name) { "http://example.com/" |> name }\ncall("http_get")',
+  ])('%s is in the manifest, and above a ceiling', (source) => {
+    expect(compile(source).manifest.script.kinds).toContain('http.request')
+    expect(() => compile(source, [])).toThrow("can reach effect 'http'")
+  })
+
+  test('a function of the program goes before the builtin of that name', () => {
+    expect(compile('fn http_get(url) { return url }\nprintln("x" |> "http_get")').manifest.script.kinds).toEqual([])
+  })
+})

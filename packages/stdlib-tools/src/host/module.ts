@@ -121,11 +121,18 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
     return this.analysis.mayDefineTool(name)
   }
 
-  /** Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. */
+  /**
+   * Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. A text does not say everything: a name may be put
+   * together as the program runs (`x |> name`). So runs are held to the manifest that was compared, whatever the runtime says of others.
+   */
   checkCeiling(ceiling: readonly string[]): void {
     const above = this.analysis.above(ceiling)
     if (above.length > 0) throw new EffectCeilingError(above, this.files.get(this.file)!)
+    this.hasCeiling = true
   }
+
+  /** Whether a ceiling was compared with what its text can reach. */
+  hasCeiling = false
 
   /** The same program with other builtins behind their names. */
   linkedTo(registry: Registry): Module<Types> {
@@ -139,7 +146,9 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
 
   private copy(changes: { readonly program?: LinkedProgram; readonly schemas?: CompiledSchemas }): Module<Types> {
     const { warnings, program, sources, schemas, hashOf } = this
-    return new Module<Types>({ warnings, program, sources, schemas, hashOf, ...changes, compiled: () => this.said })
+    const copied = new Module<Types>({ warnings, program, sources, schemas, hashOf, ...changes, compiled: () => this.said })
+    copied.hasCeiling = this.hasCeiling
+    return copied
   }
 
   private get said(): CompileResult {

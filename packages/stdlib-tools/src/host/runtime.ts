@@ -234,7 +234,8 @@ export class Runtime {
     const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
-    const authority = this.makeAuthority(options)
+    const given = this.makeAuthority(options)
+    const authority = module.hasCeiling ? { ...given, isHeld: true } : given
     const level = findRunLevel(authority.scopes)
     this.checkDeclared(module, options.bridge)
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)

@@ -144,11 +144,18 @@ export async function makeAuthorizedFetch(
         // Of several processes that renew at once, one may lose again and again, and has the tokens of the others all the same.
         const renewed = (await session.tokens())?.access_token
         if (renewed === undefined || renewed === token)
-          throw new AuthorizationError(`authorization failed: ${describeCause(cause)}`, { cause })
+          throw new AuthorizationError(`authorization failed: ${describeRefusal(cause)}`, { cause })
       }
       await response.body?.cancel()
     }
   }
+}
+
+/** An authorization server need not say more than a code. */
+function describeRefusal(cause: unknown): string {
+  const said = describeCause(cause)
+  if (said !== '' || typeof cause !== 'object' || cause === null || !('errorCode' in cause)) return said
+  return String(cause.errorCode)
 }
 
 /** The server asks for authorization, and there is none to be had. */
