@@ -105,7 +105,15 @@ function forget(store: FileAuthStore, server: string): void {
 
 /** Connects, and asks for the tools, since some servers greet anyone. What the server calls itself. */
 async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<string> {
-  const config = { name: url.href, transport: 'http', url: url.href, authToken: null, auth, proxyServerName: null } as const
+  const config = {
+    name: url.href,
+    transport: 'http',
+    url: url.href,
+    authToken: null,
+    headers: {},
+    auth,
+    proxyServerName: null,
+  } as const
   // The limit of the whole is the stop's.
   const limits = { timeoutMs: LONGEST_MS, signal }
   const connection = await McpConnection.open(

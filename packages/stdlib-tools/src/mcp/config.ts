@@ -16,9 +16,13 @@ export interface McpServerDeclaration {
   readonly env?: { readonly [name: string]: string }
   readonly url?: string
   readonly authToken?: string
+  /** Sent with each request (HTTP only). */
+  readonly headers?: { readonly [name: string]: string }
   readonly proxyServerName?: string
   /** How to get a token when the server asks for one (HTTP only). */
   readonly auth?: McpAuth
+  /** Why it cannot be reached, as whoever read the declaration found: connecting fails with it. */
+  readonly problem?: string
   /** Connect on first use (the default), or when the run starts. */
   readonly lazy?: boolean
   /** URL or path of its server card. */
@@ -27,6 +31,8 @@ export interface McpServerDeclaration {
   readonly tools?: readonly string[]
   /** Limit of one request to it, milliseconds, in place of that of the provider; calls of tools may have their own. */
   readonly timeoutMs?: number
+  /** Limit of starting it and its handshake, milliseconds, in place of that of the provider. */
+  readonly connectTimeoutMs?: number
   /** How long a connection is kept after its last use was given back. */
   readonly keepAliveMs?: number
 }
@@ -60,8 +66,8 @@ function readTexts(fields: Fields, key: string): string[] {
   return (value as readonly Plain[]).map((item) => (typeof item === 'string' ? item : failWrongType(item, 'a string')))
 }
 
-function readEnvironment(fields: Fields): { [name: string]: string } {
-  const value = fields['env']
+function readTextTable(fields: Fields, key: string): { [name: string]: string } {
+  const value = fields[key]
   const env = Object.create(null) as { [name: string]: string }
   if (value === undefined) return env
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return failWrongType(value, 'a map')
@@ -78,7 +84,7 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
     throw makeInvalid(`unknown variant \`${transport}\`, expected \`stdio\` or \`http\``)
   const command = readText(fields, 'command', false) ?? ''
   const args = readTexts(fields, 'args')
-  const env = readEnvironment(fields)
+  const env = readTextTable(fields, 'env')
   const url = readText(fields, 'url', false) ?? ''
   const authToken = readText(fields, 'auth_token', true)
   const proxyServerName = readText(fields, 'proxy_server_name', true)
@@ -87,10 +93,11 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
     return { name, transport, command, file: null, args, env }
   }
   if (parseUrl(url) === null || !/^https?:/.test(url)) throw makeInvalid('transport "http" needs a url')
-  return { name, transport, url, authToken, auth: null, proxyServerName }
+  return { name, transport, url, authToken, headers: readTextTable(fields, 'headers'), auth: null, proxyServerName }
 }
 
 export function readDeclaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {
+  if (declaration.problem !== undefined) throw makeInvalid(declaration.problem)
   const config = readServerConfig(name, {
     transport: declaration.transport ?? (declaration.url === undefined ? 'stdio' : 'http'),
     ...(declaration.command === undefined ? {} : { command: declaration.command }),
@@ -98,6 +105,7 @@ export function readDeclaredConfig(name: string, declaration: McpServerDeclarati
     ...(declaration.env === undefined ? {} : { env: { ...declaration.env } }),
     ...(declaration.url === undefined ? {} : { url: declaration.url }),
     ...(declaration.authToken === undefined ? {} : { auth_token: declaration.authToken }),
+    ...(declaration.headers === undefined ? {} : { headers: { ...declaration.headers } }),
     ...(declaration.proxyServerName === undefined ? {} : { proxy_server_name: declaration.proxyServerName }),
   })
   const { auth } = declaration

@@ -34,6 +34,8 @@ export type McpServerConfig =
       readonly transport: 'http'
       readonly url: string
       readonly authToken: string | null
+      /** Sent with each request. */
+      readonly headers: { readonly [name: string]: string }
       /** How to get a token when the server asks for one; null where the host did not say. */
       readonly auth: McpAuth | null
       /** Sent as `serverName` with each request, for a proxy in front of several servers. */
@@ -119,6 +121,21 @@ export class McpConnection {
 
   /** Throws McpFailure; no process and no connection is left then. */
   static async open(options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
+    const limit = new Deadline(options.connectTimeoutMs, signal)
+    try {
+      return await McpConnection.openBy(options, makeTransport, limit)
+    } catch (cause) {
+      if (!isRefusedAsUnknown(cause)) throw cause
+      // A server of the revision 2024-11-05 knows no POST at this address, and says where it takes them on a stream of events.
+      return await McpConnection.openBy(options, makeEventTransport, limit).catch(() => {
+        throw cause
+      })
+    } finally {
+      limit.clear()
+    }
+  }
+
+  private static async openBy(options: McpConnectionOptions, make: MakeTransport, limit: Deadline): Promise<McpConnection> {
     const { config } = options
     const [{ Client: ClientClass }, { ProgressNotificationSchema, ResultSchema }] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/index.js'),
@@ -131,20 +148,17 @@ export class McpConnection {
     client.fallbackRequestHandler = (request, extra) =>
       serve(options.handlers, request.method, withIntegers((request.params ?? {}) as Plain), extra.signal)
     const stop = new AbortController()
-    const transport = await makeTransport(options, stop.signal)
+    const transport = await make(options, stop.signal)
     const connection = new McpConnection(config, client, transport, ResultSchema, stop)
     client.setNotificationHandler(ProgressNotificationSchema, ({ params: { progressToken, ...progress } }) =>
       connection.listeners.get(progressToken)?.(progress),
     )
-    const limit = new Deadline(options.connectTimeoutMs, signal)
     try {
-      if (signal.aborted) throw new Error('cancelled')
+      if (limit.signal.aborted) throw new Error('cancelled')
       await client.connect(transport, { timeout: LONGEST_TIMER_MS, signal: limit.signal })
     } catch (cause) {
       await connection.close()
       throw new McpFailure(connection.explain(cause, 'initialize', limit), { cause })
-    } finally {
-      limit.clear()
     }
     return connection
   }
@@ -243,7 +257,7 @@ export class McpConnection {
     }
     const code = (cause as { readonly code?: unknown } | null)?.code
     const message = describeCause(cause)
-    if (this.config.transport === 'http' && (cause as Error | null)?.constructor?.name === 'StreamableHTTPError') {
+    if (this.config.transport === 'http' && HTTP_ERRORS.has((cause as Error | null)?.constructor?.name ?? '')) {
       if (code === 404 && this.hasSession) this.lost = true
       return code === 401
         ? thrownError('MCP authorization required')
@@ -261,6 +275,17 @@ export class McpConnection {
       return runtimeError('MCP: server closed connection')
     return runtimeError(`MCP protocol error: ${message}`)
   }
+}
+
+/** Of the SDK, which is loaded with the first connection. */
+const HTTP_ERRORS: ReadonlySet<string> = new Set(['StreamableHTTPError', 'SseError'])
+
+/** What servers answer that do not know how requests are sent since the revision 2025-03-26. */
+const UNKNOWN: readonly unknown[] = [400, 404, 405]
+
+function isRefusedAsUnknown(failure: unknown): boolean {
+  const cause = failure instanceof McpFailure ? (failure.cause as { readonly code?: unknown } | null) : null
+  return cause?.constructor?.name === 'StreamableHTTPError' && UNKNOWN.includes(cause.code)
 }
 
 /** A write to a server that has just gone: the same thing as the end of its output, only noticed from the other side. */
@@ -289,9 +314,10 @@ function readHttpReason(cause: unknown): string {
   return inner instanceof Error ? describeOsError(inner) : describeCause(cause)
 }
 
+type MakeTransport = (options: McpConnectionOptions, stop: AbortSignal) => Promise<Transport>
+
 async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
   const { config } = options
-  const bounds = { ...DEFAULT_LIMITS, ...options.limits, server: config.name }
   if (config.transport === 'stdio') {
     const spawned = {
       command: config.command,
@@ -301,16 +327,32 @@ async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): 
       env: { ...options.env, ...config.env },
       stderr: options.stderr,
     }
-    return new StdioTransport(spawned, bounds)
+    return new StdioTransport(spawned, makeBounds(options))
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-  const url = new URL(config.url)
-  const given = config.auth === null ? options.fetch : await makeAuthorizedFetch(url, config.auth, stop, options.fetch)
-  const fetch = makeExactFetch(given ?? globalThis.fetch, bounds)
-  return new StreamableHTTPClientTransport(url, {
-    requestInit: { headers: config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` } },
-    fetch: fetch as never,
-  }) as Transport
+  return new StreamableHTTPClientTransport(new URL(config.url), await makeHttpOptions(options, config, stop)) as Transport
+}
+
+/** For servers of the revision 2024-11-05. */
+async function makeEventTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
+  const { config } = options
+  if (config.transport === 'stdio') return makeTransport(options, stop)
+  const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
+  return new SSEClientTransport(new URL(config.url), await makeHttpOptions(options, config, stop)) as Transport
+}
+
+const makeBounds = ({ config, limits }: McpConnectionOptions) => ({ ...DEFAULT_LIMITS, ...limits, server: config.name })
+
+type HttpConfig = Extract<McpServerConfig, { readonly transport: 'http' }>
+
+async function makeHttpOptions(options: McpConnectionOptions, config: HttpConfig, stop: AbortSignal) {
+  const given =
+    config.auth === null ? options.fetch : await makeAuthorizedFetch(new URL(config.url), config.auth, stop, options.fetch)
+  const authorization = config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` }
+  return {
+    requestInit: { headers: { ...config.headers, ...authorization } },
+    fetch: makeExactFetch(given ?? globalThis.fetch, makeBounds(options)) as never,
+  }
 }
 
 function listCapabilities(handlers: { readonly [method: string]: McpServerRequestHandler }): { [name: string]: object } {

@@ -4,6 +4,9 @@
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js'
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
+import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guardedFetch } from '../node/guarded-fetch.js'
 import { EgressBlocked, RateWindow } from '../node/network-policy.js'
@@ -65,6 +68,44 @@ afterAll(async () => {
 })
 
 const readHost = (url: string): string => new URL(url).host
+
+/** A server of the revision 2024-11-05: events on one address, messages to another. */
+async function serveOld(): Promise<{ readonly url: string; readonly headers: IncomingHttpHeaders[] }> {
+  const headers: IncomingHttpHeaders[] = []
+  let transport: SSEServerTransport | null = null
+  const place = await serve('old', (request, response) => {
+    void (async () => {
+      headers.push(request.headers)
+      if (request.method === 'GET' && request.url === '/sse') {
+        transport = new SSEServerTransport('/messages', response)
+        const old = new OldServer({ name: 'old', version: '1' }, { capabilities: { tools: {} } })
+        old.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+          content: [{ type: 'text', text: `old ${params.name}` }],
+        }))
+        await old.connect(transport)
+      } else if (request.method === 'POST' && request.url!.startsWith('/messages') && transport !== null) {
+        await transport.handlePostMessage(request, response)
+      } else response.writeHead(404).end()
+    })()
+  })
+  return { url: `http://${place}/sse`, headers }
+}
+
+test('servers of the first revision are spoken to by events; headers go with each request', async () => {
+  const { url, headers } = await serveOld()
+  const host = createRuntime({
+    providers: [mcpProvider({ servers: { old: { url, headers: { 'x-key': 'k' } } } })],
+    grants: ['mcp'],
+  })
+  expect(await host.run('return mcp_call(mcp_ensure_active("old"), "echo", {})')).toBe('old echo')
+  expect(new Set(headers.map((each) => each['x-key']))).toEqual(new Set(['k']))
+})
+
+test('a server that knows neither way is told of as it answered first', async () => {
+  const nothing = await serve('nothing', (_request, response) => response.writeHead(404).end('no such page'))
+  const host = createRuntime({ providers: [mcpProvider({ servers: { s: { url: `http://${nothing}/mcp` } } })], grants: ['mcp'] })
+  expect(await host.run('return try { mcp_ensure_active("s") } catch (e) { to_string(e) }')).toContain('MCP error (404)')
+})
 
 async function call(url: string, policy: NetworkPolicy, more: object = {}): Promise<unknown> {
   seen.length = 0

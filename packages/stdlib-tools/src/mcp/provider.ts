@@ -394,6 +394,7 @@ export class McpConnections implements Provider {
     if (this.ended) throw new McpFailure(runtimeError('MCP: the run has ended'))
     const { options } = this
     const config = this.makeConfig(name, spec)
+    const declared = this.findDeclaration(spec)
     const connection = await McpConnection.open(
       {
         config,
@@ -401,7 +402,11 @@ export class McpConnections implements Provider {
         env: makeEnvironment(options.env ?? 'safe'),
         stderr: options.stderr ?? 'ignore',
         connectTimeoutMs:
-          options.connectTimeoutMs ?? this.findDeclaration(spec)?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+          declared?.connectTimeoutMs ??
+          options.connectTimeoutMs ??
+          declared?.timeoutMs ??
+          options.timeoutMs ??
+          DEFAULT_TIMEOUT_MS,
         handlers: options.handlers ?? {},
         fetch: options.fetch,
         limits: options.limits,

@@ -49,6 +49,29 @@ keep_alive = "30s"
     expect(tables['package']).toEqual({ name: 'demo' })
   })
 
+  test('values come from the environment; what is not there fails the server, not the manifest', () => {
+    process.env['BRIDLE_TEST_KEY'] = 'k3y'
+    const text = `[[mcp]]
+name = "web"
+url = "http://127.0.0.1:1/mcp"
+headers = { "X-Key" = "\${env:BRIDLE_TEST_KEY}", "X-Plain" = "a" }
+auth_token = "t-\${env:BRIDLE_TEST_KEY}-\${env:BRIDLE_TEST_KEY}"
+connect_timeout_ms = 500
+[[mcp]]
+name = "local"
+command = "node"
+env = { A = "\${env:BRIDLE_TEST_NONE}" }
+`
+    const { mcpServers } = readManifest('harn.toml', text)
+    delete process.env['BRIDLE_TEST_KEY']
+    expect(mcpServers['web']).toMatchObject({
+      headers: { 'X-Key': 'k3y', 'X-Plain': 'a' },
+      authToken: 't-k3y-k3y',
+      connectTimeoutMs: 500,
+    })
+    expect(mcpServers['local']?.problem).toBe('harn.toml: mcp[1].env.A: the environment has no variable BRIDLE_TEST_NONE')
+  })
+
   test('a name that every object has is no variable', () => {
     const auth = 'auth = { client_id = "me", client_secret_env = "constructor" }'
     const { mcpServers } = readManifest('harn.toml', `[[mcp]]\nname = "a"\nurl = "http://127.0.0.1:1/mcp"\n${auth}\n`)
@@ -73,6 +96,7 @@ keep_alive = "30s"
     ['[[mcp]]\nname = "a"\ntransport = "http"\n', /^harn\.toml: the MCP server "a" has no url: /],
     ['[[mcp]]\nname = "a"\nauth = { token = "x" }\n', /^harn\.toml: mcp\[0\]\.auth/],
     ['[[mcp]]\nname = "a"\nkeep_alive = "soon"\n', /keep_alive/],
+    ['[[mcp]]\nname = "a"\ncommand = "${env:X"\n', /^harn\.toml: mcp\[0\]\.command: "\$\{env:" needs a name/],
   ])('%j is refused with its place', (text, message) => expect(() => readManifest('harn.toml', text)).toThrow(message))
 
   test('is looked for upwards', () => {

@@ -56,6 +56,7 @@ const makeServerSchema = () =>
     env: z.record(z.string(), z.string()).optional(),
     url: z.string().optional(),
     auth_token: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
     auth: makeAuthSchema().optional(),
     proxy_server_name: z.string().optional(),
     /** Of the reference; servers and clients agree on the version themselves. */
@@ -64,6 +65,7 @@ const makeServerSchema = () =>
     card: z.string().optional(),
     tools: z.array(z.string()).optional(),
     timeout_ms: z.number().nonnegative().optional(),
+    connect_timeout_ms: z.number().nonnegative().optional(),
     keep_alive: makeDurationSchema().optional(),
     keep_alive_ms: z.number().nonnegative().optional(),
   })
@@ -132,22 +134,27 @@ function readMcpServers(path: string, given: unknown): { readonly [name: string]
       `${path}: ${describeIssue('mcp', parsed.error.issues[0]!, Object.keys(makeServerSchema().shape), Object.keys(makeAuthSchema().shape))}`,
     )
   }
-  for (const server of parsed.data) {
+  for (const [at, written] of parsed.data.entries()) {
+    const missing: string[] = []
+    const server = fillInVariables(written, `${path}: mcp[${at}]`, missing)
     if (server.name in servers) throw new ManifestError(`${path}: the MCP server "${server.name}" is declared twice`)
     const keepAliveMs = server.keep_alive_ms ?? parseMillis(server.keep_alive)
     servers[server.name] = {
       lazy: server.lazy,
+      ...(missing.length === 0 ? {} : { problem: missing.join('; ') }),
       ...(server.transport === undefined ? {} : { transport: server.transport }),
       ...(server.command === undefined ? {} : { command: server.command }),
       ...(server.args === undefined ? {} : { args: server.args }),
       ...(server.env === undefined ? {} : { env: server.env }),
       ...(server.url === undefined ? {} : { url: server.url }),
       ...(server.auth_token === undefined ? {} : { authToken: server.auth_token }),
+      ...(server.headers === undefined ? {} : { headers: server.headers }),
       ...(server.auth === undefined ? {} : { auth: readAuth(server.auth) }),
       ...(server.proxy_server_name === undefined ? {} : { proxyServerName: server.proxy_server_name }),
       ...(server.card === undefined ? {} : { card: server.card }),
       ...(server.tools === undefined ? {} : { tools: server.tools }),
       ...(server.timeout_ms === undefined ? {} : { timeoutMs: server.timeout_ms }),
+      ...(server.connect_timeout_ms === undefined ? {} : { connectTimeoutMs: server.connect_timeout_ms }),
       ...(keepAliveMs === null ? {} : { keepAliveMs }),
     }
   }
@@ -156,6 +163,33 @@ function readMcpServers(path: string, given: unknown): { readonly [name: string]
     if (missing !== null) throw new ManifestError(`${path}: the MCP server "${name}" ${missing}`)
   }
   return servers
+}
+
+const VARIABLE = '${env:'
+
+/**
+ * A value with each `${env:NAME}` in it replaced by the variable NAME: a manifest is no place for secrets. A variable that is not there goes to
+ * `missing`: only a run that uses the server needs it. Throws ManifestError for a mark without an end.
+ */
+function fillInVariables<T>(value: T, place: string, missing: string[]): T {
+  if (typeof value === 'string') return fillInText(value, place, missing) as T
+  if (Array.isArray(value)) return value.map((each, at) => fillInVariables(each, `${place}[${at}]`, missing) as unknown) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, each]) => [key, fillInVariables(each as unknown, `${place}.${key}`, missing)])
+  return Object.fromEntries(entries) as T
+}
+
+function fillInText(text: string, place: string, missing: string[]): string {
+  const [first = '', ...parts] = text.split(VARIABLE)
+  const filled = parts.map((part) => {
+    const end = part.indexOf('}')
+    const name = part.slice(0, Math.max(0, end))
+    if (name === '') throw new ManifestError(`${place}: "${VARIABLE}" needs a name and a "}" behind it`)
+    const found = Object.hasOwn(process.env, name) ? process.env[name] : undefined
+    if (found === undefined) missing.push(`${place}: the environment has no variable ${name}`)
+    return (found ?? '') + part.slice(end + 1)
+  })
+  return first + filled.join('')
 }
 
 /** What a server needs to be reached and does not say; null when nothing. One with a card alone is there for its card. */
