@@ -83,6 +83,14 @@ describe('bridle check --tools', () => {
     expect((JSON.parse(text) as readonly { readonly code: string }[]).map((finding) => finding.code)).toEqual([wanted])
   })
 
+  test('a module that the host does not have is found, where its tools are known', async () => {
+    const text = 'import { price } from "host/shpo"\n\nprintln(price({article: "x"}))\n'
+    const found = await check('module.harn', text)
+    expect(found.code).toBe(1)
+    expect(found.text).toContain('there is no module `host/shpo` — did you mean `host/shop`?')
+    expect((await check('module.harn', text, null)).text).toContain(': ok')
+  })
+
   test('the settings of a project name the file, too', async () => {
     file('harn.toml', '[check]\ntools = "tools.json"\n')
     const { text } = await check('project.harn', `${IMPORT}println(price({article: 5}))\n`, null)

@@ -70,10 +70,14 @@ export const STRICT_CATALOG = {
   }),
   N048: entry<{ path: string; suggestion: string | null }>({
     severity: 'error',
-    title: 'unknown module of the standard library',
+    title: 'unknown module',
     message: (a) => `there is no module \`${a.path}\`${orElse(a.suggestion)}`,
-    hint: (a) => proposal(a.suggestion) ?? 'docs/language/modules.md lists the modules of the standard library',
-    doc: 'An import names a module `std/…` that does not exist.',
+    hint: (a) =>
+      proposal(a.suggestion) ??
+      (a.path.startsWith('host/')
+        ? '`bridle tools types` lists the tools of the host with their modules'
+        : 'docs/language/modules.md lists the modules of the standard library'),
+    doc: 'An import names a module `std/…` that does not exist, or a module `host/…` that the host, whose tools are known, does not have.',
   }),
   N049: entry<{ name: string; path: string; suggestion: string | null }>({
     severity: 'error',

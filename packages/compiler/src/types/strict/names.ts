@@ -151,12 +151,16 @@ class Resolver {
   // ---- imports ------------------------------------------------------------------------------------------------------
 
   private checkImports(): void {
-    const { program, imports, report, budget } = this.world
+    const { program, imports, report, budget, standardModules, root } = this.world
+    const { tools } = root
     for (const item of program.items) {
       if (item.kind !== 'ImportDecl' || item.pathSpan.end === 0) continue
       const source = imports(item.path)
       if (source === null) {
-        if (item.path.startsWith('std/')) this.reportModule(item.path, item.pathSpan)
+        if (item.path.startsWith('std/')) this.reportModule(item.path, item.pathSpan, standardModules)
+        // Of a host whose tools are all known, its modules are.
+        else if (item.path.startsWith('host/') && tools?.types.isComplete === true)
+          this.reportModule(item.path, item.pathSpan, tools.types.modules)
         continue
       }
       for (const name of item.names ?? []) {
@@ -173,11 +177,13 @@ class Resolver {
     }
   }
 
-  private reportModule(path: string, span: Span): void {
-    const { standardModules, budget, report, file } = this.world
-    const candidates = standardModules.map((name): Candidate => ({ name, distance: 0 }))
-    const name = suggestName(path.slice('std/'.length), candidates, budget)
-    const suggestion = name === null ? null : `std/${name}`
+  /** `modules`: the names behind `std/` or `host/`. */
+  private reportModule(path: string, span: Span, modules: Iterable<string>): void {
+    const { budget, report, file } = this.world
+    const family = path.slice(0, path.indexOf('/') + 1)
+    const candidates = [...modules].map((name): Candidate => ({ name, distance: 0 }))
+    const name = suggestName(path.slice(family.length), candidates, budget)
+    const suggestion = name === null ? null : `${family}${name}`
     const isQuoted = file.text[span.start] === '"'
     report(
       'N048',

@@ -20,11 +20,36 @@ import { resolveHead } from '../aliases.js'
 import { operatorProblem } from '../operators.js'
 import { fits } from '../relate.js'
 import { show } from '../show.js'
-import { DICT, isNamed, type Known, LIST, readType, STRING, type Type, withoutNil } from '../type.js'
+import { isNamed, type Known, readType, type Type } from '../type.js'
 import { checkOptionTypes } from './options.js'
 import { OwnTools } from './own-tools.js'
 import { givesNothing, Types } from './infer.js'
 import type { Fix } from '../context.js'
+import { countParams, countText, describe, group, plain, present, widen } from './describe.js'
+import {
+  ARITHMETIC,
+  CALLBACK_ARGUMENTS,
+  FUNCTIONS,
+  HAS_POSITIONS,
+  HOLDING,
+  HOLDS_NOTHING,
+  LITERALS,
+  NEEDED,
+  NO_ARITHMETIC,
+  NO_CALL,
+  NO_INDEX,
+  NO_NUMBER,
+  NO_PIPE,
+  NO_POSITION,
+  NO_PROPERTY,
+  NOTHING_TO_ITERATE,
+  NUMBER_TEXTS,
+  PRINTS,
+  PROPERTIES,
+  TEXT_PARAMS,
+  TYPE_HABITS,
+  TYPE_NAMES,
+} from './facts.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
 import { type ExactSignature, findBuiltin, findMethod, listMethods } from './signatures.js'
@@ -35,175 +60,6 @@ import { replaceWord, type StrictWorld } from './world.js'
 export function checkUses(world: StrictWorld, names: Names): void {
   const uses = new Uses(world, names, new Types(world, names))
   for (const item of world.program.items) uses.visit(item, null)
-}
-
-const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set([
-  'string',
-  'int',
-  'float',
-  'bool',
-  'nil',
-  'closure',
-  'builtin',
-  'duration',
-  'enum',
-  'pair',
-])
-const HOLDS_NOTHING: ReadonlySet<string> = new Set([
-  'int',
-  'float',
-  'bool',
-  'nil',
-  'closure',
-  'builtin',
-  'duration',
-  'enum',
-  'pair',
-])
-const NO_CALL: ReadonlySet<string> = new Set([
-  'int',
-  'float',
-  'string',
-  'bool',
-  'nil',
-  'list',
-  'dict',
-  'set',
-  'range',
-  'duration',
-  'bytes',
-  'struct',
-  'enum',
-])
-const NO_PROPERTY: ReadonlySet<string> = new Set([
-  'int',
-  'float',
-  'bool',
-  'nil',
-  'duration',
-  'closure',
-  'builtin',
-  'range',
-  'set',
-  'bytes',
-])
-
-const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
-  list: ['count', 'empty', 'first', 'last'],
-  string: ['count', 'empty'],
-  enum: ['variant', 'fields'],
-  pair: ['first', 'second'],
-}
-
-/** Kinds whose values may be equal to each other. */
-const EQUAL_GROUPS: Readonly<Record<string, string>> = {
-  int: 'number',
-  float: 'number',
-  duration: 'number',
-  list: 'sequence',
-  range: 'sequence',
-  set: 'sequence',
-  iter: 'sequence',
-  dict: 'record',
-  struct: 'record',
-  builtin: 'closure',
-}
-
-/** Without an argument they print an empty line. */
-const PRINTS: ReadonlySet<string> = new Set(['print', 'println', 'eprint', 'eprintln', 'log'])
-
-/** Calls whose optional argument has a default that nobody expects who leaves it away: `split()` does not split at spaces. */
-const NEEDED: Readonly<Record<string, number>> = { split: 2, 'string.split': 1 }
-
-/** What a conversion to a number makes nil of. */
-const NO_NUMBER: ReadonlySet<string> = new Set([
-  ...['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair', 'bool', 'nil', 'struct', 'enum', 'bytes', 'iter'],
-])
-
-/** Texts that a conversion makes a number of. */
-const NUMBER_TEXTS: Readonly<Record<string, RegExp>> = {
-  to_int: /^\s*[+-]?\d+\s*$/,
-  to_float: /^\s*[+-]?(?:\d|\.\d|inf|nan)/i,
-}
-
-const NO_INDEX: ReadonlySet<string> = new Set([
-  ...['int', 'float', 'bool', 'nil', 'closure', 'builtin', 'duration', 'struct', 'set', 'enum', 'pair'],
-])
-
-/** Names of parameters for a text that any value can be written as. A path, a pattern or a name is none. */
-const TEXT_PARAMS: ReadonlySet<string> = new Set([
-  ...[
-    'content',
-    'text',
-    's',
-    'str',
-    'value',
-    'message',
-    'body',
-    'data',
-    'input',
-    'line',
-    'msg',
-    'after',
-    'before',
-    'prefix',
-    'suffix',
-  ],
-  ...['substr', 'part', 'old', 'new', 'needle', 'haystack', 'string', 'prompt', 'system', 'source', 'title', 'label', 'payload'],
-])
-const FUNCTIONS: ReadonlySet<string> = new Set(['closure', 'builtin'])
-const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**'])
-const LITERALS: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Bool', 'Duration'])
-
-/** What `type_of` gives for values of the language. */
-const TYPE_NAMES: ReadonlySet<string> = new Set([
-  ...['string', 'int', 'bool', 'nil', 'list', 'dict', 'float', 'closure', 'builtin', 'struct', 'enum', 'set', 'range', 'pair'],
-  ...['duration', 'bytes', 'iter', 'generator', 'stream', 'channel', 'task_handle', 'atomic'],
-  ...['rng', 'sync_permit', 'mutex', 'gate', 'semaphore'],
-])
-
-/** Names of types in other languages. */
-const TYPE_HABITS: Readonly<Record<string, string | undefined>> = {
-  integer: 'int',
-  number: 'float',
-  double: 'float',
-  str: 'string',
-  String: 'string',
-  array: 'list',
-  Array: 'list',
-  object: 'dict',
-  map: 'dict',
-  Object: 'dict',
-  boolean: 'bool',
-  null: 'nil',
-  undefined: 'nil',
-  None: 'nil',
-  NoneType: 'nil',
-  function: 'closure',
-  fn: 'closure',
-  func: 'closure',
-  tuple: 'list',
-}
-
-/** Methods that look for an item. */
-const HOLDING: ReadonlySet<string> = new Set(['contains', 'index_of', 'count_of'])
-const HAS_POSITIONS: ReadonlySet<string> = new Set(['list', 'string', 'bytes'])
-const NO_POSITION: ReadonlySet<string> = new Set(['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure'])
-/** A pipe may name its function by a text, and put its value into a list or dict in the place of `_`. */
-const NO_PIPE: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'duration', 'range', 'set'])
-const NO_ARITHMETIC: ReadonlySet<string> = new Set([
-  ...['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure', 'builtin', 'range', 'enum'],
-])
-
-/** Methods whose function is called with so many arguments. */
-const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
-  ...Object.fromEntries(
-    [
-      ...['map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'flat_map', 'sort_by', 'group_by', 'partition'],
-      ...['min_by', 'max_by', 'for_each', 'take_while', 'skip_while', 'map_values', 'map_keys', 'rekey'],
-    ].map((name) => [name, 1]),
-  ),
-  reduce: 2,
 }
 
 class Uses {
@@ -997,72 +853,7 @@ function asksForNil(parent: Node | null): boolean {
   return parent.operator === '??' || (isCompared && (parent.left.kind === 'Nil' || parent.right.kind === 'Nil'))
 }
 
-function present(type: Known): Known {
-  if (type?.kind !== 'union') return type
-  const [only, ...more] = withoutNil(type.members)
-  return only !== undefined && more.length === 0 ? only : type
-}
-
 /** `type_of(x)` of the language. */
 function asksType(expr: Expr, types: Types): boolean {
   return expr.kind === 'Call' && expr.callee.text === 'type_of' && types.target(expr) === undefined && types.isBuiltin('type_of')
-}
-
-function plain(type: Known): Known {
-  if (type?.kind === 'list') return LIST
-  if (type?.kind === 'shape' || type?.kind === 'dict') return DICT
-  if (type?.kind === 'string-literal') return STRING
-  if (type === null || type.kind !== 'named') return null
-  return ['int', 'float', 'string', 'bool', 'nil', 'list', 'dict'].includes(type.name) ? type : null
-}
-
-/** Numbers stand for each other where one is asked for; `isText`: what is no text is written as one. */
-function widen(kinds: Kinds, isText = false): Kinds {
-  const wider = new Set(kinds)
-  if (wider.has('int') || wider.has('float')) wider.add('int').add('float')
-  if (wider.has('duration')) wider.add('int').add('float')
-  if (wider.has('list')) wider.add('range').add('iter').add('set').add('generator').add('stream')
-  if (kinds.has('iter')) wider.add('list').add('range').add('set').add('generator').add('stream').add('dict').add('string')
-  if (wider.has('string')) wider.add('bytes')
-  if (wider.has('string') && isText) wider.add('int').add('float').add('bool').add('duration')
-  // A function can be named by a string.
-  if (wider.has('closure')) wider.add('string')
-  return wider
-}
-
-function group(kinds: Kinds): Kinds {
-  return new Set([...kinds].map((kind) => EQUAL_GROUPS[kind] ?? kind))
-}
-
-function describe(type: Type): string {
-  switch (type.kind) {
-    case 'list':
-      return 'list'
-    case 'shape':
-    case 'dict':
-      return 'dict'
-    case 'fn':
-      return 'closure'
-    default:
-      return show(type)
-  }
-}
-
-interface CountedParam {
-  readonly optional: boolean
-  readonly rest: boolean
-}
-
-function countParams(params: readonly CountedParam[]): Pick<ExactSignature, 'required' | 'most'> {
-  return {
-    required: params.filter(({ optional, rest }) => !optional && !rest).length,
-    most: params.some(({ rest }) => rest) ? null : params.length,
-  }
-}
-
-function countText(required: number, most: number | null): string {
-  const noun = (count: number): string => (count === 1 ? 'argument' : 'arguments')
-  if (most === null) return `at least ${required} ${noun(required)}`
-  if (required === most) return most === 0 ? 'no arguments' : `${most} ${noun(most)}`
-  return `${required} to ${most} arguments`
 }

@@ -54,6 +54,12 @@ export class ToolTypes {
     return this.declarations.keys()
   }
 
+  /** Names of the modules `host/NAME`. */
+  get modules(): ReadonlySet<string> {
+    const names = [...this.declarations.keys()].map((name) => (name.includes('.') ? name.slice(0, name.indexOf('.')) : 'tools'))
+    return new Set(names)
+  }
+
   find(name: string): ToolType | null {
     const known = this.made.get(name)
     if (known !== undefined) return known

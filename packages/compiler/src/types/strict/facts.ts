@@ -1,0 +1,171 @@
+// Facts about values of the language that the checks of uses.ts ask for: which kinds can be called, iterated, compared, and what names of
+// types, parameters and methods say.
+
+export const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set([
+  'string',
+  'int',
+  'float',
+  'bool',
+  'nil',
+  'closure',
+  'builtin',
+  'duration',
+  'enum',
+  'pair',
+])
+export const HOLDS_NOTHING: ReadonlySet<string> = new Set([
+  'int',
+  'float',
+  'bool',
+  'nil',
+  'closure',
+  'builtin',
+  'duration',
+  'enum',
+  'pair',
+])
+export const NO_CALL: ReadonlySet<string> = new Set([
+  'int',
+  'float',
+  'string',
+  'bool',
+  'nil',
+  'list',
+  'dict',
+  'set',
+  'range',
+  'duration',
+  'bytes',
+  'struct',
+  'enum',
+])
+export const NO_PROPERTY: ReadonlySet<string> = new Set([
+  'int',
+  'float',
+  'bool',
+  'nil',
+  'duration',
+  'closure',
+  'builtin',
+  'range',
+  'set',
+  'bytes',
+])
+
+export const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
+  list: ['count', 'empty', 'first', 'last'],
+  string: ['count', 'empty'],
+  enum: ['variant', 'fields'],
+  pair: ['first', 'second'],
+}
+
+/** Kinds whose values may be equal to each other. */
+export const EQUAL_GROUPS: Readonly<Record<string, string>> = {
+  int: 'number',
+  float: 'number',
+  duration: 'number',
+  list: 'sequence',
+  range: 'sequence',
+  set: 'sequence',
+  iter: 'sequence',
+  dict: 'record',
+  struct: 'record',
+  builtin: 'closure',
+}
+
+/** Without an argument they print an empty line. */
+export const PRINTS: ReadonlySet<string> = new Set(['print', 'println', 'eprint', 'eprintln', 'log'])
+
+/** Calls whose optional argument has a default that nobody expects who leaves it away: `split()` does not split at spaces. */
+export const NEEDED: Readonly<Record<string, number>> = { split: 2, 'string.split': 1 }
+
+/** What a conversion to a number makes nil of. */
+export const NO_NUMBER: ReadonlySet<string> = new Set([
+  ...['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair', 'bool', 'nil', 'struct', 'enum', 'bytes', 'iter'],
+])
+
+/** Texts that a conversion makes a number of. */
+export const NUMBER_TEXTS: Readonly<Record<string, RegExp>> = {
+  to_int: /^\s*[+-]?\d+\s*$/,
+  to_float: /^\s*[+-]?(?:\d|\.\d|inf|nan)/i,
+}
+
+export const NO_INDEX: ReadonlySet<string> = new Set([
+  ...['int', 'float', 'bool', 'nil', 'closure', 'builtin', 'duration', 'struct', 'set', 'enum', 'pair'],
+])
+
+/** Names of parameters for a text that any value can be written as. A path, a pattern or a name is none. */
+export const TEXT_PARAMS: ReadonlySet<string> = new Set([
+  ...[
+    'content',
+    'text',
+    's',
+    'str',
+    'value',
+    'message',
+    'body',
+    'data',
+    'input',
+    'line',
+    'msg',
+    'after',
+    'before',
+    'prefix',
+    'suffix',
+  ],
+  ...['substr', 'part', 'old', 'new', 'needle', 'haystack', 'string', 'prompt', 'system', 'source', 'title', 'label', 'payload'],
+])
+export const FUNCTIONS: ReadonlySet<string> = new Set(['closure', 'builtin'])
+export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**'])
+export const LITERALS: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Bool', 'Duration'])
+
+/** What `type_of` gives for values of the language. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set([
+  ...['string', 'int', 'bool', 'nil', 'list', 'dict', 'float', 'closure', 'builtin', 'struct', 'enum', 'set', 'range', 'pair'],
+  ...['duration', 'bytes', 'iter', 'generator', 'stream', 'channel', 'task_handle', 'atomic'],
+  ...['rng', 'sync_permit', 'mutex', 'gate', 'semaphore'],
+])
+
+/** Names of types in other languages. */
+export const TYPE_HABITS: Readonly<Record<string, string | undefined>> = {
+  integer: 'int',
+  number: 'float',
+  double: 'float',
+  str: 'string',
+  String: 'string',
+  array: 'list',
+  Array: 'list',
+  object: 'dict',
+  map: 'dict',
+  Object: 'dict',
+  boolean: 'bool',
+  null: 'nil',
+  undefined: 'nil',
+  None: 'nil',
+  NoneType: 'nil',
+  function: 'closure',
+  fn: 'closure',
+  func: 'closure',
+  tuple: 'list',
+}
+
+/** Methods that look for an item. */
+export const HOLDING: ReadonlySet<string> = new Set(['contains', 'index_of', 'count_of'])
+export const HAS_POSITIONS: ReadonlySet<string> = new Set(['list', 'string', 'bytes'])
+export const NO_POSITION: ReadonlySet<string> = new Set(['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure'])
+/** A pipe may name its function by a text, and put its value into a list or dict in the place of `_`. */
+export const NO_PIPE: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'duration', 'range', 'set'])
+export const NO_ARITHMETIC: ReadonlySet<string> = new Set([
+  ...['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure', 'builtin', 'range', 'enum'],
+])
+
+/** Methods whose function is called with so many arguments. */
+export const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    [
+      ...['map', 'filter', 'find', 'find_index', 'any', 'all', 'every', 'none', 'flat_map', 'sort_by', 'group_by', 'partition'],
+      ...['min_by', 'max_by', 'for_each', 'take_while', 'skip_while', 'map_values', 'map_keys', 'rekey'],
+    ].map((name) => [name, 1]),
+  ),
+  reduce: 2,
+}
