@@ -4,6 +4,7 @@
 //   lib/core.js            all that a plain run of a script needs (scripts/core-bundle.mjs)
 //   lib/                   the rest of the bundle in CommonJS, each file wrapped as a function: parts that the core loads on first use
 //                          (other commands, further builtins, the compiler), a file for each worker, chunks that they share
+//   lib/*.json             what is written in Harn, compiled: a file for each module (scripts/data-files.mjs)
 //   lib/vendor-*.js        libraries that most runs do not use; imports of them load at the first touch (scripts/lazy-modules.mjs)
 //   compiled/              the code cache, filled by one run at the end; made anew by every Node that needs it, and not published
 //
@@ -21,6 +22,7 @@ import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
 import { build, transform } from 'esbuild'
 import { buildCore, fromCore, partFile } from './core-bundle.mjs'
+import { dataFiles } from './data-files.mjs'
 import { lazyModules, vendorFile } from './lazy-modules.mjs'
 import { entries, layers, manifestOf, readJson, root } from './workspace.mjs'
 
@@ -88,6 +90,7 @@ const options = {
   alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
   define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
   plugins: [
+    dataFiles((name, text) => files.set(name, text)),
     lazyModules({
       packages: LAZY_PACKAGES,
       external: [...LAZY_BUILTINS, ...unbundled],

@@ -57,6 +57,17 @@ export const LAZY_MODULES = [
   'packages/vm/src/compiled/compile.ts',
   'packages/vm/src/interpreter/heap.ts',
   'packages/vm/src/snapshot/snapshot.ts',
+  'packages/compiler/src/grants/wildcards.ts',
+  'packages/stdlib-tools/src/host/journal-codec.ts',
+  'packages/stdlib-tools/src/host/run-authority.ts',
+  'packages/stdlib-tools/src/library/effects/uses.ts',
+  'packages/stdlib-tools/src/node/sandbox.ts',
+  'packages/stdlib-tools/src/tools/dispatch/cache.ts',
+  'packages/stdlib-tools/src/tools/dispatch/identity.ts',
+  'packages/stdlib-tools/src/tools/host-tools/edge.ts',
+  'packages/stdlib-tools/src/tools/policy/host-grants.ts',
+  'packages/stdlib-tools/src/tools/policy/tool-policy.ts',
+  'packages/cli/src/printable.ts',
 ].map((path) => join(root, path))
 
 const NAMESPACE = 'core-lazy'

@@ -90,3 +90,8 @@ export function makeProviderTable(providers: readonly Provider[]): Map<EffectKin
   for (const provider of providers) for (const kind of provider.kinds) table.set(kind, provider)
   return table
 }
+
+/** The powers of all lists. */
+export function makeGrants({ grants }: { readonly grants: readonly (readonly Grant[])[] }): Grants {
+  return grants.slice(1).reduce((all, names) => all.narrowedTo(names), new Grants(grants[0] ?? []))
+}

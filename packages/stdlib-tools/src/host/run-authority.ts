@@ -2,18 +2,20 @@
 // read from there may come from anyone. It therefore only takes away: two authorities are joined by asking both.
 
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
-import type { BuiltinLists, Limits, Plain, LimitName } from '@bridle/vm'
+import type { BuiltinLists, Plain } from '@bridle/vm'
 import type { ApprovalScope, GrantScope } from '../tools/policy/grant-ceiling.js'
 import { DEFAULT_LIMITS, SnapshotError, LIMIT_NAMES } from '@bridle/vm'
 import { makeApprovalScope } from '../tools/policy/approval-options.js'
 import type { ApprovalRule } from '../tools/policy/approval-options.js'
 import { GrantError } from '../tools/policy/grant-error.js'
 import { isSecurityLevel } from '../tools/policy/level-order.js'
-import { Grants, isGrant } from './authority.js'
+import { isGrant, makeGrants } from './authority.js'
 import type { Grant } from './authority.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { grantScope } from '../tools/policy/host-grants.js'
 import type { ToolGrants } from '../tools/policy/host-grants.js'
+import { joinLimits, makeLimits } from './run-limits.js'
+import type { RunLimits } from './run-limits.js'
 
 export interface RunAuthority {
   /** Lists of powers: a run has those that are in each of them. */
@@ -30,24 +32,6 @@ export interface RunAuthority {
   readonly confinement: Plain
   /** What the run may use up; null: written down by a version that did not say. */
   readonly limits: RunLimits | null
-}
-
-/** The limits that end a run. Slices end nothing: how often the thread is given back is the affair of the host that has it. */
-export type RunLimits = Pick<Limits, LimitName>
-
-/** Those of `limits`, and the defaults for what is not given. */
-export function runLimits(limits: Partial<Limits>): RunLimits {
-  return makeLimits((name) => limits[name] ?? DEFAULT_LIMITS[name])
-}
-
-/** The smaller of each; null says nothing. */
-export function joinLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
-  if (a === null || b === null) return a ?? b ?? a
-  return makeLimits((name) => Math.min(a[name], b[name]))
-}
-
-function makeLimits(give: (name: keyof RunLimits) => number): RunLimits {
-  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, give(name)])) as unknown as RunLimits
 }
 
 /** What a host's providers confine runs to. */
@@ -82,11 +66,6 @@ export function joinAuthorities(before: RunAuthority, now: RunAuthority): RunAut
 function joinPins(a: RunAuthority['pins'], b: RunAuthority['pins']): RunAuthority['pins'] {
   if (a === null || b === null) return a ?? b
   return Object.fromEntries(Object.entries(a).filter(([tool, hash]) => Object.hasOwn(b, tool) && b[tool] === hash))
-}
-
-/** The powers of all lists. */
-export function makeGrants({ grants }: Pick<RunAuthority, 'grants'>): Grants {
-  return grants.slice(1).reduce((all, names) => all.narrowedTo(names), new Grants(grants[0] ?? []))
 }
 
 /** In words, one line each, what `now` allows that `before` did not; empty when it is no wider. Says too much rather than too little. */

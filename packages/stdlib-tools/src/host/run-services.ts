@@ -2,7 +2,7 @@
 // run.ts because a run that asks for nothing needs none of it.
 
 import type { Effect } from '@bridle/vm'
-import { authorized, makeProviderTable, refusal } from './authority.js'
+import { authorized, makeProviderTable, refusal, makeGrants } from './authority.js'
 import type { Clock } from '../library/time/host-clock.js'
 import { hashHex as nobleHash } from './hash.js'
 import { makePinnedTools } from '../tools/definitions/pins.js'
@@ -19,7 +19,6 @@ import { answered, categorizedError, thrownError } from '../tools/executors/prov
 import type { PerformEffect, Provider } from '../tools/executors/provider.js'
 import { listEffectSecrets } from './marked-secrets.js'
 import type { RunParts } from './run.js'
-import { makeGrants } from './run-authority.js'
 import { withPropagation } from './trace/propagate.js'
 import type { TraceRecorder } from './trace/recorder.js'
 

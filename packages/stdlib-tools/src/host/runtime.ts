@@ -21,8 +21,7 @@ import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../library/logging/reports.js'
 import { STAND_INS } from '../library/logging/stand-ins.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../tools/definitions/entry.js'
-import { DRIFT_WATCH, HOST_CAPABILITIES, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS } from '../tools/host-slots.js'
-import { HOST_NAMES } from '../tools/dispatch/identity.js'
+import { DRIFT_WATCH, HOST_CAPABILITIES, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS, HOST_NAMES } from '../tools/host-slots.js'
 import { APPROVAL_SCOPES, CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
 import type { ApprovalScope } from '../tools/policy/grant-ceiling.js'
 import { readApprove } from '../tools/policy/approval-options.js'
@@ -30,7 +29,7 @@ import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
 import type { Diagnostic } from '@bridle/parser'
-import { guardBuiltin } from '../tools/policy/tool-policy.js'
+import { guardBuiltin } from '../tools/policy/guard.js'
 import { SAME_POWER } from '../tools/policy/builtins.js'
 import { isSecurityLevel, findRunLevel } from '../tools/policy/level-order.js'
 import { checkLevel } from './level-guard.js'
@@ -41,7 +40,7 @@ import type { Limits, Plain, Registry } from '@bridle/vm'
 import type { GrantCeiling, GrantScope } from '../tools/policy/grant-ceiling.js'
 import type { HostNames } from '../tools/dispatch/identity.js'
 import type { SecurityLevel } from '../tools/policy/level-order.js'
-import { isGrant } from './authority.js'
+import { isGrant, makeGrants } from './authority.js'
 import { GrantError } from '../tools/policy/grant-error.js'
 import { coreFamilies, laterFamilies } from './families/all.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
@@ -84,8 +83,10 @@ import { grantScope, makeImportCeilings } from '../tools/policy/host-grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
 import { findMissingTool, listBegunCalls } from './runs/worker.js'
 import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
-import { makeGrants, readHeldScopes, isSameData, joinAuthorities, joinLimits, runLimits, listWidenings } from './run-authority.js'
-import type { RunAuthority, RunLimits } from './run-authority.js'
+import { readHeldScopes, isSameData, joinAuthorities, listWidenings } from './run-authority.js'
+import { joinLimits, runLimits } from './run-limits.js'
+import type { RunAuthority } from './run-authority.js'
+import type { RunLimits } from './run-limits.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from '../tools/host-tools/define.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
@@ -231,7 +232,8 @@ export class Runtime {
     module: Module<Types>,
     options: StartOptions<InputOfProgram<Types>> = {},
   ): Run<OutputOfProgram<Types>> {
-    const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
+    const given = checkedInput(module.schemas.input, options.input ?? null)
+    const input = given === null ? null : plainFromHost(given)
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const given = this.makeAuthority(options)

@@ -4,6 +4,7 @@
 import { defineHostSlot } from '@bridle/vm/families'
 import type { Plain } from '@bridle/vm/families'
 import type { HostCapabilities } from '../library/effects/index.js'
+import type { HostNames } from './dispatch/identity.js'
 
 // -------------------------------------------------------------------------------------------------------------- drift
 
@@ -50,3 +51,8 @@ export const RESULT_CACHE = defineHostSlot<ResultCache | null>('result_cache', n
 
 /** What `host_capabilities` lists beside the built-in ones. */
 export const HOST_CAPABILITIES = defineHostSlot<HostCapabilities>('host_capabilities', {})
+
+// -------------------------------------------------------------------------------------------------------------- names
+
+/** Under which names the host knows what it offers; null when it offers nothing. */
+export const HOST_NAMES = defineHostSlot<HostNames | null>('host_names', null)

@@ -5,8 +5,10 @@ import { HarnClosure, HarnDict, HarnList, builtin, display, sortTexts } from '@b
 import type { Context, Result, Value } from '@bridle/vm/families'
 import { readApprovalPolicy } from '../policy/approval-policy.js'
 import { boundRegistry, listEntries, isRegistry, listAt } from './registry.js'
-import { SIDE_EFFECT_LEVELS, matchesGlob, rankLevel, readAnnotations, readPolicy } from '../policy/tool-policy.js'
+import { matchesGlob, rankLevel, readAnnotations, readPolicy } from '../policy/tool-policy.js'
 import type { CapabilityPolicy, ToolAnnotations } from '../policy/tool-policy.js'
+import { SIDE_EFFECTS } from '../../library/effects/effects.js'
+import type { SideEffect } from '../../library/effects/effects.js'
 
 interface SurfaceTool {
   readonly name: string
@@ -298,7 +300,7 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   for (const text of inputs.listPrompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
   if (policy !== null && policy.level !== null) {
     // Here a text that is no level holds everything back; where calls are judged it holds back nothing.
-    const ceiling = SIDE_EFFECT_LEVELS.includes(policy.level) ? policy.level : 'none'
+    const ceiling = SIDE_EFFECTS.includes(policy.level as SideEffect) ? policy.level : 'none'
     for (const tool of active) {
       if (tool.annotations === null || rankLevel(tool.annotations.level) <= rankLevel(ceiling)) continue
       const { level } = tool.annotations

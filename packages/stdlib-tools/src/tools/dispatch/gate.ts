@@ -14,9 +14,8 @@
 
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../definitions/entry.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
-import { TOOL_PINS } from '../host-slots.js'
+import { TOOL_PINS, HOST_NAMES } from '../host-slots.js'
 import { HOST_CAPABILITIES } from '../host-slots.js'
-import { HOST_NAMES } from './identity.js'
 import { GRANT_CEILING } from '../policy/grant-ceiling.js'
 import { HarnDict, HarnList, display, toPlain } from '@bridle/vm/families'
 import type { Context, PlainRecord } from '@bridle/vm/families'

@@ -7,7 +7,7 @@
 // grants.
 
 import { findIdentity } from '@bridle/compiler/grants'
-import { HarnDict, HarnList, display, defineHostSlot } from '@bridle/vm/families'
+import { HarnDict, HarnList, display } from '@bridle/vm/families'
 import type { Effect, Plain, Value } from '@bridle/vm/families'
 import type { SideEffect } from '../../library/effects/index.js'
 import type { SecurityLevel } from '../policy/level-order.js'
@@ -130,8 +130,6 @@ export interface HostNames {
 }
 
 /** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
-export const HOST_NAMES = defineHostSlot<HostNames | null>('host_names', null)
-
 /** Of a tool that something outside carries out: by a bridge identifier, or by the tool's own name. */
 export function makeBridgedIdentity(
   host: HostNames,

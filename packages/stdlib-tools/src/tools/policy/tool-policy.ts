@@ -4,16 +4,15 @@
 // absent.
 
 import { findInnermostScope } from '../../library/task-scopes.js'
-import { HarnDict, HarnList, debugQuoted, isInt, withRun } from '@bridle/vm/families'
-import type { BuiltinDef, Context, Control, Value } from '@bridle/vm/families'
-import { isLoopClient } from './loop-clients.js'
+import { HarnDict, HarnList, debugQuoted, isInt } from '@bridle/vm/families'
+import type { Context, Control, Value } from '@bridle/vm/families'
 import { findNeeds } from './builtins.js'
 import { makeCalled, listEveryName } from '../dispatch/identity.js'
 import type { CalledTool } from '../dispatch/identity.js'
 import { SIDE_EFFECTS } from '../../library/effects/effects.js'
 
 /** Rank by position; a text that is not listed ranks above all. */
-export const SIDE_EFFECT_LEVELS: readonly string[] = SIDE_EFFECTS
+const SIDE_EFFECT_LEVELS: readonly string[] = SIDE_EFFECTS
 const KINDS: ReadonlySet<string> = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'])
 
 export interface ToolAnnotations {
@@ -280,15 +279,6 @@ export function refuseBuiltin(ctx: Context, name: string): Control | null {
   return ctx.categorized(
     'tool_rejected',
     `builtin '${name === '__mcp_open' ? 'mcp_connect' : name}' exceeds ${needs.tail} ceiling`,
-  )
-}
-
-/** The definition with the check of the installed policy in front, for builtins that need something. */
-export function guardBuiltin(def: BuiltinDef): BuiltinDef {
-  if (def.receiver !== null || findNeeds(def.name) === null) return def
-  return withRun(
-    def,
-    (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
   )
 }
 

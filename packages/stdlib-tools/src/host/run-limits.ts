@@ -1,0 +1,22 @@
+// The limits of a run, as data that its authority carries (run-authority.ts).
+
+import { DEFAULT_LIMITS, LIMIT_NAMES } from '@bridle/vm'
+import type { LimitName, Limits } from '@bridle/vm'
+
+/** The limits that end a run. Slices end nothing: how often the thread is given back is the affair of the host that has it. */
+export type RunLimits = Pick<Limits, LimitName>
+
+/** Those of `limits`, and the defaults for what is not given. */
+export function runLimits(limits: Partial<Limits>): RunLimits {
+  return makeLimits((name) => limits[name] ?? DEFAULT_LIMITS[name])
+}
+
+/** The smaller of each; null says nothing. */
+export function joinLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
+  if (a === null || b === null) return a ?? b ?? a
+  return makeLimits((name) => Math.min(a[name], b[name]))
+}
+
+export function makeLimits(give: (name: keyof RunLimits) => number): RunLimits {
+  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, give(name)])) as unknown as RunLimits
+}

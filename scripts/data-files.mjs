@@ -1,0 +1,66 @@
+// Part of the bundler: modules of texts become files of texts. What is written in Harn is three maps of half a megabyte, of which a run
+// reads a few entries; in a script of its own each would be read, checked and taken out of V8's code cache as a whole.
+
+import { basename, join } from 'node:path'
+import { build } from 'esbuild'
+import { root } from './workspace.mjs'
+
+/** By the name of their export; nobody asks more of them than `get`. */
+const TABLES = new Map([
+  [join(root, 'packages', 'stdlib-tools', 'src', 'library', 'harn', 'modules.generated.ts'), 'HARN_MODULES'],
+  [join(root, 'packages', 'stdlib-tools', 'src', 'std-compiled.generated.ts'), 'STD_COMPILED'],
+  [join(root, 'packages', 'stdlib-tools', 'src', 'std.generated.ts'), 'STD_MODULES'],
+])
+
+/**
+ * @param {(name: string, text: string) => void} write a file that lies beside the bundle
+ * @returns {import('esbuild').Plugin}
+ */
+export function dataFiles(write) {
+  return {
+    name: 'data-files',
+    setup(setup) {
+      setup.onLoad({ filter: /\.generated\.ts$/ }, async ({ path }) => {
+        const name = TABLES.get(path)
+        if (name === undefined) return null
+        const table = await readTable(path, name)
+        const folder = basename(path).split('.')[0]
+        for (const [key, value] of table) write(fileOf(folder, key), JSON.stringify(value))
+        return { contents: tableOfFiles(name, folder, [...table.keys()]), loader: 'js', resolveDir: root }
+      })
+    },
+  }
+}
+
+/** @param {string | undefined} folder @param {string} key */
+const fileOf = (folder, key) => `${folder}-${key.replaceAll('/', '-')}.json`
+
+/**
+ * @param {string} path @param {string} name
+ * @returns {Promise<ReadonlyMap<string, unknown>>}
+ */
+async function readTable(path, name) {
+  const { outputFiles } = await build({ entryPoints: [path], format: 'esm', write: false, bundle: true, logLevel: 'warning' })
+  const module = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.text ?? '').toString('base64')}`)
+  return module[name]
+}
+
+/** @param {string} name @param {string | undefined} folder @param {readonly string[]} keys */
+function tableOfFiles(name, folder, keys) {
+  if (new Set(keys.map((key) => fileOf(folder, key))).size !== keys.length)
+    throw new Error(`bundle: two keys of ${name} have one file`)
+  return `import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+const keys = new Set(${JSON.stringify(keys)})
+const known = new Map()
+export const ${name} = {
+  get(key) {
+    if (!keys.has(key)) return undefined
+    let value = known.get(key)
+    if (value === undefined)
+      known.set(key, (value = JSON.parse(readFileSync(join(__dirname, ${JSON.stringify(`${folder}-`)} + key.replaceAll('/', '-') + '.json'), 'utf8'))))
+    return value
+  },
+}
+`
+}
