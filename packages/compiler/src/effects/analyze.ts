@@ -101,14 +101,16 @@ export class EffectAnalysis {
 
   /** Imports of modules `host/NAME`, in all files. */
   get hostImports(): readonly HostImport[] {
-    return this.order.flatMap((module) =>
-      module.program.items.flatMap((item) => {
+    return this.order.flatMap((module) => {
+      // Looking into the tree of a module that was compiled before would parse it, at every start of a program that imports it.
+      if (module.compiled !== undefined && ![...module.imports.keys()].some((path) => path.startsWith(HOST_PREFIX))) return []
+      return module.program.items.flatMap((item) => {
         if (item.kind !== 'ImportDecl' || !item.path.startsWith(HOST_PREFIX)) return []
         const found = module.imports.get(item.path)
         const isFound = found !== undefined && found.kind !== 'error'
         return [{ from: module.key, name: item.path.slice(HOST_PREFIX.length), span: item.pathSpan, names: item.names, isFound }]
-      }),
-    )
+      })
+    })
   }
 
   /** Whether the program may put a tool of that name into a registry, as far as its text says. */

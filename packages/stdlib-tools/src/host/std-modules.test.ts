@@ -77,11 +77,13 @@ test('importing a module does not read its text', () => {
       ...(found.readCompiled === undefined ? {} : { readCompiled: found.readCompiled }),
     }
   }
-  const { program, files } = compileProgram(
+  const { program, files, effects } = compileProgram(
     { key: 'entry', text: 'import "std/catalogue"\nprintln(1)\n' },
     { signatures, resolve },
   )
   expect(program).not.toBeNull()
+  // Asked at every start.
+  expect(effects!.hostImports).toEqual([])
   expect(read).toEqual([])
   expect(files.get('<stdlib>/catalogue.harn')!.text).toContain('The standard catalogue')
   expect(read).toEqual(['std/catalogue'])
