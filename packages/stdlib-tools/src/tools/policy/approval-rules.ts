@@ -9,7 +9,7 @@ import type { Context, Effect, HarnDict, PlainRecord } from '@bridle/vm/families
 import { knowsParameter } from '../definitions/arguments.js'
 import { getEntryFacts, toHostEntry } from '../definitions/entry.js'
 import { HOST_TOOLS } from '../definitions/entry.js'
-import { HOST_NAMES, isMentionedBy, makeNamed } from '../dispatch/identity.js'
+import { isMentionedBy, makeNamed } from '../dispatch/identity.js'
 import type { CalledTool, Named } from '../dispatch/identity.js'
 import { EFFECTS, listUses } from '../../library/effects/index.js'
 import type { SideEffect } from '../../library/effects/index.js'
@@ -20,6 +20,7 @@ import { isAbove } from './level-order.js'
 import type { SecurityLevel } from './level-order.js'
 import { findEffectLevel } from './security-level.js'
 import { rankSideEffect } from './side-effects.js'
+import { HOST_NAMES } from '../host-slots.js'
 
 /** What a rule looks at. */
 interface JudgedCall {
