@@ -30,6 +30,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Transformed modules outlive a run: each file of `process` reads hundreds of them in a process of its own, and so does the next run.
+    experimental: { fsModuleCache: true, fsModuleCachePath: join(root, '.cache', 'vitest-modules') },
     projects: [
       { extends: true, test: { name: 'unit', include: own, exclude: [...inProcess(own), ...ownSweeps], ...shared } },
       { extends: true, test: { name: 'process', include: inProcess(own), ...apart } },
