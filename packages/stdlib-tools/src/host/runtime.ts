@@ -232,8 +232,8 @@ export class Runtime {
     module: Module<Types>,
     options: StartOptions<InputOfProgram<Types>> = {},
   ): Run<OutputOfProgram<Types>> {
-    const given = checkedInput(module.schemas.input, options.input ?? null)
-    const input = given === null ? null : plainFromHost(given)
+    const checked = checkedInput(module.schemas.input, options.input ?? null)
+    const input = checked === null ? null : plainFromHost(checked)
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     const given = this.makeAuthority(options)
