@@ -119,6 +119,16 @@ export class Machine implements MachineOfParts {
   private answer: Answer | null = null
   readonly waits = new Waits()
   private readonly meter = new Meter(this)
+  /** The depth of the compiled activation whose caller takes over what it returns; -1 for none (compiled/templates.ts). */
+  wants = -1
+
+  get plainText(): string {
+    return this.meter.plainText
+  }
+
+  set plainText(text: string) {
+    this.meter.plainText = text
+  }
   /** The task whose code runs. */
   running: Task = null as never
 

@@ -155,6 +155,14 @@ export const OPCODES = {
   SET_INDEX: { code: 86, operands: ['flag'], pops: 3, pushes: 1, text: 'x v i -> x with [i] = v, in place where owned and a' },
   GET_PROP_OUT: { code: 200, operands: ['name'], pops: 1, pushes: 1, text: 'x -> x.N[a], which gives up ownership' },
   GET_INDEX_OUT: { code: 201, operands: [], pops: 2, pushes: 1, text: 'x i -> x[i], which gives up ownership' },
+  TAKE: { code: 208, operands: ['slot'], pops: 0, pushes: 0, text: 'the argument L[a] may be given to this function as its own' },
+  MOVES: {
+    code: 209,
+    operands: ['count', 'count'],
+    pops: 0,
+    pushes: 0,
+    text: 'of the next call: bit 0 of a if its result is taken over, bit n + 1 if argument n is given away; of b if it is lent',
+  },
   OWN: { code: 202, operands: ['slot'], pops: 0, pushes: 0, text: 'L[a] := L[a] as an owned container, a copy unless it is one' },
   OWN_PROP: {
     code: 203,
@@ -252,6 +260,14 @@ export const OPCODES = {
     text: 'x f -> ; f(x) in the frame of the caller',
     flow: 'end',
     suspends: true,
+  },
+  RETURN_MOVED: {
+    code: 210,
+    operands: [],
+    pops: 1,
+    pushes: 0,
+    text: 'x -> ; returns x, which remains owned where the caller takes it over',
+    flow: 'end',
   },
   RETURN: { code: 111, operands: [], pops: 1, pushes: 0, text: 'x -> ; leaves the function with x', flow: 'end' },
   YIELD: {

@@ -10,10 +10,10 @@ import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
 import { emitRetry, emitTry, emitTryStar } from './errors.js'
 import { emitClosure } from './functions.js'
 import { CompileError } from './module.js'
-import { hasPlaceholder } from './names.js'
+import { assigns, hasPlaceholder } from './names.js'
 import { emitMatch } from './patterns.js'
 import { emitBlock } from './statements.js'
-import type { FunctionEmitter } from './function.js'
+import type { FunctionEmitter, Moving } from './function.js'
 
 const BINARY = {
   '+': 'ADD',
@@ -407,6 +407,74 @@ function mayBeHeld(fn: FunctionEmitter, expr: Expr): boolean {
   }
 }
 
+/** What the call `expr` may move: to be asked before anything in it is emitted. */
+function readMoving(fn: FunctionEmitter, expr: Expr): Moving | null {
+  const { moving } = fn
+  fn.moving = null
+  return moving?.call === expr ? moving : null
+}
+
+/** Whether the argument is a variable that is given away. */
+function isGiven(fn: FunctionEmitter, moving: Moving | null, arg: Expr): boolean {
+  if (moving === null || moving.gives === null || arg.kind !== 'Identifier' || arg.name === '_') return false
+  if (moving.gives !== '' && moving.gives !== arg.name) return false
+  const variable = fn.lookup(arg.name)
+  return variable !== null && fn.isMovable(variable)
+}
+
+/** Arguments past these are neither given nor lent. */
+const MOST_MOVED = 24
+
+/** The variable that `arg` is, or a part of, if it can be lent: what it holds stays the variable's. */
+function readLent(fn: FunctionEmitter, arg: Expr): string | null {
+  let at = arg
+  while ((at.kind === 'Member' || at.kind === 'Index') && !at.optional) at = at.object
+  if (at.kind !== 'Identifier' || at.name === '_' || (arg !== at && findEnum(fn, at) !== null)) return null
+  const variable = fn.lookup(at.name)
+  return variable !== null && variable.updated && variable.place.kind === 'local' && !variable.isCell ? at.name : null
+}
+
+/** What becomes of the arguments of a call, as operands of MOVES. */
+interface Moves {
+  given: number
+  lent: number
+}
+
+/** Which arguments are given away, and which are lent: the callee says where it keeps them. */
+function chooseMoves(fn: FunctionEmitter, args: readonly Expr[], moving: Moving | null): Moves {
+  const moves: Moves = { given: moving?.takes === true ? 1 : 0, lent: 0 }
+  const given = new Set<string>()
+  for (const [at, arg] of args.entries()) {
+    if (at >= MOST_MOVED || !isGiven(fn, moving, arg)) continue
+    const { name } = arg as ExprOf<'Identifier'>
+    if (given.has(name)) continue
+    given.add(name)
+    moves.given |= 2 << at
+  }
+  for (const [at, arg] of args.entries()) {
+    if (at >= MOST_MOVED || (moves.given & (2 << at)) !== 0) continue
+    const root = readLent(fn, arg)
+    // What another argument gives away may be changed, and so may what an argument assigns to.
+    if (root === null || given.has(root) || args.some((each) => assigns(each, root))) continue
+    moves.lent |= 2 << at
+  }
+  return moves
+}
+
+function emitMoves(fn: FunctionEmitter, { given, lent }: Moves): void {
+  if (given !== 0 || lent !== 0) fn.emit('MOVES', given, lent)
+}
+
+/** Pushes the arguments of a call and what has to stand before it; as emitArgs. */
+function emitMovedArgs(fn: FunctionEmitter, args: readonly Argument[], moving: Moving | null): number {
+  if (args.some((arg) => arg.spread)) return emitArgs(fn, args)
+  const values = args.map((arg) => arg.value)
+  const moves = chooseMoves(fn, values, moving)
+  for (const [at, value] of values.entries()) emit(fn, value, ((moves.given | moves.lent) & (2 << at)) === 0)
+  emitMoves(fn, moves)
+  return args.length
+}
+
 /** Pushes the arguments. Returns their number, or -1 when a spread makes them one list. */
 export function emitArgs(fn: FunctionEmitter, args: readonly Argument[], shared = true): number {
   if (args.some((arg) => arg.spread)) {
@@ -434,14 +502,33 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
     else fn.emit('CALL_BUILTIN', fn.module.builtin(member), count)
     return
   }
-  const borrowed = fn.module.options.signatures.borrowsMethod(method)
-  emitMethodOn(fn, expr, () => emit(fn, expr.object, !borrowed))
+  const { signatures } = fn.module.options
+  const moving = readMoving(fn, expr)
+  const values = [expr.object, ...expr.args.map((arg) => arg.value)]
+  const mayMove = !expr.optional && !expr.args.some((arg) => arg.spread)
+  const moves = mayMove ? chooseMoves(fn, values, moving) : null
+  // What builtins do with their arguments is known; where a struct has a method of such a name, it is as with them.
+  if (moves !== null && signatures.methodEffects(method) !== undefined) moves.lent = 0
+  const isMoved = moves !== null && ((moves.given | moves.lent) & 2) !== 0
+  emitMethodOn(fn, expr, () => emit(fn, expr.object, !isMoved && !signatures.borrowsMethod(method)), moves)
 }
 
-export function emitMethodOn(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>, receiver: () => void): void {
+/** `moves`: of the receiver and the arguments; null where they are shared. */
+export function emitMethodOn(
+  fn: FunctionEmitter,
+  expr: ExprOf<'MethodCall'>,
+  receiver: () => void,
+  moves: Moves | null = null,
+): void {
   const method = expr.method.text
   receiver()
-  const count = emitArgs(fn, expr.args)
+  let count: number
+  if (moves === null) count = emitArgs(fn, expr.args)
+  else {
+    count = expr.args.length
+    expr.args.forEach(({ value }, at) => emit(fn, value, ((moves.given | moves.lent) & (4 << at)) === 0))
+    emitMoves(fn, moves)
+  }
   fn.at(expr.span)
   if (count < 0) fn.emit('CALL_METHOD_SPREAD', fn.module.name(method), expr.optional ? 1 : 0)
   else fn.emit('CALL_METHOD', fn.module.name(method), count, expr.optional ? 1 : 0)
@@ -463,6 +550,7 @@ function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): strin
 export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolean): void {
   const { signatures } = fn.module.options
   const name = expr.callee.text
+  const moving = readMoving(fn, expr)
   const variable = RESERVED_CALLS.has(name) ? null : fn.lookup(name)
   if (variable === null && (signatures.has(name) || RESERVED_CALLS.has(name))) {
     const count = emitSchemaArgs(fn, expr) ?? emitArgs(fn, expr.args, !signatures.borrows(name))
@@ -477,7 +565,7 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
     fn.load(variable, true)
     if (variable.isCell) fn.emit('CELL_CALLABLE')
   }
-  const count = emitSchemaArgs(fn, expr) ?? emitArgs(fn, expr.args)
+  const count = emitSchemaArgs(fn, expr) ?? emitMovedArgs(fn, expr.args, moving)
   fn.at(expr.span)
   const nameIndex = fn.module.name(name)
   // A callable that is bound later, or never, may be missing at the call.

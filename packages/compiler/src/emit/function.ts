@@ -5,7 +5,7 @@
 // declares such a name later makes a cell on entry, closures capture the cell, and the declaration fills it.
 
 import { suggest } from '@bridle/parser'
-import type { Name, Span, Stmt } from '@bridle/parser'
+import type { Expr, Name, Span, Stmt } from '@bridle/parser'
 import { Assembler } from '../bytecode/assembler.js'
 import type { Label } from '../bytecode/assembler.js'
 import type { FunctionChunk, FunctionKind } from '../bytecode/chunk.js'
@@ -28,7 +28,7 @@ export interface Variable {
   readonly isCell: boolean
   /** Cell to fill when the variable is bound, for closures made earlier. */
   readonly cell: number | null
-  /** Updated in place somewhere in this function, so loads that share it must be marked. */
+  /** Updated in place somewhere in this function, or lent to it, so loads that share it must be marked. */
   readonly updated: boolean
   /** Bound once, to a function: calls need no look-up of a builtin of that name. */
   readonly isFunction: boolean
@@ -65,6 +65,15 @@ export interface Loop {
   readonly scopes: number
 }
 
+/** Ownership at a call: of arguments that are not needed any more, and of what it gives. */
+export interface Moving {
+  readonly call: Expr
+  /** Its result is stored in a variable that is updated in place. */
+  readonly takes: boolean
+  /** The variable that the result overwrites; null for none, '' for any, where the function ends with the call. */
+  readonly gives: string | null
+}
+
 export interface FunctionOptions {
   readonly name: string
   readonly kind: FunctionKind
@@ -90,6 +99,8 @@ export class FunctionEmitter {
   private slotCount: number
   readonly cleanups: Cleanup[] = []
   readonly loops: Loop[] = []
+  /** What the call that is emitted next may give away and take over. */
+  moving: Moving | null = null
   /** Set in a function with defers: the target of `return`, and the slots of the value and of the list of defers. */
   epilogue: {
     readonly label: Label
@@ -196,7 +207,11 @@ export class FunctionEmitter {
    * Binds a name in the innermost scope and returns it; its value must be stored next (see bindTop). Returns null after
    * raising the redeclaration fault when both the old and the new binding are immutable.
    */
-  declare(name: string, mutable: boolean, options: { readonly isFunction?: boolean; readonly span: Span }): Variable | null {
+  declare(
+    name: string,
+    mutable: boolean,
+    options: { readonly isFunction?: boolean; readonly isUpdated?: boolean; readonly span: Span },
+  ): Variable | null {
     const scope = this.scopes.at(-1)!
     const known = scope.variables.get(name)
     if (known !== undefined && !known.mutable && !mutable && known.place.kind !== 'self') {
@@ -213,7 +228,7 @@ export class FunctionEmitter {
       isCell: false,
       place: this.topPlace(name, scope),
       cell: scope.late.get(name) ?? null,
-      updated: this.options.assignments.updated.has(name),
+      updated: options.isUpdated ?? this.options.assignments.updated.has(name),
       isFunction: (options.isFunction ?? false) && !mutable,
     }
     scope.variables.set(name, variable)
@@ -299,9 +314,10 @@ export class FunctionEmitter {
   }
 
   /** A parameter; a repeated name hides the earlier one. */
-  declareParam(name: Name): void {
+  declareParam(name: Name, isTaken: boolean): void {
     this.scopes.at(-1)!.variables.delete(name.text)
-    this.declare(name.text, false, { span: name.span })
+    // A caller may only have lent it: whatever keeps it or a part of it says so.
+    this.declare(name.text, false, { span: name.span, isUpdated: !isTaken })
   }
 
   /** Private copies of the captured variables that this function assigns; once, at entry. */
@@ -320,6 +336,16 @@ export class FunctionEmitter {
       this.asm.locals.push({ name, slot: (copy.place as { slot: number }).slot, start: this.asm.position, end: -1 })
       this.storeRaw(copy)
     }
+  }
+
+  /** Whether the variable's container may be given to whoever takes it: nothing else reads it where its slot is not read. */
+  isMovable(variable: Variable): boolean {
+    return variable.place.kind === 'local' && variable.mutable && variable.updated && !variable.isCell && variable.cell === null
+  }
+
+  /** Whether a fault or a way out of the function meets code of the function's own. */
+  get isGuarded(): boolean {
+    return this.cleanups.length > 0 || this.epilogue !== null
   }
 
   // ---- emission helpers

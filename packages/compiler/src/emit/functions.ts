@@ -6,7 +6,7 @@ import { FunctionEmitter } from './function.js'
 import { emitDeferEpilogue } from './errors.js'
 import { emitExpr, emitReturnTop } from './expressions.js'
 import { emitBody } from './statements.js'
-import { ownBody } from './names.js'
+import { isTaken, ownBody } from './names.js'
 
 export interface FunctionSource {
   readonly name: string
@@ -20,6 +20,9 @@ export interface FunctionSource {
   readonly selfName: string | null
   readonly closure: boolean
 }
+
+/** Parameters past these are not taken. */
+const MOST_TAKEN = 24
 
 /** Compiles a function and pushes its closure. */
 export function emitFunction(parent: FunctionEmitter, source: FunctionSource): void {
@@ -38,11 +41,17 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
     keepSlots: hasDefer,
     tailCalls: !hasDefer && kind !== 'generator' && kind !== 'stream',
   })
+  const isPlain = !hasDefer && (kind === 'function' || kind === 'closure')
+  const taken = source.params.map(
+    (param, at) =>
+      isPlain && !param.rest && param.defaultValue === null && at < MOST_TAKEN && isTaken(param.name.text, source, assignments),
+  )
   // Parameters take the first slots, in order.
-  for (const param of source.params) {
+  source.params.forEach((param, at) => {
     if (param.name.text === '_') fn.newSlot()
-    else fn.declareParam(param.name)
-  }
+    else fn.declareParam(param.name, taken[at]!)
+    if (taken[at]!) fn.emit('TAKE', at)
+  })
   fn.copyAssignedCaptures(names)
   source.params.forEach((param, at) => {
     if (param.defaultValue === null) return

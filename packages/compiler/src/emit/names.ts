@@ -168,7 +168,7 @@ export function mentions(node: Node): ReadonlySet<string> {
 export interface Assignments {
   /** Variables that are assigned in any form. */
   readonly assigned: ReadonlySet<string>
-  /** Variables that are updated in place where they own their container: `x[i] = v`, `x.k = v`, `x = x + …`, `x += …`. */
+  /** Variables that are updated in place where they own their container: `x[i] = v`, `x.k = v`, `x = x + …`, `x += …`, `x = f(x)`. */
   readonly updated: ReadonlySet<string>
 }
 
@@ -199,7 +199,13 @@ export function ownBody(body: readonly Stmt[]): OwnBody {
         const root = rootName(target)
         if (root !== null) {
           assigned.add(root)
-          if (target.kind !== 'Identifier' || node.operator === '+' || extendsItself(root, node.value)) updated.add(root)
+          if (
+            target.kind !== 'Identifier' ||
+            node.operator === '+' ||
+            extendsItself(root, node.value) ||
+            passesOn(root, node.value)
+          )
+            updated.add(root)
         }
         break
       }
@@ -215,6 +221,13 @@ export function ownBody(body: readonly Stmt[]): OwnBody {
   }
   for (const statement of body) visit(statement)
   return { assignments: { assigned, updated }, yields, hasDefer }
+}
+
+/** Whether `name = value` is a call that the variable is given to. */
+function passesOn(name: string, value: Expr): boolean {
+  const isIt = (expr: Expr): boolean => expr.kind === 'Identifier' && expr.name === name
+  if (value.kind === 'Call') return value.args.some((arg) => isIt(arg.value))
+  return value.kind === 'MethodCall' && (isIt(value.object) || value.args.some((arg) => isIt(arg.value)))
 }
 
 /** Methods that return a changed receiver, and change it in place if they get the only reference. */
@@ -265,6 +278,39 @@ function isSamePath(one: Expr, other: Expr): boolean {
 function isSameIndex(one: Expr, other: Expr): boolean {
   if (one.kind === 'Identifier') return other.kind === 'Identifier' && one.name === other.name
   return (one.kind === 'Int' || one.kind === 'String') && other.kind === one.kind && one.value === other.value
+}
+
+/**
+ * Whether a function has no use for a parameter but to begin a variable with it that it updates: `var own = param`, once, in its own
+ * block. What a caller gives away becomes that variable's.
+ */
+export function isTaken(
+  param: string,
+  { params, body }: { readonly params: readonly Param[]; readonly body: Block },
+  { updated }: Assignments,
+): boolean {
+  if (param === '_' || params.filter(({ name }) => name.text === param).length !== 1) return false
+  const moves = body.body.some(
+    (stmt) =>
+      stmt.kind === 'Let' &&
+      stmt.mutable &&
+      stmt.binding.kind === 'NameBinding' &&
+      stmt.binding.name.text !== param &&
+      updated.has(stmt.binding.name.text) &&
+      stmt.value.kind === 'Identifier' &&
+      stmt.value.name === param,
+  )
+  if (!moves) return false
+  let count = 0
+  const visit = (node: Node): void => {
+    if (node.kind === 'Identifier' && node.name === param) count++
+    else if ((node.kind === 'Call' && node.callee.text === param) || (node.kind === 'StructLiteral' && node.name.text === param))
+      count++
+    forEachChild(node, visit)
+  }
+  visit(body)
+  for (const { defaultValue } of params) if (defaultValue !== null) visit(defaultValue)
+  return count === 1
 }
 
 /** Whether evaluating it may assign to a variable of this name. */

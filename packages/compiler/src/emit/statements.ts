@@ -19,7 +19,7 @@ import { CompileError } from './module.js'
 import { assigns, extendsItself, readPathExtension, rootName } from './names.js'
 import { emitBinding, emitMatch } from './patterns.js'
 import { emitDefer, emitTry } from './errors.js'
-import type { FunctionEmitter, Variable } from './function.js'
+import type { FunctionEmitter, Moving, Variable } from './function.js'
 
 /** A `{ }` block with its own scope; `wanted`: leaves the value of its last statement. */
 export function emitBlock(fn: FunctionEmitter, block: Block, wanted: boolean): void {
@@ -53,7 +53,11 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
       if (stmt.binding.kind === 'NameBinding' && stmt.value.kind === 'Closure' && stmt.binding.name.text !== '_') {
         // A closure bound to a constant name calls itself by that name without a cell.
         emitClosureNamed(fn, stmt.value, stmt.mutable ? null : stmt.binding.name.text)
-      } else emitExpr(fn, stmt.value)
+      } else {
+        const { binding } = stmt
+        const takes = stmt.mutable && binding.kind === 'NameBinding' && fn.options.assignments.updated.has(binding.name.text)
+        emitMoving(fn, stmt.value, { call: stmt.value, takes, gives: null })
+      }
       return emitBinding(fn, stmt.binding, stmt.mutable)
     case 'Assign':
       return emitAssign(fn, stmt)
@@ -108,6 +112,13 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
   }
 }
 
+/** An expression; if it is a call, ownership may move with its arguments and its result. */
+function emitMoving(fn: FunctionEmitter, expr: Expr, moving: Moving): void {
+  fn.moving = moving
+  emitExpr(fn, expr)
+  fn.moving = null
+}
+
 /** An expression whose value is dropped. */
 function emitDropped(fn: FunctionEmitter, expr: Expr): void {
   switch (expr.kind) {
@@ -125,7 +136,17 @@ function emitDropped(fn: FunctionEmitter, expr: Expr): void {
 function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>): void {
   const value = stmt.value
   const tail = fn.options.tailCalls && fn.cleanups.length === 0 && fn.epilogue === null
-  if (tail && value?.kind === 'Call') return emitCall(fn, value, true)
+  if (tail && value?.kind === 'Call') {
+    fn.moving = { call: value, takes: false, gives: '' }
+    return emitCall(fn, value, true)
+  }
+  if (tail && value?.kind === 'Identifier' && value.name !== '_') {
+    const variable = fn.lookup(value.name)
+    if (variable !== null && fn.isMovable(variable)) {
+      fn.load(variable, false)
+      return fn.emit('RETURN_MOVED')
+    }
+  }
   if (tail && value?.kind === 'Pipe') return emitPipe(fn, value, true)
   if (value === null) fn.emit('NIL')
   else emitExpr(fn, value)
@@ -133,6 +154,9 @@ function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>
 }
 
 // ---- assignment
+
+/** In the operand of MOVES: the receiver is one that a builtin may change. */
+const EXTENDS = 1 << 30
 
 const COMPOUND = { '+': 'ADD', '-': 'SUB', '*': 'MUL', '/': 'DIV', '%': 'MOD' } as const
 
@@ -157,7 +181,11 @@ function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>
       fn.at(stmt.span)
       fn.emit(operator === '+' ? 'ADD_OWNED' : COMPOUND[operator])
     } else if (extendsItself(target.name, value)) emitExtension(fn, variable, value)
-    else emitExpr(fn, value)
+    else if (fn.isMovable(variable)) {
+      // A handler around it would see the variable as the callee left it.
+      const gives = fn.isGuarded || assigns(value, target.name) ? null : target.name
+      emitMoving(fn, value, { call: value, takes: true, gives })
+    } else emitExpr(fn, value)
     return store(fn, variable)
   }
   emitPathAssign(fn, stmt, target as ExprOf<'Member'> | ExprOf<'Index'>, variable)
@@ -165,7 +193,11 @@ function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>
 
 /** `x = x + a + b` or `x = x.push(a)`: changes the variable's own container if the variable owns it. */
 function emitExtension(fn: FunctionEmitter, variable: Variable, value: Expr): void {
-  if (value.kind === 'MethodCall') return emitMethodOn(fn, value, () => fn.load(variable, false))
+  if (value.kind === 'MethodCall') {
+    // A struct may have a method of that name, to which it is given.
+    const gives = fn.isMovable(variable) && !fn.isGuarded && !assigns(value, variable.name)
+    return emitMethodOn(fn, value, () => fn.load(variable, false), gives ? { given: EXTENDS | 3, lent: 0 } : null)
+  }
   if (value.kind !== 'Binary') return fn.load(variable, false)
   emitExtension(fn, variable, value.left)
   emitBorrowed(fn, value.right)

@@ -6,7 +6,8 @@ import { Machine } from '@bridle/vm'
 import { link, options } from './support.js'
 
 const LIST = 'var xs = []\nfor i in 1 to 20000 { xs = xs.push(i) }\n'
-const TEXT = 'let text = "é" * 2000000\n'
+// With a character of two units, before which characters have to be counted.
+const TEXT = 'let text = "é" * 2000000 + "😀"\n'
 const DICT = 'var d = {}\nfor i in 1 to 3000 { d["k${i}"] = i }\n'
 
 const TIMES = 40

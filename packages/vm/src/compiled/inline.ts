@@ -75,12 +75,14 @@ class InlinedCall implements Callee {
 
 /** The function if it is one that can be taken in. */
 export function findInlinable(code: FunctionCode): Callee | null {
-  if (code.exactCount < 0 || !code.plain) return null
+  if (code.exactCount < 0 || !code.plain || code.takes !== 0) return null
   const graph = getGraph(code)
   if (graph === null) return null
   let size = 0
   for (const { instrs, handler } of graph.listBlocks()) {
     size += instrs.length
+    // What it returns would have to be asked for.
+    if (instrs.some((i) => i.op === L.RETURN && i.c === 1)) return null
     if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => OPERATION_BY_CODE[i.op]!.inlined && !leavesCode(i)))
       return null
   }

@@ -25,6 +25,10 @@ export interface InstrWriter {
   readonly guesses: boolean
   /** Facts at the instruction being written. */
   readonly types: Types
+  /** Whether the caller takes over what the function returns: an expression. */
+  readonly wanted: string
+  /** In front of a call that takes the function's place. */
+  writeWantedAgain(): string
   readType(slot: number): number
   copyRange(i: Instr): string
   /** The variable of a raw float. */

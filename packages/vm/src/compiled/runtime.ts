@@ -12,6 +12,7 @@ import { NO_SLOTS } from '../values/keyed.js'
 import { HarnList, copyIfSmall } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnEnum, HarnFloat, HarnRange, ok } from '../values/scalars.js'
+import { readCharacterAt } from '../values/text-order.js'
 import { isTruthy, typeName } from '../values/value.js'
 import {
   buildStruct,
@@ -116,6 +117,7 @@ function caught(site: Site, fault: Fault): Fault {
 function passed(m: Machine, site: Site): Fault {
   const fault = m.raised!
   m.raised = null
+  m.wants = -1
   fault.note(site.code, site.instr.pc)
   return fault
 }
@@ -459,6 +461,7 @@ export const HELPERS = {
   setProperty,
   setIndex,
   setHeldIndex,
+  readCharacterAt,
   chargeHeldUpdate,
   makeOwn,
   ownItem,

@@ -3,7 +3,7 @@
 //
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.
 
-import { HELD, isKind, LENT, LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
+import { EXTENDS, HELD, isKind, LENT, LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
@@ -245,6 +245,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       const x = w.any(i.b)
       return (
         `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0){t=${index}<${x}.length?${x}.at(${index}):null;${i.d === 1 ? `if(${x}.nest!==null)share(t);` : ''}}` +
+        `else if(typeof ${x}==="string"&&typeof ${index}==="number"){${writeBeforeSlow(w, i, `${x}.length>511`)}t=readCharacterAt(${x},${index})}` +
         `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.get(${index});if(t===undefined)t=null;${i.d === 1 ? `else if(${x}.nest!==null)share(t);` : ''}}else{${slow}}${set('t')}`
       )
     }
@@ -351,7 +352,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
         Array.from({ length: i.c }, (_, at) => w.value(i.b + at)),
       )
     case L.RETURN:
-      return w.writeReturn(i.b)
+      if (i.c !== 1 || !mayBeContainer(w.readType(i.b))) return w.writeReturn(i.b)
+      return `if(!${w.wanted}&&${w.any(i.b)}!==null)share(${w.any(i.b)});${w.writeReturn(i.b)}`
 
     case L.THROW:
       return (
@@ -647,7 +649,11 @@ function test(w: InstrWriter, op: number, slot: number, y: string, yType: number
   const tests = [w.isNumber(slot) ? '' : `typeof ${left}==="number"`, w.isNumber(ySlot) ? '' : `typeof ${y}==="number"`]
   const condition = tests.filter((each) => each !== '').join('&&')
   const fast = `${left}${TEST_TEXT[op]!}${y}`
-  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
+  if (condition === '') return `(${fast})`
+  // A text that stands in the code: the order of units is that of code points where one side has no units past the surrogates.
+  if (yType === TEXT && w.readType(slot) === ANY)
+    return `(typeof ${left}==="string"?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
+  return `(${condition}?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
 }
 
 /** Texts are asked for first: V8 compares what it knows to be texts by address, or by content where that may be equal. */
@@ -762,9 +768,38 @@ function writeSelfCall(w: InstrWriter, i: Instr, block: Block): string {
   if (i.c !== code.exactCount) return call(w, i, block, 'c')
   const callee = w.isWhole ? 'f' : 'c.code.jit'
   return (
-    `if(d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
-    `v=${callee}(m,c,d+1${prefixComma(run(w, i.d, i.c))});if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
+    `if(d>=m.deepest||--m.fuel<0){${w.restart(i)}}${writeKept(w, i, i.d, 'c.code')}${writeWanting(i)}` +
+    `v=${callee}(m,c,d+1${prefixComma(run(w, i.d, i.c))});${writeWanted(i)}if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
   )
+}
+
+/** Shares the arguments from `from` on that `bits` are of where `condition` says so of their bit. KEEP WITH: findKept. */
+function writeShared(w: InstrWriter, bits: number, from: number, condition: (bit: number) => string): string {
+  let text = ''
+  const shared = bits & (EXTENDS - 1)
+  for (let at = 0; shared >> (at + 1) > 0; at++) {
+    const bit = 2 << at
+    if ((shared & bit) === 0 || !mayBeContainer(w.readType(from + at))) continue
+    text += `${condition(bit)}share(${w.any(from + at)});`
+  }
+  return text
+}
+
+/** As writeShared, of what the callee `code` might keep. */
+function writeKept(w: InstrWriter, i: Instr, from: number, code: string, without = 0): string {
+  return writeShared(w, (i.moves | i.lends) & ~without, from, (bit) => {
+    const mayKeep = `(${code}.keeps&${bit})!==0`
+    return (i.moves & bit) === 0 ? `if(${mayKeep})` : `if(${mayKeep}&&(${code}.takes&${bit})===0)`
+  })
+}
+
+/** In front of a call whose result is taken over, and behind it. */
+function writeWanting(i: Instr): string {
+  return (i.moves & 1) === 0 ? '' : 'm.wants=d+1;'
+}
+
+function writeWanted(i: Instr): string {
+  return (i.moves & 1) === 0 ? '' : 'm.wants=-1;'
 }
 
 function prefixComma(list: string): string {
@@ -774,8 +809,8 @@ function prefixComma(list: string): string {
 function call(w: InstrWriter, i: Instr, block: Block, self = ''): string {
   const callee = self === '' ? w.value(i.b) : self
   return (
-    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
-    `v=t.jit(m,${callee},d+1${prefixComma(run(w, i.d, i.c))});if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
+    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||d>=m.deepest||--m.fuel<0){${w.restart(i)}}${writeKept(w, i, i.d, 't')}${writeWanting(i)}` +
+    `v=t.jit(m,${callee},d+1${prefixComma(run(w, i.d, i.c))});${writeWanted(i)}if(v===undefined)${w.writeAfterCall(i, block)}${w.any(i.a)}=v;`
   )
 }
 
@@ -791,7 +826,7 @@ function writePipe(w: InstrWriter, i: Instr, block: Block): string {
 function writeTailCall(w: InstrWriter, i: Instr): string {
   const callee = w.value(i.b)
   return (
-    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||m.tails>=100||--m.fuel<0){${w.restart(i)}}` +
+    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||m.tails>=100||--m.fuel<0){${w.restart(i)}}${writeKept(w, i, i.d, 't')}${w.writeWantedAgain()}` +
     `m.tails++;v=t.jit(m,${callee},d${prefixComma(run(w, i.d, i.c))});m.tails--;return v;`
   )
 }
@@ -822,15 +857,18 @@ function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
-  const finish = (text: string): string => `${writeBeforeLong(w, i)}${text}${writeMethodControl(w, i, block)}${w.any(i.a)}=t;`
+  const given = writeShared(w, (i.moves | i.lends) & (i.moves < EXTENDS ? ~0 : ~2), i.b, () => '')
+  const finish = (text: string): string =>
+    `${given}${writeBeforeLong(w, i)}${text}${writeMethodControl(w, i, block)}${w.any(i.a)}=t;`
   const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${prefixComma(args.join(','))});if(t===undefined){${w.exit(i)}}`
   if (w.readType(i.b) === FLOAT) return finish(anyMethod)
   if (i.d === LENT) return finish(writeLentMethod(w, i, receiver, args))
   const seen = writeSeenMethod(w, i, block, receiver, args)
   const structCall =
-    `${receiver}.owned=false;${receiver}.owner=null;t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
+    `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
-    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${prefixComma(args.join(','))});m.deepest=q;` +
+    `${(i.moves & 2) === 0 ? `if((t.code.keeps&2)!==0)share(${receiver});` : ''}${writeKept(w, i, i.b, 't.code', 2)}${writeWanting(i)}` +
+    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${prefixComma(args.join(','))});m.deepest=q;${writeWanted(i)}` +
     `if(v===undefined)${w.writeAfterCall(i, block, true)}${w.any(i.a)}=v;`
   // What was seen comes first: to ask for a class is to walk a chain of prototypes.
   if (seen === null) return `if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`

@@ -81,6 +81,7 @@ export class Tier implements CompiledTier {
     const depth = co.fp + 1
     this.begin(co, depth)
     const fuel = m.fuel
+    if ((co.instr.moves & 1) === 1) m.wants = depth
     const value = enter(m, callee, depth, co.regs, from)
     if (value === undefined && m.leaving.length > 0) {
       this.judge(callee.code, callee.code.compiled.profit, fuel, () => giveUp(callee.code))
@@ -94,6 +95,7 @@ export class Tier implements CompiledTier {
   callTail(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined {
     const { m } = this
     this.begin(co, co.fp)
+    if ((co.returns[co.fp]!.moves & 1) === 1) m.wants = co.fp
     const value = enter(m, callee, co.fp, co.regs, co.base)
     if (value !== undefined) return value
     if (m.leaving.length > 0) this.layOut(co, co.fp, co.base)
@@ -115,6 +117,7 @@ export class Tier implements CompiledTier {
     const unit = (loop.cache as EnteredUnit | null) ?? compileLoop(m, closure, loop, co)
     if (unit === null || !this.canEnter(unit, closure.code, co)) return undefined
     this.begin(co, co.fp)
+    if ((co.returns[co.fp]!.moves & 1) === 1) m.wants = co.fp
     const fuel = m.fuel
     const value = unit.enter(m, closure, co.fp, co.regs, co.base)
     if (value === undefined && m.leaving.length > 0) {
@@ -353,6 +356,7 @@ export class Tier implements CompiledTier {
     m.floor = depth + MAX_NESTED
     m.deepest = Math.min(m.floor, co.limit - 1)
     m.tails = 0
+    m.wants = -1
     m.passing = true
   }
 

@@ -189,7 +189,8 @@ export function inferResultType(i: Instr, types: Types, { allowed: guesses, floa
 
 /** Longer texts are not written into the code. */
 const SHORT = 80
-const SURROGATE = /[\ud800-\udfff]/
+/** Such units have another order than their code points. */
+const SURROGATE = /[\ud800-\uffff]/
 
 function inferConstantType(value: unknown): number {
   switch (typeof value) {

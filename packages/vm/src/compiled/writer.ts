@@ -142,6 +142,7 @@ export class UnitWriter implements InstrWriter {
   private owed = 0
   /** Slots of which a variable holds the variant that the value has. */
   private tagged: ReadonlySet<number> = NO_SLOTS
+  private asksWanted = false
   /** Slots whose value is not long, or for which there was fuel; and none was used since. */
   private paid: ReadonlySet<number> = NO_SLOTS
 
@@ -422,6 +423,7 @@ export class UnitWriter implements InstrWriter {
     const head = [
       ...variables.map(([name, start]) => `let ${name}=${start};`),
       'let t,v,q=0,g=0,h=0,u=0,z=false;',
+      this.asksWanted ? 'const wanted=m.wants===d;m.wants=-1;' : '',
       ...starts,
     ].join('')
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
@@ -540,6 +542,16 @@ export class UnitWriter implements InstrWriter {
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
     if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
     return text + this.writeTree(to)
+  }
+
+  /** Known where the unit is entered, and forgotten by the machine there: calls that it makes must not see it. */
+  get wanted(): string {
+    this.asksWanted = true
+    return 'wanted'
+  }
+
+  writeWantedAgain(): string {
+    return `m.wants=${this.wanted}?d:-1;`
   }
 
   // ---- values

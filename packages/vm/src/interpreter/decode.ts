@@ -113,6 +113,9 @@ class Decoder {
   /** By code position: 1 where a basic block begins. */
   private readonly boundaries: Uint8Array
   private pc = 0
+  /** `Instr.moves` of the call that comes next. */
+  private moves = 0
+  private lends = 0
 
   constructor(fn: Undecoded) {
     this.fn = fn
@@ -454,6 +457,17 @@ class Decoder {
         this.emitBinary(LINKED.GET_INDEX)
         this.last!.d = 1
         return
+      case 'TAKE':
+        return
+      case 'MOVES':
+        this.moves = o[0]!
+        this.lends = o[1]!
+        return
+      case 'RETURN_MOVED': {
+        const value = this.popSlot()
+        this.emit(LINKED.RETURN, 0, value, 1)
+        return
+      }
       case 'OWN':
         this.protect(o[0]!)
         this.emit(LINKED.OWN, o[0]!, o[0]!)
@@ -581,7 +595,9 @@ class Decoder {
           return
         }
         const from = this.makeCanonicalTop(o[1]! + 1)
-        return this.emitReturnAfter(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, site))
+        const call = this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, site)
+        this.noteMoves(call)
+        return this.emitReturnAfter(call)
       }
       case 'PIPE':
       case 'TAIL_PIPE': {
@@ -726,8 +742,15 @@ class Decoder {
   private call(op: LinkedOp, from: number, b: number, c: number, k: unknown): void {
     const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, from, k)
+    this.noteMoves(instr)
     this.stack.push(slot)
     this.producer = instr
+  }
+
+  private noteMoves(call: Instr): void {
+    call.moves = this.moves
+    call.lends = this.lends
+    this.moves = this.lends = 0
   }
 
   /** Behind a tail call stands the return that passes on the result of a callee which could not take the frame over. */
@@ -745,6 +768,7 @@ class Decoder {
     if (isSelf) this.stack.pop()
     const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(isSelf ? LINKED.CALL_SELF : op, slot, callee, count, from, k)
+    this.noteMoves(instr)
     this.stack.push(slot)
     this.producer = instr
   }

@@ -87,6 +87,7 @@ export class HeapWalk {
     for (const module of machine.modules.values()) this.visitItems(module.slots)
     for (const table of machine.impls.values()) this.visitSlots(table.values())
     this.visitSlots(machine.families.values())
+    if (machine.plainText !== '') this.visitSlot(machine.plainText)
   }
 
   /** Does a piece; whether all is done. */

@@ -314,6 +314,9 @@ export const HELD = 2
 /** `d` of CALL_METHOD where the receiver, of which the same holds, is the builtin's to change. */
 export const LENT = 3
 
+/** In `Instr.moves` of a call whose receiver a builtin method may change, as the variable that it is in is overwritten. */
+export const EXTENDS = 1 << 30
+
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */
   op: LinkedOp
@@ -326,6 +329,10 @@ export class Instr {
   kind = 0
   cache: unknown = null
   seen: unknown = null
+  /** Of a call: 1 if what it gives is taken over, and 2, 4, … for the arguments that the caller has no more use for. */
+  moves = 0
+  /** In the same way, the arguments that are lent: who keeps them says so. */
+  lends = 0
   /** The instruction after this one; for jumps the fall-through. Set before the code runs. */
   next: Instr = null as never
   target: Instr = null as never

@@ -19,7 +19,7 @@ import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setHeldIndex, setIndex, setProperty, share } from './access.js'
-import { holdsField, holdsItem, isContainer, makeOwn, ownField, ownItem } from './ownership.js'
+import { holdsField, holdsItem, isContainer, makeOwn, ownField, ownItem, findKept, shareArguments } from './ownership.js'
 import { chargeHeldUpdate, isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
 import { carryOut, advanceIter, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
@@ -968,6 +968,7 @@ export function execute(m: Machine, task: Task): void {
           raised = m.makeStackOverflow()
           break
         }
+        if ((i.moves | i.lends) > 1) shareArguments(regs, start, findKept(i, code.takes, code.keeps))
         if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
         if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
         if (tier !== null) {
@@ -1007,6 +1008,7 @@ export function execute(m: Machine, task: Task): void {
             raised = m.makeStackOverflow()
             break
           }
+          if ((i.moves | i.lends) > 1) shareArguments(regs, start, findKept(i, code.takes, code.keeps))
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
           if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
           if (tier !== null) {
@@ -1033,6 +1035,7 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.stand(fp, base, i)
+        if ((i.moves | i.lends) > 1) shareArguments(regs, base + i.d, i.moves | i.lends)
         if (
           !m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null } | null)
         )
@@ -1042,6 +1045,7 @@ export function execute(m: Machine, task: Task): void {
       case 114 satisfies L['RETURN']: {
         const value = regs[base + i.b]!
         const to = co.returns[fp]!
+        if (i.c === 1 && (to.moves & 1) === 0) share(value)
         if (fp === co.run) co.closeRun()
         fp--
         if (fp < 0) {
@@ -1069,6 +1073,7 @@ export function execute(m: Machine, task: Task): void {
           }
           const code = callee.code
           const from = base + i.d
+          if ((i.moves | i.lends) > 1) shareArguments(regs, from, findKept(i, code.takes, code.keeps))
           for (let at = 0; at < i.c; at++) regs[base + at] = regs[from + at]!
           if (base + code.frameSize > regs.length) co.reserve(base + code.frameSize + 16)
           if (i.c !== code.exactCount) m.placeArguments(code, regs, base, i.c)
@@ -1091,6 +1096,7 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.stand(fp, base, i)
+        if ((i.moves | i.lends) > 1) shareArguments(regs, base + i.d, i.moves | i.lends)
         if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null }))
           return
         break
@@ -1137,9 +1143,6 @@ export function execute(m: Machine, task: Task): void {
         if (i.d === 1 && receiver instanceof HarnList) receiver = copyIfSmall(receiver)
         if (receiver instanceof HarnStruct) {
           const { name } = i.k as MethodSite
-          // The method has it, too, even where a builtin of that name would only borrow it.
-          receiver.owned = false
-          receiver.owner = null
           const callee = findStructMethod(m, receiver, name, i.pc)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
@@ -1149,6 +1152,9 @@ export function execute(m: Machine, task: Task): void {
             }
             const code = callee.code
             const start = base + i.b
+            // A receiver is always lent, as it is to a builtin of that name.
+            if ((code.keeps & 2) !== 0 && (i.moves & 2) === 0) share(receiver)
+            if ((i.moves | i.lends) > 3) shareArguments(regs, start, findKept(i, code.takes, code.keeps) & ~2)
             if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
             if (i.c + 1 !== code.exactCount) m.placeArguments(code, regs, start, i.c + 1)
             fp++
@@ -1162,9 +1168,14 @@ export function execute(m: Machine, task: Task): void {
             i = code.first ?? code.entry
             continue
           }
+          share(receiver)
+          shareArguments(regs, base + i.b, i.moves | i.lends)
           if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as MethodSite)) return
           break
         }
+        // A builtin that extends its receiver has it from the variable that the result goes to.
+        if ((i.moves | i.lends) > 1)
+          shareArguments(regs, base + i.b, i.moves < 1073741824 ? i.moves | i.lends : (i.moves | i.lends) & ~2)
         const kind = typeof receiver === 'string' ? 1 : receiver instanceof HarnList ? 2 : receiver instanceof HarnDict ? 3 : 0
         let def = i.cache as BuiltinDef | null
         if (kind === 0 || kind !== i.kind) {

@@ -146,6 +146,8 @@ export interface Machine {
   impls: FewMap<string, Map<string, HarnClosure>>
   adapters: Map<string, Module> | null
   fuelUsed: number
+  plainText: string
+  wants: number
   heapCharged: number
   heapNext: number
   outputBytes: number

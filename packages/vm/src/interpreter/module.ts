@@ -2,7 +2,7 @@
 // decoded on first call; it holds no script values.
 
 import { toQuickKey, toQuickName } from '../values/names.js'
-import { verify } from '@bridle/compiler/bytecode'
+import { OPCODE_BY_CODE, verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
@@ -12,6 +12,7 @@ import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
 import type { Ceiling, BuiltinDef } from '../builtins/builtin.js'
 import type { Registry } from '../builtins/registry.js'
+import { EXTENDS } from './linked.js'
 import type { Instr } from './linked.js'
 import type { Value } from '../values/value.js'
 
@@ -52,6 +53,10 @@ export class FunctionCode {
   enter: Enter | null = null
   /** The compiled function itself, or what stands for it until it is compiled. */
   jit: Compiled = callUncompiled
+  /** The arguments that may be given to it as its own, as bits of `Instr.moves`. */
+  readonly takes: number
+  /** Those that it may keep or change without a word, as it does with the arguments that it takes and with a list of the rest. */
+  readonly keeps: number
   /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
   readonly jitCount: number
   /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
@@ -73,6 +78,8 @@ export class FunctionCode {
         ? NO_HANDLERS
         : chunk.handlers.map(({ start, end, target, depth }) => ({ start, end, target, slot: chunk.slots + depth, entry: null }))
     this.jitCount = this.plain ? this.exactCount : -2
+    this.takes = readTakes(chunk.code)
+    this.keeps = chunk.rest < 0 ? this.takes : EXTENDS - 1
   }
 
   get entry(): Instr {
@@ -113,6 +120,13 @@ export class FunctionCode {
     }
     return low === 0 ? { line: 0, column: 0 } : { line: lines[low * 3 - 2]!, column: lines[low * 3 - 1]! }
   }
+}
+
+/** TAKE stands at the beginning of a function. */
+function readTakes(code: readonly number[]): number {
+  let takes = 0
+  for (let at = 0; OPCODE_BY_CODE[code[at]!]?.name === 'TAKE'; at += 2) takes |= 2 << code[at + 1]!
+  return takes
 }
 
 export class Module {

@@ -53,6 +53,9 @@ impl Box {
     return b
   }
   fn get(self) { return self }
+  fn total(self) { return self.n + self.inner.m }
+  fn parts(self) { return [self.xs, self.inner] }
+  fn same(self) { return self }
   fn both(self) {
     var b = self
     b.inner.m = 7
@@ -68,6 +71,34 @@ fn put(bs, i, v) {
 fn twice(bs, v) {
   var own = put(bs, 0, v)
   own = put(own, 0, v)
+  return own
+}
+fn peek(bs, b, i) {
+  let x = bs[i]
+  return [x, b, bs[i].xs, b.inner]
+}
+fn deep(bs, v) { return sum(bs) + helper(bs[0], v) }
+fn sum(bs) {
+  var s = 0
+  var i = 0
+  while i < len(bs) {
+    s = s + bs[i].n
+    i += 1
+  }
+  return s
+}
+fn helper(b, v) {
+  var own = b
+  own.n = v
+  own.inner.ys = own.inner.ys.push(v)
+  return own.n
+}
+fn rest(...all) { return all }
+fn into(bs, b, v) {
+  var own = bs
+  own[0].n = v
+  own[0].inner.m = v
+  own[1] = b
   return own
 }
 fn keep(bs) { return [bs, bs] }
@@ -230,6 +261,56 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
         temporaries.push({ name, value: copy(lists[one]![i]!) })
         lists[one]![i]!.n = v
         return `let dict${name} = {k: ${one}[${i}]}\n let ${name} = dict${name}.get("k")\n ${one}[${i}].n = ${v}`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: { ...copy(lists[one]![i]!), inner: copy(boxes[box]!.inner) } })
+        lists[one]![i]!.n = v
+        lists[one]![i]!.xs[0] = v
+        boxes[box]!.inner.m = v
+        return (
+          `let l${name} = peek(${one}, ${box}, ${i})\n ${one}[${i}].n = ${v}\n ${one}[${i}].xs[0] = ${v}\n ${box}.inner.m = ${v}\n` +
+          `let ${name} = Box { n: l${name}[0].n, xs: l${name}[2], inner: l${name}[3] }`
+        )
+      },
+      () => (shown.push(String(lists[one]![0]!.n + lists[one]![1]!.n + v)), `println(deep(${one}, ${v}))`),
+      () => (shown.push(String(boxes[box]!.n + boxes[box]!.inner.m)), `println(${box}.total())`),
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: { n: v, xs: copy(boxes[box]!.xs), inner: copy(boxes[box]!.inner) } })
+        boxes[box]!.xs[0] = v
+        boxes[box]!.inner.m = v
+        return (
+          `let l${name} = ${box}.parts()\n ${box}.xs[0] = ${v}\n ${box}.inner.m = ${v}\n` +
+          `let ${name} = Box { n: ${v}, xs: l${name}[0], inner: l${name}[1] }`
+        )
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(lists[one]![i]!) })
+        lists[one]![i]!.n = v
+        return `let ${name} = ${one}[${i}].same()\n ${one}[${i}].n = ${v}`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box]!.n = v
+        return `let l${name} = rest(1, ${box}, ${one})\n ${box}.n = ${v}\n let ${name} = l${name}[1]`
+      },
+      () => {
+        const old = copy(lists[one]![0]!)
+        lists[one]![0]!.n = v
+        lists[one]![0]!.inner.m = v
+        lists[one]![1] = old
+        return `${one} = into(${one}, ${one}[0], ${v})`
+      },
+      () => {
+        const before = copy(lists[one]!)
+        lists[other] = before
+        before[0]!.n = v
+        before[0]!.inner.m = v
+        before[1] = copy(boxes[box]!)
+        return `${other} = into(${one}, ${box}, ${v})`
       },
       () => {
         // A function that changes what it was given and fails is as if it had not been called.

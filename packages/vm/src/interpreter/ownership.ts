@@ -6,10 +6,22 @@ import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { Nest } from '../values/nest.js'
-import { setProperty } from './access.js'
+import { setProperty, share } from './access.js'
+import { EXTENDS } from './linked.js'
 import type { Fault } from './fault.js'
+import type { Instr } from './linked.js'
 import type { Machine } from './machine.js'
 import type { Value } from '../values/value.js'
+
+/** The arguments of the call that the callee might keep although they are only lent to it, or given and not taken: as bits. */
+export function findKept({ moves, lends }: Instr, takes: number, keeps: number): number {
+  return (lends | (moves & ~takes)) & keeps
+}
+
+/** Shares the arguments from `from` on that `bits` are of. */
+export function shareArguments(regs: readonly Value[], from: number, bits: number): void {
+  for (let at = from, left = (bits & (EXTENDS - 1)) >> 1; left > 0; at++, left >>= 1) if ((left & 1) === 1) share(regs[at]!)
+}
 
 type Container = HarnList | (Value & Keyed)
 

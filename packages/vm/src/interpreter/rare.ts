@@ -13,6 +13,7 @@ import { contains, power } from './arithmetic.js'
 import { callFrom } from './calls.js'
 import { Fault, makeRuntimeFault, makeThrown, makeTypeFault } from './fault.js'
 import { LINKED, unreachable } from './linked.js'
+import { shareArguments } from './ownership.js'
 import { checkParameter } from './param-check.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Plain } from '../effects/effect.js'
@@ -125,6 +126,7 @@ export function runRareOperation(m: Machine, task: Task, i: Instr, closure: Harn
       return give(m, co, withoutKeys(b as HarnDict, i.k as readonly string[]))
     case LINKED.CALL_OUT:
       if (m.fuel < 1) return m.refuelBefore(task)
+      shareArguments(regs, base + i.d, i.moves | i.lends)
       return callFrom(m, task, b, base + i.d, i.c, i.k as NameSite | null)
     case LINKED.CALL_SPREAD:
     case LINKED.CALL_NAMED_SPREAD: {

@@ -16,7 +16,7 @@ import type { Value } from '../values/value.js'
 import type { Machine } from '../interpreter/machine.js'
 
 /** Of the bytes that `Machine.snapshot` gives. Version 1 was JSON. */
-export const SNAPSHOT_VERSION = 3
+export const SNAPSHOT_VERSION = 4
 
 /** The parts of a machine that a run consists of, in the order in which they are written; KEEP WITH: the state fields of Machine. */
 const STATE = {
@@ -34,9 +34,14 @@ const STATE = {
   outputBytes: isNumber,
   input: isValue,
   pending: isMap,
+  plainText: isText,
 } as const
 
 type StateName = keyof typeof STATE
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
 
 function isNumber(value: unknown): boolean {
   return typeof value === 'number' && !Number.isNaN(value)

@@ -26,6 +26,8 @@ export class Meter {
   paid = 0
   /** Units of scans and other work. */
   charged = 0
+  /** The long text that was last found to have no surrogates; empty for none. Part of the run, because what is charged depends on it. */
+  plainText = ''
 
   constructor(payer: Payer | null) {
     this.payer = payer
@@ -96,6 +98,21 @@ export const SCANNED_BITS = 9
 /** To be called before a text is looked through: comparing, searching, counting its characters. */
 export function scan(length: number): void {
   if (length > SHORT_TEXT) work(length >> SCANNED_BITS)
+}
+
+/** Characters of a text that are compared with another in one go, for a unit, as a power of two. */
+const COMPARED_BITS = 15
+
+/** Whether this long text was the last one that was found to be plain: then looking through it again is saved. */
+export function isKnownPlain(text: string): boolean {
+  if (text !== current.plainText) return false
+  // Where it is another copy of it, that was a comparison.
+  if (text.length >> COMPARED_BITS > 0) work(text.length >> COMPARED_BITS)
+  return true
+}
+
+export function notePlain(text: string): void {
+  current.plainText = text
 }
 
 /** Units of an Error that is thrown and caught: JavaScript writes its trace down, which takes some tens of microseconds. */

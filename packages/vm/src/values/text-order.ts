@@ -2,7 +2,7 @@
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
 import { detachPart } from './text-parts.js'
-import { scan, SHORT_TEXT, work } from './meter.js'
+import { isKnownPlain, notePlain, scan, SHORT_TEXT, work } from './meter.js'
 
 /** Characters that are counted one by one for a unit, as a power of two. */
 const COUNTED_BITS = 4
@@ -76,9 +76,14 @@ export function quickLength(text: string): number | undefined {
 export function hasSurrogates(text: string): boolean {
   const { length } = text
   // About a nanosecond for each, where not all are of one byte.
-  if (length > SHORT_TEXT) work(length >> SOUGHT_BITS)
-  if (length > SHORT) return SURROGATE.test(text)
-  return hasPairUpTo(text, length)
+  if (length > SHORT_TEXT) {
+    if (isKnownPlain(text)) return false
+    work(length >> SOUGHT_BITS)
+    const found = SURROGATE.test(text)
+    if (!found) notePlain(text)
+    return found
+  }
+  return length > SHORT ? SURROGATE.test(text) : hasPairUpTo(text, length)
 }
 
 /** Whether there may be a pair of surrogates among the first `end` units. */
