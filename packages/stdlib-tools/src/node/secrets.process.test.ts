@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { RunEvent } from '../host/events.js'
 import { MemoryJournal, encodeEntry } from '../host/journal.js'
 import { createRuntime } from '../host/runtime.js'
 import { nodeProviders } from './providers.js'
@@ -41,9 +42,17 @@ async function run(source: string, options: { toolGrants?: { [tool: string]: { [
     providers: () =>
       nodeProviders({ http: { policy: { denyPrivate: false } }, secrets: { KEY: { value: VALUE, origins: [here] } } }),
   })
-  const result = await runtime.start(runtime.compile(`println(try { ${source} } catch (e) { e?.message ?? e })`), { journal })
-    .result
-  return { output: result.output, journal: journal.entries.map((entry) => encodeEntry(entry)).join('\n') }
+  const events: RunEvent[] = []
+  const onEvent = (event: RunEvent): void => void events.push(event)
+  const program = runtime.compile(`println(try { ${source} } catch (e) { e?.message ?? e })`)
+  const result = await runtime.start(program, { journal, onEvent }).result
+  // What the host is told of the run must be as clean as what is written down of it.
+  expect(events).not.toEqual([])
+  const written = [
+    ...journal.entries.map((entry) => encodeEntry(entry)),
+    JSON.stringify(events, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  ]
+  return { output: result.output, journal: written.join('\n') }
 }
 
 test.each([
