@@ -165,7 +165,7 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
   const start = (options: StartOptions): StartOptions => ({
     ...options,
     globals: { argv: fromPlain([]) },
-    epilogue: '__called_tool',
+    epilogue: '__wanted_tool',
   })
   return perform({
     module,
@@ -238,7 +238,7 @@ function callFamily(
     frames: [call],
     builtins: [
       builtin(
-        '__called_tool()',
+        '__wanted_tool()',
         { doc: 'Calls the tool that the command line names.', effects: ['callback', ...Object.keys(EFFECTS)] },
         (ctx) => ctx.frame('cli.tool_call', { stage: 'call' } satisfies CallState),
       ),
