@@ -15,7 +15,7 @@ const alias = entries().map((entry) => ({
 
 const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts']
 const inProcess = (globs: readonly string[]): string[] => globs.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
-const ownSweeps = own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts'))
+const ownSweeps = [...own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts')), 'bench/**/*.sweep.test.ts']
 const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts']
 
 /** One worker for all files: isolation costs 0.2 s a file. */

@@ -3,7 +3,7 @@
 // times on a shared machine drift by more than most changes. Results are checked before the first time is taken.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem, type as systemName } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -18,6 +18,7 @@ import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers 
 import { choosePauses } from './pauses.js'
 import { REGEX_REMARKS, REGEX_SIZES } from './regexes.js'
 import { noSamples } from './samples.js'
+import { publicSamples, readHalves, readSection, runCorpus, writeSection } from './corpus/run.js'
 import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
 import type { Bulk } from './bulk.js'
@@ -29,12 +30,15 @@ import type { Figures } from './system.js'
 import type { Timing } from './timing.js'
 
 const USAGE = `usage: npm run bench -- [--filter NAME] [--rounds N] [--quick] [--programs [--peers]] [--compare REV] [--json]
+       npm run bench -- --corpus visible|sealed|all [--filter NAME] [--rounds N] [--quick] [--json]
 
   --filter NAME  programs and tables whose names contain NAME
   --rounds N     7, or 2 with --quick; a full run of 3 takes about 25 minutes
   --quick        2 rounds, without the other engines
   --programs     programs alone; with --peers the other engines on them too
   --compare REV  builds revision REV in a folder of its own and measures its programs in turn with these
+  --corpus HALF  the programs of corpus/ that nobody tunes for; with --quick without growth. A full run with
+                 "all" writes their section of bench/results.md; sealed programs are reported as totals
   --json         the figures as JSON
 
 A run without --filter, --quick and --programs writes bench/results.md.
@@ -46,6 +50,7 @@ const options = commandOptions(USAGE, {
   programs: { type: 'boolean', default: false },
   peers: { type: 'boolean', default: false },
   compare: { type: 'string' },
+  corpus: { type: 'string' },
   json: { type: 'boolean', default: false },
 })
 const rounds = options.rounds !== undefined ? wholeNumber(USAGE, 'rounds', options.rounds, 1) : options.quick ? 2 : 7
@@ -56,6 +61,7 @@ const SLOW_MS = 500
 const LONG_TABLES: ReadonlySet<string> = new Set(['longest pause'])
 const LONG_ROUNDS = 2
 const folder = join(root, 'bench')
+const results = join(folder, 'results.md')
 // Where the one library that cannot be bundled is found.
 const locateBuild = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
 /** Also by a word in another number: `tools` are `tool calls`. */
@@ -88,7 +94,7 @@ const hasBulk = tables.includes('bulk')
 const hasRegexes = tables.includes('regular expressions')
 const hasGrowth = tables.includes('growth')
 const hasShapes = tables.includes('shapes')
-if (chosen.length + tables.length === 0) {
+if (options.corpus === undefined && chosen.length + tables.length === 0) {
   const names = [...WORKLOADS.map(({ name }) => name), ...TABLES].join(', ')
   process.stderr.write(`bench: nothing is called "${options.filter}"; there are ${names}\n`)
   process.exit(2)
@@ -98,16 +104,18 @@ const isFull = options.filter === '' && !options.quick && !options.programs
 const hasPeers = options.peers || isFull
 
 /** One file, since code that is loaded as hundreds of modules runs the same but starts several times slower. */
-async function bundle(checkout: string): Promise<string> {
-  const built = locateBuild(checkout)
-  mkdirSync(built, { recursive: true })
-  const outfile = join(built, 'child.mjs')
+async function bundle(
+  checkout: string,
+  entry = join(checkout, 'bench', 'child.ts'),
+  outfile = join(locateBuild(checkout), 'child.mjs'),
+): Promise<string> {
+  mkdirSync(locateBuild(checkout), { recursive: true })
   // Another revision says itself where its packages lie.
   const workspace = (await import(pathToFileURL(join(checkout, 'scripts', 'workspace.mjs')).href)) as {
     readonly entries: typeof entries
   }
   await build({
-    entryPoints: [join(checkout, 'bench', 'child.ts')],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     format: 'esm',
@@ -185,6 +193,34 @@ function luaVersion(): string | null {
   return status === 0 ? stdout.trim().split('  ')[0]! : null
 }
 
+/** `--corpus`: its tables only. */
+async function mainOfCorpus(corpus: string): Promise<void> {
+  const halves = readHalves(corpus)
+  if (halves === null) {
+    process.stderr.write(`bench: --corpus takes "visible", "sealed" or "all", not "${corpus}"\n`)
+    process.exit(2)
+  }
+  const { samples, lines } = await runCorpus({
+    bench: folder,
+    halves,
+    rounds,
+    filter: options.filter,
+    hasGrowth: !options.quick,
+    bundle: (entry, outfile) => bundle(root, entry, outfile),
+    built: locateBuild(root),
+    note,
+    machine: machineLines(luaVersion()),
+  })
+  if (options.json) {
+    process.stdout.write(
+      `${JSON.stringify({ machine: machineLines(luaVersion()), rounds, ...publicSamples(samples) }, null, 2)}\n`,
+    )
+    return
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+  if (corpus === 'all' && options.filter === '') writeSection(results, lines)
+}
+
 async function main(): Promise<void> {
   const child = await bundle(root)
   const lua = luaVersion()
@@ -247,7 +283,11 @@ async function main(): Promise<void> {
   }
   const report = renderReport(samples, lua, peers)
   process.stdout.write(report)
-  if (isFull) writeFileSync(join(folder, 'results.md'), report)
+  if (!isFull) return
+  // The corpus is measured by a command of its own; its section stays.
+  const corpus = existsSync(results) ? readSection(readFileSync(results, 'utf8')) : null
+  writeFileSync(results, report)
+  if (corpus !== null) writeSection(results, corpus)
 }
 
 /** A revision of before November 23rd 2026 measured the compiled tier alone. */
@@ -402,4 +442,4 @@ function shapeTable(shapes: Samples['shapes']): string[] {
   return lines
 }
 
-await main()
+await (options.corpus === undefined ? main() : mainOfCorpus(options.corpus))

@@ -1,4 +1,4 @@
-"""Times the function `work` of the file in argv[1]: prints its result, the first time and the median of later ones, in ms."""
+"""Times the function `work` of the file in argv[1], called with the number in argv[2] where there is one: prints its result, the first time and the median of later ones, in ms."""
 
 import statistics
 import sys
@@ -8,11 +8,12 @@ names = {}
 with open(sys.argv[1]) as file:
     exec(compile(file.read(), sys.argv[1], "exec"), names)
 work = names["work"]
+sizes = [int(word) for word in sys.argv[2:]]
 
 
 def timed():
     start = time.process_time()
-    result = work()
+    result = work(*sizes)
     return (time.process_time() - start) * 1000, result
 
 

@@ -1,8 +1,9 @@
--- Times the function that the file in arg[1] returns: prints its result, the first time and the median of later ones, in ms.
+-- Times the function that the file in arg[1] returns, called with the number in arg[2] where there is one: prints its result, the first time and the median of later ones, in ms.
 local work = dofile(arg[1])
+local size = tonumber(arg[2] or "")
 local function timed()
   local start = os.clock()
-  local result = work()
+  local result = work(size)
   return (os.clock() - start) * 1000, result
 end
 local cold, result = timed()

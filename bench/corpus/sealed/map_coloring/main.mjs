@@ -65,9 +65,9 @@ export function run(n) {
   let checks = 0
   let sum = 0
   let failed = 0
-  for (const colors of [3, 4]) {
-    const solver = new Solver(makeMap(n, 11))
-    const all = Array.from({ length: colors }, (_, i) => i)
+  for (let k = 0; k < n; k++) {
+    const solver = new Solver(makeMap(24, 11 + k))
+    const all = Array.from({ length: 3 + (k % 2) }, (_, i) => i)
     const found = solver.search(new Map(solver.names.map((name) => [name, all])))
     checks += solver.checks
     if (found === null) failed++

@@ -57,9 +57,9 @@ class Solver:
 
 def work(n):
     checks = total = failed = 0
-    for colors in (3, 4):
-        solver = Solver(make_map(n, 11))
-        found = solver.search({name: list(range(colors)) for name in solver.names})
+    for k in range(n):
+        solver = Solver(make_map(24, 11 + k))
+        found = solver.search({name: list(range(3 + k % 2)) for name in solver.names})
         checks += solver.checks
         if found is None:
             failed += 1
