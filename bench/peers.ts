@@ -67,9 +67,9 @@ const PEERS: readonly Peer[] = [
   makeEmbeddedPeer('isolated-vm', 'isolated-vm', 'js'),
 ]
 
-/** Engines that are here; `note` is told of the others. */
-export function presentPeers(bench: string, note: (text: string) => void): PresentPeer[] {
-  return PEERS.flatMap((peer) => {
+/** Engines that are here, of `names` where it is given; `note` is told of the others. */
+export function presentPeers(bench: string, note: (text: string) => void, names?: readonly string[]): PresentPeer[] {
+  return PEERS.filter(({ name }) => names?.includes(name) ?? true).flatMap((peer) => {
     const version = peer.version(bench)
     if (version !== null && answers(bench, peer)) return [{ name: peer.name, version, peer }]
     const how = peer.command(bench, '', '')[0] === process.execPath ? ' (npm install in bench/peers installs it)' : ''

@@ -33,7 +33,7 @@ const USAGE = `usage: npm run bench -- [--filter NAME] [--rounds N] [--quick] [-
        npm run bench -- --corpus visible|sealed|all [--filter NAME] [--rounds N] [--quick] [--json]
 
   --filter NAME  programs and tables whose names contain NAME
-  --rounds N     7, or 2 with --quick; a full run of 3 takes about 25 minutes
+  --rounds N     7, or 2 with --quick (3 and 1 with --corpus); a full run of 3 takes about 25 minutes
   --quick        2 rounds, without the other engines
   --programs     programs alone; with --peers the other engines on them too
   --compare REV  builds revision REV in a folder of its own and measures its programs in turn with these
@@ -53,7 +53,9 @@ const options = commandOptions(USAGE, {
   corpus: { type: 'string' },
   json: { type: 'boolean', default: false },
 })
-const rounds = options.rounds !== undefined ? wholeNumber(USAGE, 'rounds', options.rounds, 1) : options.quick ? 2 : 7
+const usualRounds = options.corpus === undefined ? { quick: 2, full: 7 } : { quick: 1, full: 3 }
+const rounds =
+  options.rounds === undefined ? usualRounds[options.quick ? 'quick' : 'full'] : wholeNumber(USAGE, 'rounds', options.rounds, 1)
 /** Rounds in which other engines are measured, and what they may take for a program to be measured more than once. */
 const PEER_ROUNDS = 3
 const SLOW_MS = 500

@@ -88,21 +88,22 @@ function findPeers(bench: string, note: (text: string) => void): CorpusPeer[] {
   }
   const hasLua = spawnSync('lua5.4', ['-v']).status === 0
   if (!hasLua) note('bench: lua5.4 is not installed; its column is left out')
-  const others = presentPeers(bench, note).flatMap(({ name, peer }): CorpusPeer[] => {
-    if (name === 'quickjs-emscripten')
-      return [{ name: 'QuickJS', command: (program, bundled) => peer.command(bench, bundled, String(program.size)) }]
-    if (name !== 'LuaJIT' && name !== 'CPython') return []
-    const file = name === 'LuaJIT' ? 'main.lua' : 'main.py'
-    return [
-      {
-        name,
-        command: (program) => {
-          const text = textIn(program, file)
-          return text === null ? null : [...peer.command(bench, text, ''), String(program.size)]
+  const others = presentPeers(bench, note, ['LuaJIT', 'CPython', 'quickjs-emscripten']).flatMap(
+    ({ name, peer }): CorpusPeer[] => {
+      if (name === 'quickjs-emscripten')
+        return [{ name: 'QuickJS', command: (program, bundled) => peer.command(bench, bundled, String(program.size)) }]
+      const file = name === 'LuaJIT' ? 'main.lua' : 'main.py'
+      return [
+        {
+          name,
+          command: (program) => {
+            const text = textIn(program, file)
+            return text === null ? null : [...peer.command(bench, text, ''), String(program.size)]
+          },
         },
-      },
-    ]
-  })
+      ]
+    },
+  )
   return hasLua ? [lua54, ...others] : others
 }
 
@@ -187,7 +188,7 @@ function measureGrowing({ bench }: CorpusOptions, child: string, { folder, size 
   return { own, js }
 }
 
-function renderCorpus({ times, growth }: CorpusSamples, { rounds, machine }: CorpusOptions): string[] {
+export function renderCorpus({ times, growth }: CorpusSamples, { rounds, machine }: CorpusOptions): string[] {
   const lines = [
     CORPUS_HEADING,
     '',
