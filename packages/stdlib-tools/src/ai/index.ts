@@ -5,11 +5,45 @@ import { DefinitionError, defineTool } from '../tools/host-tools/define.js'
 import type { Tool, ToolDefinition } from '../tools/host-tools/define.js'
 import { invoke, limitOutcome, getValue } from '../tools/host-tools/invoke.js'
 import type { FindTool } from '../tools/host-tools/invoke.js'
-import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/host-tools/schema.js'
+import type { AnySchema, JsonSchema } from '../tools/host-tools/schema.js'
+import { makeAiSchema } from './ai-schema.js'
+import type { AiSdkSchema } from './ai-schema.js'
 
 export { primer } from './primer.js'
 export type { PrimerOptions } from './primer.js'
 export { estimateTokens } from './token-estimate.js'
+export { scriptTool, ScriptTool } from './script-tool.js'
+export type {
+  AiSdkScriptTool,
+  AnthropicResult,
+  AnthropicTool,
+  LangChainTool,
+  McpCallExtra,
+  McpScriptTools,
+  McpToolResult,
+  ModelTool,
+  OpenAiChatMessage,
+  OpenAiChatTool,
+  OpenAiResponsesOutput,
+  OpenAiResponsesTool,
+  ScriptToolOptions,
+  ToolReply,
+} from './script-tool.js'
+export type {
+  CutValue,
+  RunnerOptions,
+  ScriptAnswers,
+  ScriptCall,
+  ScriptInput,
+  ScriptOutcome,
+  ScriptRequest,
+} from './script-runner.js'
+export type { CallSummary } from './call-counter.js'
+export { memoryPendingStore } from './pending-runs.js'
+export type { PendingStore } from './pending-runs.js'
+export { aiProvider } from './ai-provider.js'
+export type { AiDelta, AiProviderOptions, AiSdkModel, AiSdkModels } from './ai-provider.js'
+export type { AiSdkSchema } from './ai-schema.js'
 
 /** A tool as `tool({ … })` of the AI SDK makes it. */
 export interface AiSdkTool {
@@ -33,10 +67,6 @@ export interface AiSdkCallOptions {
 export interface AiSdkToolSet {
   readonly [name: string]: ReturnType<typeof toAiSdkTool>
 }
-
-/** The wrapper by which that package knows a JSON Schema. */
-const SCHEMA = Symbol.for('vercel.ai.schema')
-const VALIDATOR = Symbol.for('vercel.ai.validator')
 
 /** Throws DefinitionError for a tool that only a client could carry out. */
 export function fromAiSdkTool(
@@ -96,29 +126,6 @@ export function toAiSdkTools(tools: Iterable<Tool>): AiSdkToolSet {
   for (const tool of byName.values())
     set[tool.name.replace(/[^A-Za-z0-9_-]/g, '_')] = toAiSdkTool(tool, (name) => byName.get(name) ?? null)
   return set
-}
-
-export interface AiSdkSchema {
-  readonly jsonSchema: JsonSchema
-  readonly validate: (value: unknown) => AiSdkValidation | Promise<AiSdkValidation>
-  readonly [SCHEMA]: true
-  readonly [VALIDATOR]: true
-}
-
-type AiSdkValidation = { readonly success: true; readonly value: unknown } | { readonly success: false; readonly error: Error }
-
-function makeAiSchema(jsonSchema: JsonSchema, check: CompiledSchema['check'] | null): AiSdkSchema {
-  return {
-    [SCHEMA]: true,
-    [VALIDATOR]: true,
-    jsonSchema,
-    async validate(value) {
-      const result = (await check?.(value)) ?? { ok: true, value }
-      return result.ok
-        ? { success: true, value: result.value }
-        : { success: false, error: new Error(`invalid arguments at ${result.path}: ${result.reason}`) }
-    },
-  }
 }
 
 /** A schema in any of the forms that an AI SDK tool may have it in: zod, a wrapper, or a function that makes one of them. */

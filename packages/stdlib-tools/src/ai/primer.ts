@@ -14,7 +14,7 @@ export interface PrimerOptions {
   readonly budget?: number
 }
 
-const DEFAULT_BUDGET = 2_000
+export const DEFAULT_BUDGET = 2_000
 
 /** Text in Markdown, for the system prompt of a model or the description of a tool. Throws RangeError for a budget that is no number of tokens. */
 export function primer({ tools = [], budget = DEFAULT_BUDGET }: PrimerOptions = {}): string {
@@ -23,7 +23,11 @@ export function primer({ tools = [], budget = DEFAULT_BUDGET }: PrimerOptions = 
   return declarations.length === 0 ? LANGUAGE : `${LANGUAGE}\n${describeTools(declarations, budget)}`
 }
 
-function describeTools(declarations: readonly ToolDeclaration[], budget: number): string {
+/** The lines of the tools that find room, and those that find none. */
+export function splitByBudget(
+  declarations: readonly ToolDeclaration[],
+  budget: number,
+): { readonly lines: readonly string[]; readonly hidden: readonly ToolDeclaration[] } {
   const lines: string[] = []
   let left = budget
   for (const declaration of declarations) {
@@ -32,8 +36,12 @@ function describeTools(declarations: readonly ToolDeclaration[], budget: number)
     if (left < 0) break
     lines.push(line)
   }
-  const hidden = declarations.slice(lines.length).map(({ name }) => name)
-  const rest = hidden.length === 0 ? '' : `\n${describeHidden(hidden)}\n`
+  return { lines, hidden: declarations.slice(lines.length) }
+}
+
+function describeTools(declarations: readonly ToolDeclaration[], budget: number): string {
+  const { lines, hidden } = splitByBudget(declarations, budget)
+  const rest = hidden.length === 0 ? '' : `\n${describeHidden(hidden.map(({ name }) => name))}\n`
   return `${TOOLS}\n\`\`\`\n${lines.join('')}\`\`\`\n${rest}`
 }
 

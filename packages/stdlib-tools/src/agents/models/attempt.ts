@@ -244,6 +244,7 @@ export function toFailure(fault: Fault): LlmFailure {
 function makeProviderRequest(request: LlmRequest): { [key: string]: Plain } {
   return {
     model: request.model,
+    ...(request.isUnnamed ? { unnamed: true } : {}),
     system: request.system,
     messages: listDicts(request.messages).map((message) => toPlain(message)),
     tools: request.tools.map((tool) => toPlain(tool)),

@@ -46,6 +46,8 @@ export interface Budget {
 export interface LlmRequest {
   readonly provider: string
   readonly model: string
+  /** Neither the script nor the environment named a provider or a model: the host may choose. */
+  readonly isUnnamed: boolean
   /** Dicts only. A list that needs no change is the one that was given: whoever keeps it shares its buffer. */
   readonly messages: HarnList
   readonly system: string | null
@@ -127,6 +129,16 @@ export function resolvePlace(options: HarnDict, env: LlmEnvironment): Place {
   }
   const byTier = tier === null ? undefined : ALIASES[tier]
   return { provider, model: byTier?.id ?? (env.model === null ? findDefaultModel(provider) : stripProviderPrefix(env.model)) }
+}
+
+/** Whether nothing says which model is meant. */
+function isUnnamed(options: HarnDict, env: LlmEnvironment): boolean {
+  const isOpen = (value: Value): boolean => value === null || value === '' || value === 'auto'
+  return (
+    ['provider', 'model', 'model_tier', 'base_url'].every((key) => isOpen(readOption(options, key))) &&
+    isOpen(env.provider) &&
+    isOpen(env.model)
+  )
 }
 
 function resolveProvider(options: HarnDict, selector: string | null, tier: string | null, env: LlmEnvironment): string {
@@ -453,6 +465,7 @@ export function readRequest(
   readRoutePolicy(readOption(options, 'route_policy'))
   const request: LlmRequest = {
     ...place,
+    isUnnamed: isUnnamed(options, env),
     baseUrl: readBaseUrl(options),
     messages: readMessages(prompt, options),
     system: system === null ? null : display(system),

@@ -18,6 +18,7 @@ export function requestValue(request: LlmRequest): HarnDict {
   const value = HarnDict.of({
     provider: request.provider,
     model: request.model,
+    unnamed: request.isUnnamed,
     messages: request.messages,
     system: request.system,
     base_url: request.baseUrl,
@@ -67,6 +68,7 @@ function readRequestValue(value: HarnDict): LlmRequest {
   return {
     provider: readField('provider') as string,
     model: readField('model') as string,
+    isUnnamed: readField('unnamed') === true,
     messages: readField('messages') as HarnList,
     system: readField('system') as string | null,
     baseUrl: readField('base_url') as string | null,

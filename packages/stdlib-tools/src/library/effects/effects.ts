@@ -424,6 +424,8 @@ export const EFFECTS = {
       op: optional(oneOf('embed', 'healthcheck')),
       provider: text,
       model: optional(nullable(text)),
+      /** Neither the script nor the environment named it: a host with a model of its own may take that. */
+      unnamed: optional(flag),
       // How the provider is reached, by the table of providers …
       base_url: optional(nullable(text)),
       base_url_env: optional(nullable(text)),

@@ -1,0 +1,347 @@
+// `aiProvider`: models of the AI SDK (package `ai`, specifications v2, v3 and v4) answer what scripts ask of models. Every provider package
+// of that ecosystem makes such models. The types are structural: nothing of it is imported.
+
+import { suggest } from '@bridle/parser/suggest'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectCall, Provider } from '../tools/executors/provider.js'
+import { answered, describeCause, thrownError } from '../tools/executors/provider.js'
+
+/** `LanguageModelV2`, `V3` or `V4`: what `openai('gpt-5')` and the like give. */
+export interface AiSdkModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(options: never): PromiseLike<unknown>
+  doStream(options: never): PromiseLike<unknown>
+}
+
+/** One model, or several by the names that scripts give them: `PROVIDER/MODEL`, or a name of yours. */
+export type AiSdkModels = AiSdkModel | { readonly [name: string]: AiSdkModel }
+
+export interface AiProviderOptions {
+  /** Is told each piece of an answer as it arrives; the model streams then. The script gets the whole answer. */
+  readonly onDelta?: (delta: AiDelta, call: { readonly runId: string; readonly id: number }) => void | Promise<void>
+}
+
+export interface AiDelta {
+  readonly type: 'text' | 'reasoning' | 'tool-input'
+  readonly text: string
+}
+
+/**
+ * Answers calls that name one of the models, or none: then it is the first. A call that names another one fails and says which there are: a
+ * prompt goes nowhere else.
+ */
+export function aiProvider(models: AiSdkModels, options: AiProviderOptions = {}): Provider {
+  const named = listModels(models)
+  return {
+    kinds: ['llm.call'],
+    isReadOnly: () => false,
+    async perform(effect, call): Promise<EffectOutcome> {
+      const asked = readJson(effect.args as Plain) as Json
+      if (asked['op'] !== undefined && asked['op'] !== null)
+        return thrownError(`models of the AI SDK do not answer ${String(asked['op'])}`)
+      const model = findModel(named, asked)
+      return typeof model === 'string' ? fail('not_found', model) : askModel(model, asked, call, options)
+    },
+  }
+}
+
+type Json = { readonly [key: string]: unknown }
+
+interface NamedModel {
+  readonly names: readonly string[]
+  readonly model: AiSdkModel
+}
+
+function listModels(models: AiSdkModels): readonly NamedModel[] {
+  const list = isModel(models) ? [['', models] as const] : Object.entries(models)
+  if (list.length === 0) throw new TypeError('aiProvider: give at least one model')
+  return list.map(([name, model]) => {
+    if (!isModel(model))
+      throw new TypeError(
+        `aiProvider: ${name === '' ? 'the model' : JSON.stringify(name)} is no model of the AI SDK: it has no doGenerate`,
+      )
+    // `openai.chat`, `anthropic.messages`: what stands before the dot is the provider.
+    const provider = model.provider.split('.')[0]!
+    return { names: [...(name === '' ? [] : [name]), `${provider}/${model.modelId}`, model.modelId], model }
+  })
+}
+
+const isModel = (value: unknown): value is AiSdkModel =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'doGenerate') === 'function'
+
+/** The model that a call names; the text instead that says which there are. */
+function findModel(models: readonly NamedModel[], { provider, model, unnamed }: Json): AiSdkModel | string {
+  if (unnamed === true) return models[0]!.model
+  const asked = [`${String(provider)}/${String(model)}`, String(model)]
+  const found =
+    models.find(({ names }) => names[0] === asked[0] || names[0] === asked[1]) ??
+    models.find(({ names }) => names.includes(asked[0]!))
+  if (found !== undefined) return found.model
+  const known = models.map(({ names }) => names[0]!)
+  const near = suggest(asked[0]!, known)
+  return `there is no model '${asked[0]}' here${near === null ? '' : ` (did you mean '${near}'?)`}; there is ${known.join(', ')}`
+}
+
+async function askModel(
+  model: AiSdkModel,
+  asked: Json,
+  call: EffectCall,
+  { onDelta }: AiProviderOptions,
+): Promise<EffectOutcome> {
+  const timeoutMs = readNumber(record(asked['settings'])['timeout'])
+  const signal = timeoutMs === undefined ? call.signal : AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs * 1000)])
+  try {
+    const options = { ...makeOptions(model, asked), abortSignal: signal }
+    const answer =
+      onDelta === undefined
+        ? record(await model.doGenerate(options as never))
+        : await readStream(record(await model.doStream(options as never)), (delta) =>
+            onDelta(delta, { runId: call.runId, id: call.id }),
+          )
+    return answered(readAnswer(answer, model) as Plain)
+  } catch (cause) {
+    if (call.signal.aborted) return fail('cancelled', 'the request was cancelled')
+    if (cause instanceof DOMException && cause.name === 'TimeoutError')
+      return fail('timeout', `request timed out after ${timeoutMs} s`)
+    return fail(classify(cause), describeCause(cause))
+  }
+}
+
+function fail(category: string, message: string): EffectOutcome {
+  return thrownError(message, { category, message })
+}
+
+/** Of an APICallError. */
+function classify(cause: unknown): string {
+  const status: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'statusCode') : null
+  if (typeof status !== 'number') return 'generic'
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 404) return 'not_found'
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 429) return 'rate_limit'
+  if (status === 503 || status === 529) return 'overloaded'
+  return status >= 500 ? 'server_error' : 'generic'
+}
+
+// ----------------------------------------------------------------------------------------------------------------- asking
+
+function makeOptions(model: AiSdkModel, asked: Json): Json {
+  const settings = record(asked['settings'])
+  const { stop } = settings
+  const { thinking } = asked
+  const tools = list(asked['tools']).map(record)
+  return {
+    prompt: makePrompt(model, asked),
+    maxOutputTokens: readNumber(asked['max_tokens']),
+    temperature: readNumber(settings['temperature']),
+    topP: readNumber(settings['top_p']),
+    topK: readNumber(settings['top_k']),
+    seed: readNumber(settings['seed']),
+    presencePenalty: readNumber(settings['presence_penalty']),
+    frequencyPenalty: readNumber(settings['frequency_penalty']),
+    stopSequences: stop === undefined || stop === null ? undefined : (Array.isArray(stop) ? stop : [stop]).map(String),
+    responseFormat: makeFormat(record(asked['output'])),
+    ...(tools.length === 0 ? {} : { tools: tools.map(makeTool), toolChoice: makeChoice(asked['tool_choice']) }),
+    ...(record(thinking)['mode'] === 'effort' ? { reasoning: record(thinking)['level'] } : {}),
+    providerOptions: makeProviderOptions(model, settings),
+  }
+}
+
+/** What a script says to one provider (`openai: {…}` among the options). */
+function makeProviderOptions({ provider }: AiSdkModel, settings: Json): Json | undefined {
+  const own = settings['overrides']
+  return typeof own === 'object' && own !== null ? { [provider.split('.')[0]!]: own } : undefined
+}
+
+function makeFormat({ kind, schema }: Json): Json {
+  if (kind === 'json_schema') return { type: 'json', schema: schema ?? undefined, name: 'answer' }
+  return kind === 'json_object' ? { type: 'json' } : { type: 'text' }
+}
+
+function makeTool(tool: Json): Json {
+  const inner = Object.keys(record(tool['function'])).length === 0 ? tool : record(tool['function'])
+  const parameters = inner['parameters'] ?? inner['input_schema'] ?? { type: 'object', properties: {} }
+  return { type: 'function', name: inner['name'], description: inner['description'] ?? undefined, inputSchema: parameters }
+}
+
+function makeChoice(choice: unknown): Json {
+  if (choice === null || choice === undefined) return { type: 'auto' }
+  if (choice === 'any') return { type: 'required' }
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
+  const name = typeof choice === 'string' ? choice : (record(record(choice)['function'])['name'] ?? record(choice)['name'])
+  return { type: 'tool', toolName: String(name) }
+}
+
+function makePrompt(model: AiSdkModel, asked: Json): readonly Json[] {
+  const prompt: Json[] = typeof asked['system'] === 'string' ? [{ role: 'system', content: asked['system'] }] : []
+  const nameOfCall = new Map<unknown, unknown>()
+  for (const message of list(asked['messages']).map(record)) {
+    const { role, content } = message
+    if (role === 'system') prompt.push({ role, content: readText(content) ?? joinTexts(content) })
+    else if (role === 'tool') prompt.push({ role, content: [makeResult(message['tool_call_id'], content, nameOfCall)] })
+    else if (role === 'assistant') {
+      const calls = list(message['tool_calls']).map(record)
+      for (const call of calls) nameOfCall.set(call['id'], record(call['function'])['name'] ?? call['name'])
+      const text = readText(content) ?? joinTexts(content)
+      prompt.push({
+        role,
+        content: [...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map((call) => makePastCall(call, nameOfCall))],
+      })
+    } else {
+      const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content).map(record)
+      const results = blocks.filter((block) => block['type'] === 'tool_result')
+      if (results.length > 0)
+        prompt.push({
+          role: 'tool',
+          content: results.map((block) => makeResult(block['tool_use_id'], block['content'], nameOfCall)),
+        })
+      const parts = blocks.filter((block) => block['type'] !== 'tool_result').map((block) => makePart(model, block))
+      if (parts.length > 0) prompt.push({ role: 'user', content: parts })
+    }
+  }
+  return prompt
+}
+
+function makePastCall(call: Json, names: ReadonlyMap<unknown, unknown>): Json {
+  const args = record(call['function'])['arguments'] ?? call['arguments'] ?? {}
+  let input: unknown = args
+  if (typeof args === 'string') {
+    try {
+      input = JSON.parse(args)
+    } catch {
+      input = {}
+    }
+  }
+  return { type: 'tool-call', toolCallId: call['id'], toolName: names.get(call['id']) ?? '', input }
+}
+
+function makeResult(id: unknown, content: unknown, names: ReadonlyMap<unknown, unknown>): Json {
+  const output = typeof content === 'string' ? { type: 'text', value: content } : { type: 'json', value: content ?? null }
+  return { type: 'tool-result', toolCallId: id, toolName: names.get(id) ?? '', output }
+}
+
+function makePart({ specificationVersion }: AiSdkModel, block: Json): Json {
+  if (block['type'] !== 'image') return { type: 'text', text: readText(block['text']) ?? JSON.stringify(block) }
+  const data = block['base64'] ?? block['data']
+  const url = data === undefined ? new URL(String(block['url'] ?? block['file_uri'])) : null
+  const mediaType = readText(block['media_type'] ?? block['mime_type']) ?? 'image/*'
+  const isTagged = !/^v[123]$/.test(specificationVersion)
+  const plain = url ?? data
+  return { type: 'file', mediaType, data: isTagged ? (url === null ? { type: 'data', data } : { type: 'url', url }) : plain }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- answers
+
+/** An answer as effects have it. */
+function readAnswer(answer: Json, model: AiSdkModel): Json {
+  const content = list(answer['content']).map(record)
+  const joinParts = (type: string): string =>
+    content
+      .filter((part) => part['type'] === type)
+      .map((part) => readText(part['text']) ?? '')
+      .join('')
+  const usage = record(answer['usage'])
+  const { inputTokens, outputTokens, cachedInputTokens } = usage
+  const reasoning = joinParts('reasoning')
+  return {
+    text: joinParts('text'),
+    // What the service of the model carries out itself is no call for the script.
+    tool_calls: content
+      .filter((part) => part['type'] === 'tool-call' && part['providerExecuted'] !== true)
+      .map((part) => ({ id: part['toolCallId'], type: 'tool_call', name: part['toolName'], arguments: part['input'] ?? null })),
+    model: readText(record(answer['response'])['modelId']) ?? model.modelId,
+    input_tokens: readCount(inputTokens, 'total'),
+    output_tokens: readCount(outputTokens, 'total'),
+    cache_read_tokens: readCount(cachedInputTokens, 'total') || readCount(record(inputTokens)['cacheRead'], ''),
+    cache_write_tokens: readCount(record(inputTokens)['cacheWrite'], ''),
+    thinking: reasoning === '' ? null : reasoning,
+    stop_reason: readStop(answer['finishReason']),
+  }
+}
+
+/** A word, or since v3 `{unified, raw}`. */
+function readStop(reason: unknown): string | null {
+  const word = readText(reason) ?? readText(record(reason)['unified'])
+  return word === null ? null : word.replaceAll('-', '_')
+}
+
+function readCount(value: unknown, key: string): number {
+  return readNumber(value) ?? readNumber(record(value)[key]) ?? 0
+}
+
+/** The parts of a stream as one answer. */
+async function readStream(result: Json, onDelta: (delta: AiDelta) => void | Promise<void>): Promise<Json> {
+  const content: { type: string; id?: unknown; text?: string; [key: string]: unknown }[] = []
+  let end: Json = {}
+  let modelId: unknown = null
+  const grow = async (type: 'text' | 'reasoning', part: Json): Promise<void> => {
+    const text = readText(part['delta']) ?? ''
+    const last = content.find((each) => each.type === type && each.id === part['id'])
+    if (last === undefined) content.push({ type, id: part['id'], text })
+    else last.text += text
+    await onDelta({ type, text })
+  }
+  const reader = (result['stream'] as ReadableStream<unknown>).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const part = record(value)
+    switch (part['type']) {
+      case 'text-delta':
+        await grow('text', part)
+        break
+      case 'reasoning-delta':
+        await grow('reasoning', part)
+        break
+      case 'tool-input-delta':
+        await onDelta({ type: 'tool-input', text: readText(part['delta']) ?? '' })
+        break
+      case 'tool-call':
+        content.push(part as { type: string })
+        break
+      case 'response-metadata':
+        modelId = part['modelId'] ?? modelId
+        break
+      case 'finish':
+        end = part
+        break
+      case 'error':
+        throw part['error'] instanceof Error ? part['error'] : new Error(describeCause(part['error']))
+    }
+  }
+  return { content, usage: end['usage'], finishReason: end['finishReason'], response: { modelId } }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- shapes
+
+function record(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+const readText = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+const readNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+
+function joinTexts(content: unknown): string {
+  return list(content)
+    .map((block) => readText(record(block)['text']) ?? '')
+    .join('')
+}
+
+/** Data of effects as JSON: marked floats and large ints are numbers. */
+function readJson(value: Plain): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value
+  if (Array.isArray(value)) return (value as readonly Plain[]).map(readJson)
+  const entries = Object.entries(value as { readonly [key: string]: Plain })
+  const only = entries[0]
+  if (entries.length === 1 && only![0] === 'v' && typeof only![1] === 'number') return only![1]
+  return Object.fromEntries(entries.map(([key, item]) => [key, readJson(item)]))
+}
