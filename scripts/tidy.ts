@@ -366,7 +366,9 @@ function checkVersions(): Complaint[] {
       ...manifest.optionalDependencies,
       ...manifest.devDependencies,
     })) {
-      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) complaints.push(`${file}: ${name} is "${version}", not an exact version`)
+      // A second version of one package has a name of its own.
+      if (!/^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        complaints.push(`${file}: ${name} is "${version}", not an exact version`)
       const other = chosen.get(name)
       if (other !== undefined && other !== version) complaints.push(`${file}: ${name} ${version}, elsewhere ${other}`)
       if (name.startsWith('@bridle/') && version !== release)

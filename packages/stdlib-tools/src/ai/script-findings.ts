@@ -1,7 +1,7 @@
 // What went wrong, for a model: place, excerpt, cause, repair. A few at a time: the first error is often the cause of those that follow.
 
-import { SourceFile, renderDiagnostic } from '@bridle/parser'
-import type { Diagnostic } from '@bridle/parser'
+import { renderDiagnostic } from '@bridle/parser'
+import type { Diagnostic, SourceFile } from '@bridle/parser'
 import { renderPlain } from './shown.js'
 import type { ScriptError } from '../host/run.js'
 import { SCRIPT_FILE } from './script-text.js'
