@@ -9,6 +9,27 @@ import { join } from 'node:path'
 import { countsLine, writeCounts } from './counts.mjs'
 import { layers, manifestOf, readJson, root } from './workspace.mjs'
 
+const SCRIPTED_MODEL = `
+import { MockLanguageModelV4 } from 'ai/test'
+const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } }
+const write = (script) => ({ type: 'tool-call', toolName: 'run_script', input: JSON.stringify({ script }) })
+const turns = [
+  [/Order tea/, write('import { order } from "host/shop"\\nreturn ordr({article: "tea"})')],
+  [/"status":"invalid"[^]*ordr[^]*did you mean/, write('import { order } from "host/shop"\\nreturn order({article: "tea"})')],
+  [/ordered tea/, { type: 'text', text: 'Tea is on its way.' }],
+]
+let at = 0
+export const model = new MockLanguageModelV4({
+  doGenerate: async ({ prompt }) => {
+    const [expected, part] = turns[at++]
+    if (!expected.test(JSON.stringify(prompt.at(-1)))) throw new Error('the model was told: ' + JSON.stringify(prompt.at(-1)))
+    const isCall = part.type === 'tool-call'
+    const finishReason = { unified: isCall ? 'tool-calls' : 'stop', raw: undefined }
+    return { content: [isCall ? { ...part, toolCallId: 'call_' + at } : part], finishReason, usage, warnings: [] }
+  },
+})
+`
+
 const counts = { passed: 0, failed: 0 }
 const folder = mkdtempSync(join(tmpdir(), 'bridle-pack-'))
 const tarballs = join(folder, 'tarballs')
@@ -79,7 +100,22 @@ function testPackages() {
     }
   })
 
+  // The agent of the README needs the AI SDK, and a model, which is scripted here: it writes a wrong script, reads the finding, writes a
+  // right one, and finishes once it has the result of the call that was approved.
+  check('install the AI SDK, and a model', () => {
+    npm(
+      ['install', '--prefer-offline', '--no-audit', '--no-fund', `ai@${readJson(join(root, 'package.json')).devDependencies.ai}`],
+      project,
+    )
+    writeFileSync(join(project, 'model.js'), SCRIPTED_MODEL)
+  })
+
   const examples = readmeExamples()
+  check('the agent of the README has 25 lines at most', () => {
+    const agent = examples.find(({ code }) => code.includes('scriptTool'))
+    const lines = agent?.code.trim().split('\n').length ?? Infinity
+    if (lines > 25) throw new Error(`it has ${lines}`)
+  })
   check('the README has a script and an embedding example', () => {
     for (const language of ['harn', 'js']) {
       if (!examples.some((one) => one.language === language)) throw new Error(`no ${language} example with its output`)

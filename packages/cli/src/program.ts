@@ -16,6 +16,7 @@ import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
 import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
 import type { PrimerFlags } from './commands/primer.js'
+import type { GatewayFlags } from './commands/gateway.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
@@ -295,6 +296,17 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     done(await disasmCommand(file))
   })
 
+  add('gateway <config>', 'one MCP server in front of those of a configuration: search tools, describe them, run scripts')
+    .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
+    .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8766')
+    .option('--path <path>', 'path for HTTP', '/mcp')
+    .option('--api-key <key>', 'a key of which HTTP clients must send one; give it once for each key', collect)
+    .option('--store <dir>', 'keep runs that wait for a person in this folder, so that they outlive the gateway')
+    .action(async (config: string, options: GatewayFlags) => {
+      const { gatewayCommand } = await import('./commands/gateway.js')
+      done(await gatewayCommand(config, options))
+    })
+
   const serve = program.command('serve').description('serve a script to other programs')
   sizeFlags(
     addAuthorityFlags(
@@ -399,10 +411,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   add('init [kind] [folder]', 'write a small project that runs and has a test: script, agent or embed')
+    .option('--agent', 'write what coding assistants read, too (AGENTS.md); without a kind nothing else')
     .option('--json', 'print what was written as JSON')
-    .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean }) => {
+    .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean; agent?: boolean }) => {
       const { initCommand } = await import('./commands/init.js')
-      done(initCommand(kind, folder, options))
+      done(await initCommand(kind, folder, options))
     })
 
   add('primer', 'print what a model has to know to write a script: the language in 1,200 tokens, and the tools')

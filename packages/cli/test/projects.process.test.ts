@@ -32,6 +32,20 @@ function runBridle(...words: string[]): { readonly code: number | null; readonly
 }
 
 describe('init', () => {
+  test('--agent writes what coding assistants read, alone or with a project', () => {
+    expect(runBridle('init', '--agent')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^wrote AGENTS\.md, CLAUDE\.md/),
+    })
+    const guide = readFileSync(join(project, 'AGENTS.md'), 'utf8')
+    expect(guide).toContain('Scripts in Harn')
+    expect(guide).toContain('bridle check --strict')
+    expect(readFileSync(join(project, 'CLAUDE.md'), 'utf8')).toBe('@AGENTS.md\n')
+    expect(runBridle('init', '--agent')).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENTS.md') })
+    expect(runBridle('init', 'script', 'inner', '--agent', '--json').stdout).toContain('"AGENTS.md"')
+    expect(readFileSync(join(project, 'inner', 'AGENTS.md'), 'utf8')).toContain('npm test')
+  })
+
   test.each(['script', 'agent'])('%s: it checks, is formatted, and its test passes', (kind) => {
     expect(runBridle('init', kind)).toMatchObject({ code: 0, stdout: expect.stringContaining('npm test') })
     expect(runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })

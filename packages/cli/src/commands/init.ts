@@ -6,19 +6,22 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { findClosest } from '@bridle/parser'
 import { CommandError, UsageError, readReason } from '../errors.js'
 import { KINDS, makeTemplate } from '../init/templates.js'
-import type { Kind } from '../init/templates.js'
+import type { Kind, Template } from '../init/templates.js'
 import { tell, tellJson } from '../printable.js'
 import { VERSION } from '../version.js'
 
 export interface InitFlags {
   readonly json?: boolean
+  /** Writes what coding assistants read, alone where no kind is named. */
+  readonly agent?: boolean
 }
 
 /** Throws UsageError for another kind, CommandError where a file is in the way or cannot be written. */
-export function initCommand(kind: string | undefined, folder: string | undefined, { json }: InitFlags): number {
-  if (kind === undefined || !isKind(kind)) throw makeKindError(kind)
+export async function initCommand(kind: string | undefined, folder: string | undefined, flags: InitFlags): Promise<number> {
+  const { json, agent = false } = flags
+  if (!(agent && kind === undefined) && (kind === undefined || !isKind(kind))) throw makeKindError(kind)
   const target = resolve(folder ?? '.')
-  const { files, next } = makeTemplate(kind, makeName(target), VERSION)
+  const { files, next } = await listFiles(kind as Kind | undefined, target, agent)
   const paths = Object.keys(files)
   const inTheWay = paths.filter((path) => existsSync(join(target, path)))
   if (inTheWay.length > 0)
@@ -31,12 +34,21 @@ export function initCommand(kind: string | undefined, folder: string | undefined
   } catch (cause) {
     throw new CommandError(`cannot write ${target}: ${readReason(cause)}`)
   }
-  if (json === true) tellJson({ kind, folder: target, files: paths, next })
+  if (json === true) tellJson({ kind: kind ?? null, folder: target, files: paths, next })
   else {
     const steps = [...(folder === undefined ? [] : [`cd ${folder}`]), ...next]
-    tell(`wrote ${paths.join(', ')}\n\nnext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
+    const further = steps.length === 0 ? '' : `\nnext:\n${steps.map((step) => `  ${step}\n`).join('')}`
+    tell(`wrote ${paths.join(', ')}\n${further}`)
   }
   return 0
+}
+
+/** An agent is mostly worked on with an assistant; other projects have its files on request. */
+async function listFiles(kind: Kind | undefined, target: string, agent: boolean): Promise<Pick<Template, 'files' | 'next'>> {
+  const own = kind === undefined ? { files: {}, next: [] } : makeTemplate(kind, makeName(target), VERSION)
+  if (!agent && kind !== 'agent') return own
+  const { makeAssistantFiles } = await import('../init/assistants.js')
+  return { files: { ...own.files, ...makeAssistantFiles(own.next) }, next: own.next }
 }
 
 function isKind(text: string): text is Kind {

@@ -143,7 +143,8 @@ function listEnds(backend: McpBackend): Promise<unknown>[] {
   return backend instanceof RegisteredBackend ? [backend.result] : []
 }
 
-function readAddress(text: string): { readonly host: string; readonly port: number } {
+/** Throws UsageError. */
+export function readAddress(text: string): { readonly host: string; readonly port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) throw new UsageError(`--bind wants HOST:PORT, got ${text}`)

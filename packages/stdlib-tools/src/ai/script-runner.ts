@@ -88,6 +88,8 @@ export interface RunnerOptions {
   readonly timeoutMs?: number
   /** Where runs that wait for a person are kept; in this process when absent. */
   readonly store?: PendingStore
+  /** Several clients use the tool that do not know each other: handles of results and attempts are not to be guessed. */
+  readonly isShared?: boolean
 }
 
 export interface ScriptCall {
@@ -111,13 +113,16 @@ export class ScriptRunner {
   readonly store: PendingStore
   private readonly runtime: Runtime
   private readonly options: RunnerOptions
-  private readonly attempts = new Shelf<string>('s', 50)
-  private readonly results = new Shelf<{ readonly value: Plain; readonly text: string }>('r', 20)
+  private readonly attempts: Shelf<string>
+  private readonly results: Shelf<{ readonly value: Plain; readonly text: string }>
 
   constructor(runtime: Runtime, options: RunnerOptions) {
     this.runtime = runtime
     this.options = options
     this.store = options.store ?? memoryPendingStore()
+    const makeSuffix = options.isShared === true ? () => `_${makeRandomName()}` : () => ''
+    this.attempts = new Shelf('s', 50, makeSuffix)
+    this.results = new Shelf('r', 20, makeSuffix)
   }
 
   async run(input: ScriptInput, call: ScriptCall = {}): Promise<ScriptOutcome> {
@@ -370,9 +375,11 @@ function readAnswers(requests: readonly ApprovalRequest[], given: Answer | Scrip
   return found
 }
 
-function makeToken(): string {
+const makeToken = (): string => `run_${makeRandomName()}`
+
+function makeRandomName(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
-  return `run_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Sees when a run waits for people only, and gives the answers that are there. */

@@ -30,12 +30,15 @@ export class Shelf<Thing> {
   private readonly letter: string
   private readonly most: number
 
-  constructor(letter: string, most: number) {
+  private readonly makeSuffix: () => string
+
+  constructor(letter: string, most: number, makeSuffix: () => string = () => '') {
     this.letter = letter
     this.most = most
+    this.makeSuffix = makeSuffix
   }
 
-  put(thing: Thing, name = `${this.letter}${++this.made}`): string {
+  put(thing: Thing, name = `${this.letter}${++this.made}${this.makeSuffix()}`): string {
     this.things.delete(name)
     this.things.set(name, thing)
     for (const oldest of this.things.keys()) {

@@ -1,0 +1,33 @@
+// What coding assistants read before they write a script: AGENTS.md, which most of them know, and a line for those that look elsewhere.
+
+import { primer } from '@bridle/stdlib-tools/ai'
+
+export const ASSISTANT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'] as const
+
+/** By path in the project; `commands` are those that the project has. */
+export function makeAssistantFiles(commands: readonly string[]): { readonly [path in (typeof ASSISTANT_FILES)[number]]: string } {
+  return {
+    'AGENTS.md': makeGuide(commands),
+    'CLAUDE.md': '@AGENTS.md\n',
+    '.github/copilot-instructions.md':
+      'Read AGENTS.md in the root of this repository before you write or change a `.harn` file.\n',
+  }
+}
+
+function makeGuide(commands: readonly string[]): string {
+  const own = commands.length === 0 ? '' : `\nCommands of this project: ${commands.map((each) => `\`${each}\``).join(', ')}.\n`
+  return `# For coding assistants
+
+Files \`*.harn\` are scripts in the Harn language, run by [Bridle](https://www.npmjs.com/package/@bridle/cli). It is not JavaScript: read the primer below.
+${own}
+After every change of a script:
+
+1. \`npx bridle check --strict FILE\`: types, names, effects. \`npx bridle check --fix FILE\` makes the repairs that are certain.
+2. \`npx bridle test tests\`: the tests, pipelines with \`@test\`.
+3. \`npx bridle fmt FILE\`: the layout.
+
+\`npx bridle explain CODE\` explains a finding, \`npx bridle builtins\` lists the builtins, \`npx bridle run --dry-run FILE\` shows what a script would do.
+
+${primer().trim()}
+`
+}
