@@ -332,6 +332,45 @@ describe('approval', () => {
   })
 })
 
+describe('as a tool of the AI SDK', () => {
+  const call = { toolCallId: 'call_1', messages: [] }
+
+  test('an approval is for all calls that wait, and for those alone', async () => {
+    const { tool, shop } = makeTool({}, { approve: { tools: 'shop.order' } })
+    const { run_script: one } = tool.aiSdk()
+    const script =
+      'import { order } from "host/shop"\nlet both = parallel each ["a", "b"] { x -> order({article: x}) }\nreturn both.concat([order({article: "c"})])'
+    expect(await one!.needsApproval!({ script }, call)).toBe(true)
+    expect(await one!.needsApproval!({ script }, call)).toBe(true)
+    const second = expectPending((await one!.execute({ script }, call)) as ScriptOutcome)
+    expect(shop.orders.toSorted()).toEqual(['a', 'b'])
+    const again = { toolCallId: 'call_2', messages: [] }
+    expect(await one!.needsApproval!({ resume: second.token }, again)).toBe(true)
+    expect(await one!.execute({ resume: second.token }, again)).toMatchObject({ status: 'done' })
+    expect(shop.orders).toHaveLength(3)
+  })
+
+  test('an approval is no answer to a question', async () => {
+    const { tool } = makeTool({}, { approve: { tools: 'shop.order' }, grants: ['approval'] })
+    const { run_script: one } = tool.aiSdk()
+    const script = 'return ask_user("Name?")'
+    expect(await one!.needsApproval!({ script }, call)).toBe(true)
+    expectPending((await one!.execute({ script }, call)) as ScriptOutcome)
+    expect(await tool.resume('call_1', 'Ada')).toMatchObject({ status: 'done', value: 'Ada' })
+  })
+
+  test('a script that needs no approval runs once, however often it is asked about', async () => {
+    const { tool, shop } = makeTool()
+    const { run_script: one } = tool.aiSdk()
+    expect([
+      await one!.needsApproval!({ script: ORDER_TWO }, call),
+      await one!.needsApproval!({ script: ORDER_TWO }, call),
+    ]).toEqual([false, false])
+    expect(await one!.execute({ script: ORDER_TWO }, call)).toMatchObject({ status: 'done' })
+    expect(shop.orders).toEqual(['tea', 'milk'])
+  })
+})
+
 describe('tools beyond the budget', () => {
   const many = Array.from({ length: 60 }, (_, at) =>
     defineTool({

@@ -228,10 +228,18 @@ export class ScriptTool {
     if (name !== this.name || toolCallId === undefined) return this.executeNow(name, input, { signal })
     const known = this.known.take(toolCallId)
     if (known !== undefined && known.status !== 'pending') return known
-    if (typeof input.resume === 'string') return this.runner.resume(input.resume, true, { signal })
+    if (typeof input.resume === 'string') return this.resumeApproved(input.resume, { signal })
     const waits = (await this.runner.findPending(toolCallId)) !== null
-    if (known !== undefined || waits || hasToolCall(messages, toolCallId)) return this.runner.resume(toolCallId, true, { signal })
+    if (known !== undefined || waits || hasToolCall(messages, toolCallId)) return this.resumeApproved(toolCallId, { signal })
     return this.executeNow(name, input, { signal })
+  }
+
+  /** The person has approved the script with all the calls that it waits for. That is no answer to a question. */
+  private async resumeApproved(token: string, call: ScriptCall): Promise<ScriptOutcome> {
+    const requests = (await this.runner.findPending(token))?.requests ?? []
+    if (requests.some(({ kind }) => kind === 'question')) return this.runner.describePending(token)
+    if (requests.length === 0) return this.runner.resume(token, true, call)
+    return this.runner.resume(token, { answers: Object.fromEntries(requests.map(({ id }) => [id, true])) }, call)
   }
 
   private async executeNow(name: string, input: unknown, call: ScriptCall): Promise<unknown> {

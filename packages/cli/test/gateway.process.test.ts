@@ -10,12 +10,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { serveHttp, toMcpServer } from '@bridle/stdlib-tools/mcp'
-import { bundledCommand } from '../../../../scripts/bundled-command.js'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readGatewayConfig } from './config.js'
-import { Gateway, fileStore } from './gateway.js'
+import { readGatewayConfig } from '../src/gateway/config.js'
+import { Gateway, fileStore } from '../src/gateway/gateway.js'
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const require = createRequire(join(root, 'package.json'))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-gateway-')))
 
