@@ -88,7 +88,9 @@ export function makeCommandProviders({
   const keyboard = terminal ? terminalProvider() : null
   const providers: readonly ProviderSource[] = [
     ...(keyboard === null ? [] : [keyboard]),
-    ...(people === null ? [] : [peopleProvider({ ...people, readLine: keyboard === null ? null : lineReader(keyboard) })]),
+    ...(people === null
+      ? []
+      : [peopleProvider({ ...people, readLine: keyboard === null || people.outside === true ? null : lineReader(keyboard) })]),
     ...nodeProviders({
       ...authority.providers,
       process: { args, ...(findSkill === null ? {} : { findSkill }) },

@@ -20,6 +20,7 @@ import type { GatewayFlags } from './commands/gateway.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
+import type { ListFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
 import { MODES } from './conformance/mode-names.js'
@@ -32,7 +33,7 @@ Exit code: that of the recorded run, 1 when the replay goes another way, 0 when 
 
 const EXIT_HELP = `
 Exit codes of all commands: 0 done; 1 tried and failed, or a script that does not compile; 2 called in a way that makes no sense, or with
-a file that cannot be read; 124 out of time; 130 and 143 interrupted and terminated. \`run\` gives the int that the pipeline returns.
+a file that cannot be read; 75 a durable run waits for people or timers; 124 out of time; 130 and 143 interrupted and terminated. \`run\` gives the int that the pipeline returns.
 With --json a command prints one JSON document, also when it fails.
 `
 
@@ -142,6 +143,101 @@ reached: mock them. A run must end as the undisturbed one of its seed did, and w
 Exit code: 0 when nothing was found, 1 when something was; 130 on an interrupt, with what was found before.
 `
 
+const RUN_STATES = ['ready', 'running', 'parked', 'ended', 'stuck']
+
+const SIGNAL_HELP = `
+TOKEN is what the run waits for, as \`bridle runs show\` lists it; the number behind # may be left out. A question of the script takes any
+JSON; an approval takes true or false. The first answer counts.
+Exit code: 0 when the answer is kept; 1 when it was answered before, or the run has ended or is not known.
+`
+
+const WORKER_HELP = `
+Any number of workers, on one machine, work on one store. What a killed worker had begun goes on elsewhere when its lease is over.
+Runs have the powers that they were submitted with and those of the worker's flags, both.
+Exit code: 0 when it was told to stop, or found nothing more to do with --until-idle.
+`
+
+const RUNS_HELP = `
+Exit codes: 0 done; 1 there is no such run, or nothing to change; 2 called in a way that makes no sense.
+`
+
+/** Of durable runs: what they wait for is answered, and worked on, from any process. */
+function addDurableCommands(program: Command, done: (code: number) => void): void {
+  const withStore = (command: Command): Command =>
+    command.requiredOption('--store <file>', 'where the runs are kept').option('--json', 'print JSON')
+  withStore(program.command('signal <run> <token> [answer]').description('answer what a durable run waits for: JSON, or @file'))
+    .option('--error <message>', 'the call fails with this instead')
+    .addHelpText('after', SIGNAL_HELP)
+    .action(async (run: string, token: string, answer: string | undefined, options: StoreFlags) => {
+      const { signalCommand } = await import('./durable/commands.js')
+      done(await signalCommand(run, token, answer, options))
+    })
+  withStore(
+    addAuthorityFlags(program.command('worker').description('work on the durable runs of a store until it is told to stop'), {
+      traces: false,
+    }),
+  )
+    .option('--until-idle', 'end when every run has ended or waits')
+    .addOption(
+      new Option('--capacity <n>', 'runs in memory at once; 1,000 by default').argParser(makeWholeNumberParser('runs', 1)),
+    )
+    .addOption(new Option('--per-tenant <n>', 'and of one tenant').argParser(makeWholeNumberParser('runs', 1)))
+    .addOption(
+      new Option('--lease <ms>', 'how long nobody takes its runs over when it is silent; 10,000 by default').argParser(
+        makeWholeNumberParser('milliseconds', 100),
+      ),
+    )
+    .option('--answers <file>', 'answer questions and approvals from this JSON list')
+    .option('--approve <pattern>', 'approve what is called so: deploy*, write_file', collect)
+    .option('--deny-all', 'deny what nothing else approves')
+    .addHelpText('after', WORKER_HELP)
+    .action(async (options: WorkerFlags) => {
+      const { workerCommand } = await import('./durable/commands.js')
+      done(await workerCommand(options))
+    })
+  const runs = program.command('runs').description('durable runs of a store: list, show, cancel, retry, fork, export')
+  const onRuns = (signature: string, description: string): Command =>
+    withStore(runs.command(signature).description(description)).addHelpText('after', RUNS_HELP)
+  onRuns('list', 'name them, with what they wait for')
+    .addOption(new Option('--state <state>', 'only these').choices(RUN_STATES))
+    .option('--tenant <name>', 'only of this tenant')
+    .option('--program <name>', 'only of this script, or this hash')
+    .option('--waits-for <token>', 'only those that wait for it')
+    .option('--since <time>', 'only those begun at this time or later')
+    .option('--after <id>', 'only those behind this one: the next page')
+    .addOption(new Option('--limit <n>', 'so many; 100 by default').argParser(makeWholeNumberParser('runs', 1)))
+    .action(async (options: ListFlags) => {
+      const { listCommand } = await import('./durable/commands.js')
+      done(await listCommand(options))
+    })
+  onRuns('show <run>', 'all that is known of one').action(async (run: string, options: StoreFlags) => {
+    const { showCommand } = await import('./durable/commands.js')
+    done(await showCommand(run, options))
+  })
+  onRuns('cancel <run>', 'end one')
+    .option('--reason <text>', 'why')
+    .action(async (run: string, options: StoreFlags) => {
+      const { cancelCommand } = await import('./durable/commands.js')
+      done(await cancelCommand(run, options))
+    })
+  onRuns('retry <run>', 'go on with one that was stuck').action(async (run: string, options: StoreFlags) => {
+    const { retryCommand } = await import('./durable/commands.js')
+    done(await retryCommand(run, options))
+  })
+  onRuns('fork <run> <id>', 'a run of its own from where one was kept last').action(
+    async (run: string, id: string, options: StoreFlags) => {
+      const { forkCommand } = await import('./durable/commands.js')
+      done(await forkCommand(run, id, options))
+    },
+  )
+  onRuns('export <run>', 'write its journal, for `bridle replay`')
+    .option('-o, --out <file>', 'where to; standard output when absent')
+    .action(async (run: string, options: StoreFlags) => {
+      const { exportCommand } = await import('./durable/commands.js')
+      done(await exportCommand(run, options))
+    })
+}
+
 interface Words {
   readonly own: readonly string[]
   readonly script: readonly string[]
@@ -167,6 +263,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
+    .option(
+      '--store <file>',
+      'keep the run here, so that it outlives this process; it ends with 75 when it waits for people or timers',
+    )
+    .option('--id <id>', 'with --store: what the run is called; a known one goes on')
+    .option('--tenant <name>', 'with --store: for whom it runs; tenants take turns')
     .option('--watch', 'run it again whenever a script of its folder changes')
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags & { readonly watch?: boolean }) => {
@@ -177,6 +279,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { runCommand } = await import('./commands/run.js')
       done(await runCommand(file, { ...options, scriptArguments, build }))
     })
+
+  addDurableCommands(program, done)
 
   widenFlag(
     addAuthorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed'), {

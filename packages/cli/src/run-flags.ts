@@ -14,6 +14,18 @@ export interface RunFlags extends AuthorityFlags, SizeFlags, PeopleFlags {
   readonly record?: string
   readonly llmMock?: string
   readonly snapshot?: string
+  /** Where the run is kept, for durable runs. */
+  readonly store?: string
+  readonly id?: string
+  readonly tenant?: string
+}
+
+export interface RunCommandOptions extends RunFlags {
+  readonly scriptArguments: readonly string[]
+  /** Compiled scripts are kept under its name; not at all without one. */
+  readonly build?: string | undefined
+  /** Where output goes; standard output when absent. */
+  readonly print?: (text: string) => void
 }
 
 export interface ConformanceFlags {

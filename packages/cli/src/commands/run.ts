@@ -1,24 +1,23 @@
 // `bridle run`: one script from start to end in this process. Its output goes out as it comes; how it ended decides the exit code.
 
 import { fromPlain } from '@bridle/vm'
-import { EXIT_FAILURE } from '../errors.js'
+import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { makeAuthority, withLock } from '../authority.js'
 import { readSizes } from '../further-limits.js'
 import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
 import { readExtensions, openJournal, readFixtures, readInput, makeTracing } from './run-options.js'
-import type { RunFlags } from '../run-flags.js'
-
-export interface RunCommandOptions extends RunFlags {
-  readonly scriptArguments: readonly string[]
-  /** Compiled scripts are kept under its name; not at all without one. */
-  readonly build?: string | undefined
-  /** Where output goes; standard output when absent. */
-  readonly print?: (text: string) => void
-}
+import type { RunCommandOptions } from '../run-flags.js'
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
+  const { store } = options
+  if (store !== undefined) {
+    const { runDurably } = await import('../durable/run.js')
+    return runDurably(file, { ...options, store })
+  }
+  if (options.id !== undefined || options.tenant !== undefined)
+    throw new UsageError('--id and --tenant are for runs with --store')
   const input = options.input === undefined ? null : readInput(options.input)
   const script = await readScript(file, options.eval)
   const runtime = makeCommandRuntime({

@@ -12,6 +12,8 @@ export interface PeopleFlags {
   readonly answers?: string
   readonly approve?: readonly string[]
   readonly denyAll?: boolean
+  /** What nothing here answers waits for somebody outside, who answers by its token (`bridle signal`). */
+  readonly outside?: boolean
 }
 
 const Row = z

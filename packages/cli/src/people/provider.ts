@@ -27,7 +27,9 @@ export function peopleProvider(options: PeopleOptions): Provider {
   let before: Promise<unknown> = Promise.resolve()
   const answer = async (request: PersonRequest, call: EffectCall): Promise<Response | null> => {
     const found = given.find(request)
-    if (found !== null || options.readLine === null) return found
+    if (found !== null) return found
+    if (options.outside === true) return answerFromOutside(request, given, call)
+    if (options.readLine === null) return null
     const { readLine } = options
     const turn = before.then(() => (call.signal.aborted ? null : new Dialogue(request, given, show, () => readLine(call)).ask()))
     before = turn.catch(() => null)
@@ -47,6 +49,30 @@ export function peopleProvider(options: PeopleOptions): Provider {
       return isAnswered ? outcome : categorizedError('tool_rejected', `nobody here has answered; ${HOW}`)
     },
   }
+}
+
+/**
+ * Waits for `bridle signal`. The number of the call is part of the token: who approves a deployment has not approved the next one. A question
+ * has any answer; the others have true or false, or the response itself.
+ */
+async function answerFromOutside(request: PersonRequest, given: GivenAnswers, call: EffectCall): Promise<Response | null> {
+  if (call.awaitToken === undefined) return null
+  const outcome = await call.awaitToken(makeToken(request, call), call.signal, null)
+  if (outcome.kind !== 'result') return null
+  const { value } = outcome
+  if (request.kind === 'question') return { answer: value }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
+    return value as unknown as Response
+  // Whatever is no clear yes is a no.
+  return given.respond(request, value === true || value === 'yes')
+}
+
+const MOST_SUBJECT = 60
+
+/** What the request is about, on one line, and its number. */
+function makeToken({ kind, subject }: PersonRequest, { id }: EffectCall): string {
+  const about = toOneLine(subject).slice(0, MOST_SUBJECT).trim()
+  return `${about === '' ? kind : about}#${id}`
 }
 
 /** One request at the terminal. */

@@ -240,16 +240,16 @@ export class SqlRuns {
     this.checkAlive(worker)
     const { now, most, busy, runId } = query
     this.bury(now)
-    if (runId !== undefined) {
-      const row = this.find(runId)
-      return row === null || row.state === RUNNING || row.state === ENDED ? [] : [this.own(worker, row, now, owned, after)]
-    }
     this.run(
       `UPDATE bridle_runs SET state = ${READY} WHERE id IN (
          SELECT id FROM bridle_runs WHERE state = ${PARKED} AND wake_at IS NOT NULL AND wake_at <= ? ORDER BY wake_at LIMIT ${MOST_AT_ONCE})`,
       now,
     )
     const lacking = this.listLacking(own)
+    if (runId !== undefined) {
+      const row = this.find(runId)
+      return row !== null && row.state === READY && !lacking.includes(row.tools) ? [this.own(worker, row, now, owned, after)] : []
+    }
     const skipped = new Set(busy.map((tenant) => this.numberName(tenant)))
     const tenants = this.listTenants().filter((tenant) => !skipped.has(tenant))
     const taken: TakenRun[] = []

@@ -138,8 +138,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       return {
         async take(query) {
           latest = Math.max(latest, query.now)
-          if (query.runId === undefined && (await look(() => runs.hasNothing(query))))
-            return { runs: [], nextWake: await look(() => runs.nextWake()) }
+          if (await look(() => runs.hasNothing(query))) return { runs: [], nextWake: await look(() => runs.nextWake()) }
           return step((after) => {
             const taken = runs.take(worker, tools, query, owned, after)
             return { runs: taken, nextWake: runs.nextWake() }

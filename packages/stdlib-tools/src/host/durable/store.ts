@@ -131,7 +131,7 @@ export interface TakeQuery {
   readonly most: number
   /** Tenants that have enough. */
   readonly busy: readonly string[]
-  /** Only this run, and also when it is parked or stuck. */
+  /** Only this run. */
   readonly runId?: string
 }
 

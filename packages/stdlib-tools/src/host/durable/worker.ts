@@ -38,6 +38,7 @@ export interface EndedRun {
   readonly value: unknown
   /** Of one that did not. */
   readonly error: string | null
+  /** What `exit` was given, or says of a value (`readStatus`). */
   readonly exitCode: number | null
   readonly output: string
 }
@@ -60,6 +61,10 @@ export interface DurableWorkerOptions {
   readonly keepMs?: number
   /** After so many calls the journal is replaced by a snapshot; 200 when absent. */
   readonly checkpointAfter?: number
+  /** Works on this run only. */
+  readonly only?: string
+  /** The exit status of a run that ended well; 0 when absent. */
+  readonly readStatus?: (value: Value) => number
   readonly onUnknownOutcome?: (call: UnknownCall) => UnknownDecision
   /** What each run is started with here, beside what it was submitted with. */
   readonly start?: (runId: string) => Pick<StartOptions, 'onEvent' | 'providers' | 'bridge' | 'latency' | 'tier'>
@@ -221,7 +226,12 @@ export class DurableWorker {
       for (const { runId, token, line } of await worker.signals()) this.running.get(runId)?.host.signal(token, line)
     const free = (this.options.capacity ?? 1000) - this.running.size
     if (free <= 0) return false
-    const { runs, nextWake } = await worker.take({ now, most: Math.min(free, TAKEN_AT_ONCE), busy: this.listBusyTenants() })
+    const { runs, nextWake } = await worker.take({
+      now,
+      most: Math.min(free, TAKEN_AT_ONCE),
+      busy: this.listBusyTenants(),
+      ...this.only,
+    })
     this.nextWake = nextWake
     for (const [at, run] of runs.entries()) {
       if (at > 0 && at % LAUNCHES_A_TURN === 0) await awaitNextTurn()
@@ -232,6 +242,11 @@ export class DurableWorker {
   }
 
   private mustLook = true
+
+  private get only(): { readonly runId?: string } {
+    const { only } = this.options
+    return only === undefined ? {} : { runId: only }
+  }
 
   private wasKicked(): boolean {
     const was = this.mustLook
@@ -417,7 +432,15 @@ export class DurableWorker {
     module: Module,
     begun: (run: Run, host: StoreHost) => void,
   ): Promise<void> {
-    const { runtime, keepMs = 50, checkpointAfter = 200, onUnknownOutcome = () => 'fail', onEnd, start } = this.options
+    const {
+      runtime,
+      keepMs = 50,
+      checkpointAfter = 200,
+      onUnknownOutcome = () => 'fail',
+      onEnd,
+      start,
+      readStatus,
+    } = this.options
     const { runId, head, snapshot, lines } = taken
     const own = start?.(runId) ?? {}
     const opened = runtime.openPiece({ module, head, snapshot, lines }, { ...own, decide: onUnknownOutcome })
@@ -427,7 +450,7 @@ export class DurableWorker {
       case 'lacking':
         throw new LackingTool(opened.tool)
       case 'ended': {
-        const ended = summarizeEnd(runId, opened.end, opened.output)
+        const ended = summarizeEnd(runId, opened, readStatus)
         await worker.commit([{ do: 'end', runId, status: ended.status, result: JSON.stringify(ended) }])
         return onEnd?.(ended)
       }
@@ -452,7 +475,7 @@ export class DurableWorker {
     try {
       const run = opened.begin(drive)
       begun(run, host)
-      const ended = summarizeResult(runId, await run.result)
+      const ended = summarizeResult(runId, await run.result, readStatus)
       await host.end(ended.status, JSON.stringify(ended))
       onEnd?.(ended)
     } finally {
@@ -518,7 +541,7 @@ function readLimits({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): Read
   return limits
 }
 
-function summarizeResult(runId: string, result: RunResult): EndedRun {
+function summarizeResult(runId: string, result: RunResult, readStatus: DurableWorkerOptions['readStatus']): EndedRun {
   const { status, output } = result
   return {
     runId,
@@ -532,18 +555,22 @@ function summarizeResult(runId: string, result: RunResult): EndedRun {
           : result.status === 'cancelled'
             ? result.reason
             : null,
-    exitCode: result.status === 'exit' ? result.code : null,
+    exitCode: result.status === 'exit' ? result.code : result.status === 'done' ? (readStatus?.(result.raw) ?? 0) : null,
     output,
   }
 }
 
 /** Of a run whose journal has everything but its end. */
-function summarizeEnd(runId: string, end: DriveEnd, output: string): EndedRun {
+function summarizeEnd(
+  runId: string,
+  { end, output }: { readonly end: DriveEnd; readonly output: string },
+  readStatus: DurableWorkerOptions['readStatus'],
+): EndedRun {
   const base = { runId, value: null, error: null, exitCode: null, output }
   switch (end.kind) {
     case 'done':
       try {
-        return { ...base, status: 'done', value: plainToJson(toPlain(end.value)) }
+        return { ...base, status: 'done', value: plainToJson(toPlain(end.value)), exitCode: readStatus?.(end.value) ?? 0 }
       } catch (cause) {
         return { ...base, status: 'failed', error: describeCause(cause) }
       }

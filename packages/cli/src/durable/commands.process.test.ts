@@ -1,0 +1,44 @@
+// Durable runs from the command line: each command is a process of its own, and none needs another to be there.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+
+const box = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-durable-')))
+afterAll(() => rmSync(box, { recursive: true, force: true }))
+const command = join(import.meta.dirname, '..', '..', 'dist', 'bridle.js')
+const store = join(box, 'runs.db')
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function bridle(...words: readonly string[]): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [command, ...words], { cwd: box, stdio: ['ignore', 'pipe', 'pipe'] })
+    let out = ''
+    let err = ''
+    child.stdout.on('data', (data: Buffer) => (out += String(data)))
+    child.stderr.on('data', (data: Buffer) => (err += String(data)))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+test('a run ends with 75 where it waits, is answered from elsewhere, and goes on in a worker', async () => {
+  const file = join(box, 'order.harn')
+  writeFileSync(file, 'println("begun")\nlet answer = ask_user("approve")\nprintln("got ${answer}")\n')
+  expect(await bridle('run', '--store', store, file, '--id', 'order-7')).toMatchObject({ code: 75, out: 'begun\n' })
+  const shown = JSON.parse((await bridle('runs', 'show', '--store', store, 'order-7', '--json')).out) as { waits_for: string[] }
+  expect(shown).toMatchObject({ id: 'order-7', state: 'parked', waits_for: [expect.stringMatching(/^approve#\d+$/)] })
+  expect(await bridle('signal', '--store', store, 'order-7', 'approve', '"yes"')).toMatchObject({ code: 0 })
+  expect(await bridle('signal', '--store', store, 'order-7', shown.waits_for[0]!, '"no"')).toMatchObject({ code: 1 })
+  expect((await bridle('worker', '--store', store, '--until-idle')).out).toContain('order-7 done')
+  const ended = JSON.parse((await bridle('runs', 'show', '--store', store, 'order-7', '--json')).out) as object
+  expect(ended).toMatchObject({ state: 'ended', status: 'done', output: 'begun\ngot yes\n' })
+  expect(await bridle('runs', 'show', '--store', store, 'nobody')).toMatchObject({ code: 1 })
+}, 120_000)

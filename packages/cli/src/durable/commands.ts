@@ -1,0 +1,212 @@
+// `bridle signal`, `bridle worker` and `bridle runs`: what any process does with the durable runs of a store.
+
+import { DurableWorker, encodeAnswer } from '@bridle/stdlib-tools'
+import type { DurableStore, EndedRun, RunQuery } from '@bridle/stdlib-tools'
+import { makeAuthority, withLock } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
+import { readInput } from '../commands/run-options.js'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { readSizes } from '../further-limits.js'
+import type { SizeFlags } from '../further-limits.js'
+import { makeCommandRuntime } from '../host.js'
+import type { PeopleFlags } from '../people/answers.js'
+import { writeWhole } from '../perform.js'
+import { complain, tell, tellJson } from '../printable.js'
+import { toStatus } from '../run-report.js'
+import { Stop } from '../stop.js'
+import { describeRun, findToken, requireRun, withStore } from './open.js'
+
+export interface StoreFlags {
+  readonly store: string
+  readonly json?: boolean
+}
+
+/** 0: kept; 1: it was answered before, or the run has ended. */
+export async function signalCommand(
+  runId: string,
+  token: string,
+  value: string | undefined,
+  { store: file, json, error }: StoreFlags & { readonly error?: string },
+): Promise<number> {
+  if ((value === undefined) === (error === undefined)) throw new UsageError('give either the answer as JSON, or --error MESSAGE')
+  const line = encodeAnswer(error === undefined ? { ok: readInput(value!) } : { error })
+  return withStore(file, async (store) => {
+    const found = findToken(await requireRun(store, runId), token)
+    const outcome = await store.signal(runId, found, line, Date.now())
+    if (json === true) tellJson({ id: runId, token: found, outcome })
+    else if (outcome === 'known')
+      complain(`error: ${JSON.stringify(found)} of ${runId} was answered before; that answer stands\n`)
+    else if (outcome === 'gone') complain(`error: ${runId} has ended: nobody waits for ${JSON.stringify(found)}\n`)
+    return outcome === 'kept' ? 0 : EXIT_FAILURE
+  })
+}
+
+export interface WorkerFlags extends StoreFlags, AuthorityFlags, SizeFlags, PeopleFlags {
+  readonly untilIdle?: boolean
+  readonly capacity?: number
+  readonly perTenant?: number
+  readonly lease?: number
+}
+
+/** 0 when it was told to stop, or had nothing to do with --until-idle. */
+export async function workerCommand(options: WorkerFlags): Promise<number> {
+  const say = (event: { readonly [key: string]: unknown }, text: string): void => {
+    if (options.json === true) process.stdout.write(`${JSON.stringify(event)}\n`)
+    else tell(`${text}\n`)
+  }
+  const runtime = makeCommandRuntime({
+    script: '<worker>',
+    terminal: false,
+    people: { ...options, outside: true },
+    args: [],
+    ...readSizes(options),
+    authority: await withLock(makeAuthority(options), options, '<worker>'),
+  })
+  return withStore(options.store, async (store) => {
+    const stop = new Stop(null)
+    const stopped = new Promise<void>((resolve) => {
+      stop.onCancel = () => resolve()
+    })
+    const worker = new DurableWorker({
+      store,
+      runtime,
+      name: `bridle worker, process ${process.pid}`,
+      readStatus: (value) => toStatus(value).code,
+      ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
+      ...(options.perTenant === undefined ? {} : { perTenant: options.perTenant }),
+      ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
+      onEnd: (ended: EndedRun) =>
+        say(
+          { event: 'ended', id: ended.runId, status: ended.status, error: ended.error },
+          `${ended.runId} ${ended.status}${ended.error === null ? '' : `: ${ended.error}`}`,
+        ),
+      onParked: (id) => say({ event: 'parked', id }, `${id} waits`),
+      onStuck: (id, reason) => say({ event: 'stuck', id, reason }, `${id} is stuck: ${reason}`),
+      onError: (cause) => complain(`warning: ${String(cause)}\n`),
+    })
+    try {
+      worker.start()
+      say({ event: 'started', store: options.store }, `bridle: works on ${options.store}`)
+      await (options.untilIdle === true ? Promise.race([stopped, worker.idle()]) : stopped)
+      return 0
+    } finally {
+      await worker.stop()
+      stop.end()
+    }
+  })
+}
+
+export interface ListFlags extends StoreFlags {
+  readonly state?: string
+  readonly tenant?: string
+  readonly program?: string
+  readonly waitsFor?: string
+  readonly since?: string
+  readonly after?: string
+  readonly limit?: number
+}
+
+const LIST_LIMIT = 100
+
+export async function listCommand({ store: file, json, ...flags }: ListFlags): Promise<number> {
+  const since = flags.since === undefined ? null : Date.parse(flags.since)
+  if (Number.isNaN(since)) throw new UsageError(`--since ${flags.since}: expected a time such as 2026-11-23T10:00:00Z`)
+  const query: RunQuery = {
+    most: flags.limit ?? LIST_LIMIT,
+    ...(flags.state === undefined ? {} : { state: flags.state as NonNullable<RunQuery['state']> }),
+    ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
+    ...(flags.program === undefined ? {} : { program: flags.program }),
+    ...(flags.waitsFor === undefined ? {} : { waitsFor: flags.waitsFor }),
+    ...(flags.after === undefined ? {} : { after: flags.after }),
+    ...(since === null ? {} : { since }),
+  }
+  const rows = await withStore(file, (store) => store.list(query))
+  if (json === true)
+    tellJson({ runs: rows.map(describeRun), next: rows.length < query.most ? null : (rows.at(-1)?.runId ?? null) })
+  else if (rows.length === 0) tell('no runs\n')
+  else {
+    for (const row of rows) {
+      const waits = [...row.waitsFor, ...(row.wakeAt === null ? [] : [new Date(row.wakeAt).toISOString()])].join(', ')
+      const more = row.state === 'parked' ? waits : row.state === 'ready' ? row.tools.join(', ') : (row.status ?? '')
+      tell(`${row.runId}  ${row.state}${more === '' ? '' : `  ${more}`}\n`)
+    }
+  }
+  return 0
+}
+
+export async function showCommand(runId: string, { store: file, json }: StoreFlags): Promise<number> {
+  const row = await withStore(file, (store) => requireRun(store, runId))
+  const facts = describeRun(row)
+  if (json === true) tellJson(facts)
+  else
+    for (const [name, value] of Object.entries(facts))
+      if (value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
+        tell(`${name.padEnd(14)} ${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value)}\n`)
+  return 0
+}
+
+/** One that changes a run: 1 when there was nothing to change. */
+async function changeRun(
+  runId: string,
+  { store: file, json }: StoreFlags,
+  change: (store: DurableStore) => Promise<boolean>,
+  words: { readonly done: string; readonly not: string },
+): Promise<number> {
+  return withStore(file, async (store) => {
+    await requireRun(store, runId)
+    const isDone = await change(store)
+    if (json === true) tellJson({ id: runId, changed: isDone })
+    else if (isDone) tell(`${runId} ${words.done}\n`)
+    else complain(`error: ${runId} ${words.not}\n`)
+    return isDone ? 0 : EXIT_FAILURE
+  })
+}
+
+export function cancelCommand(runId: string, flags: StoreFlags & { readonly reason?: string }): Promise<number> {
+  return changeRun(runId, flags, (store) => store.cancel(runId, flags.reason ?? 'cancelled', Date.now()), {
+    done: 'is cancelled',
+    not: 'had ended before',
+  })
+}
+
+export function retryCommand(runId: string, flags: StoreFlags): Promise<number> {
+  return changeRun(runId, flags, (store) => store.retry(runId, Date.now()), {
+    done: 'is tried again by the next worker',
+    not: 'is not stuck',
+  })
+}
+
+export async function forkCommand(runId: string, to: string, flags: StoreFlags): Promise<number> {
+  return withStore(flags.store, async (store) => {
+    await requireRun(store, runId)
+    const worker = new DurableWorker({ store, runtime: makeCommandRuntime({ terminal: false }) })
+    const outcome = await worker.fork(runId, to)
+    if (flags.json === true) tellJson({ id: runId, fork: to, outcome })
+    else if (outcome === 'forked') tell(`${to} goes on where ${runId} was kept last\n`)
+    else
+      complain(
+        outcome === 'known'
+          ? `error: the store has a run ${to} already\n`
+          : `error: ${runId} has no snapshot: it has not waited yet, or has ended\n`,
+      )
+    return outcome === 'forked' ? 0 : EXIT_FAILURE
+  })
+}
+
+/** The journal, as `bridle replay` reads it. */
+export async function exportCommand(runId: string, flags: StoreFlags & { readonly out?: string }): Promise<number> {
+  const stored = await withStore(flags.store, async (store) => {
+    await requireRun(store, runId)
+    return store.read(runId)
+  })
+  if (stored === null) throw new CommandError(`the store has no run ${runId}`)
+  if (!stored.isArchived) throw new CommandError(`the journal of ${runId} is not kept: it was submitted without an archive`)
+  const { sources } = stored.program
+  // The program is kept once for all its runs; a journal of its own has it in its head.
+  const lines = stored.journal.map((line, at) => (at === 0 ? JSON.stringify({ ...(JSON.parse(line) as object), sources }) : line))
+  const text = lines.map((line) => `${line}\n`).join('')
+  if (flags.out === undefined) process.stdout.write(text)
+  else writeWhole(flags.out, text)
+  if (flags.json === true && flags.out !== undefined) tellJson({ id: runId, file: flags.out, entries: lines.length })
+  return 0
+}

@@ -1,0 +1,62 @@
+// What commands of durable runs have in common: the store that --store names, answers from the command line, and runs as they are shown.
+
+import { isToolError } from '@bridle/stdlib-tools'
+import type { DurableStore, EndedRun, RunRow } from '@bridle/stdlib-tools'
+import { openDurableStore } from '@bridle/stdlib-tools/node'
+import { CommandError } from '../errors.js'
+
+/** Nothing is to be done before somebody answers or a timer is due. As `sysexits.h` has it: try again later. */
+export const EXIT_WAITING = 75
+
+/** Runs `work` on the store and closes it. Throws CommandError for what the store refuses. */
+export async function withStore<T>(file: string, work: (store: DurableStore) => Promise<T>): Promise<T> {
+  let store: DurableStore | null = null
+  try {
+    store = await openDurableStore(file)
+    return await work(store)
+  } catch (cause) {
+    if (isToolError(cause)) throw new CommandError(cause.message, { code: cause.code, file })
+    throw cause
+  } finally {
+    await store?.close()
+  }
+}
+
+export async function requireRun(store: DurableStore, runId: string): Promise<RunRow> {
+  const row = await store.get(runId)
+  if (row === null) throw new CommandError(`the store has no run ${JSON.stringify(runId)}`, { code: 'not_found' })
+  return row
+}
+
+export function readEnded({ result }: RunRow): EndedRun | null {
+  return result === null ? null : (JSON.parse(result) as EndedRun)
+}
+
+/** As documents have it. */
+export function describeRun(row: RunRow): { readonly [key: string]: unknown } {
+  const ended = readEnded(row)
+  return {
+    id: row.runId,
+    state: row.state,
+    status: row.status,
+    tenant: row.tenant,
+    program: row.program.label,
+    program_hash: row.program.hash,
+    started_at: new Date(row.startedAt).toISOString(),
+    updated_at: new Date(row.updatedAt).toISOString(),
+    wakes_at: row.wakeAt === null ? null : new Date(row.wakeAt).toISOString(),
+    waits_for: row.waitsFor,
+    needs_tools: row.tools,
+    worker: row.worker,
+    snapshot_bytes: row.sizeBytes,
+    ...(ended === null ? {} : { value: ended.value, error: ended.error, exit_code: ended.exitCode, output: ended.output }),
+  }
+}
+
+/** The token that is meant: `approve` for `approve#12`, where only one such is waited for. */
+export function findToken({ waitsFor }: RunRow, given: string): string {
+  if (waitsFor.includes(given)) return given
+  const close = waitsFor.filter((token) => token.slice(0, token.lastIndexOf('#')) === given)
+  if (close.length > 1) throw new CommandError(`several are waited for: ${close.join(', ')}; name one of them`)
+  return close[0] ?? given
+}

@@ -1,0 +1,137 @@
+// `bridle run --store FILE`: the run is kept in the store before it begins, and this process works on it until it ends, or until only people and
+// timers are waited for. Then any process goes on with it: `bridle worker`, or the same command again.
+
+import { fromPlain } from '@bridle/vm'
+import { DurableWorker, RunReleased } from '@bridle/stdlib-tools'
+import type { DurableStore } from '@bridle/stdlib-tools'
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeAuthority, withLock } from '../authority.js'
+import { readExtensions, readFixtures, readInput } from '../commands/run-options.js'
+import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { readSizes } from '../further-limits.js'
+import { makeCommandRuntime } from '../host.js'
+import type { RunCommandOptions } from '../run-flags.js'
+import { compileScript, readScript } from '../load.js'
+import { complain, tellJson } from '../printable.js'
+import { toStatus } from '../run-report.js'
+import { Stop } from '../stop.js'
+import { EXIT_WAITING, describeRun, readEnded, requireRun, withStore } from './open.js'
+
+/** How often another worker that has the run is asked after. */
+const POLL_MS = 20
+
+export async function runDurably(
+  file: string | undefined,
+  options: RunCommandOptions & { readonly store: string },
+): Promise<number> {
+  for (const [name, given] of Object.entries({ record: options.record, snapshot: options.snapshot, trace: options.trace }))
+    if (given !== undefined) throw new UsageError(`--${name} is not for runs with --store, which keeps what they do`)
+  if (options.dryRun === true) throw new UsageError('--dry-run is not for runs with --store: nothing of it would have to be kept')
+  const input = options.input === undefined ? null : readInput(options.input)
+  const script = await readScript(file, options.eval)
+  const runtime = makeCommandRuntime({
+    script: script.key,
+    terminal: true,
+    people: { ...options, outside: true },
+    args: options.scriptArguments,
+    ...readSizes(options),
+    authority: await withLock(makeAuthority(options), options, script.key),
+    runtime: {
+      ...(options.extension === undefined ? {} : { extensions: readExtensions(options.extension) }),
+      ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
+    },
+  })
+  const module = compileScript(runtime, script, options)
+  if (module === null) return EXIT_FAILURE
+  const runId = options.id ?? `run_${randomBytes(8).toString('hex')}`
+  return withStore(options.store, async (store) => {
+    const stop = new Stop(options.timeout ?? null)
+    const errors: string[] = []
+    const worker = new DurableWorker({
+      store,
+      runtime,
+      name: `bridle run, process ${process.pid}`,
+      only: runId,
+      readStatus: (value) => toStatus(value).code,
+      start: () => ({
+        onEvent: (event) => {
+          if (event.type === 'output' && options.json !== true) process.stdout.write(event.text)
+        },
+      }),
+      onError: (cause) => {
+        if (!(cause instanceof RunReleased)) errors.push(String(cause))
+      },
+    })
+    try {
+      await worker.submit(module, {
+        runId,
+        input,
+        globals: { argv: fromPlain([...options.scriptArguments]) },
+        archive: true,
+        ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
+      })
+      const stopped = new Promise<void>((resolve) => {
+        stop.onCancel = () => resolve()
+      })
+      worker.start()
+      await Promise.race([worker.idle(), stopped])
+      while (!stop.isCancelled && (await requireRun(store, runId)).state === 'running') await delay(POLL_MS)
+      await worker.stop()
+      if (stop.isCancelled) {
+        complain(`${stop.complaint}bridle: ${runId} is kept; \`bridle worker --store ${options.store}\` goes on with it\n`)
+        return stop.code
+      }
+      return await reportRun(store, runId, options)
+    } finally {
+      await worker.stop()
+      stop.end()
+      for (const each of new Set(errors)) complain(`warning: ${each}\n`)
+    }
+  })
+}
+
+async function reportRun(
+  store: DurableStore,
+  runId: string,
+  { json, store: file }: { readonly json?: boolean; readonly store: string },
+): Promise<number> {
+  const row = await requireRun(store, runId)
+  const ended = readEnded(row)
+  const code =
+    ended === null
+      ? row.state === 'parked'
+        ? EXIT_WAITING
+        : EXIT_FAILURE
+      : ended.status === 'done'
+        ? (ended.exitCode ?? 0)
+        : ended.status === 'exit'
+          ? (ended.exitCode ?? 0)
+          : EXIT_FAILURE
+  if (json === true) {
+    tellJson({ ...describeRun(row), status: ended?.status ?? (row.state === 'parked' ? 'waiting' : row.state), exit_code: code })
+    return code
+  }
+  if (ended !== null) {
+    if (ended.error !== null) complain(`error: ${ended.error}\n`)
+    return code
+  }
+  switch (row.state) {
+    case 'parked': {
+      const what = [
+        ...row.waitsFor.map((token) => JSON.stringify(token)),
+        ...(row.wakeAt === null ? [] : [`a timer, ${new Date(row.wakeAt).toISOString()}`]),
+      ]
+      complain(`bridle: ${runId} waits for ${what.join(', ')}\n`)
+      return code
+    }
+    case 'stuck':
+      complain(
+        `error: ${runId} cannot go on: ${row.status}\nhint: mend it, then \`bridle runs retry --store ${file} ${runId}\`\n`,
+      )
+      return code
+    default:
+      complain(`error: ${runId} needs tools that this command does not have: ${row.tools.join(', ')}\n`)
+      return code
+  }
+}
