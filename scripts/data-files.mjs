@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './workspace.mjs'
 
-/** By the name of their export; nobody asks more of them than `get`. */
+/** By the name of their export. Their types give `get` and `keys`, and so do the tables that take their place. */
 const TABLES = new Map([
   [join(root, 'packages', 'stdlib-tools', 'src', 'library', 'harn', 'modules.generated.ts'), 'HARN_MODULES'],
   [join(root, 'packages', 'stdlib-tools', 'src', 'std-compiled.generated.ts'), 'STD_COMPILED'],
@@ -54,6 +54,7 @@ import { join } from 'node:path'
 const keys = new Set(${JSON.stringify(keys)})
 const known = new Map()
 export const ${name} = {
+  keys: () => keys.keys(),
   get(key) {
     if (!keys.has(key)) return undefined
     let value = known.get(key)

@@ -21,6 +21,7 @@ import {
   LIST,
   NEVER,
   NIL,
+  UNTYPED,
   RANGE,
   sameType,
   STRING,
@@ -123,8 +124,7 @@ function dictType(entries: readonly DictEntry[], scope: Scope): Type {
   if (entries.length === 0 || entries.some((entry) => entry.kind !== 'named')) return DICT
   const fields: Field[] = []
   for (const entry of entries) {
-    // An untyped value counts as nil, so that the field is known to exist.
-    if (entry.kind === 'named') fields.push({ name: entry.key.text, type: infer(entry.value, scope) ?? NIL, optional: false })
+    if (entry.kind === 'named') fields.push({ name: entry.key.text, type: infer(entry.value, scope) ?? UNTYPED, optional: false })
   }
   return { kind: 'shape', fields }
 }
@@ -204,7 +204,7 @@ function memberType(object: Expr, property: string, scope: Scope): Known {
 
 /** A hole means an unknown type. */
 function toKnown(type: Type | undefined): Known {
-  return type === undefined || isNamed(type, '_') ? null : type
+  return type === undefined || type === UNTYPED || isNamed(type, '_') ? null : type
 }
 
 function indexType(object: Known, index: Expr): Known {

@@ -9,7 +9,7 @@ import { bind, type Conflict } from './bind.js'
 import type { FnSignature } from './declarations.js'
 import type { InterfaceInfo, Scope, Variance } from './scope.js'
 import { show } from './show.js'
-import { isNamed, sameType, substitute, type Type } from './type.js'
+import { UNTYPED, isNamed, sameType, substitute, type Type } from './type.js'
 
 const MAX_STEPS = 20_000
 
@@ -25,7 +25,7 @@ export function fits(expected: Type, actual: Type, scope: Scope): boolean {
 }
 
 function decide(expected: Type, actual: Type, question: Question): boolean {
-  if (expected === actual || ++question.steps > MAX_STEPS) return true
+  if (expected === actual || actual === UNTYPED || ++question.steps > MAX_STEPS) return true
   const { scope } = question
   scope.work.step()
   if (isNamed(expected, '_') || isNamed(actual, '_')) return true

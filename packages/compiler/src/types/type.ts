@@ -40,6 +40,8 @@ export const FLOAT = makeNamed('float')
 export const STRING = makeNamed('string')
 export const BOOL = makeNamed('bool')
 export const NIL = makeNamed('nil')
+/** Of a field whose value has no known type. Messages call it nil, as the reference does; it fits everything. */
+export const UNTYPED = makeNamed('nil')
 export const LIST = makeNamed('list')
 export const DICT = makeNamed('dict')
 export const SET = makeNamed('set')

@@ -6,6 +6,9 @@ import type { Code, Edit, Rule } from './code.js'
 /** The habit alone: its line of the table is the hint of the error. */
 const HINT: readonly Edit[] = []
 
+/** Operators within a branch of `c ? a : b`. */
+const BETWEEN = ['+', '-', '*', '/', '%', '**', '==', '!=', '<', '>', '<=', '>=', '&&', '||', '??'] as const
+
 export const OPERANDS: readonly Rule[] = [
   {
     habit: 'tuple',
@@ -18,6 +21,15 @@ export const OPERANDS: readonly Rule[] = [
       // `(a,)` has one.
       const end = code.is(close - 1, ',') ? close - 1 : close
       return [...code.replace(at, at + 1, '['), ...code.replace(end, close + 1, ']')]
+    },
+  },
+  {
+    habit: 'listTernary',
+    find: (code, at) => {
+      if (!code.is(at, '?') || !code.is(at + 1, '[') || code.at(at).end === code.at(at + 1).start) return null
+      let end = code.primaryEnd(at + 1)
+      while (code.is(end, ...BETWEEN)) end = code.primaryEnd(end + 1)
+      return code.is(end, ':') ? code.replace(at + 1, end, `(${code.slice(at + 1, end)})`) : null
     },
   },
   { habit: 'keywordArgument', find: (code, at) => (isNamedArgument(code, at) ? writeByPosition(code, at) : null) },

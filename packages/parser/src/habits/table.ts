@@ -125,6 +125,7 @@ export const HABITS = {
   ),
   nilAssign: row('x ??= y, x ||= y', 'JavaScript and Ruby', 'write `x = x ?? y`'),
   conditionAssign: row('if x = 2', 'C', 'compare with `==`; an assignment is a statement'),
+  listTernary: row('c ? [x] : []', 'JavaScript', '`?[` is the optional index: put the list in parentheses, `c ? ([x]) : []`'),
   pythonTernary: row('"x" if c else "y"', 'Python', 'write `c ? "x" : "y"`'),
   comprehension: row('[x * 2 for x in xs if c]', 'Python', 'write `xs.filter({ x -> c }).map({ x -> x * 2 })`'),
   spreadDict: row('**options, *args', 'Python', 'a list is spread with `...args`, a dict with `...options`'),

@@ -20,6 +20,7 @@ import {
   makeNamed,
   makeUnion,
   NIL,
+  UNTYPED,
   RANGE,
   readType,
   sameType,
@@ -296,7 +297,7 @@ export class Types {
     }
     if (type.kind === 'shape') {
       const field = type.fields.find(({ name }) => name === text)
-      if (field === undefined || isNamed(field.type, 'any')) return null
+      if (field === undefined || field.type === UNTYPED || isNamed(field.type, 'any')) return null
       return field.optional ? this.union([field.type, NIL]) : field.type
     }
     if (type.kind === 'named') {
