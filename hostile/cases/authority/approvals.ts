@@ -107,7 +107,7 @@ const NO_ANSWERS: Readonly<Record<string, unknown>> = {
   'a prototype that grants': Object.create({ granted: true }) as unknown,
   'a list': [{ granted: true }],
   'a text': 'granted',
-  true: true,
+  'a number': 1,
 }
 
 const answers: readonly CodeCase[] = [

@@ -21,15 +21,21 @@ const SETTINGS = {
   moduleDetection: 'force',
   types: ['node'],
   skipLibCheck: true,
+  allowJs: true,
+  checkJs: true,
   noEmit: true,
 }
 
-/** The blocks in TypeScript or JavaScript of a page. */
-function listExamples(page: string): readonly string[] {
+/** What examples import of the reader's own. */
+const OWN = "/** @type {import('ai').LanguageModel} */\nexport const model = 'a model'\n"
+
+/** The blocks in TypeScript or JavaScript of a page, with their language. */
+function listExamples(page: string): readonly (readonly [language: string, text: string])[] {
   const parts = readFileSync(join(ROOT, page), 'utf8').split('\n```')
   return parts.flatMap((part) => {
     const end = part.indexOf('\n')
-    return ['ts', 'js'].includes(part.slice(0, end)) ? [part.slice(end + 1)] : []
+    const language = part.slice(0, end)
+    return ['ts', 'js'].includes(language) ? [[language, part.slice(end + 1)] as const] : []
   })
 }
 
@@ -39,12 +45,13 @@ test('examples compile under strict settings', async () => {
   const folder = mkdtempSync(join(ROOT, 'packages/cli/.cache/examples-'))
   try {
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, include: ['*.ts'] }))
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, include: ['*.ts', '*.js'] }))
     const examples = PAGES.flatMap((page) =>
-      listExamples(page).map((text, at) => [`${page.replaceAll('/', '-')}-${at}.ts`, text] as const),
+      listExamples(page).map(([language, text], at) => [`${page.replaceAll('/', '-')}-${at}.${language}`, text] as const),
     )
     expect(examples.length).toBeGreaterThan(5)
     for (const [name, text] of examples) writeFileSync(join(folder, name), text)
+    writeFileSync(join(folder, 'model.js'), OWN)
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
     const told = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).then(
       () => '',

@@ -45,10 +45,11 @@ function measureGrowth(call: string): number {
   return large === Infinity ? Infinity : large! - small!
 }
 
-/** Functions by family, methods by receiver: a test for each. */
+/** Functions by family, methods by receiver: a test for each. No script can spell a name with a `!`. */
 const groups: readonly (readonly [name: string, defs: readonly BuiltinDef[]])[] = [
   ...STANDARD_FAMILIES.map(
-    ({ name, builtins }) => [name, builtins.filter(({ receiver }) => receiver === null)] as [string, BuiltinDef[]],
+    ({ name, builtins }) =>
+      [name, builtins.filter(({ name, receiver }) => receiver === null && !name.includes('!'))] as [string, BuiltinDef[]],
   ),
   ...[...registry.methods].map(
     ([receiver, methods]) => [`methods of ${receiver}`, [...methods.values()]] as [string, BuiltinDef[]],

@@ -84,8 +84,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'Answers from what the value knows of itself, or from its first element.': [
     'addr_of value: dict',
     'addr_of value: list',
-    'csv_parse options: string',
-    'csv_stringify options: string',
+    'csv_parse options',
+    'csv_stringify options',
     'dict.count self',
     'dict.get self',
     'dict.has self',
