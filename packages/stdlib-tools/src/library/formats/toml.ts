@@ -1,12 +1,14 @@
 // TOML ⇄ values: reading by smol-toml, writing here. In each table the plain entries come first, then
 // the sub-tables, both in key order.
 
-import { HarnFloat, HarnList, HarnSet, Keyed, display, displayFloat } from '@bridle/vm/families'
+import { HarnFloat, HarnList, HarnSet, Keyed, display, displayFloat, work } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import { TomlError, parse } from 'smol-toml'
 import { FormatError, fromLibrary } from './yaml.js'
 
 const MAX_DEPTH = 200
+/** Units of an entry that is written. */
+const ENTRY_UNITS = 5
 
 export function parseTomlText(text: string): Value {
   try {
@@ -137,6 +139,7 @@ export function stringifyToml(value: Value): string {
 /** Appends the section of a table and those of its sub-tables. `header` is empty for the root. */
 function writeTable(sections: string[], table: Keyed, path: string, header: string, depth: number): void {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
+  work(ENTRY_UNITS * table.size)
   const lines: string[] = []
   const inner: (() => void)[] = []
   for (const key of table.keys()) {
@@ -173,6 +176,7 @@ function formatInline(value: Value, depth: number): string {
   if (value === null) throw new FormatError('unsupported unit type')
   if (value instanceof HarnFloat) return formatFloat(value.v)
   const items = listItems(value)
+  work(ENTRY_UNITS * (items?.length ?? asTable(value)?.size ?? 0))
   if (items !== null) return `[${items.map((item) => formatInline(item, depth + 1)).join(', ')}]`
   const table = asTable(value)
   if (table === null) return formatString(display(value))
