@@ -2,12 +2,9 @@
 
 import { fromPlain } from '@bridle/vm'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
-import { makeAuthority, withLock } from '../authority.js'
-import { readSizes } from '../further-limits.js'
-import { makeCommandRuntime } from '../host.js'
-import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
-import { readExtensions, openJournal, readFixtures, readInput, makeTracing } from './run-options.js'
+import { prepareRun } from '../prepare-run.js'
+import { openJournal, makeTracing } from './run-options.js'
 import type { RunCommandOptions } from '../run-flags.js'
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
@@ -18,22 +15,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
   }
   if (options.id !== undefined || options.tenant !== undefined)
     throw new UsageError('--id and --tenant are for runs with --store')
-  const input = options.input === undefined ? null : readInput(options.input)
-  const script = await readScript(file, options.eval)
-  const runtime = makeCommandRuntime({
-    script: script.key,
-    ...(script.key.startsWith('<') ? {} : { build: options.build }),
-    terminal: true,
-    people: options,
-    args: options.scriptArguments,
-    ...readSizes(options),
-    authority: await withLock(makeAuthority(options), options, script.key),
-    runtime: {
-      ...(options.extension === undefined ? {} : { extensions: readExtensions(options.extension) }),
-      ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
-    },
-  })
-  const module = compileScript(runtime, script, options)
+  const { script, runtime, module, input } = await prepareRun(file, options, { isAnsweredLater: false })
   if (module === null) return EXIT_FAILURE
   const isWatched = options.record !== undefined || options.trace !== undefined || options.snapshot !== undefined
   return perform({

@@ -6,13 +6,9 @@ import { DurableWorker, RunReleased } from '@bridle/stdlib-tools'
 import type { DurableStore } from '@bridle/stdlib-tools'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeAuthority, withLock } from '../authority.js'
-import { readExtensions, readFixtures, readInput } from '../commands/run-options.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
-import { readSizes } from '../further-limits.js'
-import { makeCommandRuntime } from '../host.js'
 import type { RunCommandOptions } from '../run-flags.js'
-import { compileScript, readScript } from '../load.js'
+import { prepareRun } from '../prepare-run.js'
 import { complain, tellJson } from '../printable.js'
 import { toStatus } from '../run-report.js'
 import { Stop } from '../stop.js'
@@ -28,21 +24,7 @@ export async function runDurably(
   for (const [name, given] of Object.entries({ record: options.record, snapshot: options.snapshot, trace: options.trace }))
     if (given !== undefined) throw new UsageError(`--${name} is not for runs with --store, which keeps what they do`)
   if (options.dryRun === true) throw new UsageError('--dry-run is not for runs with --store: nothing of it would have to be kept')
-  const input = options.input === undefined ? null : readInput(options.input)
-  const script = await readScript(file, options.eval)
-  const runtime = makeCommandRuntime({
-    script: script.key,
-    terminal: true,
-    people: { ...options, outside: true },
-    args: options.scriptArguments,
-    ...readSizes(options),
-    authority: await withLock(makeAuthority(options), options, script.key),
-    runtime: {
-      ...(options.extension === undefined ? {} : { extensions: readExtensions(options.extension) }),
-      ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
-    },
-  })
-  const module = compileScript(runtime, script, options)
+  const { runtime, module, input } = await prepareRun(file, options, { isAnsweredLater: true })
   if (module === null) return EXIT_FAILURE
   const runId = options.id ?? `run_${randomBytes(8).toString('hex')}`
   return withStore(options.store, async (store) => {

@@ -5,6 +5,7 @@ import { suggest } from '@bridle/parser/suggest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import { answered, describeCause, thrownError } from '../tools/executors/provider.js'
+import { classifyStatus, makeFailure } from '../host/providers/model-failures.js'
 
 /** `LanguageModelV2`, `V3` or `V4`: what `openai('gpt-5')` and the like give. */
 export interface AiSdkModel {
@@ -42,7 +43,7 @@ export function aiProvider(models: AiSdkModels, options: AiProviderOptions = {})
       if (asked['op'] !== undefined && asked['op'] !== null)
         return thrownError(`models of the AI SDK do not answer ${String(asked['op'])}`)
       const model = findModel(named, asked)
-      return typeof model === 'string' ? fail('not_found', model) : askModel(model, asked, call, options)
+      return typeof model === 'string' ? makeFailure('not_found', model) : askModel(model, asked, call, options)
     },
   }
 }
@@ -90,8 +91,8 @@ async function askModel(
   call: EffectCall,
   { onDelta }: AiProviderOptions,
 ): Promise<EffectOutcome> {
-  const timeoutMs = readNumber(record(asked['settings'])['timeout'])
-  const signal = timeoutMs === undefined ? call.signal : AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs * 1000)])
+  const seconds = readNumber(record(asked['settings'])['timeout'])
+  const signal = seconds === undefined ? call.signal : AbortSignal.any([call.signal, AbortSignal.timeout(seconds * 1000)])
   try {
     const options = { ...makeOptions(model, asked), abortSignal: signal }
     const answer =
@@ -102,27 +103,17 @@ async function askModel(
           )
     return answered(readAnswer(answer, model) as Plain)
   } catch (cause) {
-    if (call.signal.aborted) return fail('cancelled', 'the request was cancelled')
+    if (call.signal.aborted) return makeFailure('cancelled', 'the request was cancelled')
     if (cause instanceof DOMException && cause.name === 'TimeoutError')
-      return fail('timeout', `request timed out after ${timeoutMs} s`)
-    return fail(classify(cause), describeCause(cause))
+      return makeFailure('timeout', `request timed out after ${seconds} s`)
+    return makeFailure(classify(cause), describeCause(cause))
   }
-}
-
-function fail(category: string, message: string): EffectOutcome {
-  return thrownError(message, { category, message })
 }
 
 /** Of an APICallError. */
 function classify(cause: unknown): string {
   const status: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'statusCode') : null
-  if (typeof status !== 'number') return 'generic'
-  if (status === 401 || status === 403) return 'auth'
-  if (status === 404) return 'not_found'
-  if (status === 408 || status === 504) return 'timeout'
-  if (status === 429) return 'rate_limit'
-  if (status === 503 || status === 529) return 'overloaded'
-  return status >= 500 ? 'server_error' : 'generic'
+  return typeof status === 'number' ? classifyStatus(status) : 'generic'
 }
 
 // ----------------------------------------------------------------------------------------------------------------- asking

@@ -1,18 +1,6 @@
 // Facts about values of the language that the checks of uses.ts ask for: which kinds can be called, iterated, compared, and what names of
 // types, parameters and methods say.
 
-export const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set([
-  'string',
-  'int',
-  'float',
-  'bool',
-  'nil',
-  'closure',
-  'builtin',
-  'duration',
-  'enum',
-  'pair',
-])
 export const HOLDS_NOTHING: ReadonlySet<string> = new Set([
   'int',
   'float',
@@ -24,6 +12,8 @@ export const HOLDS_NOTHING: ReadonlySet<string> = new Set([
   'enum',
   'pair',
 ])
+/** A text has characters to read, and none to loop over. */
+export const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set(['string', ...HOLDS_NOTHING])
 export const NO_CALL: ReadonlySet<string> = new Set([
   'int',
   'float',

@@ -17,6 +17,7 @@ import { clampTimer } from '../../library/time/host-clock.js'
 import { answered, describeCause, thrownError } from '../../tools/executors/provider.js'
 import { readOrigin, SecretKeeper } from '../secrets.js'
 import type { Secrets } from '../secrets.js'
+import { classifyStatus, makeFailure } from './model-failures.js'
 import type { EffectCall, Provider } from '../../tools/executors/provider.js'
 import { describeModelOptionsProblem, withModelOptions } from '../../library/effects/index.js'
 
@@ -269,19 +270,6 @@ function readTimeout(usual: number | undefined, { settings }: Asked): number {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- failures
-
-function makeFailure(category: string, message: string): EffectOutcome {
-  return thrownError(message, { category, message })
-}
-
-function classifyStatus(status: number): string {
-  if (status === 401 || status === 403) return 'auth'
-  if (status === 404) return 'not_found'
-  if (status === 408 || status === 504) return 'timeout'
-  if (status === 429) return 'rate_limit'
-  if (status === 503 || status === 529) return 'overloaded'
-  return status >= 500 ? 'server_error' : 'generic'
-}
 
 function makeHttpFailure(response: Response, raw: string): EffectOutcome {
   const { status } = response
