@@ -3,7 +3,7 @@
 
 import { lowerTypeToJsonSchema } from '@bridle/compiler'
 import { SourceFile, parse } from '@bridle/parser'
-import type { FnDecl, Program } from '@bridle/parser'
+import type { Expr, FnDecl, Program } from '@bridle/parser'
 import type { Module } from '../host/module.js'
 import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
@@ -34,16 +34,78 @@ export function parseExportedFunctions(source: string): readonly FnDecl[] {
 
 function makeTool(fn: FnDecl): JsonObject {
   const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
-  for (const param of fn.params)
-    properties[param.name.text] = ((param.type === null ? null : lowerTypeToJsonSchema(param.type)) ?? {}) as JsonObject
+  const doc = readDoc(fn.doc ?? '')
+  for (const param of fn.params) {
+    const name = param.name.text
+    const fallback = param.defaultValue === null ? undefined : readConstant(param.defaultValue)
+    const about = doc.params.get(name)
+    properties[name] = {
+      ...((param.type === null ? null : lowerTypeToJsonSchema(param.type)) as JsonObject | null),
+      ...(about === undefined ? {} : { description: about }),
+      ...(fallback === undefined ? {} : { default: fallback }),
+    }
+  }
   const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
   const output = fn.returns === null ? null : lowerTypeToJsonSchema(fn.returns)
   return {
     name: fn.name.text,
-    description: `Invoke exported Harn function '${fn.name.text}'.`,
+    description: doc.text === '' ? `Invoke exported Harn function '${fn.name.text}'.` : doc.text,
     inputSchema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
     // The protocol knows results that are objects only; clients refuse a list with any other schema in it.
     ...(output !== null && output['type'] === 'object' ? { outputSchema: output as JsonObject } : {}),
+  }
+}
+
+interface FunctionDoc {
+  readonly text: string
+  readonly params: ReadonlyMap<string, string>
+}
+
+/** A line `@param NAME TEXT` of a doc comment is about the parameter, the others about the function. */
+function readDoc(doc: string): FunctionDoc {
+  const params = new Map<string, string>()
+  const lines = doc.split('\n').filter((line) => {
+    const words = line
+      .trim()
+      .split(' ')
+      .filter((word) => word !== '')
+    const [mark, name, ...text] = words
+    if (mark !== '@param' || name === undefined) return true
+    params.set(name, (text[0] === '-' ? text.slice(1) : text).join(' '))
+    return false
+  })
+  return { text: lines.join('\n').trim(), params }
+}
+
+/** What a default is before anything runs; undefined for one that is computed. */
+function readConstant(expr: Expr): Json | undefined {
+  switch (expr.kind) {
+    case 'Int':
+      return toJson(expr.value)
+    case 'Float':
+    case 'Bool':
+      return expr.value
+    case 'String':
+      return expr.value
+    case 'Nil':
+      return null
+    case 'Unary': {
+      const operand = readConstant(expr.operand)
+      return expr.operator === '-' && typeof operand === 'number' ? -operand : undefined
+    }
+    case 'List': {
+      const items = expr.items.map(({ spread, value }) => (spread ? undefined : readConstant(value)))
+      return items.some((item) => item === undefined) ? undefined : (items as readonly Json[])
+    }
+    case 'Dict': {
+      const entries = expr.entries.map((entry) => [
+        entry.kind === 'named' ? entry.key.text : '',
+        entry.kind === 'named' ? readConstant(entry.value) : undefined,
+      ])
+      return entries.some(([, value]) => value === undefined) ? undefined : (Object.fromEntries(entries) as JsonObject)
+    }
+    default:
+      return undefined
   }
 }
 

@@ -7,9 +7,9 @@ import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { markInteger } from '../tools/executors/exact-json.js'
 import type { LogLevel } from '../library/effects/index.js'
 
-/** The revision that served scripts speak. */
+/** The newest revision, for clients that name none that is known. */
 export const PROTOCOL_VERSION = '2025-11-25'
-/** Those that a backend of kind `host` speaks, newest first. */
+/** Those that servers speak, newest first. */
 export const PROTOCOL_VERSIONS = [PROTOCOL_VERSION, '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export const CARD_URI = 'well-known://mcp-card'
 
@@ -64,8 +64,7 @@ export interface RequestScope {
 
 export interface McpBackend {
   /**
-   * `exported` functions answer nothing before the handshake and insist on the protocol version, `registered` ones always speak
-   * the same version (both as 04a has it), the tools of a `host` agree with the client on one.
+   * `exported` functions answer nothing before the handshake.
    */
   readonly kind: 'registered' | 'exported' | 'host'
   readonly list: (name: ListName) => readonly JsonObject[]

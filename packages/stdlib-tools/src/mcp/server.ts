@@ -1,8 +1,8 @@
 // An MCP server: one connection with one client, over any transport of the SDK. What is offered and done is behind McpBackend;
 // here are the methods, the errors and the rules of the protocol.
 //
-// Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
-// the handshake and the fixed protocol version are part of what clients of served scripts rely on.
+// Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals and the order of
+// the handshake are part of what clients of served scripts rely on.
 
 import { answerFromForm, makeForm } from './elicitation.js'
 import { withDigits, withIntegers } from '../tools/executors/exact-json.js'
@@ -284,12 +284,8 @@ export class McpServerConnection {
   }
 
   private initialize(params: JsonObject): JsonObject {
-    const requested = params['protocolVersion']
-    const { kind } = this.backend
-    if (kind === 'exported' && typeof requested === 'string' && requested !== '' && requested !== PROTOCOL_VERSION) {
-      throw new RpcError(INVALID_PARAMS, 'Unsupported protocol version', { supported: [PROTOCOL_VERSION], requested })
-    }
-    const agreed = kind === 'host' ? PROTOCOL_VERSIONS.find((version) => version === requested) : undefined
+    // A revision that is not known is answered by the newest; the client decides whether it can go on with that.
+    const agreed = PROTOCOL_VERSIONS.find((version) => version === params['protocolVersion'])
     this.initialized = true
     if (isObject(params['clientInfo'])) this.client.info = params['clientInfo']
     if (isObject(params['capabilities'])) this.client.capabilities = params['capabilities']

@@ -12,6 +12,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Client as OldClient } from 'mcp-sdk-1.17/client/index.js'
+import { StdioClientTransport as OldTransport } from 'mcp-sdk-1.17/client/stdio.js'
+import { createRuntime } from '@bridle/stdlib-tools'
+import { ExportedBackend } from '@bridle/stdlib-tools/mcp'
 import { bundledCommand } from '../../../../scripts/bundled-command.js'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -76,6 +80,11 @@ mcp_prompt({name: "greet", arguments: [{name: "who", required: true}], handler: 
 
 const EXPORTED = `
 var calls = 0
+/**
+ * Adds two ints.
+ *
+ * @param b what is added
+ */
 pub fn add(a: int, b: int = 5) -> int { return a + b }
 pub fn shape(x) -> {n: int} { return {n: 1} }
 pub fn fails(m) { throw m }
@@ -87,6 +96,33 @@ pub fn noisy() {
 pub fn slow() { sleep(60s) }
 fn hidden() { return 1 }
 `
+
+test('clients of older revisions are served in theirs', async () => {
+  for (const text of [EXPORTED, REGISTERED]) {
+    const client = new OldClient({ name: 'old', version: '1' })
+    const script = file('old.harn', text)
+    await client.connect(new OldTransport({ command: process.execPath, args: words(script), cwd: root, stderr: 'ignore' }))
+    const result = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
+    expect(readText(result)).toBe('3')
+    await client.close()
+  }
+})
+
+test('defaults of exported functions are in their schemas, as far as they are known before a call', async () => {
+  const source = 'pub fn f(a = -2.5, b = ["x", {n: nil}], c = today(), d = true, e = "t", g: int = 9007199254740993) { return a }'
+  const tools = new ExportedBackend(
+    createRuntime({
+      grants: ['*'],
+      resolve: () => ({ kind: 'source', key: 'f.harn', text: `fn today() { return 1 }\n${source}` }),
+    }),
+    'f.harn',
+    source,
+  ).list('tools')
+  expect(tools[0]!['inputSchema']).toMatchObject({
+    properties: { a: { default: -2.5 }, b: { default: ['x', { n: null }] }, c: {}, d: { default: true }, e: { default: 't' } },
+  })
+  expect(JSON.stringify(tools[0])).not.toContain('today')
+})
 
 describe.concurrent('a script that registers', () => {
   test('tools, resources, templates and prompts', async () => {
@@ -200,9 +236,14 @@ describe.concurrent('a file with exported functions', () => {
     expect(tools.map(({ name }) => name)).toEqual(['add', 'fails', 'noisy', 'shape', 'slow'])
     expect(tools[0]).toEqual({
       name: 'add',
-      description: "Invoke exported Harn function 'add'.",
-      inputSchema: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, required: ['a'] },
+      description: 'Adds two ints.',
+      inputSchema: {
+        type: 'object',
+        properties: { a: { type: 'integer' }, b: { type: 'integer', description: 'what is added', default: 5 } },
+        required: ['a'],
+      },
     })
+    expect(tools[1]).toMatchObject({ description: "Invoke exported Harn function 'fails'." })
     expect(tools.find(({ name }) => name === 'shape')?.outputSchema).toEqual({
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -276,7 +317,7 @@ describe.concurrent('the protocol by hand', () => {
       request(1, 'tools/list'),
       request(2, 'ping'),
       request(3, 'initialize', { protocolVersion: '2024-11-05' }),
-      request(4, 'initialize', { protocolVersion: '2025-11-25' }),
+      request(4, 'initialize', { protocolVersion: '2199-01-01' }),
       request(5, 'prompts/list'),
       request(6, 'tasks/list'),
       request(7, 'no/such'),
@@ -290,14 +331,7 @@ describe.concurrent('the protocol by hand', () => {
       { id: null, error: { code: -32600, message: 'a message was left out: it is not an object' } },
       { id: 1, error: { code: -32002, message: 'server not initialized' } },
       { id: 2, result: {} },
-      {
-        id: 3,
-        error: {
-          code: -32602,
-          message: 'Unsupported protocol version',
-          data: { supported: ['2025-11-25'], requested: '2024-11-05' },
-        },
-      },
+      { id: 3, result: { protocolVersion: '2024-11-05' } },
       {
         id: 4,
         result: { protocolVersion: '2025-11-25', capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'strict' } },
