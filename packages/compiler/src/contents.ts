@@ -2,6 +2,7 @@
 // those that ask here first leave such a file alone, and a walk over a large file costs as much as checking its types.
 
 import { type Attribute, boundNames, forEachChild, type Name, type Node, type Program } from '@bridle/parser'
+import { rememberItems } from './items.js'
 import { keepsLoop, mayFail, readLoopBody } from './emit/certain.js'
 
 export interface Contents {
@@ -33,6 +34,27 @@ const DEPTH_SHIFT = 2
 const DEEPER = 1 << DEPTH_SHIFT
 
 function collect(program: Program): Contents {
+  const all = {
+    kinds: new Set<Node['kind']>([program.kind]),
+    calls: new Set<string>(),
+    declared: new Set<string>(),
+    types: new Set<string>(),
+    attributes: new Set<string>(),
+  }
+  let isSureToEmit = true
+  for (const item of program.items) {
+    const found = collectItem(item, undefined)
+    for (const kind of found.kinds) all.kinds.add(kind)
+    for (const name of found.calls) all.calls.add(name)
+    for (const name of found.declared) all.declared.add(name)
+    for (const name of found.types) all.types.add(name)
+    for (const name of found.attributes) all.attributes.add(name)
+    isSureToEmit &&= found.isSureToEmit
+  }
+  return { ...all, isSureToEmit }
+}
+
+const collectItem = rememberItems((item: Node): Contents => {
   const kinds = new Set<Node['kind']>()
   const calls = new Set<string>()
   const declared = new Set<string>()
@@ -41,8 +63,8 @@ function collect(program: Program): Contents {
   const declare = (name: Name): void => void declared.add(name.text)
   let isSureToEmit = true
   // Two lists instead of one of records, because trees are large. A place is the depth with the marks above.
-  const nodes: Node[] = [program]
-  const places: number[] = [0]
+  const nodes: Node[] = [item]
+  const places: number[] = [DEEPER]
   let inside = 0
   let body: Node | null = null
   const wait = (child: Node): void => {
@@ -66,7 +88,7 @@ function collect(program: Program): Contents {
     forEachChild(node, wait)
   }
   return { kinds, calls, declared, types, attributes, isSureToEmit: isSureToEmit && attributes.size === 0 }
-}
+})
 
 function forEachDeclared(node: Node, declare: (name: Name) => void): void {
   switch (node.kind) {

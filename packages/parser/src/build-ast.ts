@@ -27,11 +27,17 @@ export interface Built<T> {
   readonly problems: readonly Problem[]
 }
 
+export interface BuiltProgram extends Built<Program> {
+  /** The first token of each item. */
+  readonly firsts: readonly number[]
+}
+
 /** Builds a program item by item, from the nodes of rule `topItem`. */
 export class ProgramBuilder implements ItemTaker {
   private readonly text: string
   private readonly context: BuildContext
   private readonly items: Stmt[] = []
+  private readonly firsts: number[] = []
 
   /** `text` is the source of the file; `interpolate` parses a `${…}`. */
   constructor(text: string, tokens: TokenStream, interpolate: BuildContext['interpolate']) {
@@ -41,16 +47,18 @@ export class ProgramBuilder implements ItemTaker {
 
   begin(): void {
     this.items.length = 0
+    this.firsts.length = 0
     this.context.problems.length = 0
   }
 
   take(item: ParseNode): void {
+    this.firsts.push(item.start)
     this.items.push(buildTopItem(this.context, item.child(0)))
   }
 
-  finish(): Built<Program> {
+  finish(): BuiltProgram {
     const tree: Program = { kind: 'Program', span: { start: 0, end: this.text.length }, items: this.items.slice() }
-    return { tree, problems: this.context.problems }
+    return { tree, problems: this.context.problems, firsts: this.firsts }
   }
 }
 

@@ -12,6 +12,7 @@ export {
   type ParseResult,
   repairForeignWord,
 } from './parse.js'
+export { Reparser } from './reparse.js'
 export type { Extension } from './grant-syntax.js'
 export { type Position, SourceFile, type Span } from './source.js'
 export { applyFixes, type Fixed } from './diagnostics/fixes.js'

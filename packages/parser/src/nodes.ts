@@ -33,6 +33,45 @@ export function copyWith<T extends object>(node: T, changes: Partial<T>): T {
   return Object.assign(Object.create(Object.getPrototypeOf(node) as object) as T, node, changes)
 }
 
+const IS_OFFSET = /OfSpan$|OfOperatorSpan$/
+const IS_SPAN = /span$/i
+
+/** Moves everything below `part` by so many characters, because text before it was added or removed. */
+export function moveTree(part: object, by: number): void {
+  if (Array.isArray(part)) {
+    for (const each of part as unknown[]) if (typeof each === 'object' && each !== null) moveTree(each, by)
+    return
+  }
+  const record = part as Record<string, unknown>
+  // Getters of spans are those of the prototype, which `for in` does not list.
+  for (const key in record) {
+    const value = record[key]
+    if (typeof value === 'number') {
+      if (isOffset(key)) record[key] = value + by
+    } else if (typeof value === 'object' && value !== null) {
+      if (isSpan(key)) record[key] = { start: (value as Span).start + by, end: (value as Span).end + by }
+      else moveTree(value, by)
+    }
+  }
+}
+
+const offsets = new Map<string, boolean>()
+const spans = new Map<string, boolean>()
+
+function isOffset(key: string): boolean {
+  return findOrMake(offsets, key, IS_OFFSET)
+}
+
+function isSpan(key: string): boolean {
+  return findOrMake(spans, key, IS_SPAN)
+}
+
+function findOrMake(known: Map<string, boolean>, key: string, pattern: RegExp): boolean {
+  let found = known.get(key)
+  if (found === undefined) known.set(key, (found = pattern.test(key)))
+  return found
+}
+
 export class NameNode extends Placed implements Name {
   readonly text: string
 

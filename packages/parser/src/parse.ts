@@ -3,7 +3,7 @@
 // first one, as the language does.
 
 import type { Expr, Program } from './ast.js'
-import { type Built, buildInterpolated, ProgramBuilder } from './build-ast.js'
+import { type Built, type BuiltProgram, buildInterpolated, ProgramBuilder } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { type Extension, type Marked, markGrants, pragmaExtensions } from './grant-syntax.js'
@@ -99,7 +99,67 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   if (failure !== null) return { program: null, diagnostics: syntaxErrors(source, tokens, failure, marked) }
   if (built.problems.length > 0) return { program: null, diagnostics: problemDiagnostics(source, tokens, built) }
   parsed.add(source)
+  if (marked === null && tokens === lexed) layouts.set(built.tree, { tokens, firsts: built.firsts })
   return { program: built.tree, diagnostics: [] }
+}
+
+/** How the items of a program lie in the tokens of its file. */
+export interface Layout {
+  readonly tokens: TokenStream
+  /** The first token of each item. */
+  readonly firsts: readonly number[]
+}
+
+/** Of programs without extensions whose tokens are those of the lexer: only these can be parsed again in parts (reparse.ts). */
+const layouts = new WeakMap<Program, Layout>()
+
+export function findLayout(program: Program): Layout | null {
+  return layouts.get(program) ?? null
+}
+
+export function isExtended(source: SourceFile, tokens: TokenStream): boolean {
+  return pragmaExtensions(source.text, tokens).length > 0
+}
+
+export function keepLayout(program: Program, layout: Layout): void {
+  layouts.set(program, layout)
+}
+
+/**
+ * Parses `tokens`, a part of the file that begins at an item, up to the first item for which `isEnd` holds: its first token is given.
+ * Null when something is wrong or unusual before it: the file has to be parsed as a whole then.
+ */
+export function parsePart(source: SourceFile, tokens: TokenStream, isEnd: (token: number) => boolean): BuiltProgram | null {
+  const builder = new ProgramBuilder(source.text, tokens, (piece) => interpolate(source, piece, null))
+  const items: ItemTaker = {
+    begin: () => builder.begin(),
+    take: (item) => {
+      if (isEnd(item.start)) throw END_OF_PART
+      builder.take(item)
+    },
+  }
+  const isParsed = guardDepth<boolean>(
+    source,
+    () => {
+      try {
+        return matchStream(tokens, 'program', items).ok
+      } catch (reason) {
+        if (reason !== END_OF_PART) throw reason
+        return true
+      }
+    },
+    () => false,
+  )
+  const built = builder.finish()
+  return isParsed && built.problems.length === 0 ? built : null
+}
+
+const END_OF_PART = new Error('the end of the part')
+
+/** `next` is a version of `source` some of whose strings are the same. */
+export function inheritSuspicion(source: SourceFile, next: SourceFile): void {
+  parsed.add(next)
+  if (suspects.has(source)) suspects.add(next)
 }
 
 /** Errors of one file that are reported. */
@@ -152,7 +212,7 @@ function matchStream(tokens: TokenStream, start: StartRule, items: ItemTaker | n
 interface Match {
   readonly tokens: TokenStream
   /** Up to the failure, if any. */
-  readonly built: Built<Program>
+  readonly built: BuiltProgram
   readonly failure: MatchFailure | null
 }
 

@@ -25,9 +25,10 @@ export interface Parsed {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function parseTarget(target: Target): Parsed {
+/** `versions`: what parses the versions of one file (`Reparser`). */
+export function parseTarget(target: Target, versions: { readonly parse: typeof parse } | null = null): Parsed {
   const file = new SourceFile(target.path, target.text)
-  return { target, file, ...parse(file) }
+  return { target, file, ...(versions === null ? parse(file) : versions.parse(file)) }
 }
 
 export interface LintSettings {

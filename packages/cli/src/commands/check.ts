@@ -29,7 +29,7 @@ export interface CheckFlags {
 }
 
 export function checkCommand(paths: readonly string[], flags: CheckFlags): number {
-  const files = readTargets(listTargets(paths, flags)).map(parseTarget)
+  const files = readTargets(listTargets(paths, flags)).map((target) => parseTarget(target))
   const configOf = makeConfigCache()
   const runtimes = new CheckingRuntimes({ flag: flags.tools, script: resolve(files[0]!.target.path) })
   const getRuntime = (path: string): Runtime => runtimes.getRuntime(configOf(path))

@@ -20,7 +20,7 @@ export interface LintFlags {
 }
 
 export function lintCommand(paths: readonly string[], flags: LintFlags): number {
-  const files = readTargets(paths).map(parseTarget)
+  const files = readTargets(paths).map((target) => parseTarget(target))
   const configOf = makeConfigCache()
   const finder = new ModuleFinder()
   const analysis = new Analysis(finder, files)

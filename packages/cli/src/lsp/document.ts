@@ -4,6 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { checkProgram } from '@bridle/compiler'
 import type { ToolTypes } from '@bridle/compiler'
+import { Reparser } from '@bridle/parser'
 import type { Span } from '@bridle/parser'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
@@ -36,13 +37,17 @@ export class OpenDocument {
   private parsedMade: Parsed | null = null
   private settingsMade: Config | null = null
   readonly finder: ModuleFinder
+  /** Of all versions of the file: what an edit leaves alone is not parsed again. Only the newest version may be asked for positions. */
+  readonly versions: Reparser
   private readonly runtimes: CheckingRuntimes
   private symbolsMade: FileSymbols | null = null
   private typesMade: Map<string, string> | null = null
   private found: readonly Finding[] | null = null
 
-  constructor(text: TextDocument, runtimes: CheckingRuntimes) {
+  /** `earlier`: another version of the file. */
+  constructor(text: TextDocument, runtimes: CheckingRuntimes, earlier: OpenDocument | null = null) {
     this.text = text
+    this.versions = earlier?.versions ?? new Reparser()
     this.runtimes = runtimes
     this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) })
   }
@@ -81,7 +86,7 @@ export class OpenDocument {
 
   get parsed(): Parsed {
     const path = toPath(this.text.uri)
-    this.parsedMade ??= parseTarget({ path, key: path, text: this.text.getText() })
+    this.parsedMade ??= parseTarget({ path, key: path, text: this.text.getText() }, this.versions)
     return this.parsedMade
   }
 

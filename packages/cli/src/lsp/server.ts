@@ -162,7 +162,7 @@ class LanguageServer {
   private update(text: TextDocument): void {
     const known = this.open.get(text.uri)
     const before = known === undefined ? null : known.document.isKnownToParse ? known.document : known.before
-    this.open.set(text.uri, { document: new OpenDocument(text, this.runtimes), before })
+    this.open.set(text.uri, { document: new OpenDocument(text, this.runtimes, known?.document ?? null), before })
     // Messages that were read before the end are still handed on.
     if (this.hasStopped) return
     clearTimeout(this.waiting.get(text.uri))

@@ -19,6 +19,10 @@ export interface LintContext {
     edits?: readonly Edit[] | null,
     related?: Diagnostic['related'],
   ) => void
+  /** Where `report` puts what it is told. */
+  readonly findings: Diagnostic[]
+  /** Settings that decide what is reported of a tree. */
+  readonly settings: string
   readonly complexityThreshold: number
   readonly contents: Contents
   /** Whether rules of style count; what only they need is not worked out otherwise. */

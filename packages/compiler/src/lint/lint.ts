@@ -34,9 +34,12 @@ export const DEFAULT_COMPLEXITY_THRESHOLD = 25
 export function lintProgram(program: Program, options: LintOptions): Diagnostic[] {
   const findings: Diagnostic[] = []
   const tokens = lexFile(options.file)
+  const threshold = options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD
   const hasStyle = options.skipsStyle !== true
   const context: LintContext = {
     file: options.file,
+    findings,
+    settings: `${hasStyle} ${options.isSure === true} ${options.requireFileHeader === true} ${threshold} ${[...(options.disabled ?? [])].join()}`,
     tokens,
     comments: tokens.comments,
     contents: listContents(program),
@@ -47,7 +50,7 @@ export function lintProgram(program: Program, options: LintOptions): Diagnostic[
       new Set(options.disabled),
       (row) => (hasStyle || row.style !== true) && (row.optIn !== true || options.requireFileHeader === true),
     ),
-    complexityThreshold: options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD,
+    complexityThreshold: threshold,
   }
   if (hasStyle) lintText(program, context)
   lintTree(program, context)

@@ -8,11 +8,13 @@ import {
   boundNames,
   forEachChild,
   forEachTypeName,
+  isDeclaration,
   isStatement,
   type Name,
   type Node,
   type Param,
   type Program,
+  type SourceFile,
   type Span,
   type Stmt,
   type TypeExpr,
@@ -21,8 +23,9 @@ import {
 import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
 import { MISSING_BUILTINS } from '../types/missing-builtins.js'
 import type { Imports } from '../types/module-interface.js'
+import { rememberItems } from '../items.js'
 import { closest } from '../types/suggest.js'
-import { bareSpan, type Edit, type LintContext, readText } from './context.js'
+import { bareSpan, type Edit, type LintContext } from './context.js'
 
 export interface NameOptions {
   readonly signatures: BuiltinSignatures
@@ -34,30 +37,35 @@ type ImportDecl = Extract<Declaration, { kind: 'ImportDecl' }>
 
 interface Declared {
   readonly name: Name
-  /** Span of a diagnostic: the whole statement or declaration. */
-  readonly span: Span
+  /** What a diagnostic is about: the whole statement or declaration. */
+  readonly node: Node
 }
 
 export function lintNames(program: Program, context: LintContext, options: NameOptions): void {
   if (!context.hasStyle && areCallsDeclared(context, options)) return
-  const names = new Names(context)
-  for (const item of program.items) names.stmt(item, 'file')
+  const names = new Names(
+    context.file,
+    program.items.map((item) => listItemNames(item, context.file)),
+  )
+  // What is kept with a tree has its nodes; where those are is asked now.
+  const locate = (node: Node): Span => (isBareNode(node) ? bareSpan(node, context) : node.span)
   reportVariables(names, context)
-  for (const { name, span } of names.params) {
-    if (isUnused(name.text, names.used)) context.report('L052', span, { name: name.text })
+  for (const { name, node } of names.params) {
+    if (isUnused(name.text, names.used)) context.report('L052', locate(node), { name: name.text })
   }
   reportImports(names, context)
-  for (const { name, span, keyword } of names.mutable) {
+  for (const { name, node } of names.mutable) {
     if (names.assigned.has(name.text)) continue
-    context.report('L054', span, { name: name.text }, [{ span: keyword, text: 'let' }])
+    const { start } = node.span
+    context.report('L054', node.span, { name: name.text }, [{ span: { start, end: start + 'var'.length }, text: 'let' }])
   }
-  for (const { name, span } of names.functions) {
+  for (const { name, node } of names.functions) {
     if (isUnused(name.text, names.used) && !options.importedElsewhere.has(name.text))
-      context.report('L055', span, { name: name.text })
+      context.report('L055', locate(node), { name: name.text })
   }
-  for (const { name, span, kind } of names.types) {
+  for (const { name, node, kind } of names.types) {
     if (isUnused(name.text, names.usedTypes) && !options.importedElsewhere.has(name.text)) {
-      context.report('L056', span, { kind, name: name.text })
+      context.report('L056', locate(node), { kind, name: name.text })
     }
   }
   reportUndefined(program, names, context, options)
@@ -76,10 +84,10 @@ function isUnused(name: string, used: ReadonlySet<string>): boolean {
 }
 
 function reportVariables(names: Names, context: LintContext): void {
-  for (const { name, span, isPattern } of names.variables) {
+  for (const { name, node, isPattern } of names.variables) {
     if (!isUnused(name.text, names.used)) continue
-    if (isPattern) context.report('L051', span, { name: name.text })
-    else context.report('L050', span, { name: name.text }, [{ span: name.span, text: `_${name.text}` }])
+    if (isPattern) context.report('L051', node.span, { name: name.text })
+    else context.report('L050', node.span, { name: name.text }, [{ span: name.span, text: `_${name.text}` }])
   }
 }
 
@@ -129,13 +137,19 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
   }
   let candidates: readonly string[] | null = null
   const suggestions = new SuggestionBudget()
-  for (const { name, span } of names.calls) {
+  for (const { name, node } of names.calls) {
     const { text } = name
     if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
     candidates ??= [...[...options.signatures.keys()].filter((each) => !each.includes('.')), ...[...known].sort()]
     const suggestion = MISSING_BUILTINS.has(text) ? null : closest(text, candidates, suggestions)
-    context.report('L057', span, { name: text, suggestion })
+    context.report('L057', node.span, { name: text, suggestion })
   }
+}
+
+type BareNode = Parameters<typeof bareSpan>[0]
+
+function isBareNode(node: Node): node is BareNode & Node {
+  return isStatement(node) && isDeclaration(node)
 }
 
 /** What a file declares and what it mentions. */
@@ -147,15 +161,30 @@ class Names {
   readonly declared = new Set<string>()
   readonly variables: (Declared & { readonly isPattern: boolean })[] = []
   readonly params: Declared[] = []
-  readonly mutable: (Declared & { readonly keyword: Span })[] = []
+  readonly mutable: Declared[] = []
   readonly functions: Declared[] = []
   readonly types: (Declared & { readonly kind: string })[] = []
   readonly imports: ImportDecl[] = []
   readonly calls: Declared[] = []
-  private readonly context: LintContext
 
-  constructor(context: LintContext) {
-    this.context = context
+  private readonly file: SourceFile
+
+  /** Of some items together. `file` is asked for the code in their strings. */
+  constructor(file: SourceFile, parts: readonly Names[] = []) {
+    this.file = file
+    for (const part of parts) {
+      for (const name of part.used) this.used.add(name)
+      for (const name of part.usedTypes) this.usedTypes.add(name)
+      for (const name of part.assigned) this.assigned.add(name)
+      for (const name of part.declared) this.declared.add(name)
+      for (const each of part.variables) this.variables.push(each)
+      for (const each of part.params) this.params.push(each)
+      for (const each of part.mutable) this.mutable.push(each)
+      for (const each of part.functions) this.functions.push(each)
+      for (const each of part.types) this.types.push(each)
+      for (const each of part.imports) this.imports.push(each)
+      for (const each of part.calls) this.calls.push(each)
+    }
   }
 
   stmt(stmt: Stmt, place: 'file' | 'body' | 'impl'): void {
@@ -177,12 +206,12 @@ class Names {
         this.callable(stmt, place)
         for (const bound of stmt.where) this.usedTypes.add(bound.bound.text)
         this.type(stmt.returns)
-        this.parameters(stmt.params, bareSpan(stmt, this.context))
+        this.parameters(stmt.params, stmt)
         break
       case 'ToolDecl':
         this.callable(stmt, place)
         this.type(stmt.returns)
-        this.parameters(stmt.params, bareSpan(stmt, this.context))
+        this.parameters(stmt.params, stmt)
         break
       case 'SkillDecl':
       case 'EvalPackDecl':
@@ -252,12 +281,13 @@ class Names {
         return
       case 'Interpolation':
         // Code in strings is not parsed, but each word of it counts.
-        for (const part of node.parts) if (typeof part !== 'string') this.words(readText(this.context, part.span))
+        for (const part of node.parts)
+          if (typeof part !== 'string') this.words(this.file.text.slice(part.span.start, part.span.end))
         return
       case 'Call':
         this.used.add(node.callee.text)
         this.usedTypes.add(node.callee.text)
-        this.calls.push({ name: node.callee, span: node.span })
+        this.calls.push({ name: node.callee, node })
         for (const type of node.typeArgs) this.type(type)
         break
       case 'StructLiteral':
@@ -265,7 +295,7 @@ class Names {
         this.usedTypes.add(node.name.text)
         break
       case 'Closure':
-        this.parameters(node.params, node.span)
+        this.parameters(node.params, node)
         break
       case 'Match':
         for (const arm of node.arms) for (const pattern of arm.patterns) this.pattern(pattern)
@@ -301,13 +331,13 @@ class Names {
   }
 
   private binding(stmt: Extract<Stmt, { kind: 'Let' }>): void {
-    const { binding, mutable, span } = stmt
+    const { binding, mutable } = stmt
     const isPattern = binding.kind !== 'NameBinding'
     for (const name of boundNames(binding)) {
       this.declared.add(name.text)
       if (name.text === '_') continue
-      this.variables.push({ name, span, isPattern })
-      if (mutable) this.mutable.push({ name, span, keyword: { start: span.start, end: span.start + 'var'.length } })
+      this.variables.push({ name, node: stmt, isPattern })
+      if (mutable) this.mutable.push({ name, node: stmt })
     }
     if (binding.kind === 'NameBinding') this.type(binding.type)
     this.children(stmt)
@@ -318,26 +348,32 @@ class Names {
     place: string,
   ): void {
     this.declared.add(decl.name.text)
-    if (!decl.isPublic && place !== 'impl') this.functions.push({ name: decl.name, span: bareSpan(decl, this.context) })
+    if (!decl.isPublic && place !== 'impl') this.functions.push({ name: decl.name, node: decl })
   }
 
-  private parameters(params: readonly Param[], span: Span): void {
+  private parameters(params: readonly Param[], node: Node): void {
     for (const { name, type } of params) {
       this.declared.add(name.text)
       this.type(type)
-      if (name.text !== '_') this.params.push({ name, span })
+      if (name.text !== '_') this.params.push({ name, node })
     }
   }
 
   private typeDeclaration(decl: Extract<Declaration, { kind: 'StructDecl' | 'EnumDecl' | 'InterfaceDecl' }>, kind: string): void {
     this.declared.add(decl.name.text)
-    this.types.push({ name: decl.name, span: bareSpan(decl, this.context), kind })
+    this.types.push({ name: decl.name, node: decl, kind })
   }
 
   private type(type: TypeExpr | null): void {
     forEachTypeName(type, (name) => this.usedTypes.add(name.text))
   }
 }
+
+const listItemNames = rememberItems((item, file: SourceFile): Names => {
+  const names = new Names(file)
+  names.stmt(item, 'file')
+  return names
+})
 
 /** The variable that an assignment changes, as in `a.b[0] = 1`. */
 function findRoot(target: Expr): string | null {

@@ -15,7 +15,8 @@ import type {
   ToolDecl,
   TypeExpr,
 } from '@bridle/parser'
-import { boundNames, forEachChild, type Program } from '@bridle/parser'
+import { boundNames, forEachChild, isDeclaration, type Program } from '@bridle/parser'
+import { ItemFindings } from '../items.js'
 import { stmtExits } from '../types/exits.js'
 import { bareSpan, isPure, type LintContext, readText } from './context.js'
 import { measureComplexity } from './complexity.js'
@@ -40,6 +41,8 @@ interface Surroundings {
 
 const OUTSIDE: Surroundings = { inLoop: false, inTest: false, connector: null, returns: null }
 
+const found = new ItemFindings()
+
 class TreeWalk {
   private readonly context: LintContext
   /** Names by scope with the places that bind them, the innermost last. */
@@ -63,8 +66,18 @@ class TreeWalk {
       if (stmt.kind === 'ExprStmt' && isCallTo(stmt.value, 'request_approval') && !(kind === 'try' && at === body.length - 1)) {
         this.context.report('L023', stmt.value.span, {})
       }
-      this.stmt(stmt)
+      if (kind === 'file') this.item(stmt, before === undefined ? 0 : before.span.end)
+      else this.stmt(stmt)
     }
+  }
+
+  /** Findings of a declaration depend on its tree, on the text between it and the item before, and on the variables that it may hide. */
+  private item(stmt: Stmt, endBefore: number): void {
+    const { file, findings, settings } = this.context
+    if (stmt.kind === 'Let' || !isDeclaration(stmt)) return this.stmt(stmt)
+    const outer = this.scopes.map((scope) => [...scope.keys()].join()).join()
+    const key = `${settings}\n${outer}\n${file.text.slice(endBefore, stmt.span.start)}`
+    found.report(stmt, key, findings, () => this.stmt(stmt))
   }
 
   private within<T>(change: Partial<Surroundings>, visit: () => T): T {
