@@ -1,7 +1,8 @@
 // Unit tests run from source: @bridle/* resolves to packages/*/src, so no build is needed before a test.
 // `unit` and `process` are `npm test`: almost everything shares a worker, while `*.process.test.ts` files, which
 // need a process of their own (signals, working folder, child processes), get a forked one each. `sweeps` are `npm run test:sweeps`:
-// `*.sweep.test.ts` go through every builtin or every script, `fuzz/` and `hostile/` through generated programs and attacks.
+// `*.sweep.test.ts` go through every builtin or every script, `fuzz/`, `hostile/` and `chaos/` through generated programs, attacks and
+// disruptions.
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +17,7 @@ const alias = entries().map((entry) => ({
 const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts']
 const inProcess = (globs: readonly string[]): string[] => globs.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
 const ownSweeps = [...own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts')), 'bench/**/*.sweep.test.ts']
-const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts']
+const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts', 'chaos/**/*.test.ts']
 
 /** One worker for all files: isolation costs 0.2 s a file. */
 const shared = { pool: 'threads', isolate: false } as const

@@ -382,7 +382,7 @@ function checkVersions(): Complaint[] {
 function checkLook(): Complaint[] {
   const complaints: Complaint[] = []
   const code = repositoryFiles().filter(
-    (path) => /^(packages|scripts|bench|fuzz|hostile)\/.*\.(ts|mjs)$/.test(path) && !isGenerated(path),
+    (path) => /^(packages|scripts|bench|fuzz|hostile|chaos)\/.*\.(ts|mjs)$/.test(path) && !isGenerated(path),
   )
   for (const path of code) {
     const text = read(path)

@@ -1,0 +1,170 @@
+// Runs are submitted and answered all the time, while one worker process after the other is killed, frozen or cut off from the disk.
+
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DurableWorker } from '@bridle/stdlib-tools'
+import type { RunRow } from '@bridle/stdlib-tools'
+import { openDurableStore } from '@bridle/stdlib-tools/node'
+import { Random } from '../fuzz/random.js'
+import { judge } from './judge.js'
+import type { Verdict } from './judge.js'
+import { buildProcesses, canFill, hasEnded, setFull, startProcess } from './processes.js'
+import type { Doomed } from './processes.js'
+import { ANSWER, APPROVAL, LEDGER_FD, SCRIPT, openRuntime } from './world.js'
+import type { LedgerLine } from './world.js'
+
+export interface Disruptions {
+  readonly kills: number
+  readonly freezes: number
+  readonly fullDisks: number
+}
+
+export interface ChaosReport extends Verdict, Disruptions {
+  readonly canFillDisk: boolean
+  readonly seconds: number
+  /** What the workers complained of, a line each. */
+  readonly complaints: readonly string[]
+}
+
+export interface ChaosOptions {
+  readonly disruptions: number
+  readonly seed: number
+  /** Runs that are under way at once. */
+  readonly open?: number
+  readonly onProgress?: (done: number, runs: number, ended: number) => void
+}
+
+const LEASE_MS = 1500
+const WORKERS = 2
+/** Between two disruptions, at most. */
+const CALM_MS = 400
+const ANSWER_WITHIN_MS = 3000
+/** A run that has not ended so long after the last disruption is lost. */
+const PATIENCE_MS = 120_000
+const POLL_MS = 50
+
+export async function disrupt({ disruptions, seed, open = 80, onProgress }: ChaosOptions): Promise<ChaosReport> {
+  await buildProcesses()
+  const folder = mkdtempSync(join(tmpdir(), 'bridle-chaos-'))
+  const file = join(folder, 'runs.db')
+  const log = join(folder, 'complaints')
+  const errors = openSync(log, 'a')
+  const began = performance.now()
+  const random = new Random(seed, 'disruptions', 0)
+  const patience = new Random(seed, 'answers', 0)
+  const ledger: LedgerLine[] = []
+  const runtime = openRuntime()
+  const store = await openDurableStore(file)
+  const client = new DurableWorker({ store, runtime })
+  const module = runtime.compile(SCRIPT, { file: 'order.harn' })
+  const start = (): Doomed =>
+    startProcess('worker', [file, String(LEASE_MS)], {
+      fd: LEDGER_FD,
+      onLine: (line) => void ledger.push(JSON.parse(line) as LedgerLine),
+      log: errors,
+    })
+  const workers = Array.from({ length: WORKERS }, start)
+  await Promise.all(workers.map(({ up }) => up))
+
+  const rows = new Map<string, RunRow | null>()
+  const unended = new Set<string>()
+  let isGoing = true
+  const answers: Promise<void>[] = []
+  const answer = async (runId: string, afterMs: number): Promise<void> => {
+    await delay(afterMs)
+    await repeat(() => client.signal(runId, APPROVAL, { ok: ANSWER }))
+  }
+  const submit = async (): Promise<void> => {
+    for (let batch = 0; isGoing; batch++) {
+      while (unended.size >= open && isGoing) await delay(POLL_MS)
+      for (let at = 0; at < 5; at++) {
+        const runId = `run-${batch}-${at}`
+        await repeat(() => client.submit(module, { runId, tenant: `tenant-${batch % 3}` }))
+        rows.set(runId, null)
+        unended.add(runId)
+        answers.push(answer(runId, patience.below(ANSWER_WITHIN_MS)))
+      }
+      await delay(POLL_MS)
+    }
+  }
+  const look = async (): Promise<void> => {
+    for (const runId of unended) {
+      const row = await repeat(() => store.get(runId))
+      rows.set(runId, row)
+      if (row?.state === 'ended') unended.delete(runId)
+    }
+  }
+  const watch = async (): Promise<void> => {
+    for (; isGoing; await delay(10 * POLL_MS)) await look()
+  }
+  const background = [submit(), watch()]
+
+  const counts = { kills: 0, freezes: 0, fullDisks: 0 }
+  const canFillDisk = canFill()
+  const renew = async (at: number): Promise<void> => {
+    const old = workers[at]!
+    old.child.kill('SIGCONT')
+    old.child.kill('SIGKILL')
+    await old.gone
+    workers[at] = start()
+    await workers[at]!.up
+  }
+  for (let at = 0; at < disruptions; at++) {
+    await delay(random.below(CALM_MS))
+    const chosen = random.below(WORKERS)
+    const worker = workers[chosen]!
+    const kind = random.below(100)
+    if (kind < 3) {
+      counts.freezes++
+      worker.child.kill('SIGSTOP')
+      await delay(LEASE_MS + 1000)
+      worker.child.kill('SIGCONT')
+      await delay(100)
+    } else if (kind < 6 && canFillDisk) {
+      counts.fullDisks++
+      setFull(worker, true)
+      await delay(random.between(100, LEASE_MS))
+      // Half of them never have room again.
+      if (random.oneIn(2)) await renew(chosen)
+      else setFull(worker, false)
+    } else {
+      counts.kills++
+      await renew(chosen)
+    }
+    if (hasEnded(workers[chosen]!)) await renew(chosen)
+    if ((at + 1) % 50 === 0) onProgress?.(at + 1, rows.size, rows.size - unended.size)
+  }
+
+  isGoing = false
+  await Promise.all([...background, ...answers])
+  for (const until = performance.now() + PATIENCE_MS; unended.size > 0 && performance.now() < until; await delay(POLL_MS)) {
+    for (const [at, worker] of workers.entries()) if (hasEnded(worker)) await renew(at)
+    await look()
+  }
+  for (const { child } of workers) child.kill('SIGKILL')
+  await Promise.all(workers.map(({ gone }) => gone))
+  await store.close()
+  const complaints = readFileSync(log, 'utf8').split('\n').filter(Boolean)
+  rmSync(folder, { recursive: true, force: true })
+  return {
+    ...counts,
+    ...judge(rows, ledger),
+    canFillDisk,
+    complaints,
+    seconds: Math.round((performance.now() - began) / 1000),
+  }
+}
+
+/** What the store refuses while another process holds it is asked again, as a client would. */
+async function repeat<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = 100; ; left--) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (left === 0) throw cause
+      await delay(POLL_MS)
+    }
+  }
+}
