@@ -94,43 +94,87 @@ function listTexts(policy: HarnDict, name: string): readonly string[] {
   return list instanceof HarnList ? list.view().map((item) => display(item)) : []
 }
 
-/** Artifacts that a policy lets through, the most important first. */
+const FRESHNESS: Readonly<Record<string, number>> = lookup({ fresh: 3, live: 3, recent: 2, stale: 0 })
+
+function rankFreshness(artifact: HarnDict): number {
+  const freshness = display(artifact.get('freshness') ?? '')
+  return Object.hasOwn(FRESHNESS, freshness) ? FRESHNESS[freshness]! : 1
+}
+
+/** When an artifact was made: records have whole seconds, or an id whose first 48 bits are milliseconds. */
+function readCreation(artifact: HarnDict): number {
+  const text = display(artifact.get('created_at') ?? '')
+  if (/^\d{1,15}$/.test(text)) return Number(text) * 1000
+  return /^[\da-f]{8}-[\da-f]{4}-7/.test(text) ? Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16) : 0
+}
+
+function readTokens(artifact: HarnDict): number {
+  return (artifact.get('estimated_tokens') ?? null) === null ? Number.MAX_SAFE_INTEGER : readNumber(artifact, 'estimated_tokens')
+}
+
+function readRelevance(artifact: HarnDict): number {
+  return (artifact.get('relevance') ?? null) === null ? -Infinity : readNumber(artifact, 'relevance')
+}
+
+/** Artifacts that a policy lets through, the most important first. The policy is a record (agents/workflows/shapes.ts). */
 function selectArtifacts(artifacts: readonly HarnDict[], policy: HarnDict): HarnDict[] {
-  const included = listTexts(policy, 'include_kinds')
-  const excluded = listTexts(policy, 'exclude_kinds')
-  const first = listTexts(policy, 'prioritize_kinds')
-  const readKind = (artifact: HarnDict): string => display(artifact.get('kind') ?? '')
+  const included = new Set(listTexts(policy, 'include_kinds'))
+  const excluded = new Set(listTexts(policy, 'exclude_kinds'))
+  const first = new Set(listTexts(policy, 'prioritize_kinds'))
+  const pinned = new Set(listTexts(policy, 'pinned_ids'))
+  const stages = new Set(listTexts(policy, 'include_stages'))
+  const readText = (artifact: HarnDict, name: string): string => display(artifact.get(name) ?? '')
   const most = policy.get('max_artifacts') ?? null
   const budget = policy.get('max_tokens') ?? null
+  const left = isInt(budget) ? Math.max(0, Number(budget) - readNumber(policy, 'reserve_tokens')) : null
+  const prefersFresh = policy.get('prefer_fresh') === true
+  const prefersRecent = policy.get('prefer_recent') === true
+  const isWanted = (artifact: HarnDict): boolean => {
+    const kind = readText(artifact, 'kind')
+    const isKind = (included.size === 0 || included.has(kind)) && !excluded.has(kind)
+    return isKind && (stages.size === 0 || stages.has(readText(artifact, 'stage')))
+  }
   const candidates = artifacts
-    .filter(
-      (artifact) => (included.length === 0 || included.includes(readKind(artifact))) && !excluded.includes(readKind(artifact)),
-    )
+    .filter(isWanted)
     .sort(
       (a, b) =>
-        Number(first.includes(readKind(b))) - Number(first.includes(readKind(a))) ||
+        Number(pinned.has(readText(b, 'id'))) - Number(pinned.has(readText(a, 'id'))) ||
+        Number(first.has(readText(b, 'kind'))) - Number(first.has(readText(a, 'kind'))) ||
         readNumber(b, 'priority') - readNumber(a, 'priority') ||
-        readNumber(b, 'relevance') - readNumber(a, 'relevance'),
+        (prefersFresh ? rankFreshness(b) - rankFreshness(a) : 0) ||
+        (prefersRecent ? readCreation(b) - readCreation(a) : 0) ||
+        compareNumbers(readRelevance(b), readRelevance(a)) ||
+        readTokens(a) - readTokens(b),
     )
   const chosen: HarnDict[] = []
   let tokens = 0
   for (const artifact of candidates) {
     if (isInt(most) && chosen.length >= Number(most)) break
     const cost = readNumber(artifact, 'estimated_tokens')
-    if (isInt(budget) && tokens + cost > Number(budget)) continue
+    if (left !== null && tokens + cost > left) continue
     tokens += cost
     chosen.push(artifact)
   }
   return chosen
 }
 
+/** Two infinities have no difference. */
+function compareNumbers(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
 function readTitle(artifact: HarnDict): string {
   return display(artifact.get('title') ?? `${display(artifact.get('kind') ?? '')} ${display(artifact.get('id') ?? '')}`)
 }
 
+function escapeMarks(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
 function renderArtifact(artifact: HarnDict, asJson: boolean): string {
   const text = artifact.get('text') ?? null
-  const body = text === null ? toText(artifact.get('data') ?? null) : display(text)
+  const data = artifact.get('data') ?? null
+  const body = text !== null ? display(text) : data === null ? '' : toText(data)
   if (asJson) {
     const record = HarnDict.of({ title: readTitle(artifact), text: body })
     for (const name of ['id', 'kind', 'source', 'freshness', 'priority']) record.set(name, artifact.get(name) ?? null)
@@ -138,10 +182,10 @@ function renderArtifact(artifact: HarnDict, asJson: boolean): string {
   }
   return [
     '<artifact>',
-    `<title>${readTitle(artifact)}</title>`,
-    `<kind>${display(artifact.get('kind') ?? '')}</kind>`,
-    `<source>${display(artifact.get('source') ?? 'unknown')}</source>`,
-    `<freshness>${display(artifact.get('freshness') ?? 'normal')}</freshness>`,
+    `<title>${escapeMarks(readTitle(artifact))}</title>`,
+    `<kind>${escapeMarks(display(artifact.get('kind') ?? ''))}</kind>`,
+    `<source>${escapeMarks(display(artifact.get('source') ?? 'unknown'))}</source>`,
+    `<freshness>${escapeMarks(display(artifact.get('freshness') ?? 'normal'))}</freshness>`,
     `<priority>${readNumber(artifact, 'priority')}</priority>`,
     '<body>',
     body,
@@ -165,6 +209,9 @@ const primitives: readonly BuiltinDef[] = [
   builtin('__record_text(value: any) -> string', { doc: 'The text of a value in a record: a string, or JSON.' }, (_ctx, value) =>
     toText(value!),
   ),
+  builtin('__escape_marks(text: string) -> string', { doc: 'A text in which `&`, `<` and `>` are entities.' }, (_ctx, text) =>
+    escapeMarks(text as string),
+  ),
   builtin('__line_diff(before: string, after: string) -> string', { doc: 'Two texts, line by line.' }, (_ctx, before, after) =>
     diffLines(before as string, after as string),
   ),
@@ -173,7 +220,7 @@ const primitives: readonly BuiltinDef[] = [
     'The artifacts that a policy lets through, the most important first.',
     (ctx, artifacts, policy) => {
       const given = listDicts(artifacts)
-      ctx.charge(given.length)
+      ctx.charge(given.length * 4)
       return new HarnList(selectArtifacts(given, toDict(policy)))
     },
   ),
@@ -241,6 +288,11 @@ export const artifactsFamily: BuiltinFamily = {
       'artifact_select(artifacts: list, policy?: dict) -> list',
       { doc: 'The artifacts that a policy lets through, the most important first.', effects: EFFECTS },
       (ctx, artifacts, policy) => runHarn(ctx, 'select_artifacts', [artifacts!, policy!]),
+    ),
+    builtin(
+      'select_artifacts_adaptive(artifacts: list, policy?: dict) -> list as ?',
+      { doc: 'The same, without repeats, outdated evidence and overlong texts.', effects: EFFECTS },
+      (ctx, artifacts, policy) => runHarn(ctx, 'select_artifacts_adaptive', [artifacts!, policy!]),
     ),
     builtin(
       'artifact_context(artifacts: list, policy?: dict) -> string',

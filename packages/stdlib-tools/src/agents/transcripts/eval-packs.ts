@@ -1,31 +1,14 @@
 // Evaluations as data: manifests of packs (what an `eval_pack` declaration makes) and suites, and the metrics that a script
 // reports about itself.
 
-import { HarnDict, HarnList, builtin, chargeArguments, display, family } from '@bridle/vm/families'
+import { HarnDict, HarnList, builtin, display, family } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
-import { definePrimitive } from '../../library/harn/primitive.js'
-import { readRecord } from '../../library/formats/record-shapes.js'
-import type { RecordShape } from '../../library/formats/record-shapes.js'
-import { toJsonData } from '../../library/files/state-files.js'
-
-const TEXT = { type: 'text' } as const
-
-const SUITE: RecordShape = {
-  id: TEXT,
-  name: TEXT,
-  base_dir: TEXT,
-  cases: {
-    type: 'records',
-    name: 'EvalSuiteCase',
-    shape: { label: TEXT, run_path: TEXT, fixture_path: TEXT, compare_to: TEXT },
-  },
-}
 
 const metricState = family<{ readonly metrics: HarnDict[] }>('eval_metrics', () => ({ metrics: [] }))
 
 function runHarn(ctx: Context, name: string, payload: Value): Result {
-  return ctx.library({ module: 'agents/transcripts/eval-packs', function: name, output: 'drop' }, [payload])
+  return ctx.library({ module: 'agents/workflows/evaluations', function: name, output: 'drop' }, [payload])
 }
 
 const EFFECTS = { effects: ['clock.now', 'random.bytes'] as const }
@@ -33,13 +16,6 @@ const EFFECTS = { effects: ['clock.now', 'random.bytes'] as const }
 export const evalPacksFamily: BuiltinFamily = {
   name: 'eval_packs',
   modules: findHarnModule,
-  primitives: [
-    definePrimitive('__eval_suite(payload: any) -> dict', 'The manifest of a suite in its one shape.', (ctx, payload) => {
-      chargeArguments(ctx, [payload!])
-      const suite = readRecord(toJsonData(payload!), 'eval_suite_manifest', 'EvalSuiteManifest', SUITE)
-      return suite.with('_type', 'eval_suite_manifest')
-    }),
-  ],
   builtins: [
     builtin(
       'eval_pack_manifest(payload: dict) -> dict',

@@ -192,6 +192,7 @@ function render(record: HarnDict): string {
   return [...lines, '</handoff>'].join('\n')
 }
 
+const context = { module: 'agents/transcripts/handoff', function: 'handoff_context', output: 'keep' } as const
 const make = { module: 'agents/transcripts/handoff', function: 'handoff', output: 'keep' } as const
 
 export const handoffFamily: BuiltinFamily = {
@@ -203,6 +204,9 @@ export const handoffFamily: BuiltinFamily = {
       { doc: 'A handoff in its one shape; nil when it does not fit.' },
       (_ctx, payload) => normalizeHandoff(payload ?? null),
     ),
+    builtin('__render_handoff(payload: dict) -> string', { doc: 'A handoff in its one shape as text.' }, (_ctx, payload) =>
+      render(payload as HarnDict),
+    ),
   ],
   builtins: [
     builtin(
@@ -210,10 +214,8 @@ export const handoffFamily: BuiltinFamily = {
       { doc: 'A handoff in its one shape.', effects: ['clock.now', 'random.bytes'] },
       (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : ctx.library(make, [payload!])),
     ),
-    builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) => {
-      if (ctx.argc === 0) return ctx.runtime('handoff_context: missing payload')
-      const normal = normalizeHandoff(payload!)
-      return normal === null ? ctx.runtime('handoff_context: invalid handoff payload') : render(normal)
-    }),
+    builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) =>
+      ctx.argc === 0 ? ctx.runtime('handoff_context: missing payload') : ctx.library(context, [payload!]),
+    ),
   ],
 }

@@ -47,6 +47,7 @@ import { transcriptsFamily } from '../../agents/transcripts/transcripts.js'
 import { waitpointsFamily } from '../../agents/people/waitpoints.js'
 import { websocketFamily } from '../../library/http/websocket.js'
 import { workersFamily } from '../../agents/workers/workers.js'
+import { workflowsFamily } from '../../agents/workflows/workflows.js'
 import { withOptionShapes } from './option-shapes.js'
 
 export function makeAgentFamilies(): readonly BuiltinFamily[] {
@@ -96,5 +97,6 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     waitpointsFamily,
     websocketFamily,
     workersFamily,
+    workflowsFamily,
   ]).map(withOptionShapes)
 }

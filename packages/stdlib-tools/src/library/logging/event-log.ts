@@ -4,7 +4,19 @@
 import { findHarnModule } from '../harn/modules.js'
 import { definePrimitive } from '../harn/primitive.js'
 import { STAND_INS } from './stand-ins.js'
-import { END, HarnAtomic, HarnBuiltin, HarnDict, builtin, display, family, frame, isInt, typeName } from '@bridle/vm/families'
+import {
+  END,
+  HarnAtomic,
+  HarnBuiltin,
+  HarnDict,
+  HarnList,
+  builtin,
+  display,
+  family,
+  frame,
+  isInt,
+  typeName,
+} from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, LibraryCall, Result, Value } from '@bridle/vm/families'
 import { toJsonData } from '../files/state-files.js'
 
@@ -120,6 +132,16 @@ export const eventLogFamily: BuiltinFamily = {
       'Appends an event and wakes who waits for the topic; its id.',
       appendEvent,
     ),
+    definePrimitive('__topic_events(topic: string) -> list', 'The events of a topic so far.', (ctx, topic) => {
+      const events = listEvents(ctx, topic as string)
+      ctx.charge(events.length * 4, events.length * 128)
+      // The log goes on to hold them: nobody may change them in place.
+      for (const { payload, headers } of events) {
+        headers.owned = false
+        if (payload instanceof HarnList || payload instanceof HarnDict) payload.owned = false
+      }
+      return new HarnList(events.map((event) => encodeEvent(topic as string, event)))
+    }),
     definePrimitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
   ],
   builtins: [
