@@ -1,6 +1,7 @@
 // Unit tests run from source: @bridle/* resolves to packages/*/src, so no build is needed before a test.
-// `unit` and `process` are `npm test`: almost everything shares a worker, while `*.process.test.ts` files, which
-// need a process of their own (signals, working folder, child processes), get a forked one each. `sweeps` are `npm run test:sweeps`:
+// `unit`, `process` and `alone` are `npm test`. Files share workers, since loading the sources again for each takes 1 to 2 s of processor
+// time: `unit` threads, and `*.process.test.ts`, which need what only a main thread has (signals, working folder, child processes),
+// forked processes. Two files are alone in theirs. `sweeps` are `npm run test:sweeps`:
 // `*.sweep.test.ts` go through every builtin or every script, `fuzz/`, `hostile/` and `chaos/` through generated programs, attacks and
 // disruptions.
 
@@ -17,10 +18,14 @@ const alias = entries().map((entry) => ({
 const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts']
 const inProcess = (globs: readonly string[]): string[] => globs.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
 const ownSweeps = [...own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts')), 'bench/**/*.sweep.test.ts']
+/** They replace modules for the whole process, or measure its heap. */
+const alone = ['packages/stdlib-tools/src/node/faults.process.test.ts', 'packages/stdlib-tools/test/machine/heap.process.test.ts']
 const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts', 'chaos/**/*.test.ts']
 
-/** One worker for all files: isolation costs 0.2 s a file. */
+/** A thread for many files. */
 const shared = { pool: 'threads', isolate: false } as const
+/** A process for many files: each leaves the working folder, the environment and the handlers of signals as it found them. */
+const processes = { pool: 'forks', isolate: false } as const
 /** A process for each file. */
 const apart = { pool: 'forks', isolate: true } as const
 
@@ -35,7 +40,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: join(root, '.cache', 'vitest-modules') },
     projects: [
       { extends: true, test: { name: 'unit', include: own, exclude: [...inProcess(own), ...ownSweeps], ...shared } },
-      { extends: true, test: { name: 'process', include: inProcess(own), ...apart } },
+      { extends: true, test: { name: 'process', include: inProcess(own), exclude: alone, ...processes } },
+      { extends: true, test: { name: 'alone', include: alone, ...apart } },
       {
         extends: true,
         test: { name: 'sweeps', include: [...ownSweeps, ...generated], exclude: inProcess(generated), ...shared },

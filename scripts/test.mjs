@@ -15,7 +15,7 @@ const args = process.argv.slice(2).filter((arg) => arg !== '--sweeps')
 const name = isSweep ? 'sweeps' : 'test'
 /** Naming files runs them, whichever project they are of. */
 const areAll = args.every((arg) => arg.startsWith('-'))
-const projects = isSweep ? ['sweeps', 'sweeps-process'] : ['unit', 'process']
+const projects = isSweep ? ['sweeps', 'sweeps-process'] : ['unit', 'process', 'alone']
 const cache = join(root, '.cache')
 mkdirSync(cache, { recursive: true })
 

@@ -9,6 +9,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
+import { findDoorComplaints } from './doors.js'
 import { entries, filesBelow, layers, manifestOf, readJson, root } from './workspace.mjs'
 
 type Complaint = string
@@ -113,6 +114,29 @@ function checkRooms(): Complaint[] {
     }
   }
   return complaints
+}
+
+const roomFolder = 'packages/stdlib-tools/src'
+
+/** Room → its lists of what others may use: `index.ts`, and `door.ts` where that is an entry of the package. */
+const doors = new Map(
+  rooms.map((room) => [
+    room,
+    ['index.ts', 'door.ts'].map((name) => `${roomFolder}/${room}/${name}`).filter((path) => existsSync(join(root, path))),
+  ]),
+)
+
+function checkDoors(): Complaint[] {
+  const published = new Set(entries().map((entry) => entry.source))
+  const texts = shipped
+    .filter((path) => path.startsWith(`${roomFolder}/`))
+    .map((path) => [path, withoutComments(read(path))] as const)
+  return [
+    ...rooms
+      .filter((room) => doors.get(room)!.length === 0)
+      .map((room) => `${roomFolder}/${room} has no door: write its index.ts`),
+    ...findDoorComplaints({ sources: new Map(texts), roomOf, doors, published }),
+  ]
 }
 
 /**
@@ -309,6 +333,8 @@ function checkUnusedSources(): Complaint[] {
     ...shipped.filter((path) => path.endsWith('/worker.ts')),
     ...generators,
   ]
+  // A door is a list for readers and tidy: what only it names is not used.
+  const lists = new Set([...doors.values()].flat().filter((path) => !starts.includes(path)))
   const seen = new Set<string>()
   const queue = starts.filter((path) => existsSync(join(root, path)))
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -317,10 +343,10 @@ function checkUnusedSources(): Complaint[] {
     for (const { specifier } of importsOf(path)) {
       if (!specifier.startsWith('.')) continue
       const target = toRelative(join(root, dirname(path), specifier.replace(/\.js$/, '.ts')))
-      if (existsSync(join(root, target))) queue.push(target)
+      if (existsSync(join(root, target)) && !lists.has(target)) queue.push(target)
     }
   }
-  return shipped.filter((path) => !seen.has(path)).map((path) => `${path} is not reached from any entry`)
+  return shipped.filter((path) => !seen.has(path) && !lists.has(path)).map((path) => `${path} is not reached from any entry`)
 }
 
 /** Every generator takes `--check`: it then writes nothing and fails when a file of its own is stale. */
@@ -546,6 +572,7 @@ function pathInWalk(file: string): string {
 const checks: Record<string, Check> = {
   'import direction': checkImportDirection,
   rooms: checkRooms,
+  doors: checkDoors,
   'rings of imports': checkRings,
   'state of the machine': checkStateOfVm,
   'declared dependencies': checkDeclaredDependencies,

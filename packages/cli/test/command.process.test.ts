@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+import { runInProcess } from './in-process.js'
+import type { Ended } from './in-process.js'
 
 let command: { readonly path: string; readonly folder: string }
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -21,12 +23,9 @@ afterAll(() => {
   rmSync(command.folder, { recursive: true, force: true })
 })
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
+const runHere = (words: readonly string[]): Promise<Ended> => runInProcess(root, words)
 
+/** In a process of its own, from the bundle. */
 function runBridle(
   words: readonly string[],
   options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {},
@@ -182,7 +181,7 @@ describe.concurrent('refusals', () => {
     [['frobnicate'], /unknown command/],
     [['conformance', 'no-such-folder'], /does not exist/],
   ])('%j exits with 2', async (words, message) => {
-    const ended = await runBridle(words)
+    const ended = await runHere(words)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(message)
   })
@@ -263,15 +262,15 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   gone.close()
   await once(gone, 'close')
   const script = writeScript('remote.harn', `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {})\n`)
-  const ended = await runBridle(['run', '--root', folder, script])
+  const ended = await runHere(['run', '--root', folder, script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`egress blocked: ${url} (private_address)`)
   // One that whoever runs it names is reached.
-  const named = await runBridle(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
+  const named = await runHere(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
   expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
   // A host without a port stands for the port of the scheme, here as in every grant.
   for (const domain of ['*.example.com', '127.0.0.1']) {
-    const other = await runBridle(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
+    const other = await runHere(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
     expect(other.stderr).toContain(
       `Error [egress_blocked]: policy violation for 'Remote': domain '${domain}' does not allow '${url}'`,
     )
@@ -284,7 +283,7 @@ test('a server that a grant does not name is out of reach, whatever the argument
     'named.harn',
     `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {url: "https://a.example.com/"})\n`,
   )
-  const ended = await runBridle(['run', '--grant', 'mcp:domain=*.example.com', script])
+  const ended = await runHere(['run', '--grant', 'mcp:domain=*.example.com', script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`domain '*.example.com' does not allow '${url}'`)
 })
@@ -317,17 +316,17 @@ test('skills of a folder that is named come first, and one that is not there is 
   mkdirSync(join(folder, 'named', 'tea'), { recursive: true })
   writeScript('named/tea/SKILL.md', '---\nshort: how to brew\n---\nBrew $ARGUMENTS\n')
   const script = writeScript('skills.harn', 'for s in skill_list(skills) { println("${s.name}: ${s.short} (${s.source})") }\n')
-  const ended = await runBridle(['run', '--skill-dir', join(folder, 'named'), '--skill-dir', 'nowhere', script])
+  const ended = await runHere(['run', '--skill-dir', join(folder, 'named'), '--skill-dir', 'nowhere', script])
   expect(ended).toMatchObject({ code: 0, stderr: 'warning: skills: there is no folder nowhere\n' })
   expect(ended.stdout).toContain('tea: how to brew (cli)')
 })
 
 describe.concurrent('bridle tools', () => {
   test('a standard tool is described with what it touches and calls that show it', async () => {
-    const { stdout } = await runBridle(['tools', 'describe', 'json.set'])
+    const { stdout } = await runHere(['tools', 'describe', 'json.set'])
     expect(stdout).toContain('effect: none (side effect none, safe)')
     expect(stdout).toContain('example: {"json":{"a":1},"path":"b.c","value":2} -> {"a":1,"b":{"c":2}}')
-    expect((await runBridle(['tools', 'describe', 'process.exec'])).stdout).toContain(
+    expect((await runHere(['tools', 'describe', 'process.exec'])).stdout).toContain(
       'effect: process (side effect process_exec, privileged)',
     )
   })
@@ -352,7 +351,7 @@ describe.concurrent('bridle tools', () => {
       [['describe', 'two', script], 1, /^error: there is no tool two; /],
     ]
     for (const [args, code, message] of cases)
-      expect(await runBridle(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
+      expect(await runHere(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
   })
 
   test('a call has its result alone on standard output', async () => {
@@ -361,9 +360,9 @@ describe.concurrent('bridle tools', () => {
       'println("loading")\ntool twice(n: int) -> dict {\n  log("twice")\n  return {n: 2 * n}\n}\n',
     )
     const called = { code: 0, stderr: 'loading\n[harn] twice\n' }
-    expect(await runBridle(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
-    expect(await runBridle(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
-    const wrong = await runBridle(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
+    expect(await runHere(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
+    expect(await runHere(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
+    const wrong = await runHere(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
     expect(JSON.parse(wrong.stdout)).toEqual({
       error: { code: 'invalid_args', message: expect.stringContaining('Missing required parameter: n') as unknown },
     })
@@ -375,10 +374,10 @@ describe.concurrent('bridle tools', () => {
     const source =
       'import { tool_call } from "std/tools"\ntool add(a: int) -> int {\n  return a\n}\nprintln(tool_call(add, {a: 1}))\n'
     const script = writeScript('drifting.harn', source)
-    await runBridle(['tools', 'lock', script, '--lock-file', lock])
-    expect(await runBridle(['run', '--locked', '--lock-file', lock, script])).toMatchObject({ code: 0, stdout: '1\n' })
+    await runHere(['tools', 'lock', script, '--lock-file', lock])
+    expect(await runHere(['run', '--locked', '--lock-file', lock, script])).toMatchObject({ code: 0, stdout: '1\n' })
     writeScript('drifting.harn', source.replace('a: int) -> int', 'a: float) -> float'))
-    const { code, stderr } = await runBridle(['run', '--locked', '--lock-file', lock, script])
+    const { code, stderr } = await runHere(['run', '--locked', '--lock-file', lock, script])
     expect(code).toBe(1)
     expect(stderr).toContain(
       "error: Error [schema_drift]: Tool 'add' (script:add) has changed since it was locked: its schemas\n",
@@ -387,17 +386,17 @@ describe.concurrent('bridle tools', () => {
       /= note: locked as (blake3:\w{64}\+blake3:\w{64})\n *= note: it is now (?!\1)blake3:\w{64}\+blake3:\w{64}\n *= help: `bridle tools diff` says/,
     )
     writeScript('drifting.harn', source.replaceAll('add', 'sum'))
-    const unknown = await runBridle(['run', '--locked', '--lock-file', lock, script])
+    const unknown = await runHere(['run', '--locked', '--lock-file', lock, script])
     expect(unknown.stderr).toContain("Tool 'sum' (script:sum) is not in the lock file\n")
     expect(unknown.stderr).toContain('= help: `bridle tools lock` writes down')
   })
 
   test('those of the script come first, and a call that fails says why', async () => {
     const script = writeScript('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
-    const listed = await runBridle(['tools', 'list', script])
+    const listed = await runHere(['tools', 'list', script])
     expect(listed.stdout).toMatch(/^script +add\nbridle +/)
-    expect(await runBridle(['tools', 'call', 'add', script, '--args', '{"a": 2}'])).toMatchObject({ code: 0, stdout: '3\n' })
-    expect(await runBridle(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
+    expect(await runHere(['tools', 'call', 'add', script, '--args', '{"a": 2}'])).toMatchObject({ code: 0, stdout: '3\n' })
+    expect(await runHere(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
       code: 1,
       stdout: '',
       stderr: "error: Error [invalid_args]: Invalid type for parameter 'a': expected type integer, got string\n",

@@ -7,10 +7,12 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
 import { startGuardedServer } from './authorization-server.js'
 import type { Guarded } from './authorization-server.js'
+import { runInProcess } from './in-process.js'
+import type { Ended } from './in-process.js'
 
 let command: Awaited<ReturnType<typeof bundledCommand>>
 let folder: string
@@ -21,45 +23,56 @@ beforeAll(async () => {
   command = await bundledCommand()
   folder = mkdtempSync(join(tmpdir(), 'bridle-login-'))
   tokens = join(folder, 'config', 'bridle', 'mcp-auth.json')
+  vi.stubEnv('XDG_CONFIG_HOME', join(folder, 'config'))
   server = await startGuardedServer()
   writeFileSync(join(folder, 'harn.toml'), `[[mcp]]\nname = "vault"\nurl = "${server.url}"\nlazy = true\n`)
   writeFileSync(join(folder, 'open.harn'), 'println(mcp_call(mcp_ensure_active("vault"), "open", {}))\n')
 }, 60_000)
 
 afterAll(() => {
+  vi.unstubAllEnvs()
   server.close()
   for (const each of [folder, command.folder]) rmSync(each, { recursive: true })
 })
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
+interface Child {
+  readonly write: (text: string) => void
+  readonly kill: () => void
 }
 
 /** Runs the command; `atAddress` is the person, called with the first address on standard error. */
-function runBridle(
-  args: readonly string[],
-  atAddress?: (page: URL, child: { readonly write: (text: string) => void; readonly kill: () => void }) => void,
-): Promise<Ended> {
+function runBridle(args: readonly string[], atAddress?: (page: URL) => void): Promise<Ended> {
+  let isShown = false
+  return runInProcess(folder, args, (stderr) => {
+    const page = isShown ? null : findAddress(stderr)
+    if (page === null) return
+    isShown = true
+    atAddress?.(page)
+  })
+}
+
+/** In a process of its own: several at once, one that is typed to, one that is interrupted. */
+function startBridle(args: readonly string[], atAddress?: (page: URL, child: Child) => void): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [command.path, ...args], {
-      cwd: folder,
-      env: { ...process.env, XDG_CONFIG_HOME: join(folder, 'config') },
-    })
-    let [stdout, stderr, shown] = ['', '', false]
+    const child = spawn(process.execPath, [command.path, ...args], { cwd: folder })
+    let [stdout, stderr, isShown] = ['', '', false]
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk.toString()
     })
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString()
-      const address = /^(http:\S+)\n/m.exec(stderr)?.[1]
-      if (address === undefined || shown || !/Waiting|paste/.test(stderr)) return
-      shown = true
-      atAddress?.(new URL(address), { write: (text) => child.stdin.write(text), kill: () => child.kill('SIGINT') })
+      const page = isShown ? null : findAddress(stderr)
+      if (page === null) return
+      isShown = true
+      atAddress?.(page, { write: (text) => child.stdin.write(text), kill: () => child.kill('SIGINT') })
     })
     child.on('close', (code) => resolve({ code, stdout, stderr }))
   })
+}
+
+function findAddress(stderr: string): URL | null {
+  const address = /^(http:\S+)\n/m.exec(stderr)?.[1]
+  return address === undefined || !/Waiting|paste/.test(stderr) ? null : new URL(address)
 }
 
 /** Where the person's browser is sent after they said yes. */
@@ -101,7 +114,7 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
   expect(server.log.slice(3)).toEqual(['token refresh_token'])
   // Renewals replace each other; runs that renew at the same time do not end the login.
   server.revoke()
-  const together = await Promise.all([1, 2, 3].map(() => runBridle(['run', 'open.harn'])))
+  const together = await Promise.all([1, 2, 3].map(() => startBridle(['run', 'open.harn'])))
   expect(together.map(({ stdout, stderr }) => stdout + stderr)).toEqual(['opened\n', 'opened\n', 'opened\n'])
 
   expect(await runBridle(['mcp', 'login', 'vault'])).toMatchObject({
@@ -132,7 +145,7 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
 })
 
 test('the address can be pasted by hand, and a second login registers anew', { timeout: 60_000 }, async () => {
-  const login = await runBridle(['mcp', 'login', server.url, '--paste', '--json'], (page, { write }) => {
+  const login = await startBridle(['mcp', 'login', server.url, '--paste', '--json'], (page, { write }) => {
     void agree(page).then((back) => write(`${back}\n`))
   })
   expect(JSON.parse(login.stdout)).toEqual({ server: server.url, name: 'vault', loggedIn: true, asked: true })
@@ -264,7 +277,7 @@ test('a person who refuses, gives up or does not come', { timeout: 60_000 }, asy
     void agree(page).then((back) => fetch(back))
   })
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('access_denied') })
-  const given = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (_page, { kill }) => kill())
+  const given = await startBridle(['mcp', 'login', 'vault', '--no-browser'], (_page, { kill }) => kill())
   expect(given).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') })
   const late = await runBridle(['mcp', 'login', 'vault', '--no-browser', '--timeout', '1'])
   expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining('the login took longer than 1000 ms') })

@@ -1,4 +1,4 @@
-// `bridle init`, `--watch`, `--junit`, `primer` and `completions`, by the built command in processes of their own.
+// `bridle init`, `--watch`, `--junit`, `primer` and `completions`: what they write, and a watching process.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+import { runInProcess } from './in-process.js'
+import type { Ended } from './in-process.js'
 
 let command: { readonly path: string; readonly folder: string }
 const packages = fileURLToPath(new URL('../..', import.meta.url))
@@ -26,14 +28,11 @@ afterAll(() => {
   rmSync(command.folder, { recursive: true, force: true })
 })
 
-function runBridle(...words: string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command.path, ...words], { cwd: project, encoding: 'utf8' })
-  return { code: status, stdout, stderr }
-}
+const runBridle = (...words: readonly string[]): Promise<Ended> => runInProcess(project, words)
 
 describe('init', () => {
-  test('--agent writes what coding assistants read, alone or with a project', () => {
-    expect(runBridle('init', '--agent')).toMatchObject({
+  test('--agent writes what coding assistants read, alone or with a project', async () => {
+    expect(await runBridle('init', '--agent')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^wrote AGENTS\.md, CLAUDE\.md/),
     })
@@ -41,29 +40,32 @@ describe('init', () => {
     expect(guide).toContain('Scripts in Harn')
     expect(guide).toContain('bridle check --strict')
     expect(readFileSync(join(project, 'CLAUDE.md'), 'utf8')).toBe('@AGENTS.md\n')
-    expect(runBridle('init', '--agent')).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENTS.md') })
-    expect(runBridle('init', 'script', 'inner', '--agent', '--json').stdout).toContain('"AGENTS.md"')
+    expect(await runBridle('init', '--agent')).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENTS.md') })
+    expect((await runBridle('init', 'script', 'inner', '--agent', '--json')).stdout).toContain('"AGENTS.md"')
     expect(readFileSync(join(project, 'inner', 'AGENTS.md'), 'utf8')).toContain('npm test')
   })
 
-  test.each(['script', 'agent'])('%s: it checks, is formatted, and its test passes', (kind) => {
-    expect(runBridle('init', kind)).toMatchObject({ code: 0, stdout: expect.stringContaining('npm test') })
-    expect(runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })
-    expect(runBridle('lint', '.')).toMatchObject({ code: 0 })
-    expect(runBridle('fmt', '--check', '.')).toMatchObject({ code: 0, stderr: '' })
-    expect(runBridle('test', 'tests')).toMatchObject({ code: 0, stdout: expect.stringMatching(/[1-9] passed, [1-9] total/) })
+  test.each(['script', 'agent'])('%s: it checks, is formatted, and its test passes', async (kind) => {
+    expect(await runBridle('init', kind)).toMatchObject({ code: 0, stdout: expect.stringContaining('npm test') })
+    expect(await runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })
+    expect(await runBridle('lint', '.')).toMatchObject({ code: 0 })
+    expect(await runBridle('fmt', '--check', '.')).toMatchObject({ code: 0, stderr: '' })
+    expect(await runBridle('test', 'tests')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/[1-9] passed, [1-9] total/),
+    })
     expect(JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))).toMatchObject({
       scripts: { test: 'bridle test tests' },
     })
   })
 
-  test('script: it runs', () => {
-    runBridle('init', 'script')
-    expect(runBridle('run', 'main.harn')).toEqual({ code: 0, stdout: 'agent: 1\nscript: 1\ntool: 3\n', stderr: '' })
+  test('script: it runs', async () => {
+    await runBridle('init', 'script')
+    expect(await runBridle('run', 'main.harn')).toEqual({ code: 0, stdout: 'agent: 1\nscript: 1\ntool: 3\n', stderr: '' })
   })
 
-  test('embed: it runs, and its test passes', () => {
-    runBridle('init', 'embed')
+  test('embed: it runs, and its test passes', async () => {
+    await runBridle('init', 'embed')
     mkdirSync(join(project, 'node_modules', '@bridle'), { recursive: true })
     const library = join(packages, 'stdlib-tools')
     symlinkSync(library, join(project, 'node_modules', '@bridle', 'stdlib-tools'), 'junction')
@@ -73,9 +75,9 @@ describe('init', () => {
     expect(runNode('--test')).toMatchObject({ status: 0 })
   })
 
-  test('files that are there stay as they are', () => {
+  test('files that are there stay as they are', async () => {
     writeFileSync(join(project, 'main.harn'), 'println("mine")\n')
-    expect(runBridle('init', 'script')).toMatchObject({ code: 1, stderr: expect.stringContaining('main.harn is in') })
+    expect(await runBridle('init', 'script')).toMatchObject({ code: 1, stderr: expect.stringContaining('main.harn is in') })
     expect(readFileSync(join(project, 'main.harn'), 'utf8')).toBe('println("mine")\n')
     expect(existsSync(join(project, 'package.json'))).toBe(false)
   })
@@ -83,18 +85,18 @@ describe('init', () => {
   test.each([
     [['init'], 'name what to write'],
     [['init', 'scrpt'], 'did you mean script?'],
-  ])('%j is refused', (words, said) => {
-    expect(runBridle(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
+  ])('%j is refused', async (words, said) => {
+    expect(await runBridle(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
   })
 })
 
 describe('test --junit', () => {
-  test('passes and failures, with what was printed', () => {
+  test('passes and failures, with what was printed', async () => {
     writeFileSync(
       join(project, 'a.harn'),
       'pipeline test_right() {\n  println("<&> \\u{1b}")\n}\n\npipeline test_wrong() {\n  assert_eq(1, 2, "a \\"b\\"")\n}\n',
     )
-    expect(runBridle('test', '--junit', 'out.xml', 'a.harn').code).toBe(1)
+    expect((await runBridle('test', '--junit', 'out.xml', 'a.harn')).code).toBe(1)
     const report = readFileSync(join(project, 'out.xml'), 'utf8').replaceAll(/ time="[\d.]+"/g, '')
     expect(report).toContain('<testsuites tests="2" failures="1" errors="0" name="bridle test">')
     expect(report).toContain(
@@ -103,9 +105,9 @@ describe('test --junit', () => {
     expect(report).toMatch(/<testcase name="test_wrong" classname="a.harn">\n {6}<failure message="[^"]*&quot;b&quot;[^"]*">/)
   })
 
-  test('a report that cannot be written is an error', () => {
+  test('a report that cannot be written is an error', async () => {
     writeFileSync(join(project, 'a.harn'), 'pipeline test_right() {\n  assert(true)\n}\n')
-    expect(runBridle('test', '--junit', 'none/out.xml', 'a.harn')).toMatchObject({
+    expect(await runBridle('test', '--junit', 'none/out.xml', 'a.harn')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('cannot write none/out.xml'),
     })
@@ -133,33 +135,42 @@ describe('--watch', () => {
     expect(code).toBe(143)
   })
 
-  test('a text that is no file cannot be watched', () => {
-    expect(runBridle('run', '--watch', '-e', 'println(1)')).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch') })
-    expect(runBridle('run', '--watch', 'none.harn')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.harn') })
+  test('a text that is no file cannot be watched', async () => {
+    expect(await runBridle('run', '--watch', '-e', 'println(1)')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--watch'),
+    })
+    expect(await runBridle('run', '--watch', 'none.harn')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('none.harn'),
+    })
   })
 })
 
 describe('primer', () => {
-  test('the language, and tools of a file', () => {
-    expect(runBridle('primer')).toMatchObject({ code: 0, stdout: expect.stringContaining('# Scripts in Harn') })
+  test('the language, and tools of a file', async () => {
+    expect(await runBridle('primer')).toMatchObject({ code: 0, stdout: expect.stringContaining('# Scripts in Harn') })
     writeFileSync(
       join(project, 'tools.json'),
       '[{"name": "shop.price", "parameters": {"type": "object", "properties": {"article": {"type": "string"}}}}]',
     )
-    expect(runBridle('primer', '--tools', 'tools.json').stdout).toContain('shop.price({article?: string})')
-    expect(runBridle('primer', '--tools', 'none.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.json') })
+    expect((await runBridle('primer', '--tools', 'tools.json')).stdout).toContain('shop.price({article?: string})')
+    expect(await runBridle('primer', '--tools', 'none.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('none.json'),
+    })
   })
 })
 
 describe('completions', () => {
-  test.each(['bash', 'zsh', 'fish'])('%s: every command is there', (shell) => {
-    const { code, stdout } = runBridle('completions', shell)
+  test.each(['bash', 'zsh', 'fish'])('%s: every command is there', async (shell) => {
+    const { code, stdout } = await runBridle('completions', shell)
     expect(code).toBe(0)
     for (const word of ['run', 'check', 'conformance', 'simulate', 'lock']) expect(stdout).toContain(word)
   })
 
-  test('another shell is refused', () => {
-    expect(runBridle('completions', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') })
+  test('another shell is refused', async () => {
+    expect(await runBridle('completions', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') })
   })
 
   const hasBash = spawnSync('bash', ['--version']).status === 0
@@ -168,8 +179,8 @@ describe('completions', () => {
     ['bridle tools de', ['describe']],
     ['bridle run --dry', ['--dry-run']],
     ['bridle conformance --mode sna', ['snapshot']],
-  ])('bash completes %j', (line, wanted) => {
-    writeFileSync(join(project, 'completions'), runBridle('completions', 'bash').stdout)
+  ])('bash completes %j', async (line, wanted) => {
+    writeFileSync(join(project, 'completions'), (await runBridle('completions', 'bash')).stdout)
     const words = line.split(' ').map((word) => `'${word}'`)
     const text = `source ./completions; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _bridle; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout, stderr } = spawnSync('bash', ['-c', text], { cwd: project, encoding: 'utf8' })

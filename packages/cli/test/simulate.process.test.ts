@@ -1,11 +1,13 @@
 // `bridle simulate` as a person uses it: what it finds, the command that brings a failure back, threads, and the interrupt key.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+import { runInProcess } from './in-process.js'
+import type { Ended } from './in-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-simulate-'))
 let command: Awaited<ReturnType<typeof bundledCommand>>
@@ -52,16 +54,7 @@ println(http_get("http://example.com/").body)
   'broken.harn': 'let x =\n',
 }
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function runBridle(...words: readonly string[]): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command.path, ...words], { cwd: folder, encoding: 'utf8' })
-  return { code: status, stdout, stderr }
-}
+const runBridle = (...words: readonly string[]): Promise<Ended> => runInProcess(folder, words)
 
 interface Document {
   readonly status: string
@@ -71,21 +64,21 @@ interface Document {
   readonly failures: readonly { readonly [key: string]: unknown }[]
 }
 
-function runSimulation(...words: readonly string[]): Document & { readonly code: number | null } {
-  const { code, stdout } = runBridle('simulate', '--json', ...words)
+async function runSimulation(...words: readonly string[]): Promise<Document & { readonly code: number | null }> {
+  const { code, stdout } = await runBridle('simulate', '--json', ...words)
   return { ...(JSON.parse(stdout) as Document), code }
 }
 
-test('a script that survives everything', () => {
-  const { code, stdout, stderr } = runBridle('simulate', 'sound.harn', '--seeds', '3', '--', 'a', '--json')
+test('a script that survives everything', async () => {
+  const { code, stdout, stderr } = await runBridle('simulate', 'sound.harn', '--seeds', '3', '--', 'a', '--json')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^No failure in \d+ runs of 3 seeds\n$/)
   // Every entry of the journal, with both faults.
   expect(Number(/(\d+) runs/.exec(stdout)![1])).toBeGreaterThan(3 * 2 * 7)
 })
 
-test('a crash in the middle of a write is found, and the command that is shown brings it back', () => {
-  const first = runBridle('simulate', 'writes.harn', '--seeds', '2')
+test('a crash in the middle of a write is found, and the command that is shown brings it back', async () => {
+  const first = await runBridle('simulate', 'writes.harn', '--seeds', '2')
   expect(first.code).toBe(1)
   expect(first.stdout).toContain('FAIL  same_end: seed 0, the process dies in front of entry')
   expect(first.stdout).toContain('the answer of call 2, fs.write write')
@@ -94,16 +87,16 @@ test('a crash in the middle of a write is found, and the command that is shown b
   expect(existsSync(join(folder, 'out.txt'))).toBe(false)
   const [, again] = /again: bridle (.*)/.exec(first.stdout)!
   expect(again).toMatch(/^simulate writes\.harn --seed 0 --faults crash --points \d+$/)
-  const second = runBridle(...again!.split(' '))
+  const second = await runBridle(...again!.split(' '))
   expect(second.code).toBe(1)
   expect(second.stdout).toContain('1 failure of 1 kind in 2 runs of 1 seed')
   // The command of the repeated failure is the same again.
   expect(second.stdout).toContain(`again: bridle ${again}\n`)
-  expect(runSimulation('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
+  expect(await runSimulation('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
 })
 
-test('the document; options of the choice are replaced, all others stay, quoted where a shell needs it', () => {
-  const { code, failures, ...rest } = runSimulation(
+test('the document; options of the choice are replaced, all others stay, quoted where a shell needs it', async () => {
+  const { code, failures, ...rest } = await runSimulation(
     '-e',
     'let n = "it\'s"\nassert(n == argv[0])',
     '--seeds=2',
@@ -124,62 +117,72 @@ test('the document; options of the choice are replaced, all others stay, quoted 
   })
 })
 
-test('assertions of the script: of the undisturbed run, and of disturbed ones that may end in any way', () => {
-  expect(runSimulation('fails.harn', '--seeds', '2').failures).toMatchObject([
+test('assertions of the script: of the undisturbed run, and of disturbed ones that may end in any way', async () => {
+  expect((await runSimulation('fails.harn', '--seeds', '2')).failures).toMatchObject([
     { seed: 0, oracle: 'script', fault: null, message: expect.stringContaining('n is neither') as unknown },
     { seed: 1, oracle: 'script', fault: null },
   ])
-  const late = runSimulation('hurries.harn', '--seeds', '1', '--any-end')
+  const late = await runSimulation('hurries.harn', '--seeds', '1', '--any-end')
   expect(late.code).toBe(1)
   expect(late.failures[0]).toMatchObject({
     oracle: 'script',
     fault: 'crash',
     message: expect.stringContaining('too late') as unknown,
   })
-  expect(runSimulation('sound.harn', '--seeds', '1', '--any-end', '--', 'x').failures).toEqual([])
+  expect((await runSimulation('sound.harn', '--seeds', '1', '--any-end', '--', 'x')).failures).toEqual([])
 })
 
-test('nobody outside is reached; mocks are', () => {
-  expect(runSimulation('calls.harn', '--seeds', '1').failures[0]).toMatchObject({
+test('nobody outside is reached; mocks are', async () => {
+  expect((await runSimulation('calls.harn', '--seeds', '1')).failures[0]).toMatchObject({
     oracle: 'script',
     message: expect.stringContaining('a simulated run reaches no network; answer the request with http_mock') as unknown,
   })
-  expect(runSimulation('mocked.harn', '--seeds', '1').failures).toEqual([])
-  expect(runSimulation('asks.harn', '--seeds', '1').failures[0]).toMatchObject({ oracle: 'script' })
+  expect((await runSimulation('mocked.harn', '--seeds', '1')).failures).toEqual([])
+  expect((await runSimulation('asks.harn', '--seeds', '1')).failures[0]).toMatchObject({ oracle: 'script' })
   writeFileSync(join(folder, 'replies.jsonl'), '{"text": "hello yourself"}\n')
-  expect(runSimulation('asks.harn', '--seeds', '1', '--llm-mock', 'replies.jsonl').failures).toEqual([])
-  expect(runSimulation('-e', 'println(exec("true"))', '--seeds', '1').failures[0]).toMatchObject({
+  expect((await runSimulation('asks.harn', '--seeds', '1', '--llm-mock', 'replies.jsonl')).failures).toEqual([])
+  expect((await runSimulation('-e', 'println(exec("true"))', '--seeds', '1')).failures[0]).toMatchObject({
     message: expect.stringContaining('a simulated run starts no programs') as unknown,
   })
 })
 
-test('threads find what one finds, in the same order', () => {
-  const [one, two] = [runSimulation('writes.harn', '--seeds', '4'), runSimulation('writes.harn', '--seeds', '4', '--jobs', '2')]
-  expect(two).toEqual(one)
+test('threads find what one finds, in the same order', async () => {
+  const words = ['simulate', '--json', 'writes.harn', '--seeds', '4']
+  // Threads begin from the bundle: from source, each would compile all that it loads.
+  const child = spawn(process.execPath, [command.path, ...words, '--jobs', '2'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
+  await new Promise((resolve) => child.on('close', resolve))
+  expect(JSON.parse(stdout)).toEqual(JSON.parse((await runBridle(...words)).stdout))
 })
 
-test('the journal of a failing run can be replayed, also behind a crash', () => {
-  expect(runBridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl').code).toBe(1)
-  const { code, stderr } = runBridle('replay', 'failing.jsonl')
+test('the journal of a failing run can be replayed, also behind a crash', async () => {
+  expect((await runBridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl')).code).toBe(1)
+  const { code, stderr } = await runBridle('replay', 'failing.jsonl')
   expect(code).toBe(1)
   expect(stderr).toContain('the outcome of fs.write write is unknown')
 })
 
-test('what makes no sense is said', () => {
-  const runRefused = (...words: readonly string[]): string => {
-    const { code, stdout, stderr } = runBridle('simulate', ...words)
+test('what makes no sense is said', async () => {
+  const runRefused = async (...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runBridle('simulate', ...words)
     expect(stdout).toBe('')
     return `${code} ${stderr}`
   }
-  expect(runRefused('nothing.harn')).toBe('2 error: cannot read nothing.harn: no such file\n')
-  expect(runRefused('broken.harn')).toContain('broken.harn:')
-  expect(runRefused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
-  expect(runRefused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')
-  expect(runRefused('sound.harn', '--seed', 'x')).toBe('2 error: --seed x: write a whole number, 0 or more\n')
-  expect(runRefused('sound.harn', '--seeds', '2', '--seed', '1')).toBe('2 error: give either --seeds or --seed\n')
-  expect(runRefused('sound.harn', '--faults', 'flood')).toBe('2 error: --faults flood: the faults are crash and store, or none\n')
-  expect(runRefused('sound.harn', '--points', '1,0')).toBe('2 error: --points 0: write a whole number, 1 or more\n')
-  expect(runRefused('sound.harn', '--root', '.', '--root', '..')).toBe('2 error: a simulated run has one --root at most\n')
+  expect(await runRefused('nothing.harn')).toBe('2 error: cannot read nothing.harn: no such file\n')
+  expect(await runRefused('broken.harn')).toContain('broken.harn:')
+  expect(await runRefused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
+  expect(await runRefused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')
+  expect(await runRefused('sound.harn', '--seed', 'x')).toBe('2 error: --seed x: write a whole number, 0 or more\n')
+  expect(await runRefused('sound.harn', '--seeds', '2', '--seed', '1')).toBe('2 error: give either --seeds or --seed\n')
+  expect(await runRefused('sound.harn', '--faults', 'flood')).toBe(
+    '2 error: --faults flood: the faults are crash and store, or none\n',
+  )
+  expect(await runRefused('sound.harn', '--points', '1,0')).toBe('2 error: --points 0: write a whole number, 1 or more\n')
+  expect(await runRefused('sound.harn', '--root', '.', '--root', '..')).toBe('2 error: a simulated run has one --root at most\n')
 })
 
 test.each([[['--jobs', '1']], [['--jobs', '2']]])('the interrupt key keeps what was found (%j)', async (more) => {

@@ -1,0 +1,28 @@
+// The door of this room: what other rooms use. They import the files that are named here; types may come from here (scripts/doors.ts).
+
+export { HAS_INBOX } from './loop/inbox.js'
+export { agentLoopFamily } from './loop/loop.js'
+export { agentStateFamily } from './loop/state.js'
+
+export { llmFamily } from './models/llm.js'
+export { modelFixtures } from './models/mock.js'
+
+export { hitlFamily } from './people/hitl.js'
+export { monitorsFamily } from './people/monitors.js'
+export { waitpointsFamily } from './people/waitpoints.js'
+
+export { sessionsFamily } from './sessions/sessions.js'
+
+export { skillsFamily } from './skills/skills.js'
+
+export { artifactsFamily } from './transcripts/artifacts.js'
+export { compactionFamily } from './transcripts/compaction.js'
+export { evalPacksFamily } from './transcripts/eval-packs.js'
+export { frictionFamily } from './transcripts/friction.js'
+export { handoffFamily } from './transcripts/handoff.js'
+export { transcriptsFamily } from './transcripts/transcripts.js'
+
+export { runtimeContextFamily } from './workers/runtime-context.js'
+export { subAgentsFamily } from './workers/sub-agents.js'
+export { supervisorFamily } from './workers/supervisor.js'
+export { workersFamily } from './workers/workers.js'
