@@ -26,3 +26,5 @@ export { runtimeContextFamily } from './workers/runtime-context.js'
 export { subAgentsFamily } from './workers/sub-agents.js'
 export { supervisorFamily } from './workers/supervisor.js'
 export { workersFamily } from './workers/workers.js'
+
+export { workflowsFamily } from './workflows/workflows.js'

@@ -64,6 +64,7 @@ export {
   storeOperation,
 } from './providers/memory.js'
 export type { FileNode, FileTree } from './providers/memory.js'
+export { classifyStatus, makeFailure } from './providers/model-failures.js'
 export { llmProvider } from './providers/models.js'
 export type { LlmProviderOptions, LlmService } from './providers/models.js'
 

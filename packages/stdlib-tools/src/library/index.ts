@@ -28,7 +28,7 @@ export { isAbsolutePath, normalizePath } from './files/lexical-path.js'
 export { memoryFamily } from './files/memory.js'
 export { metadataFamily } from './files/metadata.js'
 export { pathFamily } from './files/path.js'
-export { stringifyPretty, toJsonData } from './files/state-files.js'
+export { stringifyPretty } from './files/state-files.js'
 export { storeFamily } from './files/store.js'
 
 export { flowFamily } from './flow/flow.js'
