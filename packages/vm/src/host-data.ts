@@ -21,7 +21,9 @@ export class HostData {
   }
 
   get<T>({ name, absent }: HostSlot<T>): T {
-    return this.values.has(name) ? (this.values.get(name) as T) : absent
+    const value = this.values.get(name)
+    // No slot is set to undefined.
+    return value === undefined ? absent : (value as T)
   }
 }
 

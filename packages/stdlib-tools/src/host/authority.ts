@@ -30,8 +30,8 @@ export class Grants {
   }
 
   allows(kind: EffectKind): boolean {
-    const area = kind.slice(0, kind.indexOf('.'))
     if (!EFFECTS[kind].needsGrant) return true
+    const area = readArea(kind)
     return (this.names.has('*') || this.names.has(area) || this.names.has(kind)) && (this.outer?.allows(kind) ?? true)
   }
 }
@@ -40,9 +40,12 @@ export function isGrant(name: string): boolean {
   return name === '*' || Object.hasOwn(EFFECTS, name) || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
 }
 
+const NONE: readonly EffectKind[] = []
+
 /** The powers that an effect needs: its own, and those of all that it makes use of. */
 function listNeeded(effect: Effect): readonly EffectKind[] {
   const uses = listUses(effect)
+  if (uses.length === 0 && !EFFECTS[effect.kind].needsGrant) return NONE
   // Ending or asking about a connection that was judged when it was opened takes no power.
   const isAfterwards = effect.kind === 'mcp.connect' && uses.length === 0
   const own = EFFECTS[effect.kind].needsGrant && !isAfterwards ? [effect.kind] : []

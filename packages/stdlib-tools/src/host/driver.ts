@@ -335,7 +335,7 @@ export class Driver implements RunDriver {
   /** Called by the machine, from inside `enter`. */
   private answer(effect: Effect, id: number): EffectOutcome | null {
     if (this.isHeld(id)) return null
-    this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
+    if (this.isLogged) this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
     this.options.observer?.effect?.(id, effect)
     const result = this.perform(effect, id)
     if (result instanceof Promise) {
@@ -343,7 +343,7 @@ export class Driver implements RunDriver {
       return null
     }
     this.begun.delete(id)
-    this.log({ type: 'answer', id, outcome: result })
+    if (this.isLogged) this.log({ type: 'answer', id, outcome: result })
     this.options.observer?.outcome?.(id, effect, result)
     return result
   }
@@ -433,6 +433,11 @@ export class Driver implements RunDriver {
     this.log({ type: 'cancel', reason, now: this.options.clock.now() })
     this.print(this.machine.cancel?.(reason).output ?? '')
     return { kind: 'cancelled', reason }
+  }
+
+  /** Whether anything of the run is written down: an entry for each effect would be made in vain otherwise. */
+  private get isLogged(): boolean {
+    return this.options.journal !== undefined || this.trace !== null
   }
 
   private log(entry: JournalEntry): void {

@@ -28,16 +28,18 @@ export function withManifestGuard(guard: ManifestGuard, perform: PerformEffect):
 
 interface Allowed {
   readonly kinds: ReadonlySet<string>
-  readonly tools: ReadonlySet<string>
+  /** Names by the way that a call goes; `*` for any. */
+  readonly tools: { readonly [Via in ToolVia]: ReadonlySet<string> }
   /** Of the tools that the program defines: what their calls may lead to. */
   readonly reaches: ReadonlyMap<string, readonly string[]>
 }
 
 function listAllowed({ manifest, added }: ManifestGuard): Allowed {
   const { kinds, tools } = manifest().script
+  const namesOf = (way: ToolVia): ReadonlySet<string> => new Set(tools.flatMap(({ via, name }) => (via === way ? [name] : [])))
   return {
     kinds: new Set([...kinds, ...added]),
-    tools: new Set(tools.map(({ via, name }) => `${via}:${name}`)),
+    tools: { tool: namesOf('tool'), host: namesOf('host'), capability: namesOf('capability'), mcp: namesOf('mcp') },
     reaches: joinReaches(tools),
   }
 }
@@ -59,16 +61,18 @@ function findRefusal(effect: Effect, { kinds, tools, reaches }: Allowed, names: 
     return categorizedError('tool_rejected', `${effect.kind} is not in the manifest of this program`)
   }
   const tool = findTool(effect)
-  if (tool?.via === 'tool' && !tools.has('tool:*')) {
+  if (tool === null) return null
+  const allowedNames = tools[tool.via]
+  if (tool.via === 'tool' && !allowedNames.has('*')) {
     const allowed = reaches.get(tool.name)
-    const identity = identifyEffect(effect, names)
+    const identity = allowed === undefined ? null : identifyEffect(effect, names)
     if (allowed !== undefined && identity !== null && !allowed.some((reach) => isReached(reach, identity)))
       return categorizedError(
         'tool_rejected',
         `tool '${tool.name}' leads to ${identity.key}, which is not in the manifest of this program`,
       )
   }
-  if (tool === null || tools.has(`${tool.via}:*`) || tools.has(`${tool.via}:${tool.name}`)) return null
+  if (allowedNames.has('*') || allowedNames.has(tool.name)) return null
   return categorizedError('tool_rejected', `tool '${tool.name}' is not in the manifest of this program`)
 }
 

@@ -4,7 +4,7 @@
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
 import { nestedCalls } from '../tools/dispatch/nested-state.js'
-import { DEFAULT_LIMITS, OutcomeWalk } from '@bridle/vm'
+import { DEFAULT_LIMITS, OutcomeWalk, isPlainAnswer } from '@bridle/vm'
 import type { Effect, EffectOutcome, NestedCall } from '@bridle/vm'
 import { awaitNextTurn } from '../library/time/host-clock.js'
 import type { DrivenMachine } from './machine.js'
@@ -89,6 +89,7 @@ export class Performer {
    * looked at in pieces.
    */
   check(effect: Effect, outcome: EffectOutcome): EffectOutcome | Promise<EffectOutcome> {
+    if (isPlainAnswer(outcome)) return outcome
     try {
       const walk = new OutcomeWalk(outcome, this.parts.heapLimit ?? DEFAULT_LIMITS.heap)
       return walk.step() ? accept(effect, outcome, walk) : this.checkInPieces(effect, outcome, walk)

@@ -26,6 +26,8 @@ export interface Services {
   /** Kinds of effect that somebody answers. */
   readonly kinds: ReadonlySet<string>
   readonly perform: PerformEffect
+  /** Whether no provider of the host answers calls of tools in its place. */
+  readonly answersTools: boolean
   /** Closes every provider; failures of doing so are of no interest. */
   readonly close: () => Promise<void>
 }
@@ -41,9 +43,11 @@ export interface RunSide {
 
 export function openServices(parts: RunParts, side: RunSide): Services {
   const providers = makeProviders(parts, side)
+  const table = makeProviderTable(providers)
   for (const { secretValues } of providers) side.recorder?.keepSecret(secretValues ?? [])
   return {
-    kinds: new Set(makeProviderTable(providers).keys()),
+    kinds: new Set(table.keys()),
+    answersTools: table.get('tool.call') === providers.find(({ kinds }) => kinds.includes('tool.call')),
     perform: makePerformer(parts, providers, side),
     close: async () => {
       await Promise.allSettled(providers.map(async (provider) => provider.close?.()))

@@ -78,6 +78,8 @@ export type RunResult<Output = Plain> = Ended &
 /** What a machine tells beside its exits; neither has any influence on it. */
 export interface MachineListeners extends Pick<MachineOptions, 'trace' | 'spans'> {
   readonly report?: ReportListener
+  /** Whether anybody keeps effects, or shows them; always when absent. */
+  readonly keepsCalls?: () => boolean
 }
 
 /** What a run is made of; createRuntime and its methods put it together. */
@@ -221,6 +223,8 @@ export class Run<Output = Plain> {
     this.services = isLate ? null : this.openServices()
     if (this.services !== null) refuseUnprovided(this.services, parts)
     const pack = (state: DriverState): Uint8Array => this.pack(state, { sources: 'omit' })
+    const { journal, drive, holdFrom, dryRun } = parts
+    const keepsAll = journal !== undefined || drive !== undefined || holdFrom !== undefined || dryRun || recorder !== null
     this.driver = (parts.drive ?? ((options) => new Driver(options)))(
       {
         machine: (answer) =>
@@ -229,6 +233,7 @@ export class Run<Output = Plain> {
             report: (report) => {
               if (this.isWatched) this.emit({ type: 'report', report })
             },
+            keepsCalls: () => keepsAll || this.isWatched || this.services === null || !this.services.answersTools,
           }),
         begin: parts.begin,
         authority: parts.authority,

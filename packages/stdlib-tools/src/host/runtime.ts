@@ -21,7 +21,15 @@ import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../library/logging/reports.js'
 import { STAND_INS } from '../library/logging/stand-ins.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../tools/definitions/entry.js'
-import { DRIFT_WATCH, HOST_CAPABILITIES, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS, HOST_NAMES } from '../tools/host-slots.js'
+import {
+  DRIFT_WATCH,
+  HOST_CAPABILITIES,
+  KEEPS_CALLS,
+  RESULT_CACHE,
+  TOOL_LISTENER,
+  TOOL_PINS,
+  HOST_NAMES,
+} from '../tools/host-slots.js'
 import { APPROVAL_SCOPES, CONSTRAINT_RULES, EFFECT_JUDGE, GRANT_CEILING } from '../tools/policy/grant-ceiling.js'
 import type { ApprovalScope } from '../tools/policy/grant-ceiling.js'
 import { readApprove } from '../tools/policy/approval-options.js'
@@ -685,7 +693,9 @@ export class Runtime {
       runId,
       program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
-        const makers = this.makeMachineMakers(module, { ...options, runId, branches, authority }, answer, listeners)
+        // Whoever brings a machine of his own looks at its effects.
+        const told = options.machine === undefined ? listeners : { ...listeners, keepsCalls: () => true }
+        const makers = this.makeMachineMakers(module, { ...options, runId, branches, authority }, answer, told)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -787,7 +797,7 @@ export class Runtime {
     options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
-    { trace, spans, report }: MachineListeners = {},
+    { trace, spans, report, keepsCalls }: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...options.authority.limits, ...limits },
@@ -799,7 +809,7 @@ export class Runtime {
       ...(trace === undefined ? {} : { trace }),
       ...(spans === undefined ? {} : { spans }),
       judge: EFFECT_JUDGE,
-      hostData: this.makeHostData(options, report),
+      hostData: this.makeHostData(options, { report, keepsCalls }),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
@@ -811,7 +821,7 @@ export class Runtime {
   /** What families of builtins are told. */
   private makeHostData(
     { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
-    report: MachineListeners['report'],
+    { report, keepsCalls }: { readonly [Name in 'report' | 'keepsCalls']: MachineListeners[Name] | undefined },
   ): HostData {
     const { scopes, pins } = authority
     const { resultCache, requestDefaults, drift, onTool, standIns } = this.options
@@ -829,6 +839,7 @@ export class Runtime {
       .set(RUN_BRANCHES, branches)
       .set(PRINTS_REPORTS, reportsOnly === true ? false : undefined)
       .set(REPORT_LISTENER, report)
+      .set(KEEPS_CALLS, keepsCalls)
       .set(HOST_TOOLS, this.host.entries)
       .set(HAS_OTHER_HOST_TOOLS, bridge !== undefined)
       .set(HOST_NAMES, this.hostNames)

@@ -36,6 +36,11 @@ export const TOOL_LISTENER = defineHostSlot<((tool: DefinedTool) => void) | null
 /** Hashes of the only tools that may be called, by origin and name; null when any may. */
 export const TOOL_PINS = defineHostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
 
+// ---------------------------------------------------------------------------------------------------- kept calls
+
+/** Whether anybody keeps the effects of tool calls, or shows them: they carry a hash of their arguments then. Always where the host says nothing. */
+export const KEEPS_CALLS = defineHostSlot<() => boolean>('keeps_calls', () => true)
+
 // ---------------------------------------------------------------------------------------------------- kept results
 
 /** What a host says about all kept results. */

@@ -117,6 +117,13 @@ export class OutcomeWalk {
   }
 }
 
+/** Whether an answer is one that any machine can take in, by a look at it: a number, a truth value, nothing. */
+export function isPlainAnswer(outcome: EffectOutcome): boolean {
+  if ((outcome as { readonly ok?: unknown } | null)?.ok !== true) return false
+  const { value } = outcome as { readonly value: unknown }
+  return value === null || typeof value === 'number' || typeof value === 'boolean'
+}
+
 function readData(outcome: EffectOutcome): Plain | undefined {
   return outcome.ok ? outcome.value : outcome.error.value
 }

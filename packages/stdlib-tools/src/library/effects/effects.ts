@@ -137,7 +137,7 @@ export const EFFECTS = {
       /** The first attempt and every retry that its policy allows. */
       max_attempts: number,
       idempotency_key: text,
-      /** SHA-256 of the sorted JSON of `args`, hex. */
+      /** SHA-256 of the sorted JSON of `args`, hex; empty in a run whose effects nobody keeps or watches. */
       arg_hash: text,
       timeout_ms: nullable(number),
       /** Grants that the call passed, outermost first; for executors that go on to other addresses or paths. Absent without any. */

@@ -22,6 +22,12 @@ export function readParameters(entry: HarnDict): HarnDict {
   return parameters instanceof HarnDict ? parameters : new HarnDict()
 }
 
+export function hasDefaults(parameters: HarnDict): boolean {
+  return readProperties(parameters)
+    .values()
+    .some((spec) => spec instanceof HarnDict && spec.has('default'))
+}
+
 /** Arguments with the defaults of the parameters filled in. */
 export function withDefaults(parameters: HarnDict, args: HarnDict): HarnDict {
   const specs = isObjectSchema(parameters) ? (parameters.get('properties') as HarnDict) : parameters
@@ -96,23 +102,43 @@ function suggestUnknown(missing: string, parameters: HarnDict, args: HarnDict): 
 
 /** The path of a value that cannot leave the machine (closures, channels, tasks, handles), or null. */
 export function findLiveValue(root: Value): { path: string; value: Value } | null {
+  // Paths are made only for arguments that are refused.
+  return hasLiveValue(root) ? locateLiveValue(root) : null
+}
+
+function hasLiveValue(root: Value): boolean {
+  const pending: Value[] = [root]
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    const members = value instanceof HarnList ? value.view() : value instanceof HarnDict ? value.values() : null
+    if (members === null ? isLive(value) : members.some(isLive)) return true
+    for (const member of members ?? []) if (member instanceof HarnList || member instanceof HarnDict) pending.push(member)
+  }
+  return false
+}
+
+function locateLiveValue(root: Value): { path: string; value: Value } | null {
   const pending: { path: string; value: Value }[] = [{ path: '$', value: root }]
   while (pending.length > 0) {
     const { path, value } = pending.pop()!
     if (value instanceof HarnList) value.view().forEach((item, at) => pending.push({ path: `${path}[${at}]`, value: item }))
     else if (value instanceof HarnDict)
       for (const [key, item] of value.entries()) pending.push({ path: `${path}.${key}`, value: item })
-    else if (
-      isCallable(value) ||
+    else if (isLive(value)) return { path, value }
+  }
+  return null
+}
+
+function isLive(value: Value): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (isCallable(value) ||
       value instanceof HarnChannel ||
       value instanceof HarnTask ||
       value instanceof HarnHandle ||
       value instanceof HarnIter ||
-      value instanceof HarnGenerator
-    )
-      return { path, value }
-  }
-  return null
+      value instanceof HarnGenerator)
+  )
 }
 
 function readProperties(parameters: HarnDict): HarnDict {

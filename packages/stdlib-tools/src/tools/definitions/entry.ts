@@ -6,13 +6,15 @@ import { executorNamed, impliedExecutor, targetOf } from '@bridle/compiler/grant
 import type { CallTarget } from '@bridle/compiler/grants'
 import { HarnDict, HarnFloat, fromPlain, defineHostSlot, toMillis } from '@bridle/vm/families'
 import type { Plain, Value } from '@bridle/vm/families'
-import { listMarkedParameters, readParameters, listSecretParameters } from './arguments.js'
+import { hasDefaults, listMarkedParameters, readParameters, listSecretParameters } from './arguments.js'
 import { readCacheRule } from '../dispatch/cache.js'
 import { readName, getOrNil, readText } from './registry.js'
 import type { CacheRule } from '../dispatch/cache.js'
 
 export interface EntryFacts {
   readonly parameters: HarnDict
+  /** Whether a parameter has a default. */
+  readonly hasDefaults: boolean
   /** As declared or implied: an ExecutorName, or what nobody knows. */
   readonly executor: string
   /** Where its calls go. */
@@ -54,6 +56,7 @@ function readFacts(entry: HarnDict): EntryFacts {
   const executor = chooseExecutor(entry)
   return {
     parameters,
+    hasDefaults: hasDefaults(parameters),
     executor,
     target: targetOf(executor, (key) => (key === 'name' ? readName(entry) : readText(entry, key))),
     version: readText(entry, 'version'),

@@ -17,7 +17,7 @@ import {
   toPlain,
   typeName,
 } from '@bridle/vm/families'
-import type { Context, Effect, Plain, Result, Value } from '@bridle/vm/families'
+import type { Context, Effect, EffectOf, Plain, Result, Value } from '@bridle/vm/families'
 import { admitByCircuit } from './circuit.js'
 import { STANDARD_CALL, findSmallestLimit } from '../policy/grants.js'
 import { makeEgressRefusal } from '../../library/http/egress.js'
@@ -26,6 +26,7 @@ import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { makeStandardCall, findStandardProblem } from '../definitions/standard-tools.js'
 import { findLiveValue } from '../definitions/arguments.js'
 import { getEntryFacts, readServer } from '../definitions/entry.js'
+import { KEEPS_CALLS } from '../host-slots.js'
 import { normalizePlan } from '../definitions/plan.js'
 import { makeToolError } from '../../library/tool-errors.js'
 import type { RetryPolicy } from './retry.js'
@@ -89,27 +90,38 @@ export function makeOutsideCall(
   state: DispatchState,
   entry: HarnDict,
   executor: OutsideExecutor,
-  args: Plain,
+  { args, argHash }: { readonly args: Plain; readonly argHash: string },
 ): Effect {
   const secrets = listCallSecrets(ctx, state, entry)
+  // Field by field: spreads between fields make an object of a slow kind, and there is one for every call.
+  const { host_capability, mcp_server, mcp_tool } = getEntryFacts(entry).target
+  const call: ToolCallArgs = {
+    executor,
+    identity: state.identity!.key,
+    tool: state.name,
+    host_capability,
+    mcp_server,
+    mcp_tool,
+    args,
+    call_id: state.callId,
+    attempt: state.attempt,
+    max_attempts: capPolicyByGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
+    idempotency_key: makeCallKey(ctx, state.callId),
+    arg_hash: argHash,
+    timeout_ms: attemptLimit(state, entry),
+  }
+  const isPlain = secrets.length === 0 && state.stream !== true && state.applied.length === 0
+  return { kind: 'tool.call', args: isPlain ? call : { ...call, ...makeFurtherArgs(state, secrets) } }
+}
+
+type ToolCallArgs = EffectOf<'tool.call'>['args']
+
+/** What only some calls carry. */
+function makeFurtherArgs(state: DispatchState, secrets: readonly string[]): Pick<ToolCallArgs, 'secrets' | 'stream' | 'grants'> {
   return {
-    kind: 'tool.call',
-    args: {
-      executor,
-      identity: state.identity!.key,
-      tool: state.name,
-      ...getEntryFacts(entry).target,
-      args,
-      call_id: state.callId,
-      attempt: state.attempt,
-      max_attempts: capPolicyByGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
-      idempotency_key: makeCallKey(ctx, state.callId),
-      arg_hash: state.argHash,
-      timeout_ms: attemptLimit(state, entry),
-      ...(secrets.length === 0 ? {} : { secrets }),
-      ...(state.stream === true ? { stream: { op: 'open' } } : {}),
-      ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
-    },
+    ...(secrets.length === 0 ? {} : { secrets }),
+    ...(state.stream === true ? { stream: { op: 'open' } } : {}),
+    ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
   }
 }
 
@@ -166,8 +178,8 @@ export function attempt(ctx: Context, state: DispatchState): Result {
       const server = readServer(entry)
       const blocked = server === null ? null : makeEgressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
-      identify(ctx, state, args)
-      return ctx.request(makeOutsideCall(ctx, state, entry, known as OutsideExecutor, toPlain(args)))
+      const argHash = payForHash(ctx, state, args)
+      return ctx.request(makeOutsideCall(ctx, state, entry, known as OutsideExecutor, { args: toPlain(args), argHash }))
     }
   }
 }
@@ -223,12 +235,27 @@ export function endAttempt(ctx: Context, state: DispatchState): boolean {
   return ctx.machine.endTimeLimit()
 }
 
-/** For whoever keeps calls or compares them outside; once for all attempts. */
+/** For results that are kept: `argHash` of the state. */
 export function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
-  if (state.argHash !== '') return
   const text = stringifySorted(args)
   ctx.charge(text.length >> 6, text.length)
   state.argHash = ctx.machine.sha256Hex(text)
+}
+
+/** The hash that a call carries, paid once for all attempts. It costs the same where nobody keeps calls: a run does not depend on who looks. */
+function payForHash(ctx: Context, state: DispatchState, args: HarnDict): string {
+  if (state.argHash !== '') return state.argHash
+  const text = stringifySorted(args)
+  if (state.attempt === 1) ctx.charge(text.length >> 6, text.length)
+  return hashKept(ctx, text)
+}
+
+export function hashArguments(ctx: Context, state: DispatchState): string {
+  return state.argHash !== '' ? state.argHash : hashKept(ctx, stringifySorted(state.args))
+}
+
+function hashKept(ctx: Context, text: string): string {
+  return ctx.machine.hostData(KEEPS_CALLS)() ? ctx.machine.sha256Hex(text) : ''
 }
 
 export function withHistory(state: DispatchState, error: HarnDict): HarnDict {

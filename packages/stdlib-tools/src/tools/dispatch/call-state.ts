@@ -112,11 +112,14 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
   })
 }
 
+const NONE: readonly string[] = []
+
 /** By the entry of the call, and by the host's own word about its tool. */
 export function listCallSecrets(ctx: Context, state: DispatchState, entry: HarnDict): readonly string[] {
   const own = state.identity === null ? null : findHostEntry(ctx, state.identity)
   const { secrets } = getEntryFacts(entry)
-  return own === null || own === entry ? secrets : [...new Set([...secrets, ...getEntryFacts(own).secrets])]
+  const further = own === null || own === entry ? NONE : getEntryFacts(own).secrets
+  return further.length === 0 ? secrets : [...new Set([...secrets, ...further])]
 }
 
 /** Arguments that were refused for their depth are traced as a text. */

@@ -98,7 +98,8 @@ function begin(ctx: Context, state: DispatchState): Result {
       'not_registered',
       `Tool '${state.name}' ${describeUnknownExecutor(getEntryFacts(entry).executor)}`,
     )
-  const grants = admit(ctx, makeGateCall(state), isCarriedOut)
+  const call = makeGateCall(state)
+  const grants = admit(ctx, call, isCarriedOut)
   if (grants instanceof HarnDict) return refuse(ctx, state, grants)
   state.applied = grants
   const given = nameArguments(state, getEntryFacts(entry).parameters) ?? state.args ?? new HarnDict()
@@ -106,7 +107,6 @@ function begin(ctx: Context, state: DispatchState): Result {
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
   const unreadable = readParseError(given)
   if (unreadable !== null) return refuseWith(ctx, state, 'invalid_args', unreadable)
-  const call = makeGateCall(state)
   const checked = admitArguments(ctx, grants, given, call)
   const { args } = checked
   state.args = args

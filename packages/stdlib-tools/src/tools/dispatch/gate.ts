@@ -207,7 +207,8 @@ function refuseByPins(ctx: Context, call: GateCall): HarnDict | null {
 
 /** A run does what its security level allows, by what is carried out; an entry can only say that it does more. */
 function refuseByLevel(ctx: Context, call: GateCall): HarnDict | null {
-  const most = findRunLevel(ctx.machine.hostData(GRANT_CEILING) ?? [])
+  const ceiling = ctx.machine.hostData(GRANT_CEILING)
+  const most = ceiling === null ? null : findRunLevel(ceiling)
   if (most === null) return null
   const { identity, entry, facts } = call
   const ofIdentity = findIdentityLevel(identity, findHostNames(ctx))
@@ -223,16 +224,19 @@ function refuseByLevel(ctx: Context, call: GateCall): HarnDict | null {
   )
 }
 
+const NO_GRANTS: readonly AppliedGrant[] = []
+
 /** Collects the grants of the call and checks the version that its alias asks for. */
 function collectGrants(ctx: Context, call: GateCall, isCarriedOut: boolean): HarnDict | readonly AppliedGrant[] {
   const { identity, entry, binding, facts } = call
-  const own = binding === null ? [] : [...listAliasGrants(binding)]
+  const ofAlias = binding === null ? NO_GRANTS : listAliasGrants(binding)
   const declared = entry === null ? null : getEntryFacts(entry).grants
-  if (declared instanceof HarnDict) {
-    const problem = findGrantProblem(ctx, facts.tool, declared)
-    if (problem !== null) return makeRefusal(call, 'grant_invalid', problem)
-    own.push({ id: `tool:${facts.tool}`, scope: 'tool', grant: toRecord(declared) })
-  }
+  const problem = declared instanceof HarnDict ? findGrantProblem(ctx, facts.tool, declared) : null
+  if (problem !== null) return makeRefusal(call, 'grant_invalid', problem)
+  const own =
+    declared instanceof HarnDict
+      ? [...ofAlias, { id: `tool:${facts.tool}`, scope: 'tool' as const, grant: toRecord(declared) }]
+      : ofAlias
   const grants = listGrantsFor(ctx, { named: identity, own })
   if (typeof grants === 'string')
     return makeRefusal(call, 'policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${grants}`)
@@ -240,6 +244,7 @@ function collectGrants(ctx: Context, call: GateCall, isCarriedOut: boolean): Har
     const beyond = refuseByImports(ctx, call)
     if (beyond !== null) return beyond
   }
+  if (binding === null && grants.length === 0) return grants
   const known = findHostEntry(ctx, identity) ?? entry
   const found = known === null ? null : getEntryFacts(known).version
   const required = [
@@ -288,8 +293,8 @@ export function admitArguments(
   const { entry, facts } = call
   let args = grants.length === 0 ? given : withPins(ctx, grants, given, makeGrantedTool(ctx, call))
   if (entry !== null) {
-    const { parameters } = getEntryFacts(entry)
-    args = withDefaults(parameters, args)
+    const { parameters, hasDefaults } = getEntryFacts(entry)
+    if (hasDefaults) args = withDefaults(parameters, args)
     const wrong = checkArguments(parameters, args)
     if (wrong !== null) return { error: makeToolError('invalid_args', wrong.message, facts, wrong.details), args: given }
   }

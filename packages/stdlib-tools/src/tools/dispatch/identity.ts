@@ -84,10 +84,23 @@ export function makeHostIdentity(
   aliases: ReadonlyMap<string, string> | null,
   given: readonly string[] = NONE,
 ): ToolIdentity {
-  const id = aliases?.get(name) ?? name
+  const known = findHostIdentity(name, aliases?.get(name) ?? name)
+  const further = without(given, known.names)
+  return further.length === 0 ? known : { ...known, given: further }
+}
+
+/** Host identities by the name that was asked for. They follow from name and id alone, so that none can be out of date. */
+const hostIdentities = new Map<string, ToolIdentity>()
+
+function findHostIdentity(name: string, id: string): ToolIdentity {
+  const known = hostIdentities.get(name)
+  if (known !== undefined && known.id === id) return known
   const names = id === name ? [id] : [id, name]
   const families = id === name ? listFamilies(id) : [...listFamilies(id), ...listFamilies(name)]
-  return { kind: 'host', key: `host:${id}`, id, server: null, names, families, given: without(given, names) }
+  const made: ToolIdentity = { kind: 'host', key: `host:${id}`, id, server: null, names, families, given: NONE }
+  if (hostIdentities.size >= MOST_NAMES) hostIdentities.clear()
+  hostIdentities.set(name, made)
+  return made
 }
 
 /** `server` as `identifyServer` tells it. */
@@ -114,7 +127,8 @@ function isSpelled(server: string): boolean {
 }
 
 function without(given: readonly string[], names: readonly string[]): readonly string[] {
-  return given.length === 0 ? given : [...new Set(given)].filter((name) => name !== '' && !names.includes(name))
+  if (given.every((name) => name === '' || names.includes(name))) return NONE
+  return [...new Set(given)].filter((name) => name !== '' && !names.includes(name))
 }
 
 /** Facts of the host that decide which of its tools a name is. */
@@ -138,7 +152,7 @@ export function makeBridgedIdentity(
 ): ToolIdentity {
   const asked = capability ?? tool
   const aliases = capability !== null && host.hasOperation(capability) ? null : host.aliases
-  return makeHostIdentity(asked, aliases, [...given, tool])
+  return makeHostIdentity(asked, aliases, given.length === 0 && tool === asked ? NONE : [...given, tool])
 }
 
 /** The identity behind an effect that reaches a tool; null for any other. This is what drivers compare with what was judged. */

@@ -30,7 +30,7 @@ import { hasMembers, stepThroughSchema, validateSchema } from '../definitions/va
 import type { SchemaFailure } from '../definitions/validate.js'
 import type { DispatchState } from './call-state.js'
 import { finish, refuseWith, readExecutor, isOfScript, toCalled } from './call-state.js'
-import { makeOutsideCall, endAttempt } from './attempt.js'
+import { makeOutsideCall, endAttempt, hashArguments } from './attempt.js'
 
 /** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back. */
 function* decodeResult(value: Value, schema: Value | undefined, depth = 0): Generator<Cost, Value, void> {
@@ -112,7 +112,9 @@ export function accept(ctx: Context, state: DispatchState, given: Value): Result
   if (state.stream === true) {
     const executor = readExecutor(entry)
     const opened = openStream(ctx, state.callId, given, () =>
-      isOutside(executor) ? makeOutsideCall(ctx, state, entry, executor, toPlain(state.args)) : null,
+      isOutside(executor)
+        ? makeOutsideCall(ctx, state, entry, executor, { args: toPlain(state.args), argHash: hashArguments(ctx, state) })
+        : null,
     )
     if (opened.kind === 'chunks') {
       endAttempt(ctx, state)

@@ -77,31 +77,38 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const readText = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
   const tool = readText('tool') ?? ''
   const callId = readText('call_id') ?? `effect_${call.id}`
-  const given = args.args ?? null
+  const given = args['args'] ?? null
   const executor = readText('executor') ?? executorOf('host')
   const target = targetOf(executor, readText)
-  const stream = readStreamRequest(args.stream)
-  return {
-    ...(stream === null ? {} : { stream }),
-    ...(args.meta === undefined ? {} : { meta: args.meta as { readonly [key: string]: Plain } }),
+  const timeoutMs = args['timeout_ms']
+  // Field by field: spreads between fields make an object of a slow kind, and there is one for every call.
+  const common: ToolCall = {
     executor: executor as ExecutorName,
     tool,
-    args:
-      typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array)
-        ? (given as { readonly [key: string]: Plain })
-        : {},
+    args: isRecord(given) ? given : {},
     target,
     runId: call.runId,
     callId,
-    attempt: typeof args.attempt === 'number' ? args.attempt : 1,
-    maxAttempts: typeof args.max_attempts === 'number' ? args.max_attempts : 1,
+    attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
+    maxAttempts: typeof args['max_attempts'] === 'number' ? args['max_attempts'] : 1,
     idempotencyKey: `${call.runId}:${readText('idempotency_key') ?? callId}`,
-    ...(call.isAgain === true ? { isAgain: true } : {}),
-    timeoutMs:
-      typeof args.timeout_ms === 'number' ? args.timeout_ms : (parts.timeoutOf?.(target.host_capability ?? tool) ?? null),
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : (parts.timeoutOf?.(target.host_capability ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),
     nested: call.nested ?? null,
   }
+  const stream = readStreamRequest(args['stream'])
+  const meta = args['meta']
+  if (stream === null && meta === undefined && call.isAgain !== true) return common
+  return {
+    ...common,
+    ...(stream === null ? {} : { stream }),
+    ...(meta === undefined ? {} : { meta: meta as { readonly [key: string]: Plain } }),
+    ...(call.isAgain === true ? { isAgain: true } : {}),
+  }
+}
+
+function isRecord(value: Plain): value is { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
 }
 
 /** What is around a call: of a run, the effect that asks for it. */

@@ -1,7 +1,7 @@
 // What a tool, an operation of the host or a server may give in one result. A run has a limit of memory of its own, which is met late: by then
 // the result was copied, and the thread was held for that long.
 
-import { EdgeError, PlainSize } from '@bridle/vm'
+import { EdgeError, PlainSize, isPlainAnswer } from '@bridle/vm'
 import type { EffectOutcome } from '@bridle/vm'
 import { makeFailedOutcome } from '../host-tools/errors.js'
 import { walkInPieces } from '../host-tools/piece-walk.js'
@@ -11,6 +11,7 @@ export const MAX_RESULT_BYTES = 16 << 20
 
 /** The outcome, or the failure that says how large it was. A large one is measured in pieces. */
 export function checkSize(outcome: EffectOutcome, most: number, name: string): EffectOutcome | Promise<EffectOutcome> {
+  if (isPlainAnswer(outcome)) return outcome
   try {
     const walk = new PlainSize(outcome.ok ? outcome.value : outcome.error.value, most)
     const judge = (): EffectOutcome => {

@@ -39,6 +39,8 @@ export function plainFromHost(value: unknown, schema?: JsonSchema, most: number 
 
 /** The same in pieces, for what a tool gave: at once where it is one piece, so that small results take no turn of the event loop. */
 export function plainFromHostInPieces(value: unknown, schema?: JsonSchema, most?: number): Plain | Promise<Plain> {
+  if (typeof value === 'boolean' || value === null || value === undefined) return value ?? null
+  if (typeof value === 'number') return convertNumber(value, schema, schema)
   const walk = new HostWalk(value, schema, most)
   const done = walkInPieces(walk)
   return done instanceof Promise ? done.then(() => walk.plain) : walk.plain
@@ -81,8 +83,8 @@ class HostWalk implements PieceWalk {
   plain: Plain = null
   /** The whole schema, which references count from. */
   private readonly schema: JsonSchema | undefined
-  /** Lists and records that were copied. */
-  private readonly seen = new Set<unknown>()
+  /** Lists and records that were copied; null before the first. */
+  private seen: Set<unknown> | null = null
   /** Values of those that were copied again. */
   private repeated = 0
   /** Heap units that were copied, and may be. */
@@ -213,7 +215,8 @@ class HostWalk implements PieceWalk {
   }
 
   private visit(value: unknown, size: number): void {
-    if (!this.seen.has(value)) this.seen.add(value)
+    if (this.seen === null) this.seen = new Set([value])
+    else if (!this.seen.has(value)) this.seen.add(value)
     else if ((this.repeated += size + 1) > MAX_REPEATED)
       throw new NotDataError(`data in which the same objects stand for more than ${MAX_REPEATED} values is too large`)
   }
@@ -225,6 +228,7 @@ function isNumbers(value: unknown): value is Float64Array | BigInt64Array {
 
 function convertNumber(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
   if (!Number.isSafeInteger(value) || Object.is(value, -0)) return new HarnFloat(value)
+  if (schema === undefined) return value
   const types = new Set<string>()
   addTypes(types, schema, root, new Set())
   return types.has('number') && !types.has('integer') ? new HarnFloat(value) : value
@@ -241,11 +245,13 @@ function addTypes(types: Set<string>, schema: JsonSchema | undefined, root: Json
   for (const branch of listBranches(found)) addTypes(types, branch, root, seen)
 }
 
-function listBranches(schema: JsonSchema): JsonSchema[] {
-  return ['anyOf', 'oneOf', 'allOf'].flatMap((key) =>
-    (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema),
-  )
+function listBranches(schema: JsonSchema): readonly JsonSchema[] {
+  if (BRANCHING.every((key) => schema[key] === undefined)) return NO_BRANCHES
+  return BRANCHING.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema))
 }
+
+const BRANCHING = ['anyOf', 'oneOf', 'allOf'] as const
+const NO_BRANCHES: readonly JsonSchema[] = []
 
 function findItemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, at: number): JsonSchema | undefined {
   return search(schema, root, (each) => {

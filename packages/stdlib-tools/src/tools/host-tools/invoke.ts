@@ -318,13 +318,16 @@ class CallContext extends CallFacts implements ToolContext {
     this.tool = tool
   }
 
-  readonly performed = (effect: string): void => {
+  /** Made when it is asked for; a tool may take it out of its context. */
+  get performed(): (effect: string) => void {
     const { tool } = this
-    if (tool === null || listDeclaredEffects(tool) === null) return
-    if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
-    throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
-      details: { effect, declared: tool.effects },
-    })
+    return (effect) => {
+      if (tool === null || listDeclaredEffects(tool) === null) return
+      if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
+      throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
+        details: { effect, declared: tool.effects },
+      })
+    }
   }
 
   get signal(): AbortSignal {
