@@ -96,6 +96,12 @@ function isCombined(schema: HarnDict): boolean {
   return COMBINING.some((key) => schema.has(key))
 }
 
+/** Members of a record that are looked at without a walk. */
+const MOST_LEAVES = 64
+
+/** Keywords about records that a look does not answer. */
+const RARE_OF_RECORDS = ['minProperties', 'maxProperties', 'patternProperties', 'propertyNames'] as const
+
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
 
 export const hasMembers = (value: Value): boolean => value instanceof Keyed || value instanceof HarnList
@@ -133,6 +139,27 @@ class Checker {
       if (failure !== null) return failure
     }
     return isCombined(schema) ? yield* this.checkCombined(value, schema, path, depth, fail) : null
+  }
+
+  /** Whether a leaf, or a record of a few leaves, fits a schema that says nothing else about records; false where that is not so plain. */
+  acceptsFlat(value: Value, schema: Value): boolean {
+    if (!(schema instanceof HarnDict) || isCombined(schema) || value instanceof HarnList) return false
+    if (this.checkAlone(value, schema, makeFail(value, '$')) !== null) return false
+    if (!(value instanceof Keyed)) return true
+    if (value.size > MOST_LEAVES || RARE_OF_RECORDS.some((keyword) => schema.has(keyword))) return false
+    const required = schema.get('required')
+    if (required instanceof HarnList && required.view().some((name) => typeof name === 'string' && !value.has(name))) return false
+    const properties = schema.get('properties')
+    const additional = schema.get('additionalProperties') ?? true
+    for (const key of value.keys()) {
+      const leaf = value.get(key)!
+      const part = properties instanceof HarnDict ? properties.get(key) : undefined
+      if (hasMembers(leaf) || (part === undefined && additional !== true)) return false
+      if (part === undefined) continue
+      if (!(part instanceof HarnDict) || isCombined(part) || this.checkAlone(leaf, part, makeFail(leaf, key)) !== null)
+        return false
+    }
+    return true
   }
 
   /** `check` without a generator of its own, for a value without members and a schema that is one; most values are. */
@@ -378,7 +405,8 @@ function cutBeginning(value: Value): Value {
 
 /** Null when the value fits. At once, for what is small. */
 export function validateSchema(value: Value, schema: Value): SchemaFailure | null {
-  return runAtOnce(new Checker(schema).check(value, schema, '$', 0))
+  const checker = new Checker(schema)
+  return checker.acceptsFlat(value, schema) ? null : runAtOnce(checker.check(value, schema, '$', 0))
 }
 
 /** `validateSchema` in steps. */

@@ -134,7 +134,7 @@ export function accept(ctx: Context, state: DispatchState, given: Value): Result
     const checked = checkingResult.run(ctx, answer, schema, isDecoded)
     return checked instanceof Control ? checked : takeChecked(ctx, state, checked as HarnDict)
   }
-  const value = isDecoded ? runAtOnce(decodeResult(answer, schema)) : answer
+  const value = !isDecoded ? answer : hasMembers(answer) ? runAtOnce(decodeResult(answer, schema)) : decodeNumber(answer, schema)
   return takeResult(ctx, state, value, validateSchema(value, schema))
 }
 

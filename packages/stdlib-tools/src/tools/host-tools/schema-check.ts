@@ -123,12 +123,20 @@ export class SchemaCheck {
 
   /** `check` in pieces. */
   walk(value: unknown): CheckWalk {
-    const run = new Run(
+    return new CheckWalk(this.begin().checkNode(this.root, value, '$', 0, null))
+  }
+
+  /** Whether a look at the value is enough: a few leaves, as most arguments and results are. What it does not accept is walked. */
+  acceptsAtOnce(value: unknown): boolean {
+    return !this.tracks && this.begin().acceptsFlat(this.root, value)
+  }
+
+  private begin(): Run {
+    return new Run(
       (ref) => this.resolve(ref),
       (pattern) => this.patterns.get(pattern),
       this.tracks,
     )
-    return new CheckWalk(run.checkNode(this.root, value, '$', 0, null))
   }
 }
 
@@ -187,6 +195,26 @@ function isCombined(schema: Schema): boolean {
 
 const COMBINING = ['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
 
+const isLeafSchema = (schema: unknown): schema is Schema => isObject(schema) && !isCombined(schema)
+
+/** Members of a record that are looked at without a walk. */
+const MOST_LEAVES = 64
+
+/** Keywords about records that a look does not answer. */
+const RARE_OF_RECORDS = [
+  'minProperties',
+  'maxProperties',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'patternProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+] as const
+
+const NO_PROPERTIES: Schema = {}
+const NO_NAMES: readonly unknown[] = []
+
 function isChecking(part: Checking | SchemaIssue | null): part is Checking {
   return part !== null && 'next' in part
 }
@@ -238,6 +266,30 @@ class Run {
     return this.isTooMuch(depth) ? { path, reason: TOO_LONG } : this.checkSimple(schema, value, path)
   }
 
+  /** Whether a leaf, or a record of a few leaves, fits a schema that says nothing else about records; false where that is not so plain. */
+  acceptsFlat(schema: unknown, value: unknown): boolean {
+    if (!isLeafSchema(schema)) return false
+    if (!isObject(value)) return !Array.isArray(value) && this.checkSimple(schema, value, '') === null
+    for (const keyword of RARE_OF_RECORDS) if (schema[keyword] !== undefined) return false
+    const { properties = NO_PROPERTIES, required = NO_NAMES, additionalProperties } = schema
+    if (!isObject(properties) || !Array.isArray(required) || this.checkSimple(schema, value, '') !== null) return false
+    for (const name of required)
+      if (typeof name !== 'string' || !Object.hasOwn(value, name) || value[name] === undefined) return false
+    const keys = Object.keys(value)
+    if (keys.length > MOST_LEAVES) return false
+    for (const key of keys) {
+      const leaf = value[key]
+      if (typeof leaf === 'object' && leaf !== null) return false
+      if (!Object.hasOwn(properties, key)) {
+        if (additionalProperties !== undefined && additionalProperties !== true) return false
+        continue
+      }
+      const part = properties[key]
+      if (!isLeafSchema(part) || this.checkSimple(part, leaf, '') !== null) return false
+    }
+    return true
+  }
+
   private isTooMuch(depth: number): boolean {
     return ++this.steps > MOST_STEPS || depth > DEEPEST_CHECK
   }
@@ -246,9 +298,12 @@ class Run {
     const makeIssue = (reason: string): SchemaIssue => ({ path, reason })
     const { type, enum: choices, format } = schema
     if (type !== undefined) {
-      const types = (Array.isArray(type) ? (type as unknown[]) : [type]).map((each) =>
-        typeof each === 'string' ? each : formatShortJson(each),
-      )
+      const types =
+        typeof type === 'string'
+          ? [type]
+          : (Array.isArray(type) ? (type as unknown[]) : [type]).map((each) =>
+              typeof each === 'string' ? each : formatShortJson(each),
+            )
       if (!types.some((each) => hasType(value, each)))
         return typeof value === 'number' && Number.isInteger(value) && types.includes('integer')
           ? makeIssue('An integer of more than 64 bits was rounded. Send it as a text, or declare a "number".')

@@ -137,6 +137,7 @@ function makeJsonCheck(schema: JsonSchema): CompiledSchema['check'] {
     throw new SchemaError(cause.message, { cause })
   }
   return (value) => {
+    if (read.acceptsAtOnce(value)) return { ok: true, value }
     const walk = read.walk(value)
     const result = (): CheckResult => (walk.issue === null ? { ok: true, value } : { ok: false, ...walk.issue })
     const done = walkInPieces(walk)
