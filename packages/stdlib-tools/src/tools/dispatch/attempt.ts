@@ -95,7 +95,7 @@ export function makeOutsideCall(
   const secrets = listCallSecrets(ctx, state, entry)
   // Field by field: spreads between fields make an object of a slow kind, and there is one for every call.
   const { host_capability, mcp_server, mcp_tool } = getEntryFacts(entry).target
-  const call: ToolCallArgs = {
+  const call: Growing<EffectOf<'tool.call'>['args']> = {
     executor,
     identity: state.identity!.key,
     tool: state.name,
@@ -110,20 +110,14 @@ export function makeOutsideCall(
     arg_hash: argHash,
     timeout_ms: attemptLimit(state, entry),
   }
-  const isPlain = secrets.length === 0 && state.stream !== true && state.applied.length === 0
-  return { kind: 'tool.call', args: isPlain ? call : { ...call, ...makeFurtherArgs(state, secrets) } }
+  if (secrets.length > 0) call.secrets = secrets
+  if (state.stream === true) call.stream = { op: 'open' }
+  if (state.applied.length > 0) call.grants = state.applied.map(({ grant }) => grant) as Plain
+  return { kind: 'tool.call', args: call }
 }
 
-type ToolCallArgs = EffectOf<'tool.call'>['args']
-
-/** What only some calls carry. */
-function makeFurtherArgs(state: DispatchState, secrets: readonly string[]): Pick<ToolCallArgs, 'secrets' | 'stream' | 'grants'> {
-  return {
-    ...(secrets.length === 0 ? {} : { secrets }),
-    ...(state.stream === true ? { stream: { op: 'open' } } : {}),
-    ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
-  }
-}
+/** A record that is being made. */
+type Growing<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export function attempt(ctx: Context, state: DispatchState): Result {
   const entry = state.entry!

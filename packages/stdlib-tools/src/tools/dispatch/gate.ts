@@ -268,19 +268,32 @@ function refuseByImports(ctx: Context, { identity, entry, facts }: GateCall): Ha
 }
 
 /** What grants know of the arguments: from the entry of the call, and from the host's own, which a script cannot water down. */
-function makeGrantedTool(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' | 'identity'>): GrantedTool {
-  const facts = listEntriesBehind(ctx, entry, identity).map(getEntryFacts)
-  return {
-    knows: (name) => facts.some(({ parameters }) => knowsParameter(parameters, name)),
-    pathArguments: facts.flatMap(({ paths }) => paths),
-    urlArguments: facts.flatMap(({ urls }) => urls),
-    base: null,
-  }
+interface GrantedFacts {
+  readonly tool: GrantedTool
+  readonly secret: ReadonlySet<string>
 }
 
-function listEntriesBehind(ctx: Context, entry: HarnDict | null, identity: ToolIdentity): readonly HarnDict[] {
+/** By the entry of the call, with the host's own that they hold for. Entries are never changed in place, so they are worked out once. */
+const grantedFacts = new WeakMap<HarnDict, { readonly own: HarnDict | null; readonly facts: GrantedFacts }>()
+
+function getGrantedFacts(ctx: Context, { entry, identity }: Pick<GateCall, 'entry' | 'identity'>): GrantedFacts {
   const own = findHostEntry(ctx, identity)
-  return [entry, own === entry ? null : own].filter((each) => each !== null)
+  const kept = entry === null ? undefined : grantedFacts.get(entry)
+  if (kept !== undefined && kept.own === own) return kept.facts
+  const facts = readGrantedFacts([entry, own === entry ? null : own].filter((each) => each !== null))
+  if (entry !== null) grantedFacts.set(entry, { own, facts })
+  return facts
+}
+
+function readGrantedFacts(entries: readonly HarnDict[]): GrantedFacts {
+  const all = entries.map(getEntryFacts)
+  const tool: GrantedTool = {
+    knows: (name) => all.some(({ parameters }) => knowsParameter(parameters, name)),
+    pathArguments: all.flatMap(({ paths }) => paths),
+    urlArguments: all.flatMap(({ urls }) => urls),
+    base: null,
+  }
+  return { tool, secret: new Set(all.flatMap(({ secrets }) => secrets)) }
 }
 
 /** The arguments with what grants pin and the schema sets, or the error of arguments that the schema or a grant refuses. */
@@ -291,7 +304,7 @@ export function admitArguments(
   call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
 ): { readonly args: HarnDict } | { readonly error: HarnDict; /** As far as they were made. */ readonly args: HarnDict } {
   const { entry, facts } = call
-  let args = grants.length === 0 ? given : withPins(ctx, grants, given, makeGrantedTool(ctx, call))
+  let args = grants.length === 0 ? given : withPins(ctx, grants, given, getGrantedFacts(ctx, call).tool)
   if (entry !== null) {
     const { parameters, hasDefaults } = getEntryFacts(entry)
     if (hasDefaults) args = withDefaults(parameters, args)
@@ -309,7 +322,7 @@ export function makeGrantedArguments(
   given: HarnDict,
   call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
 ): { readonly args: HarnDict } | { readonly error: HarnDict; readonly args: HarnDict } {
-  const args = withPins(ctx, grants, given, makeGrantedTool(ctx, call))
+  const args = withPins(ctx, grants, given, getGrantedFacts(ctx, call).tool)
   const error = findBrokenGrant(ctx, grants, args, call)
   return error === null ? { args } : { error, args }
 }
@@ -322,11 +335,11 @@ export function findBrokenGrant(
   call: Pick<GateCall, 'entry' | 'identity' | 'facts'>,
 ): HarnDict | null {
   if (grants.length === 0) return null
-  const { entry, identity, facts } = call
-  const secret = new Set(listEntriesBehind(ctx, entry, identity).flatMap((each) => getEntryFacts(each).secrets))
+  const { identity, facts } = call
+  const { tool, secret } = getGrantedFacts(ctx, call)
   const plain = toPlain(args) as PlainRecord
   const judge = (applied: readonly AppliedGrant[], judged: PlainRecord): HarnDict | null =>
-    refuseByGrants(ctx, applied, judged, makeGrantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
+    refuseByGrants(ctx, applied, judged, tool, { ...facts, alias: facts.alias ?? null, secret })
   const { kind, server } = identity
   if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, plain)
   // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (library/effects/uses.ts).

@@ -82,7 +82,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const target = targetOf(executor, readText)
   const timeoutMs = args['timeout_ms']
   // Field by field: spreads between fields make an object of a slow kind, and there is one for every call.
-  const common: ToolCall = {
+  const made: { -readonly [Key in keyof ToolCall]: ToolCall[Key] } = {
     executor: executor as ExecutorName,
     tool,
     args: isRecord(given) ? given : {},
@@ -97,14 +97,10 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     nested: call.nested ?? null,
   }
   const stream = readStreamRequest(args['stream'])
-  const meta = args['meta']
-  if (stream === null && meta === undefined && call.isAgain !== true) return common
-  return {
-    ...common,
-    ...(stream === null ? {} : { stream }),
-    ...(meta === undefined ? {} : { meta: meta as { readonly [key: string]: Plain } }),
-    ...(call.isAgain === true ? { isAgain: true } : {}),
-  }
+  if (stream !== null) made.stream = stream
+  if (args['meta'] !== undefined) made.meta = args['meta'] as { readonly [key: string]: Plain }
+  if (call.isAgain === true) made.isAgain = true
+  return made
 }
 
 function isRecord(value: Plain): value is { readonly [key: string]: Plain } {

@@ -82,3 +82,52 @@ test('a check of much data is interrupted between pieces', () => {
   expect(pieces).toBeGreaterThan(4)
   expect(walk.issue).toMatchObject({ reason: 'Duplicate items at indexes 7 and 19999.' })
 })
+
+describe('a look without a walk', () => {
+  const leaves = [null, true, 0, 1.5, 7n, 'a', 'long enough', undefined]
+  const values: readonly unknown[] = [
+    ...leaves,
+    [],
+    [1],
+    {},
+    ...leaves.map((a) => ({ a })),
+    { a: 1, b: 'x' },
+    { b: {} },
+    { a: [1] },
+    JSON.parse('{"__proto__": 1}'),
+  ]
+  const schemas: readonly object[] = [
+    {},
+    { type: 'integer' },
+    { type: ['string', 'null'] },
+    { enum: [1, 'a'] },
+    { type: 'string', minLength: 3 },
+    { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+    { type: 'object', properties: { a: { type: 'number', minimum: 1 }, b: { type: 'string' } } },
+    { properties: { a: { const: 0 } }, additionalProperties: false },
+    { properties: {}, additionalProperties: { type: 'string' } },
+    { properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
+    { properties: { a: false } },
+    { required: ['constructor'] },
+    { minProperties: 1 },
+    { propertyNames: { const: 'b' } },
+    { patternProperties: { '^a': { type: 'string' } } },
+    { dependentRequired: { a: ['b'] } },
+    { not: { type: 'object' } },
+    { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+  ]
+
+  test.each(schemas.map((schema) => [JSON.stringify(schema), schema] as const))(
+    'accepts nothing that is wrong by %s',
+    (_, schema) => {
+      const check = new SchemaCheck(schema)
+      const wrong = values.filter((value) => check.acceptsAtOnce(value) && check.check(value) !== null)
+      expect(wrong).toEqual([])
+    },
+  )
+
+  test('accepts the arguments of most tools', () => {
+    const schema = { type: 'object', properties: { id: { type: 'string' }, count: { type: 'integer' } }, required: ['id'] }
+    expect(new SchemaCheck(schema).acceptsAtOnce({ id: 'a', count: 3 })).toBe(true)
+  })
+})

@@ -40,6 +40,9 @@ export class SchemaCheck {
   private readonly named = new Map<string, unknown>()
   /** Whether it matters which members were looked at. */
   private tracks = false
+  /** Schemas that no other applies to, and those of them that say nothing rare about records. */
+  private readonly simple = new Set<unknown>()
+  private readonly plain = new Set<unknown>()
 
   /** Throws SchemaLimitError. */
   constructor(schema: unknown) {
@@ -73,6 +76,10 @@ export class SchemaCheck {
 
   private read(node: Schema, place: string, refs: { ref: string; place: string }[]): void {
     const { pattern, patternProperties, $id, $anchor, $dynamicAnchor } = node
+    if (!isCombined(node)) {
+      this.simple.add(node)
+      if (RARE_OF_RECORDS.every((keyword) => node[keyword] === undefined)) this.plain.add(node)
+    }
     if (typeof pattern === 'string') this.compile(pattern, place)
     if (isObject(patternProperties)) for (const each of Object.keys(patternProperties)) this.compile(each, place)
     if (typeof $id === 'string') this.named.set($id, node)
@@ -128,7 +135,7 @@ export class SchemaCheck {
 
   /** Whether a look at the value is enough: a few leaves, as most arguments and results are. What it does not accept is walked. */
   acceptsAtOnce(value: unknown): boolean {
-    return !this.tracks && this.begin().acceptsFlat(this.root, value)
+    return !this.tracks && this.begin().acceptsFlat(this.root, value, this.simple, this.plain)
   }
 
   private begin(): Run {
@@ -194,8 +201,6 @@ function isCombined(schema: Schema): boolean {
 }
 
 const COMBINING = ['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
-
-const isLeafSchema = (schema: unknown): schema is Schema => isObject(schema) && !isCombined(schema)
 
 /** Members of a record that are looked at without a walk. */
 const MOST_LEAVES = 64
@@ -267,10 +272,10 @@ class Run {
   }
 
   /** Whether a leaf, or a record of a few leaves, fits a schema that says nothing else about records; false where that is not so plain. */
-  acceptsFlat(schema: unknown, value: unknown): boolean {
-    if (!isLeafSchema(schema)) return false
+  acceptsFlat(schema: unknown, value: unknown, simple: ReadonlySet<unknown>, plain: ReadonlySet<unknown>): boolean {
+    if (!isObject(schema) || !simple.has(schema)) return false
     if (!isObject(value)) return !Array.isArray(value) && this.checkSimple(schema, value, '') === null
-    for (const keyword of RARE_OF_RECORDS) if (schema[keyword] !== undefined) return false
+    if (!plain.has(schema)) return false
     const { properties = NO_PROPERTIES, required = NO_NAMES, additionalProperties } = schema
     if (!isObject(properties) || !Array.isArray(required) || this.checkSimple(schema, value, '') !== null) return false
     for (const name of required)
@@ -285,7 +290,7 @@ class Run {
         continue
       }
       const part = properties[key]
-      if (!isLeafSchema(part) || this.checkSimple(part, leaf, '') !== null) return false
+      if (!isObject(part) || !simple.has(part) || this.checkSimple(part, leaf, '') !== null) return false
     }
     return true
   }

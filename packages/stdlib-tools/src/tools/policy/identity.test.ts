@@ -112,3 +112,16 @@ describe('a further name that something else has', () => {
     ])
   })
 })
+
+test('a name means what the host of the run says, whatever it meant to another host of the process', async () => {
+  const order = (name: string, aliases: readonly string[] = []) => defineTool({ name, aliases, execute: () => name })
+  const call = async (tools: RuntimeOptions['tools']): Promise<unknown> => {
+    const runtime = createRuntime({ tools: tools!, toolGrants: { 'shop.order': {} }, defaultDeny: true })
+    const source = 'import { tool_call } from "std/tools"\nreturn try { tool_call("order", {}) } catch (e) { e.code }'
+    const result = await runtime.start(runtime.compile(source)).result
+    return result.status === 'done' ? result.value : result
+  }
+  expect(await call([order('shop.order', ['order'])])).toBe('shop.order')
+  expect(await call([order('order')])).toBe('policy_violation')
+  expect(await call([order('shop.order', ['order'])])).toBe('shop.order')
+})
