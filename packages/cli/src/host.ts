@@ -96,8 +96,8 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     })
   let resolve: ResolveModule | null = null
   return {
-    // Servers that are not lazy begin with the run; everything else waits for the first effect.
-    providers: mcp === null || world !== undefined ? providers : providers(),
+    // Servers that are not lazy begin with the run, and answers that cannot be read are an error before it; the rest waits for the first effect.
+    providers: world === undefined && (mcp !== null || options.people?.answers !== undefined) ? providers() : providers,
     ...(memory === undefined ? {} : { clock: memory.makeClock() }),
     enforceManifest: options.enforceManifest ?? false,
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),

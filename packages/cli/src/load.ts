@@ -47,7 +47,7 @@ export function compileScript(
 }
 
 /** Where error reports find source lines, and what they call the files. */
-export function makeSourceLookup(module: Module, script: Script): SourceLookup {
+export function makeSourceLookup(module: Module, script: Pick<Script, 'key' | 'shown'>): SourceLookup {
   return {
     show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortenPath(file)),
     text: (file) => [module.sources.entry, ...module.sources.modules].find(({ key }) => key === file)?.text ?? null,

@@ -20,7 +20,7 @@ import type { GatewayFlags } from './commands/gateway.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
-import type { ListFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
+import type { ListFlags, MigrateFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
 import { MODES } from './conformance/mode-names.js'
@@ -195,7 +195,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
       const { workerCommand } = await import('./durable/commands.js')
       done(await workerCommand(options))
     })
-  const runs = program.command('runs').description('durable runs of a store: list, show, cancel, retry, fork, export')
+  const runs = program.command('runs').description('durable runs of a store: list, show, cancel, retry, fork, migrate, export')
   const onRuns = (signature: string, description: string): Command =>
     withStore(runs.command(signature).description(description)).addHelpText('after', RUNS_HELP)
   onRuns('list', 'name them, with what they wait for')
@@ -230,6 +230,14 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
       done(await forkCommand(run, id, options))
     },
   )
+  addAuthorityFlags(onRuns('migrate <run>', 'go on with one as another program, where that does the same so far'), {
+    traces: false,
+  })
+    .requiredOption('--to <script>', 'a script, or the hash of a program of the store')
+    .action(async (run: string, options: MigrateFlags) => {
+      const { migrateCommand } = await import('./durable/commands.js')
+      done(await migrateCommand(run, options))
+    })
   onRuns('export <run>', 'write its journal, for `bridle replay`')
     .option('-o, --out <file>', 'where to; standard output when absent')
     .action(async (run: string, options: StoreFlags) => {

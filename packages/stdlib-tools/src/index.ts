@@ -163,6 +163,8 @@ export type {
 } from './host/runs/simulate.js'
 export { DurableWorker } from './host/durable/worker.js'
 export type { DurableWorkerOptions, EndedRun, SubmitOptions } from './host/durable/worker.js'
+export { migrateRun } from './host/durable/migrate.js'
+export type { Migration } from './host/durable/migrate.js'
 export { DurableDriver } from './host/durable/driver.js'
 export type { DurablePolicy } from './host/durable/driver.js'
 export { CANCEL_TOKEN, RunParked, RunReleased } from './host/durable/host.js'
@@ -172,6 +174,7 @@ export { WorkerFenced } from './host/durable/store.js'
 export type {
   Change,
   DurableStore,
+  MigratedProgram,
   NewProgram,
   NewRun,
   RunQuery,

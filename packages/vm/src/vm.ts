@@ -233,11 +233,16 @@ export class Machine implements MachineOfParts {
   }
 
   /**
-   * Where the running task stands: the innermost place in a file of the script, not in the library. Null before the start. While
-   * `perform` is asked for an effect, that is the call that asks.
+   * Where the running task stands: the innermost place in a file of the script, not in the library; for a task that is of the library alone,
+   * the place of the one that started it. Null before the start. While `perform` is asked for an effect, that is the call that asks.
    */
   get place(): ScriptPlace | null {
-    return this.tasks.size === 0 ? null : findScriptPlace(this.running.current)
+    if (this.tasks.size === 0) return null
+    for (let task: Task | undefined = this.running; task !== undefined; task = this.tasks.get(task.parent)) {
+      const place = findScriptPlace(task.current)
+      if (place !== null) return place
+    }
+    return null
   }
 
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */

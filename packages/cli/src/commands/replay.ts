@@ -4,9 +4,9 @@
 
 import { existsSync } from 'node:fs'
 import { JournalFormatError, decodePlain, listCalls } from '@bridle/stdlib-tools'
-import type { Divergence, JournalEntry, ListedCall, Module, RecordedCall, ReplayResult, Runtime } from '@bridle/stdlib-tools'
+import type { JournalEntry, ListedCall, Module, ReplayResult, Runtime } from '@bridle/stdlib-tools'
 import { readJournal } from '@bridle/stdlib-tools/node'
-import type { EffectOutcome, ScriptPlace } from '@bridle/vm'
+import type { EffectOutcome } from '@bridle/vm'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE, UsageError, makeUnreadableError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
@@ -17,8 +17,8 @@ import type { Script } from '../script.js'
 import { writeWhole } from '../perform.js'
 import { makeResumingAuthority, tellWidened } from '../resuming.js'
 import { toStatus } from '../run-report.js'
-import { measureIdentifier, renderExcerpt } from '../source-excerpt.js'
 import { complain, tell, tellJson } from '../printable.js'
+import { formatCall, renderDivergence, renderPlace } from '../render-divergence.js'
 import { readFurtherLimits } from '../further-limits.js'
 import type { LimitFlags } from '../further-limits.js'
 
@@ -175,29 +175,6 @@ function judge(
       }
     }
   }
-}
-
-function renderDivergence(
-  { code, message, expected, actual, place }: Divergence,
-  sources: SourceLookup,
-  isEdited: boolean,
-): string {
-  const lines = [`error: ${code}: ${message}`, renderPlace(place, sources).trimEnd()].filter((line) => line !== '')
-  if (expected !== null || actual !== null) lines.push(`  recorded: ${formatCall(expected)}`, `       now: ${formatCall(actual)}`)
-  if (isEdited) lines.push('  = note: answers were edited; from here the run goes its own way')
-  return `${lines.join('\n')}\n`
-}
-
-function renderPlace(place: ScriptPlace | null, sources: SourceLookup): string {
-  if (place === null) return ''
-  const { file, line, column } = place
-  const text = sources.text(file)?.split(/\r?\n/)[line - 1] ?? null
-  const width = text === null ? 0 : measureIdentifier(text, column)
-  return `${renderExcerpt({ file: sources.show(file), line, column, text, width }).lines.join('\n')}\n`
-}
-
-function formatCall(call: RecordedCall | null): string {
-  return call === null ? 'nothing' : `call ${call.id}, ${call.name} ${call.args}`
 }
 
 function list(calls: readonly ListedCall[], json: boolean): number {

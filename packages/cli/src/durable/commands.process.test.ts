@@ -42,3 +42,36 @@ test('a run ends with 75 where it waits, is answered from elsewhere, and goes on
   expect(ended).toMatchObject({ state: 'ended', status: 'done', output: 'begun\ngot yes\n' })
   expect(await bridle('runs', 'show', '--store', store, 'nobody')).toMatchObject({ code: 1 })
 }, 120_000)
+
+test('a run that waits goes on as an edited script; an edit of what it has done is refused', async () => {
+  const old = join(box, 'old.harn')
+  const text = 'println("one")\nlet first = ask_user("first")\nlet answer = ask_user("second")\nprintln("got ${answer}")\n'
+  writeFileSync(old, text)
+  expect(await bridle('run', '--store', store, old, '--id', 'long')).toMatchObject({ code: 75 })
+  expect(await bridle('signal', '--store', store, 'long', 'first', '"a"')).toMatchObject({ code: 0 })
+  expect(await bridle('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
+  const wrong = join(box, 'wrong.harn')
+  writeFileSync(wrong, text.replace('"first"', '"another"'))
+  const refused = await bridle('runs', 'migrate', '--store', store, 'long', '--to', wrong)
+  expect(refused).toMatchObject({ code: 1 })
+  expect(refused.err).toContain('wrong.harn:2')
+  const right = join(box, 'right.harn')
+  writeFileSync(right, text.replace('got', 'received'))
+  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 0 })
+  expect(await bridle('signal', '--store', store, 'long', 'second', '"b"')).toMatchObject({ code: 0 })
+  expect(await bridle('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
+  const ended = JSON.parse((await bridle('runs', 'show', '--store', store, 'long', '--json')).out) as object
+  expect(ended).toMatchObject({ status: 'done', output: 'one\nreceived b\n' })
+  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 1 })
+  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', 'nothing')).toMatchObject({ code: 1 })
+}, 120_000)
+
+test('answers that cannot be read are an error before the run begins', async () => {
+  const script = join(box, 'asks.harn')
+  writeFileSync(script, 'println("begun")\nprintln(ask_user("first"))\n')
+  const answers = join(box, 'answers.json')
+  writeFileSync(answers, '["a"]')
+  const refused = await bridle('run', script, '--answers', answers)
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(refused.err).toContain('answers.json at 0: ')
+})

@@ -1,7 +1,8 @@
 // `bridle signal`, `bridle worker` and `bridle runs`: what any process does with the durable runs of a store.
 
-import { DurableWorker, encodeAnswer } from '@bridle/stdlib-tools'
-import type { DurableStore, EndedRun, RunQuery } from '@bridle/stdlib-tools'
+import { DurableWorker, encodeAnswer, migrateRun } from '@bridle/stdlib-tools'
+import type { DurableStore, EndedRun, Module, RunQuery, Runtime } from '@bridle/stdlib-tools'
+import { existsSync } from 'node:fs'
 import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { readInput } from '../commands/run-options.js'
@@ -9,9 +10,11 @@ import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { readSizes } from '../further-limits.js'
 import type { SizeFlags } from '../further-limits.js'
 import { makeCommandRuntime } from '../host.js'
+import { compileScript, makeSourceLookup, readScript } from '../load.js'
 import type { PeopleFlags } from '../people/answers.js'
 import { writeWhole } from '../perform.js'
 import { complain, tell, tellJson } from '../printable.js'
+import { renderDivergence } from '../render-divergence.js'
 import { toStatus } from '../run-report.js'
 import { Stop } from '../stop.js'
 import { describeRun, findToken, requireRun, withStore } from './open.js'
@@ -191,6 +194,52 @@ export async function forkCommand(runId: string, to: string, flags: StoreFlags):
       )
     return outcome === 'forked' ? 0 : EXIT_FAILURE
   })
+}
+
+export interface MigrateFlags extends StoreFlags, AuthorityFlags, SizeFlags {
+  readonly to: string
+}
+
+/** `to` is a script, or the hash of a program that the store has. 0: the next worker goes on with the run as that. */
+export async function migrateCommand(runId: string, options: MigrateFlags): Promise<number> {
+  const script = existsSync(options.to) ? await readScript(options.to, undefined) : null
+  const key = script?.key ?? '<program>'
+  const runtime = makeCommandRuntime({
+    script: key,
+    terminal: false,
+    args: [],
+    ...readSizes(options),
+    authority: await withLock(makeAuthority(options), options, key),
+  })
+  return withStore(options.store, async (store) => {
+    await requireRun(store, runId)
+    const module = script === null ? await loadStored(store, runtime, options.to) : compileScript(runtime, script, options)
+    if (module === null) return EXIT_FAILURE
+    const migration = await migrateRun({ store, runtime, now: Date.now() }, runId, module)
+    const { outcome } = migration
+    if (options.json === true) tellJson({ id: runId, program: module.file, program_hash: module.hash, ...migration })
+    else if (outcome === 'migrated') tell(`${runId} goes on as ${script?.shown ?? module.file}\n`)
+    else if (outcome === 'diverged') {
+      const { divergence, reason } = migration
+      const sources = makeSourceLookup(module, script ?? { key: module.file, shown: module.file })
+      complain(divergence === null ? `error: ${reason}\n` : renderDivergence(divergence, sources))
+      complain(`hint: edit only what ${runId} has not done yet; nothing of it was changed\n`)
+    } else complain(`error: ${NOT_MIGRATED[outcome](runId)}\n`)
+    return outcome === 'migrated' ? 0 : EXIT_FAILURE
+  })
+}
+
+async function loadStored(store: DurableStore, runtime: Runtime, hash: string): Promise<Module> {
+  const program = await store.program(hash)
+  if (program === null)
+    throw new CommandError(`there is no file ${hash}, and the store has no program of this hash`, { code: 'not_found' })
+  return runtime.loadProgram(program.sources)
+}
+
+const NOT_MIGRATED = {
+  changed: (id: string) => `a worker is at work on ${id}: stop it, or try again when the run waits`,
+  no_journal: (id: string) => `the journal of ${id} is not kept: it was submitted without an archive`,
+  gone: (id: string) => `${id} has ended`,
 }
 
 /** The journal, as `bridle replay` reads it. */

@@ -310,10 +310,17 @@ export class Runtime {
     const head = { format: JOURNAL_FORMAT, runId, program: module.hash, label: module.file, authority, ...dryRun }
     return {
       runId,
-      program: { hash: module.hash, label: module.file, sources: withoutStd(module.sources) },
-      tools: this.listImportedTools(module),
+      ...this.describeProgram(module),
       head: [encodeEntry({ type: 'run', ...head }), encodeEntry({ type: 'start', now, input, globals, limits })],
       startedAt: now,
+    }
+  }
+
+  /** What a store keeps of a program, and the tools that its workers need. */
+  describeProgram(module: Module): Pick<NewRun, 'program' | 'tools'> {
+    return {
+      program: { hash: module.hash, label: module.file, sources: withoutStd(module.sources) },
+      tools: this.listImportedTools(module),
     }
   }
 

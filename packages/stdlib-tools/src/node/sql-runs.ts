@@ -4,6 +4,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type {
   Change,
+  MigratedProgram,
   NewProgram,
   NewRun,
   RunQuery,
@@ -176,6 +177,31 @@ export class SqlRuns {
       dictionary,
     )
     return 'forked'
+  }
+
+  migrate(
+    runId: string,
+    { program, tools, head }: MigratedProgram,
+    seenAt: number,
+    now: number,
+  ): 'migrated' | 'changed' | 'gone' {
+    const row = this.find(runId)
+    if (row === null || row.state === ENDED || row.is_archived === 0) return 'gone'
+    if (row.state === RUNNING || row.updated_at !== seenAt) return 'changed'
+    const behindHead = this.listJournal(row).slice(head.length)
+    this.run('DELETE FROM bridle_archive WHERE run = ?', row.id)
+    this.run('DELETE FROM bridle_entries WHERE run = ?', row.id)
+    for (const [at, line] of behindHead.entries()) this.run('INSERT INTO bridle_entries VALUES (?, ?, ?)', row.id, at + 1, line)
+    this.run(
+      `UPDATE bridle_runs SET state = ${READY}, program = ?, tools = ?, head = ?, snapshot = NULL, dictionary = NULL,
+       wake_at = NULL, status = NULL, updated_at = ? WHERE id = ?`,
+      this.numberProgram(program),
+      this.numberName(listKey(tools)),
+      head.join('\n'),
+      now,
+      row.id,
+    )
+    return 'migrated'
   }
 
   expire(endedBefore: number): number {
@@ -383,17 +409,7 @@ export class SqlRuns {
         for (const line of change.lines) this.run('INSERT INTO bridle_entries VALUES (?, ?, ?)', run.id, ++run.seq, line)
         return
       }
-      case 'checkpoint':
-      case 'migrate': {
-        if (change.do === 'migrate') {
-          run.program = this.numberProgram(change.program)
-          this.run(
-            'UPDATE bridle_runs SET program = ?, tools = ? WHERE id = ?',
-            run.program,
-            this.numberName(listKey(change.tools)),
-            run.id,
-          )
-        }
+      case 'checkpoint': {
         this.cut(run.id, run.isArchived, change.used)
         const [bytes, dictionary] = this.pack(run.program, change.snapshot)
         this.run(
@@ -552,26 +568,32 @@ export class SqlRuns {
     const row = this.find(runId)
     if (row === null) return null
     const isArchived = row.is_archived === 1
-    const before = isArchived
-      ? (this.all('SELECT lines FROM bridle_archive WHERE run = ? ORDER BY seq', row.id) as readonly {
-          readonly lines: Uint8Array
-        }[])
-      : []
-    const entries = this.all('SELECT line FROM bridle_entries WHERE run = ? ORDER BY seq', row.id) as readonly {
-      readonly line: string
-    }[]
     const { hash } = this.get('SELECT hash FROM bridle_programs WHERE id = ?', row.program) as { readonly hash: string }
     return {
       row: this.describe(row),
       program: this.program(hash)!,
       isArchived,
-      journal: [
-        ...(row.head === null ? [] : row.head.split('\n')),
-        ...before.flatMap(({ lines }) => inflateRawSync(lines).toString('utf8').split('\n')),
-        ...entries.map(({ line }) => line),
-      ],
+      journal: this.listJournal(row),
       snapshot: this.unpack(row),
     }
+  }
+
+  /** From its beginning where it is archived; else since the snapshot. */
+  private listJournal({ id, is_archived: isArchived, head }: Row): readonly string[] {
+    const before =
+      isArchived === 1
+        ? (this.all('SELECT lines FROM bridle_archive WHERE run = ? ORDER BY seq', id) as readonly {
+            readonly lines: Uint8Array
+          }[])
+        : []
+    const entries = this.all('SELECT line FROM bridle_entries WHERE run = ? ORDER BY seq', id) as readonly {
+      readonly line: string
+    }[]
+    return [
+      ...(head === null ? [] : head.split('\n')),
+      ...before.flatMap(({ lines }) => inflateRawSync(lines).toString('utf8').split('\n')),
+      ...entries.map(({ line }) => line),
+    ]
   }
 
   private describe(row: Row): RunRow {

@@ -123,6 +123,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       checkName('a run', to)
       return change(() => runs.fork(runId, to, repack, now))
     },
+    migrate: (runId, to, seenAt, now) => change(() => runs.migrate(runId, to, seenAt, now)),
     expire: (endedBefore) => step(() => runs.expire(endedBefore)),
     program: (hash) => look(() => runs.program(hash)),
     get: (runId) => look(() => runs.describeRun(runId)),

@@ -13,6 +13,7 @@ import type { JournalEntry } from '../journal.js'
 import type { HashHex } from '../journal-trace.js'
 import type { AnswerEffect, ArrivedAnswer, BegunCalls } from '../machine.js'
 import { replay } from '../replay.js'
+import type { Divergence } from '../replay.js'
 import type { Run, RunParts } from '../run.js'
 import type { RunAuthority } from '../run-authority.js'
 import type { MachineMakers } from '../runtime-options.js'
@@ -32,7 +33,7 @@ export type OpenedPiece =
   | { readonly kind: 'open'; readonly lastNow: number | null; readonly begin: (drive: RunParts['drive']) => Run }
   /** It had ended, and only that was not kept. */
   | { readonly kind: 'ended'; readonly end: DriveEnd; readonly output: string }
-  | { readonly kind: 'stuck'; readonly reason: string }
+  | { readonly kind: 'stuck'; readonly reason: string; readonly divergence?: Divergence }
   /** This host lacks a tool that the run has called. */
   | { readonly kind: 'lacking'; readonly tool: string }
 
@@ -118,7 +119,10 @@ function playAgain<M>(
     isOpen: true,
     tailOf: origin.machine === null ? null : { authority: origin.authority },
   })
-  if (end.kind === 'diverged') return { kind: 'stuck', reason: end.divergence.message }
+  if (end.kind === 'diverged') {
+    const { divergence } = end
+    return { kind: 'stuck', reason: divergence.message, divergence }
+  }
   const output = origin.output + end.output
   if (end.kind === 'ended') return { kind: 'ended', end: end.end, output }
   const { machine } = end

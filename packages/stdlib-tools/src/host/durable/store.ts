@@ -30,6 +30,9 @@ export interface NewProgram {
   readonly sources: ProgramSources
 }
 
+/** What a run becomes. */
+export type MigratedProgram = Pick<NewRun, 'program' | 'tools' | 'head'>
+
 /** What a worker is told of a run that it has now. */
 export interface TakenRun {
   readonly runId: string
@@ -64,8 +67,6 @@ export type Change =
   | { readonly do: 'stuck'; readonly runId: string; readonly reason: string }
   /** Free for a worker that has these tools as well. */
   | { readonly do: 'release'; readonly runId: string; readonly tools: readonly string[] }
-  /** Goes on as another program from here. */
-  | ({ readonly do: 'migrate'; readonly runId: string; readonly program: NewProgram; readonly tools: readonly string[] } & Kept)
 
 interface Kept {
   readonly snapshot: Uint8Array
@@ -167,6 +168,11 @@ export interface DurableStore {
   retry(runId: string, now: number): Promise<boolean>
   /** A copy under another id, which goes on from the last snapshot by itself; `gone` without one. */
   fork(runId: string, to: string, change: (snapshot: Uint8Array) => Uint8Array, now: number): Promise<'forked' | 'known' | 'gone'>
+  /**
+   * The run is another program from now on, and is played again from the beginning of its journal by the next worker. `changed`: somebody
+   * works on it, or has done so since `seenAt` (its `updatedAt`); `gone`: it has ended, or its whole journal is not kept.
+   */
+  migrate(runId: string, to: MigratedProgram, seenAt: number, now: number): Promise<'migrated' | 'changed' | 'gone'>
   join(worker: WorkerFacts, now: number): Promise<StoreWorker>
   program(hash: string): Promise<NewProgram | null>
   get(runId: string): Promise<RunRow | null>

@@ -24,6 +24,8 @@ import { encodeAnswer } from './answers.js'
 import { DurableDriver } from './driver.js'
 import { RunParked, RunReleased } from './host.js'
 import type { CallMode } from './host.js'
+import { migrateRun } from './migrate.js'
+import type { Migration } from './migrate.js'
 import { answerUnknown } from './pieces.js'
 import { renameSnapshot } from '../snapshot.js'
 import { StoreHost } from './store-host.js'
@@ -174,6 +176,14 @@ export class DurableWorker {
     const outcome = await this.options.store.fork(runId, to, (snapshot) => renameSnapshot(snapshot, to), this.clock.now())
     this.kick()
     return outcome
+  }
+
+  /** The run goes on as another program where that does the same so far. Raises what `migrateRun` raises. */
+  async migrate(runId: string, module: Module): Promise<Migration> {
+    const { store, runtime } = this.options
+    const migration = await migrateRun({ store, runtime, now: this.clock.now() }, runId, module)
+    this.kick()
+    return migration
   }
 
   /** Resolves when there is nothing to do: every run has ended, is stuck, or waits for somebody outside or a timer of later. */
