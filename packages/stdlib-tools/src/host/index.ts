@@ -12,10 +12,13 @@ export { DurableDriver } from './durable/driver.js'
 export type { DurablePolicy } from './durable/driver.js'
 export { CANCEL_TOKEN, RunParked, RunReleased } from './durable/host.js'
 export type { AskedCall, AwaitedToken, CallMode, DurableHost, ParkableWait, Settled } from './durable/host.js'
+export { migrateRun } from './durable/migrate.js'
+export type { Migration } from './durable/migrate.js'
 export { WorkerFenced } from './durable/store.js'
 export type {
   Change,
   DurableStore,
+  MigratedProgram,
   NewProgram,
   NewRun,
   RunQuery,

@@ -100,7 +100,7 @@ export { checkSize } from './executors/result-size.js'
 export { StreamTransport } from './executors/stream-transport.js'
 export type { MessageTransport } from './executors/stream-transport.js'
 
-export { DRIFT_WATCH, HOST_CAPABILITIES, HOST_NAMES, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS } from './host-slots.js'
+export { DRIFT_WATCH, HOST_CAPABILITIES, HOST_NAMES, KEEPS_CALLS, RESULT_CACHE, TOOL_LISTENER, TOOL_PINS } from './host-slots.js'
 export type { DefinedTool, DriftReaction, DriftWatch, ResultCache } from './host-slots.js'
 
 export { composeTools, partialTool } from './host-tools/combine.js'
