@@ -39,7 +39,7 @@ import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { PendingEffect } from './effects/effect.js'
 import type { Answer, LimitName, Limits, RunExit } from './interpreter/exit.js'
-import type { Instr } from './interpreter/linked.js'
+import type { Instr, MethodSite } from './interpreter/linked.js'
 import type { CallSite, FoundMethod, Machine as MachineOfParts, MachineOptions, ModuleState } from './interpreter/machine.js'
 import type { ScriptPlace } from './interpreter/place.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
@@ -719,7 +719,7 @@ export class Machine implements MachineOfParts {
     receiver: Value,
     from: number,
     argc: number,
-    site: { readonly name: string; readonly optional: boolean },
+    site: MethodSite,
   ): boolean {
     return callMethod(this, task, receiver, from, argc, site)
   }

@@ -78,7 +78,8 @@ export function emitMatch(fn: FunctionEmitter, expr: ExprOf<'Match'>, wanted: bo
   const end = fn.asm.label()
   fn.pushScope()
   const subject = fn.temporary()
-  emitExpr(fn, expr.subject)
+  if (expr.arms.every((arm) => looksOnly(fn, arm))) emitBorrowed(fn, expr.subject)
+  else emitExpr(fn, expr.subject)
   fn.emit('STORE', subject)
   for (const arm of expr.arms) emitArm(fn, subject, arm, end, wanted)
   fn.emit('CONST', fn.module.constant('No match arm matched the value'))
@@ -86,6 +87,28 @@ export function emitMatch(fn: FunctionEmitter, expr: ExprOf<'Match'>, wanted: bo
   fn.emit('THROW')
   fn.popScope()
   fn.asm.place(end)
+}
+
+/**
+ * Whether an arm keeps neither the subject nor a part of it that a variable may own, and runs nothing before it is chosen: then the
+ * subject is read like an operand. What an enum holds was shared when the enum was made.
+ */
+function looksOnly(fn: FunctionEmitter, { patterns, guard }: MatchArm): boolean {
+  return guard === null && patterns.every((pattern) => isLiteral(pattern) || findEnumPattern(fn, pattern) !== null)
+}
+
+function isLiteral(pattern: Expr): boolean {
+  switch (pattern.kind) {
+    case 'Int':
+    case 'Float':
+    case 'Bool':
+    case 'Nil':
+    case 'String':
+    case 'Duration':
+      return true
+    default:
+      return pattern.kind === 'Identifier' && pattern.name === '_'
+  }
 }
 
 function emitArm(fn: FunctionEmitter, subject: number, arm: MatchArm, end: Label, wanted: boolean): void {

@@ -219,6 +219,37 @@ describe('guesses', () => {
     expect(add.enter !== null || add.compiled.hosts.size > 0).toBe(true)
   })
 
+  test.each([
+    ['reads', 'o.n'],
+    ['reads of what may be nil', '(o?.n ?? 0)'],
+    ['patterns', '(match o { {n: 7} -> { 7 } {n: x} -> { x } _ -> { 0 } })'],
+    ['assignments', 'set(o, 1)'],
+    ['assignments two levels down', 'deep({a: o, b: 1}, 2)'],
+    ['fields that are not always floats', '(o.n * 2 - o.n)'],
+  ])('%s that met one shape meet others, and what has none', (_name, expression) => {
+    const text = `struct P { n: any }
+fn set(o, v) { var own = o
+ own.n = v
+ own.n += v
+ return own.n }
+fn deep(o, v) { var own = o
+ own.a.n = v
+ own.a.n += own.b
+ return "\${own}" }
+fn f(o) { return try { "\${${expression}}" } catch (e) { "\${e}" } }
+let others = [{n: 1}, {m: 3, n: 4}, P {n: 2}, {n: 1.5}, {m: 1}, nil, 5, "text", [1], {n: {n: 1}}, {k: 0, l: 0, n: 9}]
+pipeline main() {
+  var out = []
+  for turn in 0 to 6 { for k in 0 to 8 { out = out.push(f({n: k * 0.5})) } }
+  for turn in 0 to 12 { for o in others { out = out.push(f(o)) } }
+  println(out.join(","))
+}`
+    const base = run(link(text), {}, { tier: null })
+    const compiled = run(link(text), {}, { tier: { calls: 5, turns: 5 } })
+    expect(pickFacts(compiled)).toEqual(pickFacts(base))
+    expect(compiled.machine.tier!.entered).toBeGreaterThan(0)
+  })
+
   test('a function that was taken in is asked for by what it is', () => {
     const text =
       'fn through(h) { return { x -> [h(x)] } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'

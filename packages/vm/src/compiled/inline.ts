@@ -14,7 +14,7 @@ import { findLastMethod } from '../interpreter/calls.js'
 import { leavesCode } from './templates.js'
 import { ANY } from './entry-types.js'
 import { applyAfter, applyBefore, findFloatReads, SAW_OTHERS, solveTypes } from './types.js'
-import type { Instr } from '../interpreter/linked.js'
+import type { Instr, MethodSite } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../interpreter/machine.js'
@@ -139,7 +139,7 @@ export function chooseInlinedCalls(
 /** The method of a struct that a call found last, where it found nothing else. */
 function findSeenMethod(m: Machine, i: Instr): Known | undefined {
   if (i.d !== 0 || i.kind !== 0 || i.cache !== null) return undefined
-  const value = findLastMethod(m, (i.k as { readonly name: string }).name, i.pc)
+  const value = findLastMethod(m, i.k as MethodSite)
   return value === null ? undefined : { value, origin: null }
 }
 

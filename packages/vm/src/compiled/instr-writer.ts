@@ -3,6 +3,7 @@
 
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
+import type { Shape } from '../values/shape.js'
 import type { Block } from './graph.js'
 import type { Guesses, Types } from './types.js'
 
@@ -57,6 +58,9 @@ export interface InstrWriter {
   writeInlined(i: Instr, block: Block): string | null
   /** An expression for the variant of what is in a slot, undefined for what has none: a `match` asks for it again and again. */
   writeVariant(slot: number): string
+  /** Whether the dict or struct in `slot` is known to have this shape; and that it has it from here on. */
+  hasShape(slot: number, shape: Shape): boolean
+  noteShape(slot: number, shape: Shape): void
   /** The function's result is in `slot`. */
   writeReturn(slot: number): string
   /** Begins to iterate over a range in variables. */

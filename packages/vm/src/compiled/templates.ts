@@ -9,6 +9,8 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
 import { isDirect } from './direct.js'
+import { readField, readProperty, writeOwn, writeOwnField, writeOwnItem, writeProperty } from './fields.js'
+import { writeBeforeLong, writeBeforeSlow } from './fuel-points.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, RANGE, RANGE_ITER, TEXT } from './entry-types.js'
 import {
   guessesBounds,
@@ -155,7 +157,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.NEG:
       if (w.readType(i.b) === FLOAT) return `${w.raw(i.a)}=-${w.raw(i.b)};`
       if (i.kind === SAW_FLOATS && w.readType(i.b) === ANY)
-        return `if(!(${w.any(i.b)} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=-${w.any(i.b)}.v;`
+        return `if(${isNoFloat(w.any(i.b), 'g')}){${w.guard(i)}}${w.raw(i.a)}=-g;`
       return `if(typeof ${w.any(i.b)}==="number")${set(`0-${w.any(i.b)}`)}else{${setOrFault(`negate(${w.any(i.b)})`)}}`
     case L.NOT:
       return set(`!${writeTruth(w, i.b)}`)
@@ -218,24 +220,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
       return `m.chargeHeap(${16 + 16 * i.c});${set(`new Closure(${w.constant(i.k)},[${run(w, i.b, i.c)}])`)}`
 
     case L.GET_PROP:
-    case L.GET_PROP_OPT: {
-      const name = w.constant(i.k)
-      const x = w.value(i.b)
-      const isOut = i.c === 1
-      const slow = `${writeBeforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.writeCalling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${isOut ? 'share(t);' : ''}`
-      if (w.readType(i.b) === FLOAT) return `${slow}${set('t')}`
-      const site = w.constant(i)
-      const counted =
-        i.k === 'count'
-          ? `if(${x} instanceof List)t=${x}.length;else{`
-          : i.k === 'empty'
-            ? `if(${x} instanceof List)t=${x}.length===0;else{`
-            : ''
-      return (
-        `${counted}t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
-        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${isOut ? `if(${x}.nest!==null&&${x}.nest!==undefined)share(t);` : ''}${counted === '' ? '' : '}'}${set('t')}`
-      )
-    }
+    case L.GET_PROP_OPT:
+      return readProperty(w, i, block)
     case L.GET_INDEX:
     case L.GET_INDEX_OPT: {
       const index = c()
@@ -251,17 +237,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     }
     case L.SLICE:
       return `${writeBeforeLong(w, i)}m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
-    case L.SET_PROP: {
-      const name = w.constant(i.k)
-      const slow = `${writeBeforeSlow(w, i, `isLongUpdate(${b()},null)`)}m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${set('t')}`
-      if (i.d === 0 || w.readType(i.b) === FLOAT) return slow
-      const x = w.any(i.b)
-      const site = w.constant(i)
-      return (
-        `t=${x}?.shape;if(t!==undefined${i.d === HELD ? '' : `&&${x}.owned`}){if(t===${site}.cache)${x}.slots[${site}.kind]=${c()};` +
-        `else writeField(${x},${site},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
-      )
-    }
+    case L.SET_PROP:
+      return writeProperty(w, i, block)
     case L.SET_INDEX: {
       const index = w.value(i.d)
       const isHeld = i.k === HELD
@@ -276,37 +253,18 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
         `else if(${x} instanceof Dict${isHeld ? '' : `&&${x}.owned`}&&typeof ${index}==="string"){${x}.put(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
       )
     }
-    case L.OWN: {
-      if (!mayBeContainer(w.readType(i.b))) return ''
-      const x = w.any(i.b)
-      return `if(${w.readType(i.b) === LIST ? `!${x}.owned` : `${x}?.owned===false`}){${writeBeforeLong(w, i)}${x}=makeOwn(m,${x})}`
-    }
-    case L.OWN_INDEX: {
-      if (!mayBeContainer(w.readType(i.b))) return ''
-      const x = w.any(i.b)
-      const holder = c()
-      const index = w.value(i.d)
-      const held = `${holder} instanceof List&&${holder}.boxed[${index}]===${x}||holdsItem(${holder},${index},${x})`
-      return `if(${x}!==null&&${x}.owner!==undefined&&(${x}.owner===null||${x}.owner!==${holder}.nest||!(${held}))){if(!holdsItem(${holder},${index},${x})){${writeBeforeLong(w, i)}${x}=ownItem(m,${holder},${index},${x})}}`
-    }
-    case L.OWN_PROP: {
-      if (!mayBeContainer(w.readType(i.b))) return ''
-      const x = w.any(i.b)
-      const holder = c()
-      const name = w.constant(i.k)
-      const site = w.constant(i)
-      const held = `${holder}.shape===${site}.cache?${holder}.slots[${site}.kind]===${x}:holdsField(${holder},${name},${x})`
-      return (
-        `if(${x}!==null&&${x}.owner!==undefined&&(${x}.owner===null||${x}.owner!==${holder}.nest||!(${held}))){if(!holdsField(${holder},${name},${x})){${writeBeforeLong(w, i)}` +
-        `t=ownField(m,${holder},${name},${x});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${x}=t;if(${holder}.shape!==undefined)readField(${holder},${site})}}`
-      )
-    }
+    case L.OWN:
+      return writeOwn(w, i)
+    case L.OWN_INDEX:
+      return writeOwnItem(w, i)
+    case L.OWN_PROP:
+      return writeOwnField(w, i, block)
     case L.CHECK_DICT:
       return `t=checkDict(${b()});if(t!==null){${w.writeFault(i, block, 't')}}${set(b())}`
     case L.CHECK_LIST:
       return `t=checkList(${b()});if(t!==null){${w.writeFault(i, block, 't')}}${set(b())}`
     case L.FIELD:
-      return `t=${w.any(i.b)};${set(`t.shape===${w.constant(i)}.cache?t.slots[${w.constant(i)}.kind]:readField(t,${w.constant(i)})`)}`
+      return readField(w, i)
     case L.ITEM:
       return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
     case L.LIST_REST:
@@ -535,6 +493,14 @@ function toDouble(w: InstrWriter, i: Instr, slot: number, into: string): string 
   return `if(typeof ${x}==="number")${into}=${x};else if(${x} instanceof F)${into}=${x}.v;else{${w.exit(i)}}`
 }
 
+/**
+ * Whether `x` is no float; if it is one, `into` has its number. Nothing else has a property of this name, and V8 asks for it with a
+ * comparison, where it would walk a chain of prototypes for a class.
+ */
+function isNoFloat(x: string, into: string): string {
+  return `${x}===null||(${into}=${x}.v)===undefined`
+}
+
 function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const withInt = i.op === L.ADDK || i.op === L.SUBK || i.op === L.MULK
   const symbol = SYMBOL[i.op]!
@@ -557,9 +523,9 @@ function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const left = w.any(i.b)
   const right = withInt ? writeNumber(i.c) : w.any(i.c)
   if (i.kind === SAW_FLOATS && w.readType(i.b) === ANY) {
-    if (withInt) return `if(!(${left} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right};`
+    if (withInt) return `if(${isNoFloat(left, 'g')}){${w.guard(i)}}${w.raw(i.a)}=g${symbol}${right};`
     if (w.readType(i.c) === ANY)
-      return `if(!(${left} instanceof F&&${right} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right}.v;`
+      return `if(${isNoFloat(left, 'g')}||${isNoFloat(right, 'h')}){${w.guard(i)}}${w.raw(i.a)}=g${symbol}h;`
   }
   const a = w.any(i.a)
   const tests = [
@@ -612,16 +578,6 @@ function writeModulo(w: InstrWriter, i: Instr, x: string, y: string, isQuick: bo
 
 function writeSlowModulo(w: InstrWriter, i: Instr, block: Block, y: string): string {
   return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.writeFault(i, block, 't')}}${w.any(i.a)}=t}`
-}
-
-/** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
-function writeBeforeLong(w: InstrWriter, i: Instr): string {
-  return `if(${w.fuel}<1){${w.exit(i)}}`
-}
-
-/** As writeBeforeLong, where `condition` says that it takes long. */
-function writeBeforeSlow(w: InstrWriter, i: Instr, condition: string): string {
-  return `if(${w.fuel}<1&&${condition}){${w.exit(i)}}`
 }
 
 function writeBeforeTest(w: InstrWriter, i: Instr): string {
@@ -855,7 +811,6 @@ function writeControl(w: InstrWriter, i: Instr, block: Block): string {
 
 function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
-  const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
   const given = writeShared(w, (i.moves | i.lends) & (i.moves < EXTENDS ? ~0 : ~2), i.b, () => '')
   const finish = (text: string): string =>
@@ -865,7 +820,7 @@ function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   if (i.d === LENT) return finish(writeLentMethod(w, i, receiver, args))
   const seen = writeSeenMethod(w, i, block, receiver, args)
   const structCall =
-    `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
+    `t=structMethod(m,${receiver},${w.constant(i.k)});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
     `${(i.moves & 2) === 0 ? `if((t.code.keeps&2)!==0)share(${receiver});` : ''}${writeKept(w, i, i.b, 't.code', 2)}${writeWanting(i)}` +
     `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${prefixComma(args.join(','))});m.deepest=q;${writeWanted(i)}` +

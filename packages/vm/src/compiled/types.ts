@@ -59,6 +59,7 @@ function isNumeric(op: LinkedOp): boolean {
 
 /** After a guess about `i` was wrong. */
 export function noteMiss(i: Instr): void {
+  i.missed = true
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
   else if (i.op === L.CALL_METHOD) i.d = i.d === LENT ? LENT : NOT_TAKEN_IN
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
@@ -217,6 +218,13 @@ export function keepsFuel(i: Instr, types: Types): boolean {
   const { free, kind } = OPERATION_BY_CODE[i.op]!
   if (free) return true
   return (kind === 'equality' || kind === 'equality jump') && (isIdentity(types[i.b]!) || isIdentity(types[i.c]!))
+}
+
+/** Whether every dict and struct has the same keys behind `i` as before it. */
+export function keepsShapes(i: Instr): boolean {
+  const { quiet } = OPERATION_BY_CODE[i.op]!
+  if (quiet === true || i.op === L.LOAD_MODULE || i.op === L.GET_INDEX) return true
+  return (isNumeric(i.op) && i.op !== L.ADD_OWNED) || i.op === L.OWN || i.op === L.OWN_INDEX || i.op === L.OWN_PROP
 }
 
 /** Whether equality with a value of this type is identity, whatever is on the other side. */

@@ -11,7 +11,17 @@ import { Refusal, Region } from './region.js'
 import { chooseInlinedCalls } from './inline.js'
 import { locateArguments, mayFault, listReads, findWrite } from './operands.js'
 import { ANY, BOOL, COUNTER, fits, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER, UNSET } from './entry-types.js'
-import { applyAfter, applyBefore, findFloatReads, isRaw, keepsFuel, solveTypes, usesAsContainer, usesAsNumber } from './types.js'
+import {
+  applyAfter,
+  applyBefore,
+  findFloatReads,
+  isRaw,
+  keepsFuel,
+  keepsShapes,
+  solveTypes,
+  usesAsContainer,
+  usesAsNumber,
+} from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
 import { findQuietBlocks, listViews } from './quiet.js'
 import { findChain } from './chains.js'
@@ -23,6 +33,7 @@ import type { View } from './quiet.js'
 import type { Chain, Way } from './chains.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
+import type { Shape } from '../values/shape.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Expectation } from './state.js'
@@ -44,6 +55,7 @@ const MAX_INSTRS = 1200
 const MAX_SLOTS = 120
 
 const NO_SLOTS: ReadonlySet<number> = new Set()
+const NO_SHAPES: ReadonlyMap<number, Shape> = new Map()
 
 export interface UnitOptions {
   readonly graph: FlowGraph
@@ -145,6 +157,8 @@ export class UnitWriter implements InstrWriter {
   private asksWanted = false
   /** Slots whose value is not long, or for which there was fuel; and none was used since. */
   private paid: ReadonlySet<number> = NO_SLOTS
+  /** What is known of the shapes of objects in slots, as long as nothing runs that might give one another. */
+  private shapes: ReadonlyMap<number, Shape> = NO_SHAPES
 
   constructor(options: UnitOptions, host: Host | null = null) {
     const { graph, kind, entry, sample, machine, closure } = options
@@ -480,6 +494,7 @@ export class UnitWriter implements InstrWriter {
       parts.push(this.makeWhole(i))
       if (i === block.last && block.successors.length !== 1) {
         if (!keepsFuel(i, this.types)) this.paid = NO_SLOTS
+        if (!keepsShapes(i)) this.shapes = NO_SHAPES
         parts.push(this.switch(block) ?? writeInstr(this, i, block))
         return parts.join('')
       }
@@ -511,7 +526,7 @@ export class UnitWriter implements InstrWriter {
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     const wasQuiet = this.isQuiet
-    const { at, owed, tagged, paid } = this
+    const { at, owed, tagged, paid, shapes } = this
     if (written >= 0) {
       this.types = before.slice()
       this.types[written] = type
@@ -520,6 +535,7 @@ export class UnitWriter implements InstrWriter {
     const text = this.goOn(from, to)
     this.tagged = tagged
     this.paid = paid
+    this.shapes = shapes
     this.types = before
     this.isQuiet = wasQuiet
     this.at = at
@@ -858,18 +874,33 @@ export class UnitWriter implements InstrWriter {
     return true
   }
 
+  hasShape(slot: number, shape: Shape): boolean {
+    return this.shapes.get(slot) === shape
+  }
+
+  noteShape(slot: number, shape: Shape): void {
+    this.shapes = new Map(this.shapes).set(slot, shape)
+  }
+
   private noteAfter(i: Instr): void {
     if (!keepsFuel(i, this.types)) this.paid = NO_SLOTS
+    // What is there already is assigned to.
+    const isKnown = i.op === LINKED.SET_PROP && i.cache !== null && this.shapes.get(i.b) === i.cache
+    if (!isKnown && !keepsShapes(i)) this.shapes = NO_SHAPES
+    const moved = isKnown || i.op === LINKED.MOVE || i.op === LINKED.SHARE ? this.shapes.get(i.b) : undefined
     this.forgetSlot(findWrite(i))
+    if (moved !== undefined) this.noteShape(i.a, moved)
   }
 
   private forgetSlot(slot: number): void {
     if (this.tagged.has(slot)) this.tagged = new Set([...this.tagged].filter((each) => each !== slot))
     if (this.paid.has(slot)) this.paid = new Set([...this.paid].filter((each) => each !== slot))
+    if (this.shapes.has(slot)) this.shapes = new Map([...this.shapes].filter(([each]) => each !== slot))
   }
 
   private forgetSlots(): void {
     this.tagged = NO_SLOTS
+    this.shapes = NO_SHAPES
     this.paid = NO_SLOTS
   }
 
@@ -1011,9 +1042,8 @@ export class UnitWriter implements InstrWriter {
   /** Whether the receiver is a struct whose method runs `code`; the method is in `self` then. */
   private isMethod(i: Instr, code: FunctionCode, self: string): string {
     const receiver = this.value(i.b)
-    const { name } = i.k as { readonly name: string }
     const found =
-      `${receiver}?.constructor===Struct&&(${self}=structMethod(m,${receiver},${this.constant(name)},${i.pc}))!==null` +
+      `${receiver}?.constructor===Struct&&(${self}=structMethod(m,${receiver},${this.constant(i.k)}))!==null` +
       `&&${self}.code===${this.constant(code)}`
     if (!this.isQuiet) return `(${found})`
     const last = this.writeLastReceiver(i)
@@ -1083,6 +1113,7 @@ export class UnitWriter implements InstrWriter {
   private catchWith(block: Block, text: string): string {
     const { handler } = block
     this.paid = NO_SLOTS
+    this.shapes = NO_SHAPES
     return `${this.any(handler!.faultSlot)}=${text};${this.go(block, handler!, handler!.faultSlot)}`
   }
 

@@ -14,22 +14,16 @@ import { HarnRange } from '../values/scalars.js'
 import { typeName } from '../values/value.js'
 import { placeArguments } from './frames.js'
 import { leavesLibrary } from './library.js'
-import type { CallSite, Machine } from './machine.js'
+import type { MethodSite } from './linked.js'
+import type { CallSite, FoundMethod, Machine } from './machine.js'
 import type { Task } from '../scheduler/task.js'
 import type { Value } from '../values/value.js'
 
 /** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
-export function callMethod(
-  m: Machine,
-  task: Task,
-  receiver: Value,
-  from: number,
-  argc: number,
-  site: { readonly name: string; readonly optional: boolean },
-): boolean {
+export function callMethod(m: Machine, task: Task, receiver: Value, from: number, argc: number, site: MethodSite): boolean {
   const co = task.current
   if (receiver instanceof HarnStruct) {
-    const method = findStructMethod(m, receiver, site.name, co.instr.pc)
+    const method = findStructMethod(m, receiver, site)
     // A struct method is a run of its own, as is a callable entry of a dict.
     if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
@@ -52,29 +46,25 @@ export function callMethod(
   return true
 }
 
-/** Calls whose positions in the code differ by as much share an entry. */
-const METHOD_CACHE_MASK = 15
-
-/** The method of a struct by name: of its own module first, else of any module that has one. `pc` is the place of the call. */
-export function findStructMethod(m: Machine, receiver: HarnStruct, name: string, pc: number): HarnClosure | null {
-  const entry = pc & METHOD_CACHE_MASK
-  const found = m.methodCache[entry]
+/** The method of a struct: of its own module first, else of any module that has one. */
+export function findStructMethod(m: Machine, receiver: HarnStruct, { name, place }: MethodSite): HarnClosure | null {
+  const found = m.methodCache[place]
   return found !== undefined && found.name === name && found.struct === receiver.name && found.home === receiver.home
     ? found.method
-    : findMethod(m, receiver, name, entry)
+    : findMethod(m, receiver, name, place)
 }
 
-/** The method that a call at `pc` found last, as far as that is still known. */
-export function findLastMethod(m: Machine, name: string, pc: number): HarnClosure | null {
-  const found = m.methodCache[pc & METHOD_CACHE_MASK]
+/** The method that a call found last, as far as that is still known. */
+export function findLastMethod(m: Machine, { name, place }: MethodSite): HarnClosure | null {
+  const found = m.methodCache[place]
   return found !== undefined && found.name === name ? found.method : null
 }
 
-function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: number): HarnClosure | null {
-  // What was found before the last time: two structs may take turns.
-  const older = m.methodCache[entry ^ 1]
-  if (older !== undefined && older.name === name && older.struct === receiver.name && older.home === receiver.home)
-    return older.method
+function findMethod(m: Machine, receiver: HarnStruct, name: string, place: number): HarnClosure | null {
+  // What was found before the last time: a few structs may take turns.
+  const last = m.methodCache[place] ?? null
+  for (let each = last === null ? null : last.older; each !== null; each = each.older)
+    if (each.name === name && each.struct === receiver.name && each.home === receiver.home) return each.method
   let method = m.impls.get(`${receiver.home}::${receiver.name}`)?.get(name)
   if (method === undefined) {
     for (const [key, methods] of m.impls)
@@ -83,14 +73,21 @@ function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: numbe
   }
   // The machine begins with an array that it shares with others.
   if (m.methodCache.length === 0) m.methodCache = []
-  while (m.methodCache.length <= (entry | 1)) m.methodCache.push(NO_METHOD)
-  m.methodCache[entry ^ 1] = m.methodCache[entry]!
-  m.methodCache[entry] = { struct: receiver.name, home: receiver.home, name, method }
+  while (m.methodCache.length <= place) m.methodCache.push(NO_METHOD)
+  m.methodCache[place] = { struct: receiver.name, home: receiver.home, name, method, older: keepNewest(last, MOST_FOUND) }
   return method
 }
 
+/** Methods that a call remembers beside the last. */
+const MOST_FOUND = 4
+
+function keepNewest(found: FoundMethod | null, count: number): FoundMethod | null {
+  if (found === null || found === NO_METHOD || count === 0) return null
+  return { ...found, older: keepNewest(found.older, count - 1) }
+}
+
 /** Found by nobody: no method has the empty name. */
-const NO_METHOD = { struct: '', home: '', name: '', method: null as never }
+const NO_METHOD: FoundMethod = { struct: '', home: '', name: '', method: null as never, older: null }
 
 /** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
 export function callFrom(

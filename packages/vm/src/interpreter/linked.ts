@@ -317,6 +317,22 @@ export const LENT = 3
 /** In `Instr.moves` of a call whose receiver a builtin method may change, as the variable that it is in is overwritten. */
 export const EXTENDS = 1 << 30
 
+/** What a method is called by; calls with the same `place` share what they found (calls.ts). */
+export interface MethodSite {
+  readonly name: string
+  readonly optional: boolean
+  readonly place: number
+}
+
+/** Places of calls of methods: as many as a machine may remember methods for. */
+const METHOD_PLACES = 256
+let lastPlace = 0
+
+export function makeMethodSite(name: string, optional: boolean): MethodSite {
+  lastPlace = (lastPlace + 1) % METHOD_PLACES
+  return { name, optional, place: lastPlace }
+}
+
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */
   op: LinkedOp
@@ -329,6 +345,8 @@ export class Instr {
   kind = 0
   cache: unknown = null
   seen: unknown = null
+  /** Whether compiled code was wrong to take what `cache` knows for all that comes. */
+  missed = false
   /** Of a call: 1 if what it gives is taken over, and 2, 4, … for the arguments that the caller has no more use for. */
   moves = 0
   /** In the same way, the arguments that are lent: who keeps them says so. */

@@ -33,7 +33,7 @@ import type { NativeActivation } from '../scheduler/task.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
 import type { Machine } from './machine.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
-import type { Instr, LINKED, OpWith } from './linked.js'
+import type { Instr, LINKED, MethodSite, OpWith } from './linked.js'
 import type { FunctionCode } from './module.js'
 import type { Shape } from '../values/shape.js'
 import type { Value } from '../values/value.js'
@@ -43,10 +43,6 @@ import type { Value } from '../values/value.js'
 type L = typeof LINKED
 interface StructType {
   readonly name: string
-}
-interface MethodSite {
-  readonly name: string
-  readonly optional: boolean
 }
 
 /** Whether the task can go on (false: it waits, has ended, or the machine must stop). */
@@ -1142,8 +1138,7 @@ export function execute(m: Machine, task: Task): void {
         let receiver = regs[base + i.b]!
         if (i.d === 1 && receiver instanceof HarnList) receiver = copyIfSmall(receiver)
         if (receiver instanceof HarnStruct) {
-          const { name } = i.k as MethodSite
-          const callee = findStructMethod(m, receiver, name, i.pc)
+          const callee = findStructMethod(m, receiver, i.k as MethodSite)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
             if (--m.fuel < 0) {

@@ -27,7 +27,7 @@ import type { HarnGenerator, HarnIter } from '../values/handles.js'
 import type { Code, Value } from '../values/types.js'
 import type { LimitName, Limits } from './exit.js'
 import type { Fault } from './fault.js'
-import type { Instr } from './linked.js'
+import type { Instr, MethodSite } from './linked.js'
 import type { LinkedProgram, Module } from './module.js'
 
 export interface MachineOptions {
@@ -101,6 +101,8 @@ export interface FoundMethod {
   readonly home: string
   readonly name: string
   readonly method: HarnClosure
+  /** What the call found before. */
+  readonly older: FoundMethod | null
 }
 
 export interface ModuleState {
@@ -207,13 +209,7 @@ export interface Machine {
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result
   findMethod(site: Instr, receiver: Value): BuiltinDef | null
-  callMethod(
-    task: Task,
-    receiver: Value,
-    from: number,
-    argc: number,
-    site: { readonly name: string; readonly optional: boolean },
-  ): boolean
+  callMethod(task: Task, receiver: Value, from: number, argc: number, site: MethodSite): boolean
   callFrom(task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean
   pipe(task: Task, from: number, tail: boolean): boolean
   findCallable(task: Task, name: string): Value

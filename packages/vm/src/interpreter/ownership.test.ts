@@ -313,6 +313,24 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
         return `${other} = into(${one}, ${box}, ${v})`
       },
       () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box]!.n = v
+        boxes[box]!.inner.m = v
+        return `let ${name} = match ${box} { 1 -> { nil } kept -> { kept } }\n ${box}.n = ${v}\n ${box}.inner.m = ${v}`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: { ...copy(boxes[box]!), n: v } })
+        boxes[box]!.n = v
+        boxes[box]!.inner.m = v
+        boxes[box]!.xs[0] = v
+        return (
+          `let l${name} = match {box: ${box}.inner, xs: ${box}.xs} { {box: kept, xs: others} -> { [kept, others] } }\n ${box}.n = ${v}\n` +
+          ` ${box}.inner.m = ${v}\n ${box}.xs[0] = ${v}\n let ${name} = Box { n: ${v}, xs: l${name}[1], inner: l${name}[0] }`
+        )
+      },
+      () => {
         // A function that changes what it was given and fails is as if it had not been called.
         return `try { ${one} = put(${one}, 5, 1) } catch (e) { ${one}[0].n = ${(lists[one]![0]!.n = v)} }`
       },
@@ -358,6 +376,7 @@ describe('containers in containers', () => {
     ['box.xs = box.xs.push(k)\nbox.xs[k] = 1', 'var box = Box { n: 1, xs: [], inner: {} }'],
     ['box.inner.ys = box.inner.ys.push(k)\nbox.inner.ys[0] = 1', 'var box = Box { n: 1, xs: [], inner: {m: 1, ys: []} }'],
     ['d["k"] = d["k"].push(k)\nd["k"][0] += 1', 'var d = {k: []}'],
+    ['let s = match xs { 1 -> { 0 } nil -> { 1 } _ -> { 2 } }\nxs[k % n] = s', 'var xs = (0 to n).to_list()'],
   ])('%s copies nothing', (update, made) => {
     const fuelFor = (n: number): number =>
       run(`${HEAD}pipeline main() {\nlet n = ${n}\n${made}\nfor k in 0 to 40 * n exclusive {\n${update}\n} }`, null).fuel

@@ -19,7 +19,7 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Plain } from '../effects/effect.js'
 import type { Machine } from './machine.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
-import type { Instr, OpWith } from './linked.js'
+import type { Instr, MethodSite, OpWith } from './linked.js'
 import type { ParameterCheck } from './param-check.js'
 import type { RaiseKind } from '@bridle/compiler/bytecode'
 import type { Value } from '../values/value.js'
@@ -144,7 +144,7 @@ export function runRareOperation(m: Machine, task: Task, i: Instr, closure: Harn
       const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
       const def = m.findMethod(i, b)
       if (def !== null) return m.settleCall(task, m.runMethod(def, co.regs, base + i.b, count))
-      return m.callMethod(task, b, base + i.b, count, i.k as { readonly name: string; readonly optional: boolean })
+      return m.callMethod(task, b, base + i.b, count, i.k as MethodSite)
     }
     case LINKED.RETHROW:
       return m.raise(task, b as unknown as Fault)
