@@ -226,6 +226,8 @@ describe('guesses', () => {
     ['assignments', 'set(o, 1)'],
     ['assignments two levels down', 'deep({a: o, b: 1}, 2)'],
     ['fields that are not always floats', '(o.n * 2 - o.n)'],
+    ['pushes', 'push(o)'],
+    ['methods', '[o.count(), o.keys(), o.contains("n")]'],
   ])('%s that met one shape meet others, and what has none', (_name, expression) => {
     const text = `struct P { n: any }
 fn set(o, v) { var own = o
@@ -235,6 +237,10 @@ fn set(o, v) { var own = o
 fn deep(o, v) { var own = o
  own.a.n = v
  own.a.n += own.b
+ return "\${own}" }
+impl P { fn push(self, v) { return [self.n, v] }\n fn keys(self) { return 5 } }
+fn push(o) { var own = o
+ own = own.push(1)
  return "\${own}" }
 fn f(o) { return try { "\${${expression}}" } catch (e) { "\${e}" } }
 let others = [{n: 1}, {m: 3, n: 4}, P {n: 2}, {n: 1.5}, {m: 1}, nil, 5, "text", [1], {n: {n: 1}}, {k: 0, l: 0, n: 9}]

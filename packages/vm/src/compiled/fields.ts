@@ -87,7 +87,7 @@ export function writeProperty(w: InstrWriter, i: Instr, block: Block): string {
   )
 }
 
-function mayBeContainer(type: number): boolean {
+export function mayBeContainer(type: number): boolean {
   return type === ANY || type === LIST
 }
 

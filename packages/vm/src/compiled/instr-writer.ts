@@ -2,6 +2,7 @@
 // known about them, and how control leaves.
 
 import type { Instr } from '../interpreter/linked.js'
+import type { Machine } from '../interpreter/machine.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Shape } from '../values/shape.js'
 import type { Block } from './graph.js'
@@ -90,4 +91,6 @@ export interface InstrWriter {
   /** What fuel there is. */
   readonly fuel: string
   readonly code: FunctionCode
+  /** The one that the text is made for first. */
+  readonly machine: Machine
 }

@@ -7,7 +7,7 @@
 // works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
 import { HarnFloat } from '../values/scalars.js'
-import { LENT, LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
+import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
 import { locateArguments, mayFault, listReads, findWrite } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -61,7 +61,7 @@ function isNumeric(op: LinkedOp): boolean {
 export function noteMiss(i: Instr): void {
   i.missed = true
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
-  else if (i.op === L.CALL_METHOD) i.d = i.d === LENT ? LENT : NOT_TAKEN_IN
+  else if (i.op === L.CALL_METHOD) i.d = i.d === 0 ? NOT_TAKEN_IN : i.d
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
 }
 

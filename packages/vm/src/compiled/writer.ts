@@ -107,6 +107,7 @@ export interface Shared {
 
 export class UnitWriter implements InstrWriter {
   readonly code: FunctionCode
+  readonly machine: Machine
   readonly sites: Site[]
   readonly constants: unknown[]
   /** What this text is part of: null for all but the text of a callee. */
@@ -165,6 +166,7 @@ export class UnitWriter implements InstrWriter {
     this.options = options
     this.graph = graph
     this.code = graph.code
+    this.machine = machine
     this.kind = kind
     this.host = host
     const guesses = this.code.compiled.guesses
