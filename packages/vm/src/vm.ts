@@ -714,13 +714,7 @@ export class Machine implements MachineOfParts {
     return def
   }
 
-  callMethod(
-    task: Task,
-    receiver: Value,
-    from: number,
-    argc: number,
-    site: MethodSite,
-  ): boolean {
+  callMethod(task: Task, receiver: Value, from: number, argc: number, site: MethodSite): boolean {
     return callMethod(this, task, receiver, from, argc, site)
   }
 
