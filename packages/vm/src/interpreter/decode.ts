@@ -553,7 +553,7 @@ class Decoder {
         const receiver = this.stack[this.stack.length - 1 - o[1]!]!
         const from = this.makeCanonicalTop(o[1]! + 1)
         this.stack.length -= o[1]! + 1
-        this.call(LINKED.CALL_METHOD, from, from, o[1]!, makeMethodSite(this.getName(o[0]!), o[2] === 1))
+        this.call(LINKED.CALL_METHOD, from, from, o[1]!, makeMethodSite(this.getName(o[0]!), o[2] === 1, this.pc))
         this.producer!.d = 0
         if (this.getName(o[0]!) === 'push' && o[1] === 1) this.pushed = receiver
         return
@@ -561,7 +561,7 @@ class Decoder {
       case 'CALL_METHOD_HELD': {
         const from = this.makeCanonicalTop(o[1]! + 1)
         this.stack.length -= o[1]! + 1
-        this.call(LINKED.CALL_METHOD, from, from, o[1]!, makeMethodSite(this.getName(o[0]!), false))
+        this.call(LINKED.CALL_METHOD, from, from, o[1]!, makeMethodSite(this.getName(o[0]!), false, this.pc))
         this.producer!.d = LENT
         return
       }
@@ -583,7 +583,7 @@ class Decoder {
       case 'CALL_METHOD_SPREAD': {
         const from = this.makeCanonicalTop(2)
         this.stack.length -= 2
-        this.call(LINKED.CALL_METHOD_SPREAD, from, from, 0, makeMethodSite(this.getName(o[0]!), o[1] === 1))
+        this.call(LINKED.CALL_METHOD_SPREAD, from, from, 0, makeMethodSite(this.getName(o[0]!), o[1] === 1, this.pc))
         return
       }
       case 'TAIL_NAMED': {

@@ -324,13 +324,14 @@ export interface MethodSite {
   readonly place: number
 }
 
-/** Places of calls of methods: as many as a machine may remember methods for. */
-const METHOD_PLACES = 256
-let lastPlace = 0
+/** As many as a machine may remember methods for, less one. */
+const METHOD_PLACES = 255
 
-export function makeMethodSite(name: string, optional: boolean): MethodSite {
-  lastPlace = (lastPlace + 1) % METHOD_PLACES
-  return { name, optional, place: lastPlace }
+/** `pc` is where the call stands in its function: functions are many and names differ, so that few calls of a program meet. */
+export function makeMethodSite(name: string, optional: boolean, pc: number): MethodSite {
+  let place = pc
+  for (let at = 0; at < name.length; at++) place = (place * 31 + name.charCodeAt(at)) & 0xffffff
+  return { name, optional, place: (place ^ (place >> 8)) & METHOD_PLACES }
 }
 
 export class Instr {
