@@ -26,7 +26,7 @@ const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commande
  * call of a tool, `agents` are models and conversations, `host` is runtimes and runs; the others are entries of their own.
  */
 const rooms = ['library', 'tools', 'agents', 'host', 'bridge', 'mcp', 'node']
-const topRooms = ['ai', 'otel']
+const topRooms = ['ai', 'otel', 'gateway']
 
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
 const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']
@@ -96,7 +96,9 @@ function roomOf(path: string): string | null {
 
 function checkRooms(): Complaint[] {
   const complaints: Complaint[] = []
-  const rank = (room: string): number => (topRooms.includes(room) ? rooms.length : rooms.indexOf(room))
+  // The gateway is made of all others.
+  const rank = (room: string): number =>
+    room === 'gateway' ? rooms.length + 1 : topRooms.includes(room) ? rooms.length : rooms.indexOf(room)
   for (const room of [...rooms, ...topRooms]) {
     const folder = `packages/stdlib-tools/src/${room}`
     if (existsSync(join(root, folder)) && !existsSync(join(root, folder, 'README.md')))

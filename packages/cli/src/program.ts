@@ -414,6 +414,14 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--path <path>', 'path for HTTP', '/mcp')
     .option('--api-key <key>', 'a key of which HTTP clients must send one; give it once for each key', collect)
     .option('--store <dir>', 'keep runs that wait for a person in this folder, so that they outlive the gateway')
+    .option(
+      '--lock-file <file>',
+      'accept the tools of each server as they are when it is met first; a person accepts later changes',
+    )
+    .option('--page', 'a page on this machine on which a person answers, for clients without forms')
+    .option('--trace <dir>', 'keep the trace of each run in this folder')
+    .option('--allow-origin <url>', 'web pages of this origin may ask over HTTP; give it once for each', collect)
+    .option('--max-sessions <n>', 'clients at a time over HTTP (default: 32)', makeWholeNumberParser('clients', 1))
     .action(async (config: string, options: GatewayFlags) => {
       const { gatewayCommand } = await import('./commands/gateway.js')
       done(await gatewayCommand(config, options))

@@ -9,11 +9,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { serveHttp, toMcpServer } from '@bridle/stdlib-tools/mcp'
+import { serveHttp } from '@bridle/stdlib-tools/mcp'
+import { Client as OldClient } from 'mcp-sdk-1.17/client/index.js'
+import { StdioClientTransport as OldTransport } from 'mcp-sdk-1.17/client/stdio.js'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Gateway, fileStore } from '@bridle/stdlib-tools/gateway'
 import { readGatewayConfig } from '../src/gateway/config.js'
-import { Gateway, fileStore } from '../src/gateway/gateway.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const require = createRequire(join(root, 'package.json'))
@@ -97,11 +99,29 @@ test('over stdio, with a client that shows forms', async () => {
   await client.close()
 })
 
+test('the client of the SDK 1.17: its revision of the protocol, prompts and resources of the servers', async () => {
+  const client = new OldClient({ name: 'old', version: '1' })
+  const args = [command.path, 'gateway', config, '--lock-file', join(folder, 'gateway.lock.json'), '--page']
+  await client.connect(new OldTransport({ command: process.execPath, args, stderr: 'ignore' }))
+  const done = await client.callTool({
+    name: 'run_script',
+    arguments: { script: 'import { echo } from "host/everything"\nreturn echo({message: "hi"})' },
+  })
+  expect(done).toMatchObject({ structuredContent: { value: 'Echo: hi' } })
+  const { prompts } = await client.listPrompts()
+  expect(prompts.map(({ name }) => name)).toContain('everything.simple-prompt')
+  expect(await client.getPrompt({ name: 'everything.simple-prompt' })).toHaveProperty('messages')
+  const [first] = (await client.listResources()).resources
+  expect((await client.readResource({ uri: first!.uri })).contents).toHaveLength(1)
+  expect(readFileSync(join(folder, 'gateway.lock.json'), 'utf8')).toContain('mcp:everything/echo')
+  await client.close()
+})
+
 test('over HTTP, a client without forms: the run waits, and an answer comes after a restart', async () => {
   const runs = join(folder, 'runs')
-  const settings = { store: runs }
+  const settings = { store: fileStore(runs) }
   const one = new Gateway(readGatewayConfig(config), settings)
-  const server = await serveHttp(toMcpServer(one.tools), { name: 'gateway', version: '1' }, {})
+  const server = await serveHttp(one.open, { name: 'gateway', version: '1' }, {})
   const silent = new Client({ name: 'silent', version: '1' })
   await silent.connect(new StreamableHTTPClientTransport(new URL(server.url)) as never)
   const script = WRITE.replace('out.txt', 'later.txt')
@@ -115,7 +135,7 @@ test('over HTTP, a client without forms: the run waits, and an answer comes afte
   await one.close()
 
   const two = new Gateway(readGatewayConfig(config), settings)
-  const again = await serveHttp(toMcpServer(two.tools), { name: 'gateway', version: '1' }, {})
+  const again = await serveHttp(two.open, { name: 'gateway', version: '1' }, {})
   const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { approved: true } }))
   await client.connect(new StreamableHTTPClientTransport(new URL(again.url)) as never)
@@ -131,6 +151,17 @@ test('over HTTP, a client without forms: the run waits, and an answer comes afte
   await two.close()
 })
 
+/** As a client without a connection. */
+async function callTool(gateway: Gateway, name: string, args: { readonly [key: string]: unknown }): Promise<unknown> {
+  const scope = {
+    signal: new AbortController().signal,
+    progress: () => {},
+    log: () => {},
+    client: { info: {}, capabilities: {}, request: () => Promise.reject(new Error('no')) },
+  }
+  return gateway.open().callTool(name, { name, arguments: args } as never, scope)
+}
+
 test('a server that cannot be reached leaves the others', async () => {
   const path = join(folder, 'partly.json')
   writeFileSync(
@@ -141,8 +172,8 @@ test('a server that cannot be reached leaves the others', async () => {
   )
   const warnings: string[] = []
   const gateway = new Gateway(readGatewayConfig(path), { onWarning: (message) => warnings.push(message) })
-  const search = gateway.tools.find(({ name }) => name === 'search_tools')!
-  expect(await search.execute({ query: 'echo' } as never, {} as never)).toContain('everything.echo(')
+  const found = await callTool(gateway, 'search_tools', { query: 'echo' })
+  expect(JSON.stringify(found)).toContain('everything.echo(')
   expect(warnings.join('\n')).toContain('server gone')
   await gateway.close()
 })
@@ -156,7 +187,20 @@ describe('the configuration', () => {
     )
     expect(readGatewayConfig(path)).toEqual({
       approve: null,
-      servers: { web: { transport: 'http', url: 'https://example.com/mcp', tools: ['search'], authToken: 'secret' } },
+      servers: {
+        web: {
+          transport: 'http',
+          url: 'https://example.com/mcp',
+          tools: ['search'],
+          headers: { Authorization: 'Bearer secret' },
+        },
+      },
+      apis: {},
+      grants: {},
+      defaultDeny: false,
+      secrets: {},
+      budgets: {},
+      auth: null,
     })
   })
 
@@ -165,7 +209,12 @@ describe('the configuration', () => {
     ['{"mcpServers": {}}', 'at least one server'],
     ['{"mcpServers": {"a": {}}}', 'mcpServers.a must have a command or a url'],
     ['{"mcpServers": {"a": {"command": "x", "args": [1]}}}', 'args must be a list of strings'],
-    ['{"mcpServers": {"a": {"url": "https://a.test", "headers": {"X-Key": "1"}}}}', 'headers can only have Authorization'],
+    ['{"mcpServers": {"a": {"url": "https://a.test", "headers": {"X-Key": 1}}}}', 'headers must be an object of strings'],
+    ['{"mcpServers": {"a-b": {"command": "x"}, "a_b": {"command": "y"}}}', 'two servers'],
+    ['{"servers": {"a": {"command": "x"}}, "aprove": []}', 'aprove is no key of a gateway'],
+    ['{"mcpServers": {"a": {"command": "x"}}, "budgets": {"call": 5}}', 'budgets.call is no budget'],
+    ['{"mcpServers": {"a": {"command": "x"}}, "secrets": {"K": {"env": "BRIDLE_TEST_UNSET"}}}', 'BRIDLE_TEST_UNSET'],
+    ['{"openapi": {"shop": {}}}', 'must have a document'],
     ['{"mcpServers": {"a": {"command": "x"}}, "approve": 5}', 'approve must be'],
     ['{', 'JSON'],
   ])('that is none is refused: %s', (text, message) => {

@@ -1,12 +1,13 @@
-// `bridle gateway CONFIG`: one MCP server in front of those of a configuration (gateway/gateway.ts). Standard output belongs to the protocol.
+// `bridle gateway CONFIG`: one MCP server in front of those of a configuration (room gateway of stdlib-tools). Standard output belongs to the protocol.
 
-import { McpServerConnection, StreamTransport, serveHttp, toMcpServer } from '@bridle/stdlib-tools/mcp'
+import { dirname, resolve } from 'node:path'
+import { GATEWAY_IDENTITY, Gateway, fileStore, makeResourceServer, serveApprovalPage } from '@bridle/stdlib-tools/gateway'
+import { McpServerConnection, StreamTransport, serveHttp } from '@bridle/stdlib-tools/mcp'
 import { CommandError, readReason } from '../errors.js'
-import { readGatewayConfig } from '../gateway/config.js'
-import { Gateway } from '../gateway/gateway.js'
+import { fileAccepted, readGatewayConfig } from '../gateway/config.js'
 import { complain } from '../printable.js'
 import { Stop } from '../stop.js'
-import { VERSION } from '../version.js'
+import { makeTracings } from './run-options.js'
 import { readAddress } from './serve.js'
 
 export interface GatewayFlags {
@@ -14,49 +15,97 @@ export interface GatewayFlags {
   readonly bind: string
   readonly path: string
   readonly apiKey?: readonly string[]
+  readonly allowOrigin?: readonly string[]
+  readonly maxSessions?: number
   readonly store?: string
+  readonly lockFile?: string
+  readonly trace?: string
+  readonly page?: boolean
 }
 
-const IDENTITY = { name: 'bridle-gateway', version: VERSION }
+/** Each has connections of its own to the servers behind. */
+const SESSIONS = 32
 
 export async function gatewayCommand(path: string, flags: GatewayFlags): Promise<number> {
   const config = readGatewayConfig(path)
-  const gateway = new Gateway(config, { store: flags.store, onWarning: (message) => complain(`bridle: warning: ${message}\n`) })
+  let pageUrl: string | null = null
+  const gateway = new Gateway(config, {
+    cwd: dirname(resolve(path)),
+    page: () => pageUrl,
+    onWarning: (message) => complain(`bridle: warning: ${message}\n`),
+    ...(flags.store === undefined ? {} : { store: fileStore(flags.store) }),
+    ...(flags.lockFile === undefined ? {} : { accepted: fileAccepted(flags.lockFile) }),
+    ...(flags.trace === undefined ? {} : { tracing: makeTracings(`${flags.trace}/`, { isRequired: false, runs: 'many' }) }),
+  })
   const stop = new Stop(null)
-  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
-  const backend = toMcpServer(gateway.tools)
-  const count = Object.keys(config.servers).length
+  const stopped = new Promise<void>((done) => stop.signal.addEventListener('abort', () => done(), { once: true }))
+  const page = flags.page === true ? await serveApprovalPage(gateway) : null
+  if (page !== null) {
+    pageUrl = page.url
+    complain(`bridle: approvals at ${page.url}\n`)
+  }
   try {
-    if (flags.transport === 'http') {
-      const { host, port } = readAddress(flags.bind)
-      const apiKeys = flags.apiKey ?? []
-      const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
-      // Whoever reaches the gateway can do what its servers can: without a key it is for this machine only.
-      if (!isLocal && apiKeys.length === 0)
-        throw new CommandError(`${flags.bind} can be reached from other machines: give --api-key KEY, or bind 127.0.0.1`)
-      const served = flags.path.startsWith('/') ? flags.path : `/${flags.path}`
-      const server = await serveHttp(backend, IDENTITY, { host, port, path: served, apiKeys }).catch((cause: unknown) => {
-        throw new CommandError(`cannot listen on ${flags.bind}: ${readReason(cause)}`)
-      })
-      complain(`bridle: gateway to ${count} servers at ${server.url}\n`)
-      await stopped
-      await server.close()
-    } else {
-      const connection = new McpServerConnection(
-        backend,
-        IDENTITY,
-        new StreamTransport(process.stdin, process.stdout, { keepsIntegers: true }),
-      )
-      await connection.start()
-      complain(`bridle: gateway to ${count} servers on standard input and output\n`)
-      await Promise.race([connection.ended, stopped])
-      await connection.close()
-      // An open standard input would keep the process alive.
-      process.stdin.destroy()
-    }
+    if (flags.transport === 'http') await serveOverHttp(gateway, flags, stopped)
+    else await serveOverStdio(gateway, stopped)
     return 0
   } finally {
+    await page?.close()
     await gateway.close()
     stop.end()
   }
+}
+
+const countServers = ({ config }: Gateway): string => {
+  const count = Object.keys(config.servers).length + Object.keys(config.apis).length
+  return `${count} server${count === 1 ? '' : 's'}`
+}
+
+async function serveOverHttp(gateway: Gateway, flags: GatewayFlags, stopped: Promise<void>): Promise<void> {
+  const { host, port } = readAddress(flags.bind)
+  const apiKeys = flags.apiKey ?? []
+  const { auth } = gateway.config
+  const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
+  // Whoever reaches the gateway can do what its servers can: without a key it is for this machine only.
+  if (!isLocal && apiKeys.length === 0 && auth === null)
+    throw new CommandError(
+      `${flags.bind} can be reached from other machines: give --api-key KEY, or auth in the configuration, or bind 127.0.0.1`,
+    )
+  const path = flags.path.startsWith('/') ? flags.path : `/${flags.path}`
+  if (auth !== null && auth.resource === undefined && port === 0)
+    throw new CommandError('auth needs a resource, or a port that is no 0: tokens are for one address')
+  const resource = auth?.resource ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
+  const server = await serveHttp(gateway.open, GATEWAY_IDENTITY, {
+    host,
+    port,
+    path,
+    apiKeys,
+    allowedOrigins: flags.allowOrigin ?? [],
+    maxSessions: flags.maxSessions ?? SESSIONS,
+    ...(auth === null
+      ? {}
+      : {
+          auth: makeResourceServer(auth, resource, {
+            onRefusal: (reason) => complain(`bridle: warning: a token was refused: ${reason}\n`),
+          }),
+        }),
+  }).catch((cause: unknown) => {
+    throw new CommandError(`cannot listen on ${flags.bind}: ${readReason(cause)}`)
+  })
+  complain(`bridle: gateway to ${countServers(gateway)} at ${server.url}\n`)
+  await stopped
+  await server.close()
+}
+
+async function serveOverStdio(gateway: Gateway, stopped: Promise<void>): Promise<void> {
+  const connection = new McpServerConnection(
+    gateway.open(),
+    GATEWAY_IDENTITY,
+    new StreamTransport(process.stdin, process.stdout, { keepsIntegers: true }),
+  )
+  await connection.start()
+  complain(`bridle: gateway to ${countServers(gateway)} on standard input and output\n`)
+  await Promise.race([connection.ended, stopped])
+  await connection.close()
+  // An open standard input would keep the process alive.
+  process.stdin.destroy()
 }

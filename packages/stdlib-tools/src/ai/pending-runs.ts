@@ -9,6 +9,8 @@ export interface PendingStore {
   save(token: string, record: Uint8Array): void | Promise<void>
   load(token: string): Uint8Array | null | Promise<Uint8Array | null>
   take(token: string): Uint8Array | null | Promise<Uint8Array | null>
+  /** Tokens of all records, for a page that shows what waits. */
+  list?(): readonly string[] | Promise<readonly string[]>
 }
 
 /** In this process; the oldest go when there are more than `most`. */
@@ -28,6 +30,7 @@ export function memoryPendingStore(most = 1_000): PendingStore {
       records.delete(token)
       return record
     },
+    list: () => [...records.keys()],
   }
 }
 

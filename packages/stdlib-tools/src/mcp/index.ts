@@ -15,8 +15,12 @@ export { McpConnection, McpFailure } from './connection.js'
 export type { McpConnectionOptions, McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
 export { McpServerConnection } from './server.js'
 export type { ConnectionOptions } from './server.js'
+export { serveFetch } from './server-fetch.js'
+export type { FetchHandler, FetchHandlerOptions } from './server-fetch.js'
+export type { ResourceServer, TokenHolder } from './http-rules.js'
 export { PROTOCOL_VERSION, RpcError } from './server-protocol.js'
 export type {
+  BackendSource,
   Json,
   JsonObject,
   ListName,

@@ -186,6 +186,21 @@ export class McpConnections implements Provider {
     )
   }
 
+  /** Any other request to a declared server, such as `prompts/get`. Connects on first use. */
+  async ask(
+    server: string,
+    method: string,
+    params: { readonly [key: string]: Plain },
+    signal: AbortSignal,
+  ): Promise<EffectOutcome> {
+    return this.request(this.assignNumber(server), server, this.makeSpec(server), method, params, signal)
+  }
+
+  /** `{server, capabilities, instructions}` of a declared server. Connects on first use. */
+  async describe(server: string, signal: AbortSignal): Promise<EffectOutcome> {
+    return this.connect(this.assignNumber(server), server, this.makeSpec(server), signal)
+  }
+
   /** Whether a declared server marks the tool as read-only. */
   async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {
     return (await this.readOnlyTools(this.assignNumber(server), server, this.makeSpec(server), signal)).has(tool)

@@ -67,20 +67,34 @@ export interface McpBackend {
    * `exported` functions answer nothing before the handshake.
    */
   readonly kind: 'registered' | 'exported' | 'host'
-  readonly list: (name: ListName) => readonly JsonObject[]
+  readonly list: (name: ListName) => readonly JsonObject[] | Promise<readonly JsonObject[]>
   readonly callTool: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
   readonly readResource: (uri: string, scope: RequestScope) => Promise<JsonObject>
   readonly getPrompt: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
   /** `{values, total?, hasMore?}` for an argument that is being written; absent when nothing is ever completed. */
   readonly complete?: (params: JsonObject, scope: RequestScope) => Promise<JsonObject>
   /** Whether clients may complete arguments and subscribe to resources; what is false is refused as unsupported. */
-  readonly features?: () => { readonly completions?: boolean; readonly subscriptions?: boolean }
+  readonly features?: () => {
+    readonly completions?: boolean
+    readonly subscriptions?: boolean
+    /** Lists that may have something later, declared in the handshake without being asked for; others are where they are not empty. */
+    readonly lists?: readonly ListName[]
+  }
+  /** The client that it was opened for has gone. */
+  readonly close?: () => Promise<void>
   /** Who answers the requests to people; absent when nobody can. */
   readonly desk?: ApprovalDesk
   /** Calls back when lists changed; gives the way to stop. */
   readonly onListChanged?: (listener: (name: ListName) => void) => () => void
   /** Calls back with the URI of a resource whose content changed; gives the way to stop. */
   readonly onResourceUpdated?: (listener: (uri: string) => void) => () => void
+}
+
+/** One backend for all clients, or what makes one for each; that is closed with its session. */
+export type BackendSource = McpBackend | ((session: { readonly client: string | null }) => McpBackend)
+
+export function openBackend(source: BackendSource, session: { readonly client: string | null }): McpBackend {
+  return typeof source === 'function' ? source(session) : source
 }
 
 export interface ServerIdentity {

@@ -235,7 +235,7 @@ export class McpServerConnection {
   }
 
   private async answer(method: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
-    if (method === 'initialize') return this.initialize(params)
+    if (method === 'initialize') return await this.initialize(params)
     if (method === 'ping') return {}
     if (this.backend.kind === 'exported' && !this.initialized) throw new RpcError(NOT_FOUND, 'server not initialized')
     const { completions = false, subscriptions = false } = this.backend.features?.() ?? {}
@@ -247,13 +247,13 @@ export class McpServerConnection {
         return {}
       }
       case 'tools/list':
-        return this.makePage('tools', this.backend.list('tools'), params)
+        return this.makePage('tools', await this.backend.list('tools'), params)
       case 'resources/list':
-        return this.makePage('resources', this.listResources(), params)
+        return this.makePage('resources', await this.listResources(), params)
       case 'resources/templates/list':
-        return this.makePage('resourceTemplates', this.backend.list('resourceTemplates'), params)
+        return this.makePage('resourceTemplates', await this.backend.list('resourceTemplates'), params)
       case 'prompts/list':
-        return this.makePage('prompts', this.backend.list('prompts'), params)
+        return this.makePage('prompts', await this.backend.list('prompts'), params)
       case 'tools/call':
         if (params['task'] !== undefined) throw refuseTask()
         return this.backend.callTool(readText(params['name']), withExactArguments(params), scope)
@@ -269,7 +269,7 @@ export class McpServerConnection {
         if (!subscriptions) break
         const uri = readText(params['uri'])
         if (method === 'resources/unsubscribe') this.subscribed.delete(uri)
-        else if (this.listResources().some((each) => each['uri'] === uri)) this.subscribed.add(uri)
+        else if ((await this.listResources()).some((each) => each['uri'] === uri)) this.subscribed.add(uri)
         else throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
         return {}
       }
@@ -283,7 +283,7 @@ export class McpServerConnection {
     throw refuseMethod(method)
   }
 
-  private initialize(params: JsonObject): JsonObject {
+  private async initialize(params: JsonObject): Promise<JsonObject> {
     // A revision that is not known is answered by the newest; the client decides whether it can go on with that.
     const agreed = PROTOCOL_VERSIONS.find((version) => version === params['protocolVersion'])
     this.initialized = true
@@ -292,30 +292,30 @@ export class McpServerConnection {
     const { name, version, card, instructions } = this.identity
     return {
       protocolVersion: agreed ?? PROTOCOL_VERSION,
-      capabilities: this.listCapabilities(),
+      capabilities: await this.listCapabilities(),
       serverInfo: { name, version, ...(card === undefined ? {} : { card }) },
       ...(instructions === undefined ? {} : { instructions }),
     }
   }
 
-  private listCapabilities(): JsonObject {
+  private async listCapabilities(): Promise<JsonObject> {
     const { backend } = this
-    const { completions = false, subscriptions = false } = backend.features?.() ?? {}
-    const has = (name: ListName): boolean => backend.list(name).length > 0
+    const { completions = false, subscriptions = false, lists = [] } = backend.features?.() ?? {}
+    const has = async (name: ListName): Promise<boolean> => lists.includes(name) || (await backend.list(name)).length > 0
     // What cannot change does not announce that it does.
     const changing = backend.onListChanged === undefined ? {} : { listChanged: true }
-    const resources = has('resources') || has('resourceTemplates') || this.identity.card !== undefined
+    const resources = this.identity.card !== undefined || (await has('resources')) || (await has('resourceTemplates'))
     return {
-      ...(has('tools') ? { tools: changing } : {}),
+      ...((await has('tools')) ? { tools: changing } : {}),
       ...(resources ? { resources: subscriptions ? { ...changing, subscribe: true } : changing } : {}),
-      ...(has('prompts') ? { prompts: changing } : {}),
+      ...((await has('prompts')) ? { prompts: changing } : {}),
       ...(completions ? { completions: {} } : {}),
       logging: {},
     }
   }
 
-  private listResources(): readonly JsonObject[] {
-    const own = this.backend.list('resources')
+  private async listResources(): Promise<readonly JsonObject[]> {
+    const own = await this.backend.list('resources')
     if (this.identity.card === undefined) return own
     return [
       {

@@ -28,7 +28,8 @@ export interface McpToolSet {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-interface ListedTool {
+/** A tool as a server lists it. */
+export interface ListedTool {
   readonly name: string
   readonly description?: string
   readonly inputSchema?: JsonSchema
@@ -57,11 +58,11 @@ export async function fromMcpServer(server: McpServerDeclaration, options: FromM
   try {
     const listed = await connections.listTools(name, NEVER)
     if (!listed.ok) throw new ToolError('provider_unavailable', listed.error.message)
-    const tools = (listed.value as unknown as readonly ListedTool[])
+    const tools = readListedTools(listed.value)
       .filter((tool) => only === undefined || only.includes(tool.name))
       .flatMap((tool) => {
         try {
-          return [wrapTool(connections, name, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`)]
+          return [makeServerTool(connections, name, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`)]
         } catch (cause) {
           warn(`MCP server '${name}': tool ${JSON.stringify(tool.name)} is left out: ${describeCause(cause)}`)
           return []
@@ -74,7 +75,8 @@ export async function fromMcpServer(server: McpServerDeclaration, options: FromM
   }
 }
 
-function wrapTool(connections: McpConnections, server: string, listed: ListedTool, name: string): Tool {
+/** Throws DefinitionError for one that cannot be a tool here. */
+export function makeServerTool(connections: McpConnections, server: string, listed: ListedTool, name: string): Tool {
   const { annotations = {}, outputSchema } = listed
   const sideEffect = annotations.readOnlyHint === true ? 'read_only' : 'network'
   return defineTool({
@@ -101,6 +103,9 @@ function wrapTool(connections: McpConnections, server: string, listed: ListedToo
     },
   })
 }
+
+/** What `listTools` of a connection gives, which has looked at it. */
+export const readListedTools = (listed: unknown): readonly ListedTool[] => listed as readonly ListedTool[]
 
 /** Structured content when there is any, else the text of a single text, nil for nothing, else the contents as they are. */
 function readResult(value: Plain): unknown {

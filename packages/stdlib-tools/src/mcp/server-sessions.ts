@@ -1,0 +1,87 @@
+// Sessions of a server over HTTP: one a client, held to whoever opened it, ended when nobody uses it.
+
+import type { McpServerConnection } from './server.js'
+
+export const HTTP_DEFAULTS = { maxSessions: 1000, sessionIdleMs: 30 * 60_000, maxBodyBytes: 4 << 20 }
+
+export interface SessionFacts<Transport> {
+  readonly transport: Transport
+  readonly connection: McpServerConnection
+  /** Who opened it; null where nobody says who he is. */
+  readonly client: string | null
+}
+
+class Session<Transport> {
+  readonly transport: Transport
+  readonly connection: McpServerConnection
+  readonly client: string | null
+  /** Of a clock that only goes forward. */
+  usedAt = performance.now()
+  /** Requests and streams that are open. */
+  requests = 0
+
+  constructor({ transport, connection, client }: SessionFacts<Transport>) {
+    this.transport = transport
+    this.connection = connection
+    this.client = client
+  }
+
+  begin(): void {
+    this.requests++
+    this.usedAt = performance.now()
+  }
+
+  end(): void {
+    this.requests--
+    this.usedAt = performance.now()
+  }
+}
+
+export class SessionTable<Transport> {
+  private readonly sessions = new Map<string, Session<Transport>>()
+  private readonly most: number
+  private readonly idleMs: number
+
+  constructor(most: number, idleMs: number) {
+    this.most = most
+    this.idleMs = idleMs
+  }
+
+  add(id: string, facts: SessionFacts<Transport>): void {
+    this.sessions.set(id, new Session(facts))
+  }
+
+  delete(id: string): void {
+    this.sessions.delete(id)
+  }
+
+  /** Null also for the session of another client: whoever hears its id has no part in it. */
+  find(id: string, client: string | null): Session<Transport> | null {
+    const session = this.sessions.get(id)
+    return session === undefined || session.client !== client ? null : session
+  }
+
+  /** Ends what is idle for too long, and when there are too many what is idle for longest; false when all are at work. */
+  makeRoom(): boolean {
+    const before = performance.now() - this.idleMs
+    for (const [id, { usedAt, requests }] of [...this.sessions]) if (requests === 0 && usedAt < before) this.endSession(id)
+    if (this.sessions.size < this.most) return true
+    const idle = [...this.sessions].filter(([, { requests }]) => requests === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    const [oldest] = idle
+    if (oldest === undefined) return false
+    this.endSession(oldest[0])
+    return true
+  }
+
+  async close(): Promise<void> {
+    const open = [...this.sessions.values()]
+    this.sessions.clear()
+    await Promise.all(open.map(({ connection }) => connection.close()))
+  }
+
+  private endSession(id: string): void {
+    const session = this.sessions.get(id)
+    this.sessions.delete(id)
+    void session?.connection.close().catch(() => {})
+  }
+}
