@@ -122,7 +122,7 @@ const roomFolder = 'packages/stdlib-tools/src'
 
 /** Room → its lists of what others may use: `index.ts`, and `door.ts` where that is an entry of the package. */
 const doors = new Map(
-  rooms.map((room) => [
+  [...rooms, ...topRooms].map((room) => [
     room,
     ['index.ts', 'door.ts'].map((name) => `${roomFolder}/${room}/${name}`).filter((path) => existsSync(join(root, path))),
   ]),

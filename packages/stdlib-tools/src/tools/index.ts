@@ -11,7 +11,7 @@ export {
   toolHintsHash,
   toolSchemaHash,
 } from './definitions/pins.js'
-export type { PinnedTools } from './definitions/pins.js'
+export type { PinnedTools, ToolHashes } from './definitions/pins.js'
 export { planFamily } from './definitions/plan.js'
 export {
   boundRegistry,
