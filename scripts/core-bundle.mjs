@@ -13,6 +13,7 @@ import { entries, root } from './workspace.mjs'
 /** Loaded by the core at the first touch: functions and classes only, none of which is used while a module is evaluated. */
 export const LAZY_MODULES = [
   'packages/cli/src/commands/run-options.ts',
+  'packages/cli/src/confinement.ts',
   'packages/cli/src/fault-report.ts',
   'packages/cli/src/grant-flags.ts',
   'packages/cli/src/host-parts.ts',
@@ -31,7 +32,10 @@ export const LAZY_MODULES = [
   'packages/stdlib-tools/src/node/manifest.ts',
   'packages/stdlib-tools/src/node/resolver.ts',
   'packages/stdlib-tools/src/node/skills.ts',
+  'packages/stdlib-tools/src/tools/policy/approval-options.ts',
+  'packages/stdlib-tools/src/tools/policy/host-approval.ts',
   'packages/stdlib-tools/src/tools/policy/host-constraints.ts',
+  'packages/stdlib-tools/src/host/recordings.ts',
   'packages/stdlib-tools/src/host/replay.ts',
   'packages/stdlib-tools/src/host/run-services.ts',
   'packages/stdlib-tools/src/host/runs/keeper.ts',

@@ -2,8 +2,9 @@
 // out, and what that adds is told.
 
 import type { RunAuthority, Runtime } from '@bridle/stdlib-tools'
-import { makeAuthority, listWidenings, withLock } from './authority.js'
+import { makeAuthority, withLock } from './authority.js'
 import type { Authority, AuthorityFlags } from './authority.js'
+import { listWidenings } from './confinement.js'
 import { UsageError } from './errors.js'
 import { complain } from './printable.js'
 

@@ -6,119 +6,25 @@
 // journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
 // and the loop waits until all of them have settled: nothing outlives its run.
 
-import type { RunBranch } from '../tools/dispatch/branches.js'
-import { readBudgetCounters } from '../tools/policy/grants.js'
 import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
-import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, Value } from '@bridle/vm'
+import type { Effect, EffectOutcome, Fault, RunExit, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { awaitNextTurn } from '../library/time/host-clock.js'
-import type { Clock } from '../library/time/host-clock.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { readNextNumbers } from './machine.js'
-import type { AnswerEffect, ArrivedAnswer, BegunCalls, DrivenMachine, NextNumbers } from './machine.js'
-import { Performer, makeFailure } from './performer.js'
+import { MachineDriver, NotSuspendedError } from './machine-driver.js'
+import type { DriveEnd, DriveOptions, DriverState } from './machine-driver.js'
+import { makeFailure } from './performer.js'
 import { TraceHash } from './journal-trace.js'
-import type { HashHex } from './journal-trace.js'
 import { describeCause, runtimeError } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import type { ToolOutcome } from '../tools/executors/outcome.js'
-import type { PendingResults } from '../tools/executors/pending.js'
-import type { PerformEffect } from '../tools/executors/provider.js'
-import type { RunAuthority } from './run-authority.js'
 import { effectProblem } from '../library/effects/index.js'
-
-export type DriveEnd =
-  | { readonly kind: 'done'; readonly value: Value }
-  | { readonly kind: 'failed'; readonly fault: Fault }
-  | { readonly kind: 'limit'; readonly limit: LimitName; readonly message: string }
-  | { readonly kind: 'exit'; readonly code: number }
-  | { readonly kind: 'cancelled'; readonly reason: string }
-
-export interface DriveObserver {
-  /** The machine stopped and the run is not over; before its output. */
-  readonly yielded?: () => void
-  readonly output?: (text: string) => void
-  readonly effect?: (id: number, effect: Effect) => void
-  readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
-  /** A tool that answers the effect makes a call of its own; false when that cannot be written down, and then it is not made. */
-  readonly nested?: (id: number, call: NestedCall) => boolean
-  /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
-  readonly exit?: (kind: RunExit['kind']) => void
-  /** Nothing can go on before an answer or a timer comes. */
-  readonly waiting?: (pending: readonly number[], wakeAt: number | null) => void
-}
-
-/** What a start is recorded with beside its input. */
-export interface StartFacts {
-  readonly globals?: { readonly [name: string]: Plain }
-  readonly limits?: Limits
-}
-
-export interface DriveOptions {
-  readonly machine: (answer: AnswerEffect) => DrivenMachine
-  /** A fresh run with its input, or one restored from a snapshot, with the answers that had arrived, in order. */
-  readonly begin:
-    | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
-    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
-  readonly perform: PerformEffect
-  /** Written down where a run goes on. */
-  readonly authority?: RunAuthority | undefined
-  readonly clock: Clock
-  readonly runId: string
-  /** Where the run was gone on with from a snapshot, oldest first. */
-  readonly branches?: readonly RunBranch[] | undefined
-  readonly journal?: Journal | undefined
-  /** For the trace hash at the end of a journal; none is written without it. */
-  readonly hashHex?: HashHex | undefined
-  readonly signal?: CancelSignal | undefined
-  /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
-  readonly holdFrom?: number | undefined
-  /** Heap units that an answer may have; those of the default limits when absent. */
-  readonly heapLimit?: number | undefined
-  /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
-  readonly latency?: ((id: number) => Promise<void>) | undefined
-  readonly observer?: DriveObserver | undefined
-  /** Milliseconds since 1970 that a fresh run begins at; its clock says so when absent. */
-  readonly startAt?: number | undefined
-  /** Who waits for tools that answered `pending`. */
-  readonly pendingResults?: Pick<PendingResults, 'wait'> | undefined
-  /** Of a run that goes on: what is known of calls that were begun before. */
-  readonly begun?: BegunCalls | undefined
-}
-
-/** What only the driver knows of a run, for a snapshot. */
-export interface DriverState {
-  readonly machine: Uint8Array
-  readonly next: NextNumbers
-  readonly arrived: readonly ArrivedAnswer[]
-  readonly begun: BegunCalls
-}
-
-/** What a run needs of its loop. */
-export interface RunDriver {
-  run(): Promise<DriveEnd>
-  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
-  logStart(): void
-  snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
-  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[]
-  budgetCounters(): ReadonlyMap<string, number>
-}
-
-/** Raised by a driver whose run ends in this process only: it goes on elsewhere, or later. */
-export class RunLeft extends Error {}
-
-/** Thrown by `snapshot` when there is nothing to take. */
-export class NotSuspendedError extends Error {
-  override readonly name = 'NotSuspendedError'
-}
 
 /** Turns of the event loop that real answers get before virtual time moves on. */
 const VIRTUAL_PATIENCE_TURNS = 50
 
-export class Driver implements RunDriver {
-  private readonly options: DriveOptions
-  private readonly machine: DrivenMachine
-  private readonly performer: Performer
+export class Driver extends MachineDriver {
   /** Of calls that have no answer yet. */
   private readonly begun: Map<number, { askedAt: number; token: string | null }>
   /** When the machine was last entered. */
@@ -128,12 +34,8 @@ export class Driver implements RunDriver {
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
-  /** What could not be written down while the machine waited; raised when it would go on. */
-  private broken: unknown = null
   private wake: (() => void) | null = null
-  private inMachine = false
   private isStartLogged = false
-  private exitCode: number | null = null
   private phase: 'new' | 'running' | 'ended' = 'new'
   private snapshotWaiters: (() => void)[] = []
   /** Of the journal; null without one. */
@@ -142,33 +44,18 @@ export class Driver implements RunDriver {
   private output = ''
 
   constructor(options: DriveOptions) {
-    this.options = options
+    super(options, { now: () => options.clock.now() })
     this.begun = new Map([...(options.begun ?? [])].map(([id, call]) => [id, { ...call }]))
     const { journal, hashHex } = options
     this.trace = journal === undefined || hashHex === undefined ? null : new TraceHash(hashHex)
-    this.performer = new Performer({
-      perform: options.perform,
-      runId: options.runId,
-      branches: options.branches,
-      heapLimit: options.heapLimit,
-      machine: () => this.machine,
-      now: () => options.clock.now(),
-      isOver: () => this.phase === 'ended' || this.broken !== null,
-      isInMachine: () => this.inMachine,
-      log: (entry) => this.log(entry),
-      fail: (cause) => this.fail(cause),
-      exit: (code) => {
-        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
-        this.wake?.()
-      },
-      onNested: options.observer?.nested,
-      awaitToken: (id, token, signal) => this.awaitToken(id, token, signal),
-    })
-    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  protected get isEnded(): boolean {
+    return this.phase === 'ended'
   }
 
   /** That a call waits for somebody outside is written down: whoever goes on with the run does not make it again. */
-  private awaitToken(id: number, token: string, signal: AbortSignal): Promise<ToolOutcome> {
+  protected awaitOutside(id: number, token: string, signal: AbortSignal): Promise<ToolOutcome> {
     try {
       const call = this.begun.get(id)
       if (call?.token !== token) this.log({ type: 'token', id, token })
@@ -182,8 +69,13 @@ export class Driver implements RunDriver {
     return pendingResults.wait(token, signal)
   }
 
-  private fail(cause: unknown): void {
-    this.broken = cause
+  protected override fail(cause: unknown): void {
+    super.fail(cause)
+    this.wake?.()
+  }
+
+  protected override exit(code: number): void {
+    super.exit(code)
     this.wake?.()
   }
 
@@ -229,14 +121,6 @@ export class Driver implements RunDriver {
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
     const begun = new Map([...this.begun].filter(([id]) => this.pending.get(id) === null))
     return { machine: this.machine.snapshot(), next: readNextNumbers(this.machine), arrived, begun, also: also() }
-  }
-
-  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
-    return this.machine.pendingEffects?.() ?? []
-  }
-
-  budgetCounters(): ReadonlyMap<string, number> {
-    return readBudgetCounters(this.machine.families ?? new Map())
   }
 
   private async loop(): Promise<DriveEnd> {
@@ -323,17 +207,7 @@ export class Driver implements RunDriver {
     return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
   }
 
-  private enter(step: () => RunExit): RunExit {
-    this.inMachine = true
-    try {
-      return step()
-    } finally {
-      this.inMachine = false
-    }
-  }
-
-  /** Called by the machine, from inside `enter`. */
-  private answer(effect: Effect, id: number): EffectOutcome | null {
+  protected answer(effect: Effect, id: number): EffectOutcome | null {
     if (this.isHeld(id)) return null
     if (this.isLogged) this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
     this.options.observer?.effect?.(id, effect)
@@ -440,7 +314,7 @@ export class Driver implements RunDriver {
     return this.options.journal !== undefined || this.trace !== null
   }
 
-  private log(entry: JournalEntry): void {
+  protected log(entry: JournalEntry): void {
     this.trace?.add(entry)
     if (this.options.journal !== undefined) appendTo(this.options.journal, entry)
   }

@@ -3,8 +3,9 @@
 export { Grants, makeGrants } from './authority.js'
 export type { Grant } from './authority.js'
 export { CompileError, EffectCeilingError } from './compile-errors.js'
-export { Driver, NotSuspendedError } from './driver.js'
-export type { DriveEnd, DriveObserver, DriveOptions, DriverState, RunDriver } from './driver.js'
+export { Driver } from './driver.js'
+export { NotSuspendedError } from './machine-driver.js'
+export type { DriveEnd, DriveObserver, DriveOptions, DriverState, RunDriver } from './machine-driver.js'
 export type { DryRunEntry } from './dry-run.js'
 
 export { decodeAnswer, decodeSettled, encodeAnswer, encodeSettled } from './durable/answers.js'

@@ -20,3 +20,6 @@ export function joinLimits<A extends RunLimits | null>(a: A, b: RunLimits | null
 export function makeLimits(give: (name: keyof RunLimits) => number): RunLimits {
   return Object.fromEntries(LIMIT_NAMES.map((name) => [name, give(name)])) as unknown as RunLimits
 }
+
+/** Of all workers alike: a journal says where a slice ended, so the run of another worker has the same slices. */
+export const DURABLE_SLICES = { sliceFuel: DEFAULT_LIMITS.sliceFuel }

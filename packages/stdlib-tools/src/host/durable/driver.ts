@@ -11,13 +11,13 @@ import type { ToolOutcome } from '../../tools/executors/outcome.js'
 import { describeCause, runtimeError } from '../../tools/executors/provider.js'
 import type { TokenLimit } from '../../tools/executors/provider.js'
 import { effectProblem } from '../../library/effects/index.js'
-import { readBudgetCounters } from '../../tools/policy/grants.js'
 import { makeStuckFault } from '../driver.js'
-import type { DriveEnd, DriveOptions, DriverState, RunDriver } from '../driver.js'
+import { MachineDriver } from '../machine-driver.js'
+import type { DriveEnd, DriveOptions, DriverState } from '../machine-driver.js'
 import { readNextNumbers } from '../machine.js'
-import type { ArrivedAnswer, BegunCall, BegunCalls, DrivenMachine } from '../machine.js'
+import type { ArrivedAnswer, BegunCall, BegunCalls } from '../machine.js'
 import type { JournalEntry } from '../journal.js'
-import { Performer, makeFailure } from '../performer.js'
+import { makeFailure } from '../performer.js'
 import { CANCEL_TOKEN, RunParked, RunReleased } from './host.js'
 import type { AwaitedToken, CallMode, DurableHost, Settled } from './host.js'
 import { decodeAnswer } from './answers.js'
@@ -60,12 +60,9 @@ class ParkedOn extends Error {
   }
 }
 
-export class DurableDriver<H> implements RunDriver {
-  private readonly options: DriveOptions
+export class DurableDriver<H> extends MachineDriver {
   private readonly host: DurableHost<H>
   private readonly policy: DurablePolicy
-  private readonly machine: DrivenMachine
-  private readonly performer: Performer
   /** In order of being asked. */
   private readonly pending = new Map<number, PendingCall<H>>()
   private readonly arrived: ArrivedAnswer[] = []
@@ -76,41 +73,22 @@ export class DurableDriver<H> implements RunDriver {
   private cancelHandle: H | null = null
   private timer: { readonly at: number; readonly handle: H } | null = null
   private steps = 0
-  private inMachine = false
-  private exitCode: number | null = null
-  private broken: unknown = null
-  private isEnded = false
+  protected isEnded = false
   private interrupt: () => void = () => {}
 
   constructor(options: DriveOptions, host: DurableHost<H>, policy: DurablePolicy) {
-    this.options = options
+    super(options, { now: () => host.now(), ...(host.kept === undefined ? {} : { kept: () => host.kept!() }) })
     this.host = host
     this.policy = policy
     this.begun = new Map(options.begun)
-    this.performer = new Performer({
-      perform: options.perform,
-      runId: options.runId,
-      branches: options.branches,
-      heapLimit: options.heapLimit,
-      machine: () => this.machine,
-      now: () => host.now(),
-      isOver: () => this.isEnded || this.broken !== null,
-      isInMachine: () => this.inMachine,
-      log: (entry) => this.note(entry),
-      ...(host.kept === undefined ? {} : { kept: () => host.kept!() }),
-      fail: (cause) => this.fail(cause),
-      exit: (code) => {
-        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
-      },
-      onNested: options.observer?.nested,
-      awaitToken: (id, token, _signal, limit) => {
-        const outcome = this.resolved.get(id)
-        if (outcome !== undefined) return Promise.resolve(outcome)
-        if (token === CANCEL_TOKEN) return Promise.reject(new Error(`the token ${JSON.stringify(token)} is not for tools`))
-        return Promise.reject(new ParkedOn(token, limit))
-      },
-    })
-    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  /** A call that is begun anew finds the answer that came; any other is parked. */
+  protected awaitOutside(id: number, token: string, _signal: AbortSignal, limit: TokenLimit | null): Promise<ToolOutcome> {
+    const outcome = this.resolved.get(id)
+    if (outcome !== undefined) return Promise.resolve(outcome)
+    if (token === CANCEL_TOKEN) return Promise.reject(new Error(`the token ${JSON.stringify(token)} is not for tools`))
+    return Promise.reject(new ParkedOn(token, limit))
   }
 
   logStart(): void {
@@ -127,7 +105,7 @@ export class DurableDriver<H> implements RunDriver {
     try {
       const end = await this.loop(interrupted)
       this.performer.leaveNested()
-      this.note({ type: 'end', kind: end.kind })
+      this.log({ type: 'end', kind: end.kind })
       return end
     } finally {
       this.isEnded = true
@@ -138,14 +116,6 @@ export class DurableDriver<H> implements RunDriver {
 
   snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }> {
     return Promise.resolve({ ...this.readState(), also: also() })
-  }
-
-  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
-    return this.machine.pendingEffects?.() ?? []
-  }
-
-  budgetCounters(): ReadonlyMap<string, number> {
-    return readBudgetCounters(this.machine.families ?? new Map())
   }
 
   private readState(): DriverState {
@@ -173,13 +143,13 @@ export class DurableDriver<H> implements RunDriver {
           await awaitNextTurn()
           this.checkGoesOn()
           if (signal?.aborted === true) return this.cancel(describeCause(signal.reason))
-          exit = this.enter(null)
+          exit = this.resume(null)
           continue
       }
       this.dropAbandoned()
       const next = await this.next(exit.wakeAt, interrupted)
       if (next.kind === 'end') return next.end
-      exit = this.enter(next.kind === 'answer' ? next : null)
+      exit = this.resume(next.kind === 'answer' ? next : null)
     }
   }
 
@@ -195,13 +165,13 @@ export class DurableDriver<H> implements RunDriver {
     if (begin.kind === 'start') {
       const { input, globals, limits } = begin
       const more = { ...(globals === undefined ? {} : { globals }), ...(limits === undefined ? {} : { limits }) }
-      this.note({ type: 'start', now: this.host.now(), input, ...more })
+      this.log({ type: 'start', now: this.host.now(), input, ...more })
       const walk = new ValueWalk(input)
       while (!walk.step()) await awaitNextTurn()
       this.checkGoesOn()
-      return this.guard(() => this.machine.start(walk.value, this.host.now()))
+      return this.enter(() => this.machine.start(walk.value, this.host.now()))
     }
-    this.note({ type: 'restore', now: this.host.now(), ...(authority === undefined ? {} : { authority }) })
+    this.log({ type: 'restore', now: this.host.now(), ...(authority === undefined ? {} : { authority }) })
     const known = new Map(begin.arrived.map((each) => [each.id, each]))
     for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
       this.pending.set(id, { effect, handle: null, late: null })
@@ -211,7 +181,7 @@ export class DurableDriver<H> implements RunDriver {
       else if (before !== undefined && before.token !== null) {
         this.awaitToken(id, { token: before.token, limit: this.policy.limits?.get(id) ?? null })
       } else {
-        this.note({ type: 'effect', id, kind: effect.kind, args: effect.args })
+        this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
         // A snapshot is data: of another version, or of somebody who can seal one. Whoever answers relies on the types of the kind.
         const problem = effectProblem(effect)
         if (problem === null) this.ask(effect, id, before !== undefined)
@@ -221,7 +191,7 @@ export class DurableDriver<H> implements RunDriver {
     // In order of arrival, which is not that of the calls.
     const order = new Map(begin.arrived.map(({ id }, at) => [id, at]))
     this.arrived.sort((a, b) => (order.get(a.id) ?? Infinity) - (order.get(b.id) ?? Infinity))
-    return this.enter(this.takeArrived())
+    return this.resume(this.takeArrived())
   }
 
   private takeArrived(): ArrivedAnswer | null {
@@ -238,25 +208,15 @@ export class DurableDriver<H> implements RunDriver {
     this.performer.forget(id)
   }
 
-  private enter(answer: ArrivedAnswer | null): RunExit {
+  private resume(answer: ArrivedAnswer | null): RunExit {
     const now = this.host.now()
-    this.note({ type: 'resume', id: answer?.id ?? null, outcome: answer?.outcome ?? null, now })
-    return this.guard(() => this.machine.resume(answer === null ? null : { id: answer.id, outcome: answer.outcome }, now))
+    this.log({ type: 'resume', id: answer?.id ?? null, outcome: answer?.outcome ?? null, now })
+    return this.enter(() => this.machine.resume(answer === null ? null : { id: answer.id, outcome: answer.outcome }, now))
   }
 
-  private guard(step: () => RunExit): RunExit {
-    this.inMachine = true
-    try {
-      return step()
-    } finally {
-      this.inMachine = false
-    }
-  }
-
-  /** Called by the machine, from inside `guard`. */
-  private answer(effect: Effect, id: number): EffectOutcome | null {
+  protected answer(effect: Effect, id: number): EffectOutcome | null {
     this.options.observer?.effect?.(id, effect)
-    this.note({ type: 'effect', id, kind: effect.kind, args: effect.args })
+    this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
     const mode = this.policy.judge(effect)
     const isRead = this.host.note === undefined ? ALIKE.has(effect.kind) : mode === 'read'
     if (!isRead) {
@@ -266,7 +226,7 @@ export class DurableDriver<H> implements RunDriver {
     }
     const result = this.performer.perform(effect, id, { askedAt: this.host.now() })
     if (!(result instanceof Promise)) {
-      this.note({ type: 'answer', id, outcome: result })
+      this.log({ type: 'answer', id, outcome: result })
       this.options.observer?.outcome?.(id, effect, result)
       return result
     }
@@ -386,7 +346,7 @@ export class DurableDriver<H> implements RunDriver {
       case 'exit':
         return this.end({ kind: 'exit', code: value.code })
       case 'parked':
-        this.note({ type: 'token', id, token: value.token, ...(value.limit === null ? {} : { limit: value.limit }) })
+        this.log({ type: 'token', id, token: value.token, ...(value.limit === null ? {} : { limit: value.limit }) })
         this.awaitToken(id, value)
         return null
       default:
@@ -409,18 +369,18 @@ export class DurableDriver<H> implements RunDriver {
   }
 
   private cancel(reason: string): DriveEnd {
-    this.note({ type: 'cancel', reason, now: this.host.now() })
+    this.log({ type: 'cancel', reason, now: this.host.now() })
     const output = this.machine.cancel?.(reason).output ?? ''
     if (output !== '') this.options.observer?.output?.(output)
     return { kind: 'cancelled', reason }
   }
 
-  private note(entry: JournalEntry): void {
+  protected log(entry: JournalEntry): void {
     this.host.note?.(entry)
   }
 
-  private fail(cause: unknown): void {
-    this.broken = cause
+  protected override fail(cause: unknown): void {
+    super.fail(cause)
     this.interrupt()
   }
 }

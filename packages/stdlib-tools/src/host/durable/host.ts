@@ -3,7 +3,7 @@
 // its own affair; what it promises is said here.
 
 import type { Effect, EffectOutcome } from '@bridle/vm'
-import { RunLeft } from '../driver.js'
+import { RunLeft } from '../machine-driver.js'
 import type { JournalEntry } from '../journal.js'
 import type { TokenLimit } from '../../tools/executors/provider.js'
 

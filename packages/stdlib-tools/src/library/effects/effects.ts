@@ -122,7 +122,7 @@ const COMPRESSION = { data: bytes, level: number }
 /** One row a kind; `area.operation`. */
 export const EFFECTS = {
   'tool.call': {
-    args: args({
+    args: args(() => ({
       /** A name of the table of executors (tools/executors); the provider refuses another. */
       executor: text,
       tool: text,
@@ -148,14 +148,14 @@ export const EFFECTS = {
       stream: optional(STREAM),
       /** Of the trace that the call belongs to (host/trace/propagate.ts). */
       meta: optional(record),
-    }),
+    })),
     sideEffect: 'network',
     needsGrant: false,
     doc: 'one attempt of a tool call by an executor outside the machine (tool-records.ts)',
     uses: useTool,
   },
   'host.call': {
-    args: args({ name: text, capability: text, operation: text, params: data, identity: optional(text) }),
+    args: args(() => ({ name: text, capability: text, operation: text, params: data, identity: optional(text) })),
     sideEffect: 'network',
     needsGrant: false,
     doc: 'a capability operation of the embedding program: {name, params} → {handled, value}',
@@ -184,7 +184,7 @@ export const EFFECTS = {
     uses: connectsServer,
   },
   'mcp.request': {
-    args: args({ ...CLIENT, spec: record, method: text, params: record, identity: optional(text) }),
+    args: args(() => ({ ...CLIENT, spec: record, method: text, params: record, identity: optional(text) })),
     sideEffect: 'network',
     needsGrant: true,
     doc: 'one request to a connected MCP server: {server, method, params}',
@@ -209,35 +209,35 @@ export const EFFECTS = {
     uses: useNothing,
   },
   'clock.now': {
-    args: args({}),
+    args: args(() => ({})),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: 'wall clock, milliseconds since 1970 as float',
     uses: useNothing,
   },
   'clock.monotonic': {
-    args: args({}),
+    args: args(() => ({})),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: 'monotonic clock, milliseconds as float',
     uses: useNothing,
   },
   'clock.zone': {
-    args: args({}),
+    args: args(() => ({})),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: 'local time zone facts: {}',
     uses: useNothing,
   },
   'random.bytes': {
-    args: args({ count: number }),
+    args: args(() => ({ count: number })),
     sideEffect: 'read_only',
     needsGrant: false,
     doc: '{count} random bytes',
     uses: useNothing,
   },
   'fs.read': {
-    args: args({ path: text, encoding: oneOf('utf8', 'bytes') }),
+    args: args(() => ({ path: text, encoding: oneOf('utf8', 'bytes') })),
     sideEffect: 'read_only',
     needsGrant: true,
     doc: 'file content: {path, encoding: utf8|bytes}',
@@ -288,7 +288,7 @@ export const EFFECTS = {
     uses: changesFiles,
   },
   'process.exec': {
-    args: args({
+    args: args(() => ({
       program: nullable(text),
       args: listOf(text),
       /**
@@ -308,7 +308,7 @@ export const EFFECTS = {
       timeoutMs: nullable(number),
       /** A grant said which program may be started: it is looked for where the host's own PATH says. */
       judged: optional(flag),
-    }),
+    })),
     sideEffect: 'process_exec',
     needsGrant: true,
     doc: 'runs a program to its end: {program, args, cwd, env, stdin, timeoutMs}',
@@ -357,7 +357,7 @@ export const EFFECTS = {
     uses: changesProcess,
   },
   'http.request': {
-    args: args(REQUEST),
+    args: args(() => REQUEST),
     sideEffect: 'network',
     needsGrant: true,
     doc: 'one HTTP exchange, no redirects followed: {method, url, headers, body, timeoutMs}',
@@ -399,7 +399,7 @@ export const EFFECTS = {
     uses: readsTerminal,
   },
   'terminal.write': {
-    args: args({ text }),
+    args: args(() => ({ text })),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'text for standard error: {text}',
@@ -419,7 +419,7 @@ export const EFFECTS = {
     uses: usesStore,
   },
   'llm.call': {
-    args: args({
+    args: args(() => ({
       /** None asks for an answer to `messages`. */
       op: optional(oneOf('embed', 'healthcheck')),
       provider: text,
@@ -454,21 +454,21 @@ export const EFFECTS = {
       input: optional(text),
       /** Whether a model is loaded too, for `healthcheck`. */
       warm: optional(flag),
-    }),
+    })),
     sideEffect: 'network',
     needsGrant: true,
     doc: 'one model request: {provider, model, messages, …}',
     uses: asksModel,
   },
   'approval.ask': {
-    args: args({ kind: text, payload: data, secrets: optional(listOf(text)) }),
+    args: args(() => ({ kind: text, payload: data, secrets: optional(listOf(text)) })),
     sideEffect: 'network',
     needsGrant: true,
     doc: 'a question to a person: {kind, payload}',
     uses: useNothing,
   },
   'trace.emit': {
-    args: args({ name: text, attributes: record }),
+    args: args(() => ({ name: text, attributes: record })),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'a span or event for the trace sink: {name, attributes}',
@@ -482,7 +482,7 @@ export const EFFECTS = {
     uses: useNothing,
   },
   'data.parse': {
-    args: args({ format: text, op: text, text }),
+    args: args(() => ({ format: text, op: text, text })),
     sideEffect: 'none',
     needsGrant: false,
     doc: 'parsing or printing by a host library (YAML, TOML, CSV …): {format, op, text}',

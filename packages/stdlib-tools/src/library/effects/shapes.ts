@@ -99,8 +99,10 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
 // ----------------------------------------------------------------------------------------------------------- all arguments
 
 /** The same arguments at every time. */
-export function args<const F extends Fields>(fields: F): ArgsShape<TypeOfFields<F>> {
-  return { problem: (given) => problemOfFields(fields, given) }
+export function args<const F extends Fields>(fields: () => F): ArgsShape<TypeOfFields<F>> {
+  // Made when the first arguments come as data, which most programs never see.
+  let made: F | null = null
+  return { problem: (given) => problemOfFields((made ??= fields()), given) }
 }
 
 /** Arguments that depend on the operation, which stands in `op`. `also` may be there with each. */
@@ -108,10 +110,10 @@ export function byOp<const Ops extends { readonly [op: string]: Fields }, const 
   ops: Ops,
   also?: Also,
 ): ArgsShape<{ [Op in keyof Ops & string]: Flat<{ readonly op: Op } & TypeOfFields<Ops[Op] & Also>> }[keyof Ops & string]> {
-  const rows = new Map(Object.entries(ops).map(([op, fields]) => [op, { op: text, ...fields, ...also }]))
   return {
     problem: ({ op = null, ...given }) => {
-      const fields = typeof op === 'string' ? rows.get(op) : undefined
+      const row = typeof op === 'string' && Object.hasOwn(ops, op) ? ops[op] : undefined
+      const fields: Fields | undefined = row === undefined ? undefined : { op: text, ...row, ...also }
       return fields === undefined ? `unknown operation ${describe(op)}` : problemOfFields(fields, { op, ...given })
     },
   }

@@ -1,0 +1,170 @@
+// What all drivers have in common: the machine, who answers its effects, and whether the machine is at work. In which order answers enter
+// it, and where that is written down, is the affair of each (driver.ts; durable/driver.ts).
+
+import type { RunBranch } from '../tools/dispatch/branches.js'
+import { readBudgetCounters } from '../tools/policy/grants.js'
+import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, Value } from '@bridle/vm'
+import type { CancelSignal } from './cancellation.js'
+import type { Clock } from '../library/time/host-clock.js'
+import type { Journal, JournalEntry } from './journal.js'
+import type { AnswerEffect, ArrivedAnswer, BegunCalls, DrivenMachine, NextNumbers } from './machine.js'
+import { Performer } from './performer.js'
+import type { PerformerParts } from './performer.js'
+import type { HashHex } from './journal-trace.js'
+import type { PendingResults } from '../tools/executors/pending.js'
+import type { PerformEffect } from '../tools/executors/provider.js'
+import type { RunAuthority } from './run-authority.js'
+
+export type DriveEnd =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly fault: Fault }
+  | { readonly kind: 'limit'; readonly limit: LimitName; readonly message: string }
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'cancelled'; readonly reason: string }
+
+export interface DriveObserver {
+  /** The machine stopped and the run is not over; before its output. */
+  readonly yielded?: () => void
+  readonly output?: (text: string) => void
+  readonly effect?: (id: number, effect: Effect) => void
+  readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
+  /** A tool that answers the effect makes a call of its own; false when that cannot be written down, and then it is not made. */
+  readonly nested?: (id: number, call: NestedCall) => boolean
+  /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
+  readonly exit?: (kind: RunExit['kind']) => void
+  /** Nothing can go on before an answer or a timer comes. */
+  readonly waiting?: (pending: readonly number[], wakeAt: number | null) => void
+}
+
+/** What a start is recorded with beside its input. */
+export interface StartFacts {
+  readonly globals?: { readonly [name: string]: Plain }
+  readonly limits?: Limits
+}
+
+export interface DriveOptions {
+  readonly machine: (answer: AnswerEffect) => DrivenMachine
+  /** A fresh run with its input, or one restored from a snapshot, with the answers that had arrived, in order. */
+  readonly begin:
+    | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
+    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
+  readonly perform: PerformEffect
+  /** Written down where a run goes on. */
+  readonly authority?: RunAuthority | undefined
+  readonly clock: Clock
+  readonly runId: string
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches?: readonly RunBranch[] | undefined
+  readonly journal?: Journal | undefined
+  /** For the trace hash at the end of a journal; none is written without it. */
+  readonly hashHex?: HashHex | undefined
+  readonly signal?: CancelSignal | undefined
+  /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
+  readonly holdFrom?: number | undefined
+  /** Heap units that an answer may have; those of the default limits when absent. */
+  readonly heapLimit?: number | undefined
+  /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
+  readonly latency?: ((id: number) => Promise<void>) | undefined
+  readonly observer?: DriveObserver | undefined
+  /** Milliseconds since 1970 that a fresh run begins at; its clock says so when absent. */
+  readonly startAt?: number | undefined
+  /** Who waits for tools that answered `pending`. */
+  readonly pendingResults?: Pick<PendingResults, 'wait'> | undefined
+  /** Of a run that goes on: what is known of calls that were begun before. */
+  readonly begun?: BegunCalls | undefined
+}
+
+/** What only the driver knows of a run, for a snapshot. */
+export interface DriverState {
+  readonly machine: Uint8Array
+  readonly next: NextNumbers
+  readonly arrived: readonly ArrivedAnswer[]
+  readonly begun: BegunCalls
+}
+
+/** What a run needs of its loop. */
+export interface RunDriver {
+  run(): Promise<DriveEnd>
+  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
+  logStart(): void
+  snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[]
+  budgetCounters(): ReadonlyMap<string, number>
+}
+
+/** Raised by a driver whose run ends in this process only: it goes on elsewhere, or later. */
+export class RunLeft extends Error {}
+
+/** Thrown by `snapshot` when there is nothing to take. */
+export class NotSuspendedError extends Error {
+  override readonly name = 'NotSuspendedError'
+}
+
+export abstract class MachineDriver implements RunDriver {
+  protected readonly options: DriveOptions
+  protected readonly machine: DrivenMachine
+  protected readonly performer: Performer
+  /** Whether the machine is at work: what is written down then happens within a step of it. */
+  protected inMachine = false
+  /** Null until the script ends the run by itself. */
+  protected exitCode: number | null = null
+  /** What could not be written down; raised when the run would go on. */
+  protected broken: unknown = null
+
+  constructor(options: DriveOptions, { now, kept }: Pick<PerformerParts, 'now' | 'kept'>) {
+    this.options = options
+    this.performer = new Performer({
+      perform: options.perform,
+      runId: options.runId,
+      branches: options.branches,
+      heapLimit: options.heapLimit,
+      machine: () => this.machine,
+      now,
+      isOver: () => this.isEnded || this.broken !== null,
+      isInMachine: () => this.inMachine,
+      log: (entry) => this.log(entry),
+      ...(kept === undefined ? {} : { kept }),
+      fail: (cause) => this.fail(cause),
+      exit: (code) => this.exit(code),
+      onNested: options.observer?.nested,
+      awaitToken: (...asked) => this.awaitOutside(...asked),
+    })
+    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  abstract run(): Promise<DriveEnd>
+  abstract logStart(): void
+  abstract snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
+
+  protected abstract get isEnded(): boolean
+  /** Called by the machine, from inside `enter`. */
+  protected abstract answer(effect: Effect, id: number): EffectOutcome | null
+  protected abstract log(entry: JournalEntry): void
+  /** Of a call that somebody outside answers. */
+  protected abstract awaitOutside(...asked: Parameters<PerformerParts['awaitToken']>): ReturnType<PerformerParts['awaitToken']>
+
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.machine.pendingEffects?.() ?? []
+  }
+
+  budgetCounters(): ReadonlyMap<string, number> {
+    return readBudgetCounters(this.machine.families ?? new Map())
+  }
+
+  protected enter(step: () => RunExit): RunExit {
+    this.inMachine = true
+    try {
+      return step()
+    } finally {
+      this.inMachine = false
+    }
+  }
+
+  protected fail(cause: unknown): void {
+    this.broken = cause
+  }
+
+  protected exit(code: number): void {
+    this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+  }
+}
