@@ -167,6 +167,17 @@ const GOALS: readonly Goal[] = [
   },
   { what: 'defining a tool, µs', bound: 50, values: readFigure('tool calls', 'defining a tool, µs') },
   { what: 'whole catalogue as host tools, ms', bound: 5, values: readFigure('tool calls', 'whole catalogue as host tools, ms') },
+  {
+    what: 'call of a host tool without arguments, µs',
+    bound: 10,
+    stretch: 4.3,
+    values: readFigure('tool calls', 'host tool without arguments, µs'),
+  },
+  {
+    what: 'call of a host tool with three arguments, µs',
+    bound: 10,
+    values: readFigure('tool calls', 'host tool with three checked arguments, µs'),
+  },
   { what: 'call of a host tool, µs', bound: 20, values: readFigure('tool calls', 'host tool that answers at once, µs') },
   {
     what: 'the same with a journal in a file, µs',

@@ -23,10 +23,21 @@ const next = (args: unknown): number => (args as { readonly n: number }).n + 1
 
 const tools = [
   defineTool({ name: 'now', input, output, sideEffect: 'none', execute: next }),
+  defineTool({ name: 'ping', sideEffect: 'none', execute: () => 1 }),
+  defineTool({
+    name: 'order',
+    input: {
+      type: 'object',
+      properties: { id: { type: 'string' }, amount: { type: 'number' }, count: { type: 'integer' } },
+      required: ['id', 'amount', 'count'],
+    },
+    sideEffect: 'none',
+    execute: () => 1,
+  }),
   defineTool({ name: 'later', input, output, sideEffect: 'none', execute: async (args) => next(args) }),
 ]
 
-const HEAD = 'import { now, later } from "host/tools"\nimport { tool_call } from "std/tools"\n'
+const HEAD = 'import { now, later, ping, order } from "host/tools"\nimport { tool_call } from "std/tools"\n'
 const loop = (call: string, before = '', calls = CALLS): string =>
   `${HEAD}${before}\nvar n = 0\nfor i in 0 to ${calls} exclusive { n = ${call} }\nreturn n`
 
@@ -63,6 +74,22 @@ async function microseconds(
     if (round > 0) times.push((ms * 1000) / calls)
   }
   return median(times)
+}
+
+/** So many calls that what a run begins with is nothing beside them. */
+const MANY_CALLS = 50 * CALLS
+
+/** Calls of tools that answer at once; `plain`, the yardstick of the same run, tells a slower machine from a slower call. */
+async function callsOfHostTools(plain: number): Promise<Figures> {
+  const measure = (call: string): Promise<number> =>
+    microseconds(loop(call, '', MANY_CALLS), {}, undefined, { calls: MANY_CALLS })
+  const none = await measure('ping({})')
+  return {
+    'host tool without arguments, µs': none,
+    'the same in calls of plain JavaScript': none / plain,
+    'host tool with three checked arguments, µs': await measure('order({id: "a", amount: 2.5, count: 3})'),
+    'host tool that answers later, µs': await measure('later({n: n})'),
+  }
 }
 
 /** What the second script costs more than the first, of processor time: the smallest of each, run in turn, because the machine drifts. */
@@ -213,9 +240,11 @@ export async function toolCalls(): Promise<Figures> {
   const documents = 'let doc = {rows: range(50).map({ n -> {id: n, tags: ["a", "b"]} }).to_list()}'
   let journals = 0
   const resumed = await loopSnapshot(320)
+  const plain = await plainCall()
   try {
     const traced = { tracing: () => ({ sinks: [{ append: (): void => {}, blob: (): void => {} }] }) }
     return {
+      ...(await callsOfHostTools(plain)),
       'host tool that answers at once, µs': await microseconds(sync),
       'the same with a trace, µs': await microseconds(sync, traced),
       'the same with a journal in memory, µs': await microseconds(sync, {}, () => ({ journal: new MemoryJournal() })),
@@ -286,7 +315,7 @@ export async function toolCalls(): Promise<Figures> {
         undefined,
         { calls: 1000 },
       ),
-      'awaited and checked function of plain JavaScript, µs': await plainCall(),
+      'awaited and checked function of plain JavaScript, µs': plain,
       'defining a tool, µs': definitions(),
       'whole catalogue as host tools, ms': catalogue(),
     }
