@@ -1,7 +1,7 @@
 // Unit tests run from source: @bridle/* resolves to packages/*/src, so no build is needed before a test.
 // `unit`, `process` and `alone` are `npm test`. Files share workers, since loading the sources again for each takes 1 to 2 s of processor
 // time: `unit` threads, and `*.process.test.ts`, which need what only a main thread has (signals, working folder, child processes),
-// forked processes. Two files are alone in theirs. `sweeps` are `npm run test:sweeps`:
+// forked processes. One file is alone in its own. `sweeps` are `npm run test:sweeps`:
 // `*.sweep.test.ts` go through every builtin or every script, `fuzz/`, `hostile/` and `chaos/` through generated programs, attacks and
 // disruptions.
 
@@ -18,8 +18,10 @@ const alias = entries().map((entry) => ({
 const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts']
 const inProcess = (globs: readonly string[]): string[] => globs.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
 const ownSweeps = [...own.map((glob) => glob.replace('.test.ts', '.sweep.test.ts')), 'bench/**/*.sweep.test.ts']
-/** They replace modules for the whole process, or measure its heap. */
-const alone = ['packages/stdlib-tools/src/node/faults.process.test.ts', 'packages/stdlib-tools/test/machine/heap.process.test.ts']
+/** Replaces modules for the whole process. */
+const alone = ['packages/stdlib-tools/src/node/faults.process.test.ts']
+/** Measures the heap of the whole process. */
+const sweepsAlone = ['packages/stdlib-tools/test/machine/heap.sweep.test.ts']
 const generated = ['fuzz/**/*.test.ts', 'hostile/**/*.test.ts', 'chaos/**/*.test.ts']
 
 /** A thread for many files. */
@@ -44,9 +46,14 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: alone, ...apart } },
       {
         extends: true,
-        test: { name: 'sweeps', include: [...ownSweeps, ...generated], exclude: inProcess(generated), ...shared },
+        test: {
+          name: 'sweeps',
+          include: [...ownSweeps, ...generated],
+          exclude: [...inProcess(generated), ...sweepsAlone],
+          ...shared,
+        },
       },
-      { extends: true, test: { name: 'sweeps-process', include: inProcess(generated), ...apart } },
+      { extends: true, test: { name: 'sweeps-process', include: [...inProcess(generated), ...sweepsAlone], ...apart } },
     ],
   },
 })

@@ -1,8 +1,8 @@
-// What CI runs, from a clean clone and without a terminal: set-up, `npm test`, the main job, the tarballs, and the checks on
-// the code. Everything runs even if something before it failed (unless nothing could be built); the last line printed is the
-// sum of all that was counted, and the exit code is 0 only if nothing failed.
+// What CI runs, from a clean clone and without a terminal: set-up, `npm test`, sweeps, then in two lanes the main job, the tarballs, other
+// machines and the checks on the code. Everything runs even if something before it failed (unless nothing could be built); the last
+// line printed is the sum of all that was counted, and the exit code is 0 only if nothing failed.
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { NEWER_NODE, findNewerNode } from './newer-node.mjs'
 import { root } from './workspace.mjs'
 
 /** Unit tests of what meets the machine; the whole suite of scripts goes with them. */
-const MOVED = ['--conformance', '--unit', 'packages/stdlib-tools/src/node', 'packages/cli/src']
+const MOVED = ['--conformance', '--no-code', '--unit', 'packages/stdlib-tools/src/node', 'packages/cli/src']
 
 /** Steps that install: they may use the caches of the user. */
 const INSTALLS = ['setup.mjs', 'pack-test.mjs']
@@ -25,45 +25,83 @@ for (const place of [own, ...Object.values(places)]) chmodSync(place, 0o755)
 process.once('exit', () => rmSync(own, { recursive: true, force: true }))
 
 forgetCounts()
-const all = [step('setup', [join('scripts', 'setup.mjs')])]
+const all = [await step('setup', [join('scripts', 'setup.mjs')])]
 if (all[0]?.failed === 0) {
-  run('npm test', [join('scripts', 'test.mjs')])
+  // These two use all cores by themselves.
+  await run('npm test', [join('scripts', 'test.mjs')])
   all.push(readCounts('test'))
-  run('sweeps: every builtin, every script, generated programs, attacks', [join('scripts', 'test.mjs'), '--sweeps'])
+  await run('sweeps: every builtin, every script, generated programs, attacks', [join('scripts', 'test.mjs'), '--sweeps'])
   all.push(readCounts('sweeps'))
-  run('tarballs', [join('scripts', 'pack-test.mjs')])
-  all.push(readCounts('pack'))
-  run('MCP servers by the conformance package of the protocol', [
-    '--import',
-    'tsx',
-    join('scripts', 'mcp-conformance', 'run.ts'),
-    'server',
+  // The others mostly use one, so two lanes share the machine. What runs the suite of scripts in this checkout stays in one lane:
+  // scripts write beside themselves.
+  const lanes = await Promise.all([
+    runLane([() => onOtherMachine(), () => onNewerNode(), () => elsewhere()]),
+    runLane([
+      () => checkTypes(),
+      () => lint(),
+      () => tidy(),
+      () => packs(),
+      () => mcpServers(),
+      () => mainJob(),
+      () => setUpAgain(),
+    ]),
   ])
-  all.push(readCounts('mcp'))
-  all.push(mainJob())
-  all.push(withoutCodeGeneration())
-  run('the tests on another machine', [join('scripts', 'other-machine.mjs'), ...MOVED])
-  all.push(readCounts('other'))
-  all.push(onNewerNode())
-  const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']
-  all.push(step('snapshots restored in another process', sample))
-  all.push(step('set-up again does nothing', [join('scripts', 'setup.mjs')], (output) => output === ''))
-  all.push(step('types of tests and scripts', [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.tests.json']))
-  all.push(step('lint', [join('node_modules', 'oxlint', 'bin', 'oxlint'), '--type-aware']))
-  all.push(step('tidy', ['--import', 'tsx', join('scripts', 'tidy.ts')]))
+  all.push(...lanes.flat())
 }
 const sum = sumCounts(all)
 process.stdout.write(`${countsLine(sum)}\n`)
 process.exitCode = sum.failed === 0 ? 0 : 1
 
-/** Where no code may be made from text (as under a strict policy in browsers), the base tier alone does the same. */
-function withoutCodeGeneration() {
-  const suite = [join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'base']
-  return step('the suite without code generation', ['--disallow-code-generation-from-strings', ...suite])
+/** One after the other. @param {(() => Promise<import('./counts.mjs').Counts>)[]} steps */
+async function runLane(steps) {
+  const counts = []
+  for (const each of steps) counts.push(await each())
+  return counts
+}
+
+/**
+ * As another user, in another locale and time zone; the suite of scripts there also without code generation, because where no code may be
+ * made from text (as under a strict policy in browsers) the base tier alone does the same.
+ */
+async function onOtherMachine() {
+  await run('the tests on another machine, scripts without code generation', [join('scripts', 'other-machine.mjs'), ...MOVED])
+  return readCounts('other')
+}
+
+async function packs() {
+  await run('tarballs', [join('scripts', 'pack-test.mjs')])
+  return readCounts('pack')
+}
+
+async function mcpServers() {
+  const script = join('scripts', 'mcp-conformance', 'run.ts')
+  await run('MCP servers by the conformance package of the protocol', ['--import', 'tsx', script, 'server'])
+  return readCounts('mcp')
+}
+
+function elsewhere() {
+  const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']
+  return step('snapshots restored in another process', sample)
+}
+
+function setUpAgain() {
+  return step('set-up again does nothing', [join('scripts', 'setup.mjs')], (output) => output === '')
+}
+
+function checkTypes() {
+  return step('types of tests and scripts', [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.tests.json'])
+}
+
+function lint() {
+  return step('lint', [join('node_modules', 'oxlint', 'bin', 'oxlint'), '--type-aware'])
+}
+
+function tidy() {
+  return step('tidy', ['--import', 'tsx', join('scripts', 'tidy.ts')])
 }
 
 /** The suite in mixed mode on the Node that comes next; left out with a notice where that cannot be had. */
-function onNewerNode() {
+async function onNewerNode() {
   const binary = findNewerNode()
   if (binary === null) {
     process.stdout.write(`ci: Node ${NEWER_NODE} cannot be installed here; the suite on it is left out\n`)
@@ -84,27 +122,36 @@ function mainJob() {
  * One counted command; `accept` may judge what it printed (stdout and stderr). `node` is the binary that runs it.
  * @param {string} name @param {string[]} args @param {(output: string) => boolean} [accept] @param {string} [node]
  */
-function step(name, args, accept = () => true, node = process.execPath) {
-  const { status, output } = run(name, args, node)
+async function step(name, args, accept = () => true, node = process.execPath) {
+  const { status, output } = await run(name, args, node)
   const good = status === 0 && accept(output)
   process.stdout.write(good ? `ci: ${name}: ok\n` : `ci: ${name}: FAILED (exit code ${status})\n`)
   return { passed: good ? 1 : 0, failed: good ? 0 : 1 }
 }
 
-/** Runs Node and passes on what it prints. @param {string} name @param {string[]} args @param {string} [node] */
+/**
+ * Runs Node, and passes on what it printed when it has ended, so that lanes do not mix.
+ * @param {string} name @param {string[]} args @param {string} [node]
+ * @returns {Promise<{ status: number | string | null, output: string }>}
+ */
 function run(name, args, node = process.execPath) {
   process.stdout.write(`ci: ${name}\n`)
   const began = performance.now()
   const installs = args.some((arg) => INSTALLS.some((script) => arg.endsWith(script)))
-  const result = spawnSync(node, args, {
-    cwd: root,
-    env: installs ? process.env : { ...process.env, ...places },
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 2 ** 28,
+  return new Promise((resolve) => {
+    const child = spawn(node, args, {
+      cwd: root,
+      env: installs ? process.env : { ...process.env, ...places },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const pieces = { stdout: '', stderr: '' }
+    for (const name of /** @type {const} */ (['stdout', 'stderr']))
+      child[name].setEncoding('utf8').on('data', (piece) => (pieces[name] += piece))
+    child.once('error', (cause) => (pieces.stderr += `${cause.message}\n`))
+    child.once('close', (code, signal) => {
+      const output = `${pieces.stderr}${pieces.stdout}`
+      process.stdout.write(`${output}ci: ${name}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
+      resolve({ status: code ?? signal, output })
+    })
   })
-  const output = `${result.stderr ?? ''}${result.stdout ?? ''}`
-  process.stdout.write(output)
-  process.stdout.write(`ci: ${name}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
-  return { status: result.status, output }
 }

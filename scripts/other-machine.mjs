@@ -1,6 +1,7 @@
 // The tests as another user would have them: a copy of this checkout in a folder with blanks in its name, run by a user without rights
 // elsewhere (`nobody` where we are root), with a locale that is not installed, another time zone, a narrow umask, a folder in PATH that
-// nobody may read, and empty folders for HOME and temporary files. `--conformance` and `--unit` run one half; further words go to vitest.
+// nobody may read, and empty folders for HOME and temporary files. `--conformance` and `--unit` run one half; with `--no-code` V8 makes no
+// code from text for the scripts; further words go to vitest.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
@@ -9,7 +10,9 @@ import { delimiter, join } from 'node:path'
 import { countsLine, sumCounts, writeCounts } from './counts.mjs'
 import { copyCheckout } from './copy-checkout.mjs'
 
-const words = process.argv.slice(2)
+const words = process.argv.slice(2).filter((word) => word !== '--no-code')
+/** Flags of Node for the scripts. */
+const flags = process.argv.includes('--no-code') ? ['--disallow-code-generation-from-strings'] : []
 /** @type {string[]} */
 const halves = words.filter((word) => word === '--conformance' || word === '--unit')
 const forVitest = words.filter((word) => !halves.includes(word))
@@ -70,7 +73,8 @@ function runIn(folder) {
 
 /** @param {(...args: string[]) => { stdout: string, status: number | null }} node */
 function conformance(node) {
-  const run = node(join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'base', '--json')
+  const bridle = join('packages', 'cli', 'dist', 'bridle.js')
+  const run = node(...flags, bridle, 'conformance', 'conformance', '--mode', 'base', '--json')
   try {
     const report = JSON.parse(run.stdout)
     for (const result of report.results) {

@@ -3,17 +3,11 @@
 // leaves the text of the right one.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { lintRule } from '@bridle/compiler'
 import { describe, expect, test } from 'vitest'
-import { Analysis, type Parsed, parseTarget } from '../src/checking/analyze.js'
-import { ModuleFinder } from '../src/checking/imports.js'
 import { repairTarget } from '../src/checking/repair.js'
-import { loadConfig } from '../src/config.js'
-import type { Finding } from '../src/findings.js'
-import { makeCommandRuntime } from '../src/host.js'
-
-const FOLDER = resolve(import.meta.dirname, '../../../conformance/mistakes')
+import { FOLDER, check, checkParsed, formatFinding, read } from './strict-check.js'
 
 /** Mistakes that are not found yet. A line may only go. */
 const KNOWN_MISSES: ReadonlySet<string> = new Set()
@@ -37,38 +31,6 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .sort()
 const wrong = files.filter((name) => readExpected(readFileSync(join(FOLDER, name), 'utf8')) !== null)
 const right = files.filter((name) => name.endsWith('.right.harn'))
-
-const TESTS = resolve(FOLDER, '../tests')
-
-/** Scripts of the suite that are wrong on purpose, since they show what a run makes of a mistake: `path<TAB>code<TAB>how often`. */
-const ON_PURPOSE = resolve(FOLDER, 'on-purpose.tsv')
-
-const runtime = makeCommandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })
-
-function read(name: string, folder = FOLDER): Parsed {
-  const path = join(folder, name)
-  return parseTarget({ path, key: path, text: readFileSync(path, 'utf8') })
-}
-
-function check(name: string, folder = FOLDER): readonly Finding[] {
-  return checkParsed(read(name, folder))
-}
-
-function checkParsed(parsed: Parsed): readonly Finding[] {
-  const config = loadConfig(parsed.target.path)
-  return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
-    config,
-    strictTypes: true,
-    preflight: config.check.preflight_severity,
-    bundleRoot: null,
-    hostCapabilities: null,
-    invariants: false,
-  })
-}
-
-function formatFinding({ diagnostic, file }: Finding): string {
-  return `${diagnostic.severity} at line ${file.position(diagnostic.span.start).line}, ${diagnostic.code}`
-}
 
 const PACKAGES = resolve(FOLDER, '../../packages/stdlib-tools/src')
 
@@ -119,22 +81,5 @@ describe('mistakes', () => {
     const path = name.replaceAll('\\', '/')
     const found = check(name, PACKAGES).map((finding) => `${path} ${formatFinding(finding)}`)
     expect(found.filter((line) => !MEANT.has(line))).toEqual([])
-  })
-
-  // As `check --strict` does. Each line of the list was read: one that is new is a false alarm, or a mistake on purpose that `-u` adds to it.
-  // It checks the whole suite, which takes long where other tests run beside it.
-  test('scripts of the suite give no finding that is not meant', { timeout: 180_000 }, async () => {
-    const found = new Map<string, number>()
-    const scripts = readdirSync(TESTS, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
-      .map((entry) => relative(TESTS, join(entry.parentPath, entry.name)))
-      .sort()
-    for (const name of scripts) {
-      for (const { diagnostic } of check(name, TESTS)) {
-        const line = `${name.replaceAll('\\', '/')}\t${diagnostic.code}`
-        found.set(line, (found.get(line) ?? 0) + 1)
-      }
-    }
-    await expect([...found].map(([line, times]) => `${line}\t${times}\n`).join('')).toMatchFileSnapshot(ON_PURPOSE)
   })
 })

@@ -6,6 +6,7 @@ import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import { readCategory, toKnownCategory } from './core-errors.js'
 import { fingerprint } from './core-hash.js'
 import { readNumber, measureRange, readTextArg } from './core-values.js'
+import { builtinTaking } from './unpack.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { equals } from '../values/equality.js'
@@ -135,20 +136,20 @@ const testing: readonly BuiltinDef[] = [
     (ctx, condition = null, message = null) =>
       isTruthy(condition) ? null : failAssertion(ctx, 1, message, () => 'Assertion failed'),
   ),
-  define(
+  builtinTaking(
     'assert_eq(actual: any, expected: any, msg?: string) -> nil',
-    'Throws unless both are equal.',
-    (ctx, actual = null, expected = null, message = null) => {
-      if (ctx.argc < 2) return ctx.throw('assert_eq requires at least 2 arguments')
+    { doc: 'Throws unless both are equal.', borrows: true },
+    { fewer: '{f} requires at least 2 arguments' },
+    (ctx, actual, expected, message) => {
       if (equals(actual, expected)) return null
       return failAssertion(ctx, 2, message, () => `Assertion failed: expected ${display(expected)}, got ${display(actual)}`)
     },
   ),
-  define(
+  builtinTaking(
     'assert_ne(actual: any, expected: any, msg?: string) -> nil',
-    'Throws when both are equal.',
-    (ctx, actual = null, expected = null, message = null) => {
-      if (ctx.argc < 2) return ctx.throw('assert_ne requires at least 2 arguments')
+    { doc: 'Throws when both are equal.', borrows: true },
+    { fewer: '{f} requires at least 2 arguments' },
+    (ctx, actual, expected, message) => {
       if (!equals(actual, expected)) return null
       return failAssertion(ctx, 2, message, () => `Assertion failed: values should not be equal: ${display(actual)}`)
     },

@@ -9,6 +9,7 @@ import { advance, iterNextFrame, makeIter, failNotIterable } from './iter.js'
 import { makeEachWork, definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { distinct } from './sets.js'
+import { builtinTaking } from './unpack.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnIter } from '../values/handles.js'
@@ -314,11 +315,11 @@ const defineNextMethod = (type: string): BuiltinDef =>
 export const iterFamily: BuiltinFamily = {
   name: 'iter',
   builtins: [
-    builtin(
+    builtinTaking(
       'iter(source: list|dict|set|string|range|generator|channel|iter) -> iter',
       { doc: 'A lazy, single-pass iterator over `source`; dicts yield (key, value) pairs.' },
-      (ctx, source = null) =>
-        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? failNotIterable(ctx, source)),
+      { raise: 'type', fewer: '{f}: expected 1 argument' },
+      (ctx, source) => makeIter(source) ?? failNotIterable(ctx, source),
     ),
     builtin('pair(a: any, b: any) -> pair', { doc: 'A pair with `.first` and `.second`.' }, (ctx, a = null, b = null) =>
       ctx.argc === 2 ? new HarnPair(a, b) : ctx.type(`pair: expected 2 arguments, got ${ctx.argc}`),

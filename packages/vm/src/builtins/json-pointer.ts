@@ -1,8 +1,9 @@
 // JSON pointers (RFC 6901) into values: reading, and new values with one place set or removed. A step that leads nowhere reads
 // as nil and leaves a value unchanged.
 
-import { builtin } from './builtin.js'
-import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result, Run } from './builtin.js'
+import { builtinTaking } from './unpack.js'
+import type { Demands } from './unpack.js'
 import { readTextArg } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -92,11 +93,12 @@ function definePointerFunction(
   doc: string,
   run: (ctx: Context, value: Value, steps: readonly string[], made: Value) => Value,
 ): BuiltinDef {
-  return builtin(`${name}(${params}) -> any`, { doc }, (ctx, value = null, pointer = null, made = null): Result => {
-    if (ctx.argc < needed) return ctx.throw(`${name} requires ${needed} arguments`)
-    const steps = readPointer(ctx, name, readTextArg(ctx, 1, pointer))
+  const demands: Demands = { fewer: `{f} requires ${needed} arguments`, text: { ptr: null } }
+  const find = (ctx: Context, value: Value = null, pointer: Value = '', made: Value = null): Result => {
+    const steps = readPointer(ctx, name, pointer as string) // the unpacker made it a string
     return Array.isArray(steps) ? run(ctx, value, steps, made) : steps
-  })
+  }
+  return builtinTaking(`${name}(${params}) -> any`, { doc }, demands, find as Run)
 }
 
 export const pointerFunctions: readonly BuiltinDef[] = [

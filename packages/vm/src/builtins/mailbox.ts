@@ -4,6 +4,7 @@ import { builtin, Control, family, frame } from './builtin.js'
 import { closeForAll, makeChannel, takeFrom } from './channels.js'
 import { makeHandle, openPlace, placeName, resolveTarget } from './scopes.js'
 import { toMillis } from './time-amounts.js'
+import { builtinTaking } from './unpack.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
 import type { Context, FrameState, Result } from './builtin.js'
@@ -33,7 +34,6 @@ function open(ctx: Context, given: Value, capacity: Value): Result {
 }
 
 function lookUpMailbox(ctx: Context, target: Value): Result {
-  if (ctx.argc === 0) return ctx.runtime('mailbox_lookup: name or handle is required')
   const place = resolveTarget(ctx, 'mailbox_lookup', 'mailbox', target)
   if (place instanceof Control) return place
   return ctx.state(mailboxState).boxes.has(placeName(place)) ? makeHandle('mailbox', place) : null
@@ -42,7 +42,6 @@ function lookUpMailbox(ctx: Context, target: Value): Result {
 /** An operation on a mailbox; an unknown one gives `unknown`. */
 function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbox, key: string, value: Value) => Result) {
   return (ctx: Context, target: Value, value: Value = null): Result => {
-    if (ctx.argc === 0) return ctx.runtime(`${name}: target is required`)
     const place = resolveTarget(ctx, name, 'mailbox', target)
     if (place instanceof Control) return place
     const key = placeName(place)
@@ -136,6 +135,8 @@ export const mailboxMetrics = onMailbox('mailbox_metrics', NO_METRICS, readMetri
 
 const MAILBOX = ['mailbox'] as const
 
+const NEEDS_TARGET = { raise: 'runtime', fewer: '{f}: target is required' } as const
+
 export const mailboxFamily: BuiltinFamily = {
   name: 'mailbox',
   builtins: [
@@ -144,35 +145,42 @@ export const mailboxFamily: BuiltinFamily = {
       { doc: 'Opens a named mailbox and gives its handle.', effects: MAILBOX },
       open,
     ),
-    builtin(
+    builtinTaking(
       'mailbox_lookup(target: string|dict)',
       { doc: 'The handle of an open mailbox, or nil.', effects: MAILBOX },
+      { raise: 'runtime', fewer: '{f}: name or handle is required' },
       lookUpMailbox,
     ),
-    builtin(
+    builtinTaking(
       'mailbox_send(target: string|dict, value: any) -> bool',
       { doc: 'Puts a value in; waits while it is full. False when unknown or closed.', effects: MAILBOX },
-      (ctx, target, value) =>
-        ctx.argc < 2
-          ? ctx.runtime('mailbox_send: requires target and value')
-          : onMailbox('mailbox_send', false, send)(ctx, target!, value),
+      { raise: 'runtime', fewer: '{f}: requires target and value' },
+      onMailbox('mailbox_send', false, send),
     ),
-    builtin(
+    builtinTaking(
       'mailbox_receive(target: string|dict)',
       { doc: 'Takes the next value; waits for one. nil when unknown or closed and empty.', effects: MAILBOX },
+      NEEDS_TARGET,
       onMailbox('mailbox_receive', null, receive),
     ),
-    builtin(
+    builtinTaking(
       'mailbox_try_receive(target: string|dict)',
       { doc: 'The next value, or nil when there is none now.', effects: MAILBOX },
+      NEEDS_TARGET,
       onMailbox('mailbox_try_receive', null, tryReceive),
     ),
-    builtin(
+    builtinTaking(
       'mailbox_close(target: string|dict) -> bool',
       { doc: 'Closes it; true the first time.', effects: MAILBOX },
+      NEEDS_TARGET,
       onMailbox('mailbox_close', false, close),
     ),
-    builtin('mailbox_metrics(target: string|dict) -> dict', { doc: 'Counters of a mailbox.', effects: MAILBOX }, mailboxMetrics),
+    builtinTaking(
+      'mailbox_metrics(target: string|dict) -> dict',
+      { doc: 'Counters of a mailbox.', effects: MAILBOX },
+      NEEDS_TARGET,
+      mailboxMetrics,
+    ),
   ],
   frames: [transferFrame],
 }

@@ -37,6 +37,8 @@ export interface Demands {
   readonly most?: number
   /** What fewer arguments give without a word. */
   readonly fewerGive?: () => Value
+  /** What a required argument is that was not passed, where that is no mistake. */
+  readonly missing?: { readonly [param: string]: Value }
   /** Said of a required argument that was not passed, when its turn comes. */
   readonly absent?: Wordings
   /** Said of a value of another type than the signature has. Parameters that are not named here may be anything. */
@@ -50,8 +52,9 @@ export interface Demands {
 export type Fit = (value: Value, facts: FitFacts) => string | null
 
 export interface FitFacts {
-  /** Of the builtin. */
+  /** Of the builtin, and of the parameter. */
   readonly name: string
+  readonly param: string
   readonly isPassed: boolean
 }
 
@@ -277,7 +280,8 @@ const take: Check = (_ctx, value) => value
 
 function makeCheck(def: BuiltinDef, param: Param, demands: Demands): Check {
   const { raise = 'throw' } = demands
-  const { at, otherwise, name } = param
+  const { at, name } = param
+  const otherwise = param.otherwise ?? demands.missing?.[name]
   const steps: Check[] = []
   const absent = param.isOptional ? undefined : findWording(demands.absent, name)
   if (absent !== undefined) {
@@ -304,7 +308,7 @@ function makeCheck(def: BuiltinDef, param: Param, demands: Demands): Check {
   const fit = demands.fits?.[name]
   if (fit !== undefined) {
     steps.push((ctx, value) => {
-      const problem = fit(value, { name: def.name, isPassed: ctx.argc > at })
+      const problem = fit(value, { name: def.name, param: name, isPassed: ctx.argc > at })
       return problem === null ? value : ctx[raise](problem)
     })
   }

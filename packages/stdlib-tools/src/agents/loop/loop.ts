@@ -4,7 +4,7 @@
 
 import { pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'
-import { HarnDict, HarnList, builtin, frame, harnBuiltin, isCallable } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, frame, harnBuiltin, isCallable } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, Result, Value } from '@bridle/vm/families'
 import { LOOP_OPTIONS } from './option-shapes.js'
 import { loopPrimitives } from './primitives.js'
@@ -151,14 +151,21 @@ export const agentLoopFamily: BuiltinFamily = {
       (ctx) => new HarnList([...ctx.state(llmState).trace]),
     ),
     builtin('agent_trace_summary() -> dict', { doc: 'Totals of the agent trace.', effects: [] }, (ctx) => traceSummary(ctx)),
-    builtin(
+    builtinTaking(
       'agent_subscribe(session_id: string, callback: closure) -> nil',
       { doc: 'Calls a function with each event of the loops of a session.', effects: [] },
+      {
+        raise: 'runtime',
+        not: { session_id: '{f}(session_id, callback): session_id must be a string' },
+        fits: {
+          // One that was not passed is nil, too.
+          callback: (callback, { name }) =>
+            isCallable(callback)
+              ? null
+              : `${name}(session_id, callback): callback ${callback === null ? 'closure required' : 'must be a closure'}`,
+        },
+      },
       (ctx, id, callback) => {
-        const label = 'agent_subscribe(session_id, callback)'
-        if (typeof id !== 'string') return ctx.runtime(`${label}: session_id must be a string`)
-        if (ctx.argc < 2 || callback === null) return ctx.runtime(`${label}: callback closure required`)
-        if (!isCallable(callback!)) return ctx.runtime(`${label}: callback must be a closure`)
         openSession(ctx, id)
         ctx.charge(1, 64)
         const { subscribers } = ctx.state(loopState)

@@ -1,6 +1,7 @@
 // The builtins that call models and tell about them. The work is in the llm-* modules beside this one.
 
 import {
+  builtinTaking,
   HarnDict,
   HarnFloat,
   HarnList,
@@ -235,11 +236,11 @@ export const llmFamily: BuiltinFamily = {
       { doc: 'What is known of a model.', effects: ['process.info'] },
       inCatalogue('describe_model'),
     ),
-    builtin(
+    builtinTaking(
       'llm_pick_model(target: string, options?: dict) -> dict',
       { doc: 'The model for an alias, a tier or a name.' },
-      (ctx, target, options) => {
-        const named = ctx.argc === 0 ? '' : display(target!)
+      { text: { target: null } },
+      (_ctx, named, options) => {
         const found = resolveModel(named)
         const wanted = options instanceof HarnDict && found.alias === null ? (options.get('provider') ?? null) : null
         const inferred = inferProvider(named, wanted === null ? undefined : display(wanted))
@@ -258,13 +259,11 @@ export const llmFamily: BuiltinFamily = {
     builtin('llm_model_tier(model_id: string) -> string', { doc: 'small, mid or frontier.' }, (_ctx, model) =>
       classifyModelTier(display(model!)),
     ),
-    builtin(
+    builtinTaking(
       'llm_qc_default_model(provider: string) -> string | nil',
       { doc: 'The model of a provider for quick quality checks.' },
-      (ctx, provider) =>
-        ctx.argc === 0 || display(provider!) === ''
-          ? ctx.runtime('llm_qc_default_model: provider name is required')
-          : (PROVIDERS[display(provider!)]?.qcModel ?? null),
+      { raise: 'runtime', text: { provider: '{f}: provider name is required' } },
+      (_ctx, provider) => PROVIDERS[provider]?.qcModel ?? null,
     ),
     harnBuiltin(
       'llm_healthcheck(provider?: string | dict, options?: dict) -> dict',

@@ -4,6 +4,7 @@
 import { findInnermostScope } from '../../library/task-scopes.js'
 import { STAND_INS } from '../../library/logging/stand-ins.js'
 import {
+  builtinTaking,
   HarnBuiltin,
   HarnClosure,
   HarnDict,
@@ -21,7 +22,7 @@ import {
   typeName,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Control, Result, Value } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Control, Result, Value, Fit } from '@bridle/vm/families'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
@@ -330,33 +331,19 @@ function readOptionMs(options: HarnDict, key: string): number | null {
 
 const NO_DURATION = 'expected a duration or millisecond count'
 
-/** The text at an argument place, null when nothing is there. */
-function readTextArgument(ctx: Context, value: Value, at: number): string | null {
-  const text = ctx.argc > at ? display(value) : ''
-  return text === '' ? null : text
-}
+/** A nil in the place of options is refused, other than none. */
+const areOptions: Fit = (value, { name, isPassed }) =>
+  isPassed && !(value instanceof HarnDict) ? `${name}: options must be a dict` : null
 
-/** The options of a call; null when something else stands in their place, a nil too. */
-function readOptions(ctx: Context, options: Value, at: number): HarnDict | null {
-  if (ctx.argc <= at) return new HarnDict()
-  return options instanceof HarnDict ? options : null
-}
-
-function startAsk(ctx: Context, prompt: Value, options: Value): Result {
-  const text = readTextArgument(ctx, prompt, 0)
-  if (text === null) return ctx.runtime('ask_user: expected string argument at 0')
-  const given = readOptions(ctx, options, 1)
-  if (given === null) return ctx.runtime('ask_user: options must be a dict')
+function startAsk(ctx: Context, text: Value = '', options: Value = null): Result {
+  const given = options instanceof HarnDict ? options : new HarnDict()
   const timeout = readOptionMs(given, 'timeout')
   return timeout === null ? ctx.runtime(NO_DURATION) : goOn(ctx, 'ask_user', text, given, timeout)
 }
 
-function startApproval(ctx: Context, action: Value, options: Value): Result {
+function startApproval(ctx: Context, text: Value = '', options: Value = null): Result {
   const name = 'request_approval'
-  const text = readTextArgument(ctx, action, 0)
-  if (text === null) return ctx.runtime(`${name}: expected string argument at 0`)
-  const given = readOptions(ctx, options, 1)
-  if (given === null) return ctx.runtime(`${name}: options must be a dict`)
+  const given = options instanceof HarnDict ? options : new HarnDict()
   const quorum = given.get('quorum') ?? 1
   if (isInt(quorum) && quorum <= 0) return ctx.runtime(`${name}: quorum must be positive`)
   if (readList(given.get('reviewers')) === null || readList(given.get('capabilities_requested')) === null)
@@ -368,7 +355,7 @@ function startApproval(ctx: Context, action: Value, options: Value): Result {
   return goOn(ctx, 'request_approval', text, given, new HarnList(readList(given.get('reviewers')) ?? []), deadline)
 }
 
-function startDualControl(ctx: Context, n: Value, m: Value, action: Value, approvers: Value): Result {
+function startDualControl(ctx: Context, n: Value = null, m: Value = null, action: Value = null, approvers: Value = null): Result {
   const name = 'dual_control'
   for (const [at, value] of [n, m].entries()) {
     if (!isInt(value)) return ctx.runtime(`${name}: expected int argument at ${at}`)
@@ -376,18 +363,11 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
   }
   if ((n as number) > (m as number)) return ctx.runtime(`${name}: n must be less than or equal to m`)
   if (!isCallable(action)) return ctx.runtime(`${name}: action must be a closure`)
-  const listed = ctx.argc > 3 && approvers === null ? null : readList(approvers)
+  const listed = approvers === null ? null : readList(approvers)
   if (listed === null) return ctx.runtime(`${name}: expected list<string>`)
   if (listed.length > 0 && listed.length < Number(m))
     return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)
   return goOn(ctx, 'dual_control', n, m, action, new HarnList(listed))
-}
-
-function startEscalation(ctx: Context, role: Value, reason: Value): Result {
-  const texts = [readTextArgument(ctx, role, 0), readTextArgument(ctx, reason, 1)]
-  const missing = texts.indexOf(null)
-  if (missing >= 0) return ctx.runtime(`escalate_to: expected string argument at ${missing}`)
-  return goOn(ctx, 'escalate_to', texts[0]!, texts[1]!)
 }
 
 const ASKS = ['approval.ask', 'clock.now', 'random.bytes', 'callback'] as const
@@ -423,29 +403,36 @@ export const hitlFamily: BuiltinFamily = {
   modules: findHarnModule,
   primitives,
   builtins: [
-    builtin(
+    builtinTaking(
       'ask_user<T>(prompt: string, options?: {schema?: Schema<T>, timeout?: duration, default?: T}) -> T',
       { doc: 'Asks a person and gives the answer.', effects: ASKS, shapes: { options: ASK_OPTIONS } },
-      (ctx, prompt, options) => startAsk(ctx, prompt ?? null, options ?? null),
+      { raise: 'runtime', text: { prompt: '{f}: expected string argument at 0' }, fits: { options: areOptions } },
+      startAsk,
     ),
-    builtin(
+    builtinTaking(
       'request_approval(action: string, options?: dict) -> {approved: bool, reviewers: list<string>, approved_at: string, reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
       {
         doc: 'Waits until enough people approve an action; a denial is thrown.',
         effects: ASKS,
         shapes: { options: APPROVAL_OPTIONS },
       },
-      (ctx, action, options) => startApproval(ctx, action ?? null, options ?? null),
+      { raise: 'runtime', text: { action: '{f}: expected string argument at 0' }, fits: { options: areOptions } },
+      startApproval,
     ),
-    builtin(
+    builtinTaking(
       'dual_control<T>(n: int, m: int, action: fn() -> T, approvers?: list<string> | nil) -> T',
       { doc: 'Calls `action` once n of m people approved it.', effects: ASKS },
-      (ctx, n, m, action, approvers) => startDualControl(ctx, n ?? null, m ?? null, action ?? null, approvers ?? null),
+      { missing: { approvers: new HarnList([]) } },
+      startDualControl,
     ),
-    builtin(
+    builtinTaking(
       'escalate_to(role: string, reason: string) -> {request_id: string, role: string, reason: string, trace_id: string, status: string, accepted_at: string | nil, reviewer: string | nil}',
       { doc: 'Hands a matter to a role and waits for somebody to take it.', effects: ASKS },
-      (ctx, role, reason) => startEscalation(ctx, role ?? null, reason ?? null),
+      {
+        raise: 'runtime',
+        text: { role: '{f}: expected string argument at 0', reason: '{f}: expected string argument at 1' },
+      },
+      (ctx, role = '', reason = '') => goOn(ctx, 'escalate_to', role, reason),
     ),
     builtin(
       'hitl_pending(filters?: dict | nil) -> list as ?',

@@ -1,8 +1,8 @@
 // Skill registries: plain dicts with the skills that scripts define, the catalogue of them for a
 // prompt, and the text of a skill with its arguments filled in.
 
-import { HarnClosure, HarnDict, HarnList, MAX_TEXT, builtin, display, isInt, sortTexts } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { builtinTaking, HarnClosure, HarnDict, HarnList, MAX_TEXT, builtin, display, isInt, sortTexts } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Demands } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 
@@ -63,7 +63,6 @@ function describeConfigProblem(config: HarnDict): string | null {
 }
 
 function define(ctx: Context, registry: Value, name: Value, config: Value): Result {
-  if (ctx.argc < 3) return ctx.throw('skill_define: requires registry, name, and config dict')
   if (!isRegistry(registry)) return failNotRegistry(ctx, 'skill_define', registry, 'first argument must be a skill registry')
   if (name === null || display(name) === '') return ctx.throw('skill_define: skill name must be a non-empty string')
   if (config !== null && !(config instanceof HarnDict)) return ctx.throw('skill_define: third argument must be a config dict')
@@ -86,24 +85,19 @@ function failNotRegistry(ctx: Context, name: string, value: Value, otherwise: st
   )
 }
 
-/** A builtin whose first argument must be a registry. `argc` arguments are required. */
+/** A builtin whose first argument must be a registry. */
 function onRegistry(
   signature: string,
-  argc: number,
   required: string,
   doc: string,
   run: (ctx: Context, registry: HarnDict, second: Value) => Result,
 ): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc }, (ctx, registry, second) => {
-    if (ctx.argc < argc) return ctx.throw(`${name}: requires ${required}`)
-    if (isRegistry(registry)) return run(ctx, registry, second ?? null)
-    return failNotRegistry(
-      ctx,
-      name,
-      registry ?? null,
-      argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`,
-    )
+  const hasOne = !signature.includes(',')
+  const demands: Demands = { fewer: `{f}: requires ${required}` }
+  return builtinTaking(signature, { doc }, demands, (ctx, registry: Value = null, second: Value = null) => {
+    if (isRegistry(registry)) return run(ctx, registry, second)
+    return failNotRegistry(ctx, name, registry, hasOne ? `requires ${required}` : 'first argument must be a skill registry')
   })
 }
 
@@ -230,7 +224,6 @@ function goOn(ctx: Context, name: string, ...args: Value[]): Result {
 }
 
 function render(ctx: Context, entry: Value, args: Value): Result {
-  if (ctx.argc === 0) return ctx.throw('skill_render: requires a skill entry or body string')
   if (typeof entry !== 'string' && !(entry instanceof HarnDict))
     return ctx.throw('skill_render: first argument must be a skill entry or a string body')
   if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
@@ -240,8 +233,7 @@ function render(ctx: Context, entry: Value, args: Value): Result {
 /** The registry that scripts see as `skills` unless the host found skills before the run. */
 const BOUND = HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) })
 
-function loadSkill(ctx: Context, name: Value): Result {
-  const id = ctx.argc === 0 ? '' : display(name)
+function loadSkill(ctx: Context, id: string): Result {
   return id.trim() === '' ? ctx.throw('load_skill: requires a non-empty skill name') : goOn(ctx, 'load', id)
 }
 
@@ -253,28 +245,26 @@ export const skillsFamily: BuiltinFamily = {
     builtin('skill_registry() -> dict', { doc: 'An empty registry of skills.' }, () =>
       HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) }),
     ),
-    builtin(
+    builtinTaking(
       'skill_define(registry: dict, name: string, config: dict | nil) -> dict',
       { doc: 'The registry with one more skill; one of the same name is replaced.' },
-      (ctx, registry, name, config) => define(ctx, registry ?? null, name ?? null, config ?? null),
+      { fewer: '{f}: requires registry, name, and config dict' },
+      define,
     ),
     onRegistry(
       'skill_list(registry: dict) -> list',
-      1,
       'a skill registry',
       'All skills, without functions.',
       (_ctx, registry) => new HarnList(listEntries(registry).map(withoutClosures)),
     ),
     onRegistry(
       'skill_find(registry: dict, name: string) -> dict | nil as ?',
-      2,
       'registry and name',
       'A skill by name.',
       (_ctx, registry, name) => listEntries(registry).find((entry) => readText(entry, 'name') === display(name)) ?? null,
     ),
     onRegistry(
       'skill_select(registry: dict, names: list) -> dict',
-      2,
       'registry and names list',
       'A registry with the named skills only.',
       (ctx, registry, names) => {
@@ -288,7 +278,6 @@ export const skillsFamily: BuiltinFamily = {
     ),
     onRegistry(
       'skill_remove(registry: dict, name: string) -> dict',
-      2,
       'registry and name',
       'A registry without one skill.',
       (_ctx, registry, name) =>
@@ -299,14 +288,12 @@ export const skillsFamily: BuiltinFamily = {
     ),
     onRegistry(
       'skill_count(registry: dict) -> int',
-      1,
       'a skill registry',
       'The number of skills.',
       (_ctx, registry) => listEntries(registry).length,
     ),
     onRegistry(
       'skill_describe(registry: dict) -> string',
-      1,
       'a skill registry',
       'All skills as text, by name.',
       (_ctx, registry) => {
@@ -322,7 +309,6 @@ export const skillsFamily: BuiltinFamily = {
     ),
     onRegistry(
       'skills_catalog_entries(registry: dict) -> list',
-      1,
       'a skill registry',
       'Cards of all skills by id.',
       (_ctx, registry) => listCatalogEntries(registry),
@@ -332,15 +318,17 @@ export const skillsFamily: BuiltinFamily = {
       { doc: 'The catalogue of skills for a prompt, within a budget of bytes.' },
       (ctx, entries, budget) => renderCatalog(ctx, entries ?? null, budget ?? null),
     ),
-    builtin(
+    builtinTaking(
       'skill_render(entry_or_body: dict | string, args?: list) -> string',
       { doc: 'The text of a skill with its arguments.', effects: ['process.info'] },
-      (ctx, entry, args) => render(ctx, entry ?? null, args ?? null),
+      { fewer: '{f}: requires a skill entry or body string' },
+      render,
     ),
-    builtin(
+    builtinTaking(
       'load_skill(name: string, options?: dict) -> string',
       { doc: 'The text of a skill of the bound registry.', effects: ['process.info'] },
-      (ctx, name) => loadSkill(ctx, name ?? null),
+      { text: { name: null } },
+      loadSkill,
     ),
   ],
   constants: { skills: BOUND },

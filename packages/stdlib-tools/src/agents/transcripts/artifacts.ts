@@ -1,8 +1,19 @@
 // Artifacts: pieces of context with kind, text, priority and lineage, in one shape, selection within limits, and their rendering for a
 // prompt. artifacts.harn is what the builtins do.
 
-import { HarnDict, HarnFloat, HarnList, builtin, display, isInt, lookup, stringifyJson, toUtf8 } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import {
+  builtinTaking,
+  HarnDict,
+  HarnFloat,
+  HarnList,
+  builtin,
+  display,
+  isInt,
+  lookup,
+  stringifyJson,
+  toUtf8,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Fit } from '@bridle/vm/families'
 import { contextPrimitives } from './assemble-context.js'
 import { listDicts } from './shape.js'
 import { diffLines } from '../../library/formats/line-diff.js'
@@ -241,13 +252,18 @@ function runHarn(ctx: Context, name: string, args: readonly Value[]): Result {
 function defineShorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   const parameters = [...signature.matchAll(/\b(\w+)\??: (\w+)/g)].slice(0, required)
-  return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) => {
-    const isMissing = (at: number, type: string): boolean =>
-      at >= ctx.argc || (args[at] === '' && (type === 'string' || name === 'artifact_patch_proposal'))
-    const missing = parameters.find(([, , type], at) => isMissing(at, type!))?.[1]
-    if (missing === undefined) return runHarn(ctx, name, args)
-    return ctx.runtime(`${name}: missing ${missing === 'target' ? 'target artifact' : missing}`)
-  })
+  const fits = Object.fromEntries(
+    parameters.map(([, parameter = '', type]): [string, Fit] => [
+      parameter,
+      (value, { isPassed }) =>
+        !isPassed || (value === '' && (type === 'string' || name === 'artifact_patch_proposal'))
+          ? `${name}: missing ${parameter === 'target' ? 'target artifact' : parameter}`
+          : null,
+    ]),
+  )
+  return builtinTaking(`${signature} -> dict`, { doc, effects: EFFECTS }, { raise: 'runtime', fits }, (ctx, ...args: Value[]) =>
+    runHarn(ctx, name, args),
+  )
 }
 
 export const artifactsFamily: BuiltinFamily = {
@@ -255,8 +271,11 @@ export const artifactsFamily: BuiltinFamily = {
   modules: findHarnModule,
   primitives,
   builtins: [
-    builtin('artifact(payload: dict) -> dict', { doc: 'An artifact in its one shape.', effects: EFFECTS }, (ctx, payload) =>
-      ctx.argc === 0 ? ctx.runtime('artifact: missing artifact payload') : runHarn(ctx, 'make_artifact', [payload!]),
+    builtinTaking(
+      'artifact(payload: dict) -> dict',
+      { doc: 'An artifact in its one shape.', effects: EFFECTS },
+      { raise: 'runtime', fewer: '{f}: missing artifact payload' },
+      (ctx, payload) => runHarn(ctx, 'make_artifact', [payload]),
     ),
     defineShorthand(
       'artifact_apply_intent(target: any, intent: string, extra?: dict)',

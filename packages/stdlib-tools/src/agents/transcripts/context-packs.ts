@@ -2,6 +2,7 @@
 // packs from friction events that keep coming back.
 
 import {
+  builtinTaking,
   Fault,
   HarnDict,
   HarnFloat,
@@ -16,7 +17,7 @@ import {
   sortTexts,
   stringifyJson,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Value, Demands, Fit } from '@bridle/vm/families'
 import { parseTomlText } from '../../library/formats/toml.js'
 import { FormatError } from '../../library/formats/yaml.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
@@ -135,11 +136,13 @@ function parseManifest(source: string): HarnDict {
 
 function defineManifestBuiltin(signature: string, doc: string, read: (given: Value) => HarnDict): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc }, (ctx, given) => {
-    if (ctx.argc === 0 || given === '') return ctx.runtime(`${name}: missing ${name.endsWith('_parse') ? 'source' : 'payload'}`)
+  const missing = `${name}: missing ${name.endsWith('_parse') ? 'source' : 'payload'}`
+  const notEmpty: Fit = (value) => (value === '' ? missing : null)
+  const demands: Demands = { raise: 'runtime', fewer: missing, fits: { payload: notEmpty, src: notEmpty } }
+  return builtinTaking(signature, { doc }, demands, (ctx, given: Value = null) => {
     ctx.charge(64)
     try {
-      return read(given!)
+      return read(given)
     } catch (error) {
       if (error instanceof Fault) return ctx.fail(error)
       throw error

@@ -1,7 +1,7 @@
 // Evaluations as data: manifests of packs (what an `eval_pack` declaration makes) and suites, and the metrics that a script
 // reports about itself.
 
-import { HarnDict, HarnList, builtin, display, family } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, family } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 
@@ -17,29 +17,26 @@ export const evalPacksFamily: BuiltinFamily = {
   name: 'eval_packs',
   modules: findHarnModule,
   builtins: [
-    builtin(
+    builtinTaking(
       'eval_pack_manifest(payload: dict) -> dict',
       { doc: 'The manifest of an evaluation pack with what it leaves open filled in.', ...EFFECTS },
-      (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('eval_pack_manifest: missing payload') : runHarn(ctx, 'eval_pack_manifest', payload!),
+      { raise: 'runtime', fewer: '{f}: missing payload' },
+      (ctx, payload) => runHarn(ctx, 'eval_pack_manifest', payload),
     ),
-    builtin(
+    builtinTaking(
       'eval_suite_manifest(payload: dict) -> dict',
       { doc: 'The manifest of an evaluation suite in its one shape.', ...EFFECTS },
-      (ctx, payload) =>
-        ctx.argc === 0
-          ? ctx.runtime('eval_suite_manifest: missing manifest payload')
-          : runHarn(ctx, 'eval_suite_manifest', payload!),
+      { raise: 'runtime', fewer: '{f}: missing manifest payload' },
+      (ctx, payload) => runHarn(ctx, 'eval_suite_manifest', payload),
     ),
-    builtin(
+    builtinTaking(
       'eval_metric(name: string, value: any, metadata?: dict) -> nil',
       { doc: 'Reports a figure about this run.', effects: [] },
+      { raise: 'runtime', text: { name: '{f}: missing name' }, absent: { value: '{f}: missing value' } },
       (ctx, name, value, metadata) => {
-        if (ctx.argc === 0 || name === '') return ctx.runtime('eval_metric: missing name')
-        if (ctx.argc === 1) return ctx.runtime('eval_metric: missing value')
-        const metric = HarnDict.of({ name: display(name!), value: value! })
+        const metric = HarnDict.of({ name, value })
         ctx.charge(1, 64)
-        ctx.state(metricState).metrics.push((metadata ?? null) === null ? metric : metric.with('metadata', metadata!))
+        ctx.state(metricState).metrics.push(metadata === null ? metric : metric.with('metadata', metadata))
         return null
       },
     ),

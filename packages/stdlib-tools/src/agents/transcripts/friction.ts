@@ -1,7 +1,7 @@
 // Friction events: notes on what slowed work down, in one shape and without secrets, kept for the run or appended to a file of JSON lines,
 // and grouped into suggestions for context packs. friction.harn is what the builtins do.
 
-import { HarnDict, HarnList, builtin, chargeArguments, display, failRuntime, family } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, chargeArguments, display, failRuntime, family } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { manifestBuiltins, suggestionPrimitives } from './context-packs.js'
 import { readRecord, recordData } from '../../library/formats/record-shapes.js'
@@ -134,19 +134,17 @@ export const frictionFamily: BuiltinFamily = {
   modules: findHarnModule,
   primitives,
   builtins: [
-    builtin(
+    builtinTaking(
       'friction_event(payload: dict) -> dict',
       { doc: 'A friction event in its one shape, without secrets.', ...EFFECTS },
-      (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : runHarn(ctx, 'friction_event', payload!),
+      { raise: 'runtime', fewer: '{f}: missing payload' },
+      (ctx, payload) => runHarn(ctx, 'friction_event', payload),
     ),
-    builtin(
+    builtinTaking(
       'friction_record(payload: dict, options?: dict) -> dict',
       { doc: 'Keeps a friction event.', effects: ['clock.now', 'random.bytes', 'fs.write', 'process.info'] },
-      (ctx, payload, options) =>
-        ctx.argc === 0
-          ? ctx.runtime('friction_record: missing payload')
-          : runHarn(ctx, 'friction_record', payload!, options ?? null),
+      { raise: 'runtime', fewer: '{f}: missing payload' },
+      (ctx, payload, options) => runHarn(ctx, 'friction_record', payload, options),
     ),
     builtin(
       'friction_events() -> list',
@@ -157,20 +155,24 @@ export const frictionFamily: BuiltinFamily = {
       ctx.state(frictionState).events.length = 0
       return null
     }),
-    builtin(
+    builtinTaking(
       'context_pack_suggestions(events?: list | dict, options?: dict) -> list',
       { doc: 'Context packs that repeated friction suggests.', ...EFFECTS },
-      // Without events those of the run; a nil that was given is a mistake.
-      (ctx, events, options) =>
-        runHarn(ctx, 'context_pack_suggestions', ctx.argc === 0 ? null : (events ?? false), options ?? null),
+      {
+        raise: 'runtime',
+        // Without events those of the run; a nil that was given is a mistake.
+        fits: {
+          events: (events, { isPassed }) =>
+            isPassed && events === null ? 'friction events fixture must be an array or {events: [...]}' : null,
+        },
+      },
+      (ctx, events, options) => runHarn(ctx, 'context_pack_suggestions', events, options),
     ),
-    builtin(
+    builtinTaking(
       'friction_eval_fixture(fixture: dict) -> dict',
       { doc: 'Whether events lead to the suggestions that are expected of them.', ...EFFECTS },
-      (ctx, given) =>
-        ctx.argc === 0
-          ? ctx.runtime('friction_eval_fixture: missing fixture payload')
-          : runHarn(ctx, 'friction_eval_fixture', given!),
+      { raise: 'runtime', fewer: '{f}: missing fixture payload' },
+      (ctx, fixture) => runHarn(ctx, 'friction_eval_fixture', fixture),
     ),
     ...manifestBuiltins,
   ],

@@ -1,7 +1,7 @@
 // Handoffs: a record by which one persona passes work on to another or to a person, in one shape, and its
 // rendering for a prompt. A payload that does not fit is refused as a whole.
 
-import { HarnDict, HarnFloat, HarnList, Problem, builtin, isInt } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnFloat, HarnList, Problem, builtin, isInt } from '@bridle/vm/families'
 import type { BuiltinFamily, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 
@@ -209,13 +209,17 @@ export const handoffFamily: BuiltinFamily = {
     ),
   ],
   builtins: [
-    builtin(
+    builtinTaking(
       'handoff(payload: dict) -> dict',
       { doc: 'A handoff in its one shape.', effects: ['clock.now', 'random.bytes'] },
-      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : ctx.library(make, [payload!])),
+      { raise: 'runtime', fewer: '{f}: missing payload' },
+      (ctx, payload) => ctx.library(make, [payload]),
     ),
-    builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) =>
-      ctx.argc === 0 ? ctx.runtime('handoff_context: missing payload') : ctx.library(context, [payload!]),
+    builtinTaking(
+      'handoff_context(payload: dict) -> string',
+      { doc: 'A handoff as text for a prompt.' },
+      { raise: 'runtime', fewer: '{f}: missing payload' },
+      (ctx, payload) => ctx.library(context, [payload]),
     ),
   ],
 }

@@ -1,6 +1,6 @@
 // Conversations and transcripts as values, and agents as plain dicts; transcripts.harn is what takes an id or a model.
 
-import { HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { stringifyPretty } from '../../library/files/state-files.js'
@@ -102,9 +102,7 @@ function isAgent(value: Value | undefined): value is HarnDict {
   return value instanceof HarnDict && value.get('_type') === 'agent'
 }
 
-function makeAgentConfig(ctx: Context, agent: Value, prompt: Value): Result {
-  if (ctx.argc < 2) return ctx.throw('agent_config: requires agent and prompt')
-  if (!(agent instanceof HarnDict)) return ctx.throw('agent_config: first argument must be an agent')
+function makeAgentConfig(ctx: Context, agent: HarnDict, prompt: Value): Result {
   if (!isAgent(agent)) return ctx.throw('agent_config: first argument must be an agent (created with agent())')
   const options = new HarnDict()
   for (const key of AGENT_OPTIONS) if (agent.has(key)) options.set(key, agent.get(key)!)
@@ -216,14 +214,14 @@ export const transcriptsFamily: BuiltinFamily = {
       { doc: 'A fresh transcript with metadata of its own.', effects: EFFECTS },
       (ctx, options) => runHarn(ctx, 'reset', options instanceof HarnDict ? (options.get('metadata') ?? null) : null),
     ),
-    builtin(
+    builtinTaking(
       'transcript_add_asset(transcript: dict, asset: any) -> dict',
       { doc: 'The transcript with an asset; one of the same id is replaced.', effects: EFFECTS },
-      (ctx, transcript, asset) => {
-        if (!isTranscript(transcript)) return ctx.throw('transcript_add_asset: argument must be a transcript')
-        if (ctx.argc < 2) return ctx.throw('transcript_add_asset: missing asset')
-        return runHarn(ctx, 'add_asset', transcript, asset!)
+      {
+        fits: { transcript: (value) => (isTranscript(value) ? null : 'transcript_add_asset: argument must be a transcript') },
+        absent: { asset: '{f}: missing asset' },
       },
+      (ctx, transcript, asset) => runHarn(ctx, 'add_asset', transcript, asset),
     ),
     onTranscript(
       'transcript_summarize(transcript: dict, options?: dict) -> dict',
@@ -234,24 +232,31 @@ export const transcriptsFamily: BuiltinFamily = {
     builtin('transcript_stats(transcript: dict | nil) -> dict', { doc: 'How many messages of which kind.' }, (_ctx, transcript) =>
       computeStats(transcript!),
     ),
-    builtin(
+    builtinTaking(
       'agent(name: string, config?: dict) -> dict',
       { doc: 'An agent: a name and the options of its calls.' },
-      (ctx, name, config) => {
-        if (ctx.argc > 1 && !(config instanceof HarnDict)) return ctx.throw('agent: second argument must be a config dict')
+      {
+        text: { name: null },
+        fits: {
+          config: (config, { isPassed }) =>
+            isPassed && !(config instanceof HarnDict) ? 'agent: second argument must be a config dict' : null,
+        },
+      },
+      (_ctx, name, config) => {
         const made = config instanceof HarnDict ? config.copy() : new HarnDict()
         made.set('_type', 'agent')
-        made.set('name', ctx.argc === 0 ? '' : display(name!))
+        made.set('name', name)
         return made
       },
     ),
     builtin('agent_name(agent: dict) -> string as ?', { doc: "An agent's name." }, (ctx, agent) =>
       agent instanceof HarnDict ? (agent.get('name') ?? null) : ctx.throw('agent_name: argument must be an agent'),
     ),
-    builtin(
+    builtinTaking(
       'agent_config(agent: dict, prompt: string) -> dict',
       { doc: 'Prompt, system text and options of a call in the name of an agent.' },
-      (ctx, agent, prompt) => makeAgentConfig(ctx, agent!, prompt!),
+      { fewer: '{f}: requires agent and prompt', not: { agent: '{f}: first argument must be an agent' } },
+      makeAgentConfig,
     ),
   ],
 }

@@ -2,10 +2,10 @@
 
 import { findInnermostScope } from '../../library/task-scopes.js'
 import {
+  builtinTaking,
   HarnDict,
   HarnList,
   runAtOnce,
-  builtin,
   chargeArguments,
   display,
   failRuntime,
@@ -299,16 +299,15 @@ export const subAgentsFamily: BuiltinFamily = {
   modules: findHarnModule,
   primitives,
   builtins: [
-    builtin(
+    builtinTaking(
       'sub_agent_run(task: string, options?: dict) -> dict',
       {
         doc: 'Lets an agent with a conversation of its own do a task: `{ok, summary, data, error, tokens_used, transcript, …}`.',
         effects: AGENT_EFFECTS,
       },
+      { raise: 'runtime', fewer: `${LABEL}: task is required` },
       (ctx, task, options) =>
-        ctx.argc === 0
-          ? ctx.runtime(`${LABEL}: task is required`)
-          : ctx.library({ module: 'agents/workers/workers', function: 'sub_agent_run', output: 'drop' }, [task!, options!]),
+        ctx.library({ module: 'agents/workers/workers', function: 'sub_agent_run', output: 'drop' }, [task, options]),
     ),
   ],
 }

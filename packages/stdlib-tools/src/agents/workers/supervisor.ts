@@ -5,6 +5,7 @@
 // Children and the watcher never talk directly: a child that ends writes its exit into the state and wakes the supervisor's key.
 
 import {
+  builtinTaking,
   HarnBuiltin,
   HarnDict,
   HarnList,
@@ -115,11 +116,8 @@ function readChild(spec: Value, index: number, usualRestart: Value): Child | str
   }
 }
 
-function start(ctx: Context, spec: Value): Result {
+function start(ctx: Context, dict: HarnDict): Result {
   const refuse = (message: string): Control => ctx.runtime(`supervisor_start: ${message}`)
-  if (ctx.argc === 0) return refuse('spec is required')
-  if (!(spec instanceof HarnDict)) return refuse('expected a dict')
-  const dict = spec
   const state = ctx.state(supervisorState)
   const givenId = dict.get('id') ?? null
   if (givenId === null) state.made++
@@ -455,7 +453,6 @@ function handleText(target: Value): Value {
 /** An operation on a supervisor, named by its handle or its id. */
 function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, second: Value) => Result) {
   return (ctx: Context, target: Value, second: Value = null): Result => {
-    if (ctx.argc === 0) return ctx.runtime(`${name}: supervisor handle or id is required`)
     const id = display(handleText(target))
     if (id === '') return ctx.runtime(`${name}: supervisor id must not be empty`)
     const supervisor = ctx.state(supervisorState).supervisors.get(id)
@@ -465,32 +462,39 @@ function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, 
 
 const SUPERVISOR = ['supervisor'] as const
 
+const NEEDS_HANDLE = { raise: 'runtime', fewer: '{f}: supervisor handle or id is required' } as const
+
 export const supervisorFamily: BuiltinFamily = {
   name: 'supervisor',
   builtins: [
-    builtin(
+    builtinTaking(
       'supervisor_start(spec: dict) -> dict',
       { doc: 'Starts children that are restarted by policy, and gives a handle.', effects: SUPERVISOR },
+      { raise: 'runtime', fewer: '{f}: spec is required', not: '{f}: expected a dict' },
       start,
     ),
-    builtin(
+    builtinTaking(
       'supervisor_state(handle_or_id: dict|string) -> dict',
       { doc: 'Status, metrics and children.', effects: SUPERVISOR },
+      NEEDS_HANDLE,
       onSupervisor('supervisor_state', (_ctx, supervisor) => describe(supervisor)),
     ),
-    builtin(
+    builtinTaking(
       'supervisor_metrics(handle_or_id: dict|string) -> dict',
       { doc: 'Counters.', effects: SUPERVISOR },
+      NEEDS_HANDLE,
       onSupervisor('supervisor_metrics', (_ctx, supervisor) => makeMetrics(supervisor)),
     ),
-    builtin(
+    builtinTaking(
       'supervisor_events(handle_or_id: dict|string) -> list',
       { doc: 'What happened so far.', effects: SUPERVISOR },
+      NEEDS_HANDLE,
       onSupervisor('supervisor_events', (_ctx, supervisor) => new HarnList([...supervisor.events])),
     ),
-    builtin(
+    builtinTaking(
       'supervisor_stop(handle_or_id: dict|string, timeout?: int|duration) -> dict',
       { doc: 'Asks children to end, then ends them; gives the state.', effects: SUPERVISOR },
+      NEEDS_HANDLE,
       onSupervisor('supervisor_stop', stop),
     ),
     builtin('__supervisor_watch(id: string)', { doc: 'The watcher task of a supervisor.', effects: SUPERVISOR }, (ctx, id) =>

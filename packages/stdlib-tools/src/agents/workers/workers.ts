@@ -1,7 +1,7 @@
 // Workers: sub-agents and stages that run beside the script; workers.harn is what they do.
 
-import { HarnBuiltin, HarnDict, builtin, display, harnBuiltin, stringifySorted } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { builtinTaking, HarnBuiltin, HarnDict, builtin, display, harnBuiltin, stringifySorted } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Demands } from '@bridle/vm/families'
 import { AGENT_EFFECTS } from '../loop/loop.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
@@ -65,9 +65,8 @@ function runHarn(ctx: Context, name: string, args: readonly Value[]): Result {
 /** A builtin on workers that says itself what it misses. */
 function onHandle(signature: string, doc: string, missing: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc, effects: EFFECTS }, (ctx, ...args) =>
-    ctx.argc < args.length ? ctx.runtime(`${name}: ${missing}`) : runHarn(ctx, name, args),
-  )
+  const demands: Demands = { raise: 'runtime', fewer: `{f}: ${missing}` }
+  return builtinTaking(signature, { doc, effects: EFFECTS }, demands, (ctx, ...args: Value[]) => runHarn(ctx, name, args))
 }
 
 export const workersFamily: BuiltinFamily = {

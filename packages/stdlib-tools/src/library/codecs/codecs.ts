@@ -60,10 +60,11 @@ function mapText(ctx: Context, value: Value | undefined, map: (text: string) => 
   return map(text)
 }
 
-const base64Encoder = builtin(
+const base64Encoder = builtinTaking(
   'base64_encode(s: string) -> string',
   { doc: 'Base64 with padding; bytes are encoded as they are.', borrows: true },
-  (ctx, value = null) => {
+  { missing: { s: '' } },
+  (ctx, value) => {
     if (typeof value === 'string') {
       const encoded = encodeAsciiBase64(value)
       if (encoded !== null) {
@@ -71,7 +72,7 @@ const base64Encoder = builtin(
         return encoded
       }
     }
-    const bytes = ctx.argc > 0 ? toRawBytes(value) : new Uint8Array()
+    const bytes = toRawBytes(value)
     ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
     return encodeBase64(bytes)
   },

@@ -2,8 +2,8 @@
 // statement; hosts with a database offer it as the tools `postgres.query` and `postgres.execute`, under grants, so a pool of
 // connections is never opened here.
 
-import { HarnDict, HarnList, builtin, display, family, isInt, makeStructuralKey } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, display, family, isInt, makeStructuralKey } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Demands } from '@bridle/vm/families'
 
 interface MockPool {
   /** Dicts `{sql, params?, rows?, rows_affected?, error?}`; the first that matches answers. */
@@ -34,9 +34,7 @@ function describeProblem(fixture: Value): string | null {
   return rows === null || rows instanceof HarnList ? null : 'fixture.rows must be a list'
 }
 
-function makeMockPool(ctx: Context, given: Value): Result {
-  const fixtures = given === null && ctx.argc === 0 ? new HarnList([]) : given
-  if (!(fixtures instanceof HarnList)) return ctx.runtime('pg_mock_pool: fixtures must be a list of dicts')
+function makeMockPool(ctx: Context, fixtures: HarnList): Result {
   const list = [...fixtures.view()]
   ctx.charge(list.length, 64)
   const problem = list.map(describeProblem).find((each) => each !== null)
@@ -63,26 +61,36 @@ type Answer = (ctx: Context, fixture: HarnDict, rows: HarnList) => Result
 
 /** A statement against a handle; `answer` makes the result out of the fixture that matched. */
 function defineStatement(signature: string, doc: string, execute: boolean, answer: Answer): BuiltinDef {
-  const def: BuiltinDef = builtin(signature, { doc, effects: ['db'] }, (ctx, handle, sql, given) => {
-    const fail = (message: string): Result => ctx.runtime(`${def.name}: ${message}`)
-    if (ctx.argc === 0) return fail('pool or transaction handle is required')
-    const params = given ?? new HarnList([])
-    const text = display(sql ?? null)
-    if (readHandleType(handle!) === null) return fail('expected pg_pool handle')
-    if (ctx.argc < 2 || text === '') return fail('sql is required')
-    if (!(params instanceof HarnList)) return fail('params must be a list when provided')
-    const pool = findPool(ctx, handle!)
-    if (typeof pool === 'string') return ctx.runtime(pool)
-    ctx.charge(pool.fixtures.length, 128 + text.length)
-    pool.calls.push(HarnDict.of({ sql: text, params, execute }))
-    const fixture = pool.fixtures.find((each) => matches(each, text, params))
-    if (fixture === undefined) return ctx.runtime(`pg_mock: no fixture matched \`${text}\``)
-    const error = fixture.get('error') ?? null
-    if (error !== null && display(error) !== '') return ctx.runtime(`pg_mock: ${display(error)}`)
-    const rows = fixture.get('rows') ?? null
-    return answer(ctx, fixture, rows instanceof HarnList ? rows : new HarnList([]))
-  })
-  return def
+  const name = /^\w+/.exec(signature)![0]
+  const demands: Demands = {
+    raise: 'runtime',
+    fewer: '{f}: pool or transaction handle is required',
+    least: 1,
+    fits: {
+      handle: (handle, { name }) => (readHandleType(handle) === null ? `${name}: expected pg_pool handle` : null),
+    },
+    text: { sql: '{f}: sql is required' },
+  }
+  return builtinTaking(
+    signature,
+    { doc, effects: ['db'] },
+    demands,
+    (ctx, handle: Value = null, sql: Value = null, given: Value = null) => {
+      const params = given ?? new HarnList([])
+      const text = display(sql)
+      if (!(params instanceof HarnList)) return ctx.runtime(`${name}: params must be a list when provided`)
+      const pool = findPool(ctx, handle)
+      if (typeof pool === 'string') return ctx.runtime(pool)
+      ctx.charge(pool.fixtures.length, 128 + text.length)
+      pool.calls.push(HarnDict.of({ sql: text, params, execute }))
+      const fixture = pool.fixtures.find((each) => matches(each, text, params))
+      if (fixture === undefined) return ctx.runtime(`pg_mock: no fixture matched \`${text}\``)
+      const error = fixture.get('error') ?? null
+      if (error !== null && display(error) !== '') return ctx.runtime(`pg_mock: ${display(error)}`)
+      const rows = fixture.get('rows') ?? null
+      return answer(ctx, fixture, rows instanceof HarnList ? rows : new HarnList([]))
+    },
+  )
 }
 
 /** The mock behind a handle, or what is wrong with the handle. */
@@ -108,26 +116,26 @@ function countAffected(_ctx: Context, fixture: HarnDict, rows: HarnList): HarnDi
 
 const SOURCES = ['url', 'env', 'secret'] as const
 
-function connect(name: string): (ctx: Context, source: Value) => Result {
-  return (ctx, source) => {
-    if (ctx.argc === 0) return ctx.runtime(`${name}: url, env:, secret:, or {url|env|secret} is required`)
-    if (source instanceof HarnDict) {
-      if (!SOURCES.some((key) => source.has(key))) {
-        return ctx.runtime('pg_pool: connection dict must contain url, env, or secret')
-      }
-    } else if (typeof source !== 'string') {
-      return ctx.runtime('pg_pool: connection source must be a string or dict')
+const NEEDS_SOURCE = { raise: 'runtime', fewer: '{f}: url, env:, secret:, or {url|env|secret} is required' } as const
+
+function connect(ctx: Context, source: Value): Result {
+  if (source instanceof HarnDict) {
+    if (!SOURCES.some((key) => source.has(key))) {
+      return ctx.runtime('pg_pool: connection dict must contain url, env, or secret')
     }
-    return ctx.runtime('pg_pool: connect failed: this host opens no Postgres connections; use the tools postgres.*')
+  } else if (typeof source !== 'string') {
+    return ctx.runtime('pg_pool: connection source must be a string or dict')
   }
+  return ctx.runtime('pg_pool: connect failed: this host opens no Postgres connections; use the tools postgres.*')
 }
 
 export const postgresFamily: BuiltinFamily = {
   name: 'postgres',
   builtins: [
-    builtin(
+    builtinTaking(
       'pg_mock_pool(fixtures: list) -> dict',
       { doc: 'A pool whose fixtures `{sql, params?, rows?, rows_affected?, error?}` answer statements.', effects: ['db'] },
+      { raise: 'runtime', missing: { fixtures: new HarnList([]) }, not: '{f}: fixtures must be a list of dicts' },
       makeMockPool,
     ),
     builtin(
@@ -153,15 +161,17 @@ export const postgresFamily: BuiltinFamily = {
       true,
       countAffected,
     ),
-    builtin(
+    builtinTaking(
       'pg_pool(source: string|dict, options?: dict) -> dict',
       { doc: 'A pool of connections; fails on hosts that open none.', effects: ['db'] },
-      connect('pg_pool'),
+      NEEDS_SOURCE,
+      connect,
     ),
-    builtin(
+    builtinTaking(
       'pg_connect(source: string|dict, options?: dict) -> dict',
       { doc: 'A connection; fails on hosts that open none.', effects: ['db'] },
-      connect('pg_connect'),
+      NEEDS_SOURCE,
+      connect,
     ),
     builtin(
       'pg_transaction(pool: dict, callback: closure, options?: dict)',

@@ -1,6 +1,6 @@
 // Path builtins: the lexical ones (path-lexical.ts), and the two that judge a path against a workspace root.
 
-import { HarnDict, HarnList, builtin, display, frame, readTextArgument } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, display, frame, readTextArgument } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
 import {
   getBaseName,
@@ -123,8 +123,7 @@ const workspaceFrame = frame<WorkspaceState>({
   },
 })
 
-function resolveWorkspacePath(ctx: Context, path: Value, root: Value, onlyPath: boolean): Result {
-  const input = ctx.argc === 0 ? '' : display(path)
+function resolveWorkspacePath(ctx: Context, input: string, root: Value, onlyPath: boolean): Result {
   const state: WorkspaceState = {
     input,
     path: input.trim(),
@@ -206,15 +205,17 @@ export const pathFamily: BuiltinFamily = {
         segments: new HarnList([...splitPath(path).segments]),
       }),
     ),
-    builtin(
+    builtinTaking(
       'path_workspace_info(path: string, workspace_root?: string) -> dict',
       { doc: 'How a path relates to a workspace root.', effects: WORLD },
-      (ctx, path, root) => resolveWorkspacePath(ctx, path ?? null, root ?? null, false),
+      { text: { path: null } },
+      (ctx, path, root) => resolveWorkspacePath(ctx, path, root, false),
     ),
-    builtin(
+    builtinTaking(
       'path_workspace_normalize(path: string, workspace_root?: string) -> string | nil',
       { doc: 'The path relative to the workspace root, or nil.', effects: WORLD },
-      (ctx, path, root) => resolveWorkspacePath(ctx, path ?? null, root ?? null, true),
+      { text: { path: null } },
+      (ctx, path, root) => resolveWorkspacePath(ctx, path, root, true),
     ),
   ],
 }

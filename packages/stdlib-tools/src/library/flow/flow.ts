@@ -1,8 +1,8 @@
 // Flow invariants: results of checks over a change, as plain dicts with a tagged verdict, evidence and a
 // remedy. What is not a result in that shape is refused with the reason.
 
-import { HarnDict, HarnFloat, HarnList, builtin, debugQuoted, display, isInt, typeName } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnFloat, HarnList, builtin, debugQuoted, display, isInt, typeName } from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Demands, Fit } from '@bridle/vm/families'
 
 /** A shape: the kinds of its tag `kind` and the fields that each must have, by the type they must be of. */
 type Fields = Readonly<Record<string, 'text' | 'int' | 'any'>>
@@ -95,16 +95,19 @@ function defineMaker(
   make: (ctx: Context, args: readonly Value[]) => Result,
 ): BuiltinDef {
   const signature = `${name}(${parameters.map(([parameter, type]) => `${parameter}: ${type}`).join(', ')}) -> dict`
-  return builtin(signature, { doc }, (ctx, ...args) => {
-    for (const [at, [parameter, type]] of parameters.entries()) {
-      if (at >= ctx.argc) return ctx.runtime(`${name}: missing required ${type} argument \`${parameter}\``)
-      const value = args[at]!
-      if (type === 'string' && typeof value !== 'string')
-        return ctx.runtime(`${name}: argument \`${parameter}\` must be a string, got ${typeName(value)}`)
-      if (type === 'string') continue
-      if (!isInt(value)) return ctx.runtime(`${name}: argument \`${parameter}\` must be an int, got ${typeName(value)}`)
-      if (value < 0) return ctx.runtime(`${name}: argument \`${parameter}\` must be non-negative, got ${value}`)
-    }
+  const describe = (say: (parameter: string, type: string) => string): { [parameter: string]: string } =>
+    Object.fromEntries(parameters.map(([parameter, type]) => [parameter, say(parameter, type)]))
+  const isNatural: Fit = (value, { name: builtinName, param }) =>
+    isInt(value) && value < 0 ? `${builtinName}: argument \`${param}\` must be non-negative, got ${value}` : null
+  const demands: Demands = {
+    raise: 'runtime',
+    absent: describe((parameter, type) => `{f}: missing required ${type} argument \`${parameter}\``),
+    not: describe(
+      (parameter, type) => `{f}: argument \`${parameter}\` must be ${type === 'int' ? 'an' : 'a'} ${type}, got {got}`,
+    ),
+    fits: Object.fromEntries(parameters.map(([parameter]) => [parameter, isNatural])),
+  }
+  return builtinTaking(signature, { doc }, demands, (ctx, ...args: Value[]) => {
     const [start, end] = parameters.flatMap(([, type], at) => (type === 'int' ? [args[at]!] : []))
     if (isInt(start ?? null) && isInt(end ?? null) && end! < start!)
       return ctx.runtime(`${name}: span end (${String(end)}) must be >= start (${String(start)})`)
@@ -119,11 +122,11 @@ function onResult(
   use: (ctx: Context, result: HarnDict, second: Value, name: string) => Result,
 ): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  return builtin(signature, { doc }, (ctx, result, second) => {
-    if (ctx.argc === 0) return ctx.runtime(`${name}: missing required invariant result argument`)
-    const problem = describeResultProblem(result!)
+  const demands: Demands = { raise: 'runtime', fewer: '{f}: missing required invariant result argument', least: 1 }
+  return builtinTaking(signature, { doc }, demands, (ctx, result: Value = null, second: Value = null) => {
+    const problem = describeResultProblem(result)
     return problem === null
-      ? use(ctx, normalizeResult(result as HarnDict), second ?? null, name)
+      ? use(ctx, normalizeResult(result as HarnDict), second, name)
       : ctx.runtime(`${name}: invalid InvariantResult: ${problem}`)
   })
 }

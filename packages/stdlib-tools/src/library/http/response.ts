@@ -88,10 +88,9 @@ export function findHeader(source: Value, name: string): Value {
 }
 
 function makeShaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) => HarnDict {
-  return (ctx, body = null, options = null) => {
+  return (_ctx, body = null, options = null) => {
     const given = toDict(options)
-    const content = kind === 'bytes' && ctx.argc === 0 ? '' : body
-    return makeResponse(readStatus(given.get('status')), toDict(given.get('headers')), content, kind)
+    return makeResponse(readStatus(given.get('status')), toDict(given.get('headers')), body, kind)
   }
 }
 
@@ -116,9 +115,10 @@ export const responseBuiltins: readonly BuiltinDef[] = [
     { doc: 'A response with a value as JSON.', shapes: { options: RESPONSE_OPTIONS } },
     makeShaped('json'),
   ),
-  builtin(
+  builtinTaking(
     'http_response_bytes(bytes: bytes | string, options?: dict) -> dict',
     { doc: 'A response with bytes.', shapes: { options: RESPONSE_OPTIONS } },
+    { missing: { bytes: '' } },
     makeShaped('bytes'),
   ),
   builtinTaking(

@@ -85,8 +85,9 @@ function copyAsTexts(headers: Value): HarnDict {
 
 function emit(name: string): (ctx: Context, ...args: Value[]) => Result {
   return (ctx, topic = null, kind = null, payload = null, headers = null) => {
+    // One that was not passed is nil, too.
     if (typeof topic !== 'string') return ctx.type(`${name}: topic must be a string, got ${typeName(topic)}`)
-    if (ctx.argc < 2 || kind === null) return ctx.type(`${name}: missing kind`)
+    if (kind === null) return ctx.type(`${name}: missing kind`)
     if (isOfPeople(topic) && ctx.machine.hostData(STAND_INS) === 'none')
       return ctx.throw(`${name}: the topic "${topic}" is for the answers of people; a script cannot answer for them here`)
     return ctx.library(APPEND, [topic, display(kind), toJsonData(payload), copyAsTexts(headers)])

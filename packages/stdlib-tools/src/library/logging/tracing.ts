@@ -2,6 +2,7 @@
 // of model calls. Both live in the machine; nothing here reads a clock by itself.
 
 import {
+  builtinTaking,
   HarnDict,
   HarnList,
   builtin,
@@ -115,12 +116,13 @@ export const tracingFamily: BuiltinFamily = {
       { doc: 'The id of the trace that is open.', effects: [] },
       (ctx) => ctx.state(traceStack).stack.at(-1)?.traceId ?? null,
     ),
-    builtin(
-      'enable_tracing(enabled?: bool) -> nil',
+    builtinTaking(
+      'enable_tracing(enabled?: bool = true) -> nil',
       { doc: 'Starts anew or stops the recording of spans by the machine.', effects: [] },
+      {},
       (ctx, enabled) => {
         const state = ctx.state(tracingState)
-        state.enabled = ctx.argc === 0 || isTruthy(enabled!)
+        state.enabled = isTruthy(enabled)
         // What was recorded stays to be read.
         if (!state.enabled) return null
         state.epochMs = ctx.now

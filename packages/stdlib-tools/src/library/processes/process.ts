@@ -1,7 +1,7 @@
 // Process and environment builtins. Programs are started by the provider, never through a shell unless
 // the script asks for one.
 
-import { HarnDict, builtin, display, isInt } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, builtin, display, isInt } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Effect, Result, Value } from '@bridle/vm/families'
 import { Again, makeAsker, readAnswerField, findRefusal } from '../files/ask.js'
 import type { Finisher } from '../files/ask.js'
@@ -120,45 +120,35 @@ export const processFamily: BuiltinFamily = {
       (ctx, name, fallback) =>
         processes.ask(ctx, askInfo({ op: 'env', name: display(name ?? '') }), 'or_default', fallback ?? null),
     ),
-    builtin(
+    builtinTaking(
       'exec(cmd: string, ...args: string) -> dict',
       { doc: 'Runs a program without a shell.', effects: ['process.exec'] },
+      { text: { cmd: '{f}: command is required' } },
       (ctx, program, ...args) =>
-        ctx.argc === 0 || display(program!) === ''
-          ? ctx.throw('exec: command is required')
-          : run(
-              ctx,
-              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: null },
-              'exec failed',
-            ),
+        run(ctx, { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: null }, 'exec failed'),
     ),
-    builtin(
+    builtinTaking(
       'exec_at(dir: string, cmd: string, ...args: string) -> dict',
       { doc: 'Runs a program in a directory.', effects: ['process.exec'] },
+      { text: { dir: null, cmd: '{f}: directory and command are required' } },
       (ctx, dir, program, ...args) =>
-        ctx.argc < 2 || display(program!) === ''
-          ? ctx.throw('exec_at: directory and command are required')
-          : run(
-              ctx,
-              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: display(dir!) },
-              'exec failed',
-            ),
+        run(
+          ctx,
+          { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: display(dir!) },
+          'exec failed',
+        ),
     ),
-    builtin(
+    builtinTaking(
       'shell(cmd: string) -> dict',
       { doc: 'Runs a script with the default shell.', effects: ['process.exec'] },
-      (ctx, script) =>
-        ctx.argc === 0 || display(script!) === ''
-          ? ctx.throw('shell: command string is required')
-          : run(ctx, { program: null, args: [], shell: display(script!), cwd: null }, 'shell failed'),
+      { text: { cmd: '{f}: command string is required' } },
+      (ctx, shell) => run(ctx, { program: null, args: [], shell, cwd: null }, 'shell failed'),
     ),
-    builtin(
+    builtinTaking(
       'shell_at(dir: string, cmd: string) -> dict',
       { doc: 'Runs a script with the default shell in a directory.', effects: ['process.exec'] },
-      (ctx, dir, script) =>
-        ctx.argc < 2 || display(script!) === ''
-          ? ctx.throw('shell_at: directory and command string are required')
-          : run(ctx, { program: null, args: [], shell: display(script!), cwd: display(dir!) }, 'shell failed'),
+      { text: { dir: null, cmd: '{f}: directory and command string are required' } },
+      (ctx, cwd, shell) => run(ctx, { program: null, args: [], shell, cwd }, 'shell failed'),
     ),
     builtin('exit(code?: int) -> nil', { doc: 'Ends the process at once.', effects: ['process.set'] }, (ctx, code) =>
       ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } }),

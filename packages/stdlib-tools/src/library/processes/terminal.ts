@@ -2,7 +2,7 @@
 // lines. Mocks of stdin and of the tty question live in the machine and answer first.
 
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../logging/reports.js'
-import { HarnDict, builtin, display, family, frame, isInt, readTextArgument, trimEnd } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, builtin, display, family, frame, isInt, readTextArgument, trimEnd } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Int, Result, Value } from '@bridle/vm/families'
 import { makeAsker } from '../files/ask.js'
 
@@ -65,10 +65,11 @@ const inputAndOutput: readonly BuiltinDef[] = [
     { doc: 'Writes a value to standard error.', effects: ['terminal.write'], borrows: true },
     (ctx, value) => toStderr(ctx, display(value ?? null)),
   ),
-  builtin(
+  builtinTaking(
     'eprintln(value: any) -> nil',
     { doc: 'Writes a value and a newline to standard error.', effects: ['terminal.write'], borrows: true },
-    (ctx, value) => toStderr(ctx, `${ctx.argc === 0 ? '' : display(value!)}\n`),
+    { text: { value: null } },
+    (ctx, text) => toStderr(ctx, `${text}\n`),
   ),
   builtin(
     'capture_stderr_start() -> nil',

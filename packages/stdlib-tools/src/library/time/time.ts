@@ -98,9 +98,7 @@ function sleepFor(ctx: Context, kind: 'time.sleep' | 'time.pause', ms: number): 
 
 // ------------------------------------------------------------------------------------------------------------ durations
 
-function failNotADuration(ctx: Context, name: string, value: Value): Result {
-  return ctx.throw(ctx.argc === 0 ? `${name}: missing duration argument` : `${name}: expected duration, got ${typeName(value)}`)
-}
+const A_DURATION = { fewer: '{f}: missing duration argument', not: '{f}: expected duration, got {got}' } as const
 
 /** Nearest integer, halves away from zero. */
 function roundAway(n: number): number {
@@ -171,19 +169,17 @@ export const timeFamily: BuiltinFamily = {
     makeDuration('duration_minutes', 60_000),
     makeDuration('duration_hours', 3_600_000),
     makeDuration('duration_days', 86_400_000),
-    builtin(
+    builtinTaking(
       'duration_to_seconds(duration: duration) -> int',
       { doc: 'Whole seconds of a duration, truncated.', borrows: true },
-      (ctx, duration) =>
-        duration instanceof HarnDuration
-          ? wrapInt(BigInt(duration.ms) / 1000n)
-          : failNotADuration(ctx, 'duration_to_seconds', duration!),
+      A_DURATION,
+      (_ctx, duration) => wrapInt(BigInt(duration.ms) / 1000n),
     ),
-    builtin(
+    builtinTaking(
       'duration_to_human(duration: duration) -> string',
       { doc: 'A duration as up to three units: `3h 14m`.', borrows: true },
-      (ctx, duration) =>
-        duration instanceof HarnDuration ? formatHumanDuration(duration) : failNotADuration(ctx, 'duration_to_human', duration!),
+      A_DURATION,
+      (_ctx, duration) => formatHumanDuration(duration),
     ),
 
     builtin('timestamp() -> float', { doc: 'Seconds since 1970.', effects: ['clock.now'] }, (ctx) => {

@@ -11,7 +11,7 @@ import {
   executorOf,
 } from '@bridle/compiler/grants'
 import type { ExecutorDemand, ExecutorName } from '@bridle/compiler/grants'
-import { HarnDict, builtin, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, debugQuoted, display, family, toPlain } from '@bridle/vm/families'
 import type { Context, Result, Value } from '@bridle/vm/families'
 import { RUNTIME_TOOLS } from './runtime-tools.js'
 import { hashEntryDescription, hashEntrySchemas } from './pins.js'
@@ -84,7 +84,6 @@ function refuseDeferred(config: HarnDict): string | null {
 export const definedTools = family<{ entries: Map<string, HarnDict> }>('defined_tools', () => ({ entries: new Map() }))
 
 function defineTool(ctx: Context, registry: Value, nameValue: Value, description: Value, config: Value): Result {
-  if (ctx.argc < 4) return ctx.throw('tool_define: requires registry, name, description, and config dict')
   const refused = refuseRegistry(ctx, 'tool_define', registry, 'first argument must be a tool registry')
   if (refused !== null) return refused
   if (!(config instanceof HarnDict)) return ctx.throw('tool_define: config must be a dict with parameters and handler')
@@ -136,12 +135,13 @@ const TOOL_CONFIG = `
   *: any -- Further keys are kept with the tool.
 `
 
-export const toolDefine = builtin(
+export const toolDefine = builtinTaking(
   'tool_define(registry: dict, name: string, description: string, config: dict) -> dict',
   {
     doc: 'A registry with this tool added; a tool of the same name is replaced.',
     effects: [],
     shapes: { config: TOOL_CONFIG },
   },
+  { fewer: '{f}: requires registry, name, description, and config dict' },
   defineTool,
 )

@@ -1,7 +1,7 @@
 // Tool registry builtins: making, searching and changing registries, their text and schema forms, and
 // the registry bound to the current scope. tool_define has a file of its own, tools-define.ts.
 
-import { Control, HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
+import { builtinTaking, Control, HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { toolDefine } from './define.js'
 import { describeTools, renderPromptTools } from './render.js'
@@ -32,9 +32,8 @@ function onRegistry(name: string, run: (ctx: Context, registry: HarnDict, second
 }
 
 /** A builtin of a registry and one more argument, which must both be given. */
-function onRegistryAnd(name: string, second: string, run: (ctx: Context, registry: HarnDict, second: Value) => Result) {
+function onRegistryAnd(name: string, run: (ctx: Context, registry: HarnDict, second: Value) => Result) {
   return (ctx: Context, registry: Value, argument: Value): Result => {
-    if (ctx.argc < 2) return ctx.throw(`${name}: requires registry and ${second}`)
     const refused = refuseRegistry(ctx, name, registry, 'first argument must be a tool registry')
     if (refused !== null) return refused
     ctx.charge(listEntries(registry as HarnDict).length)
@@ -88,8 +87,7 @@ function parseCalls(ctx: Context, text: Value): Result {
   return new HarnList(calls)
 }
 
-function formatResult(ctx: Context, name: Value, result: Value): Result {
-  if (ctx.argc < 2) return ctx.throw('tool_format_result: requires name and result')
+function formatResult(name: Value, result: Value): string {
   return `<tool_result>{"name": ${quoteText(display(name))}, "result": ${quoteText(display(result))}}</tool_result>`
 }
 
@@ -120,20 +118,23 @@ export const toolsFamily: BuiltinFamily = {
           ),
       ),
     ),
-    builtin(
+    builtinTaking(
       'tool_find(registry: dict, name: string)',
       makeStateful('The entry of that name with its handler, or nil.'),
-      onRegistryAnd('tool_find', 'name', (_ctx, registry, name) => findEntry(registry, display(name))),
+      { fewer: '{f}: requires registry and name' },
+      onRegistryAnd('tool_find', (_ctx, registry, name) => findEntry(registry, display(name))),
     ),
-    builtin(
+    builtinTaking(
       'tool_select(registry: dict, names: list) -> dict',
       makeStateful('A registry of the named tools only.'),
-      onRegistryAnd('tool_select', 'names list', selectTools),
+      { fewer: '{f}: requires registry and names list' },
+      onRegistryAnd('tool_select', selectTools),
     ),
-    builtin(
+    builtinTaking(
       'tool_remove(registry: dict, name: string) -> dict',
       makeStateful('A registry without that tool.'),
-      onRegistryAnd('tool_remove', 'name', (_ctx, registry, name) =>
+      { fewer: '{f}: requires registry and name' },
+      onRegistryAnd('tool_remove', (_ctx, registry, name) =>
         withTools(
           registry,
           listEntries(registry).filter((entry) => !(entry instanceof HarnDict && entry.get('name') === display(name))),
@@ -165,10 +166,11 @@ export const toolsFamily: BuiltinFamily = {
       makeStateful('The tool calls that a model wrote into its text.'),
       parseCalls,
     ),
-    builtin(
+    builtinTaking(
       'tool_format_result(name: string, result: string) -> string',
       makeStateful('A tool result as text for a model.'),
-      formatResult,
+      { fewer: '{f}: requires name and result' },
+      (_ctx, name, result) => formatResult(name, result),
     ),
     builtin(
       'tool_bind(registry?: dict | nil)',

@@ -3,7 +3,7 @@
 // builtin already does (environment, templates, terminal) call that builtin, so that its mocks count here too.
 
 import { HOST_TOOLS } from '../definitions/entry.js'
-import { CONTROL, HarnDict, HarnList, TooDeepError, builtin, display, frame, toPlain } from '@bridle/vm/families'
+import { builtinTaking, CONTROL, HarnDict, HarnList, TooDeepError, builtin, display, frame, toPlain } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Fault, FrameState, Plain, Result, Value } from '@bridle/vm/families'
 import { hasCommandPolicy, startAfterwards, startPreflight } from '../policy/command-policy.js'
 import { matchHostMock } from './host-mocks.js'
@@ -183,8 +183,7 @@ function step(ctx: Context, state: HostCallState): Result {
   }
 }
 
-function callHost(ctx: Context, nameValue: Value, params: Value): Result {
-  const name = ctx.argc === 0 ? '' : display(nameValue)
+function callHost(ctx: Context, name: string, params: Value): Result {
   const refused = refuseHostCall(ctx, name)
   if (refused !== null) return refused
   const dot = name.indexOf('.')
@@ -285,9 +284,7 @@ function normalizeTools(ctx: Context, answer: Value): Result {
   return new HarnList(listed)
 }
 
-function callHostTool(ctx: Context, nameValue: Value, args: Value): Result {
-  const name = ctx.argc === 0 ? '' : display(nameValue)
-  if (name === '') return ctx.throw('host_tool_call: tool name is required')
+function callHostTool(ctx: Context, name: string, args: Value): Result {
   return ctx.frame('host.tool', { stage: 'start', call: null, name, args } satisfies HostToolState)
 }
 
@@ -298,18 +295,20 @@ function listHostTools(ctx: Context): Result {
 export const hostCallFamily: BuiltinFamily = {
   name: 'host-call',
   builtins: [
-    builtin(
+    builtinTaking(
       'host_call(name: string, args?: any)',
       {
         fromOutside: true,
         doc: 'Calls `capability.operation` of the host.',
         effects: ['host.call', 'process.exec', 'process.info', 'callback'],
       },
+      { text: { name: null } },
       callHost,
     ),
-    builtin(
+    builtinTaking(
       'host_tool_call(name: string, args?: any)',
       { fromOutside: true, doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] },
+      { text: { name: '{f}: tool name is required' } },
       callHostTool,
     ),
     builtin(

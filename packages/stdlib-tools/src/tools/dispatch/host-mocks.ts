@@ -1,7 +1,7 @@
 // Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
-import { HarnDict, HarnList, builtin, display, equals, family } from '@bridle/vm/families'
+import { builtinTaking, HarnDict, HarnList, builtin, display, equals, family } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'
 import { HOST_CAPABILITIES } from '../host-slots.js'
 
@@ -53,15 +53,14 @@ function readGiven(ctx: Context, at: number, value: Value): string {
   return at < ctx.argc ? display(value) : ''
 }
 
-function addHostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
-  const names = { capability: readGiven(ctx, 0, capability), operation: readGiven(ctx, 1, operation) }
-  if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
+function addHostMock(ctx: Context, capability: string, operation: string, third: Value, params: Value): Result {
   const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
   const matcher = isConfig ? (third.get('params') ?? null) : params
   // An error of nil is the text `nil`, as in the reference.
   const error = isConfig && third.has('error') ? display(third.get('error')!) : ''
   ctx.state(hostMocks).mocks.push({
-    ...names,
+    capability,
+    operation,
     result: isConfig ? (third.get('result') ?? null) : third,
     params: matcher instanceof HarnDict ? matcher : null,
     error: error === '' ? null : error,
@@ -129,9 +128,10 @@ const makeOptions = (doc: string) => ({ doc, effects: [] as readonly string[] })
 export const hostMocksFamily: BuiltinFamily = {
   name: 'host-mocks',
   builtins: [
-    builtin(
+    builtinTaking(
       'host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
       makeOptions('Answers matching host_call calls from now on.'),
+      { text: { capability: '{f}: capability and operation are required', op: '{f}: capability and operation are required' } },
       addHostMock,
     ),
     builtin(

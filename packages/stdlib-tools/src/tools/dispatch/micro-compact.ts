@@ -1,7 +1,7 @@
 // Shortening of long tool output: lines that look like diagnostics are kept when there are any, otherwise the
 // beginning and the end. Sizes are bytes of UTF-8; cuts fall on whole lines where that leaves anything.
 
-import { builtin, display, isInt } from '@bridle/vm/families'
+import { builtinTaking, isInt } from '@bridle/vm/families'
 import type { BuiltinFamily } from '@bridle/vm/families'
 
 const DEFAULT_MAX_BYTES = 20_000
@@ -64,13 +64,13 @@ export function compactOutput(text: string, max: number = DEFAULT_MAX_BYTES): st
 export const microCompactFamily: BuiltinFamily = {
   name: 'micro-compact',
   builtins: [
-    builtin(
+    builtinTaking(
       'microcompact(text: string, max_chars?: int) -> string',
       { doc: 'The text, shortened to about `max_chars` bytes: diagnostic lines, or the beginning and the end.', borrows: true },
-      (ctx, text, max) => {
-        const whole = ctx.argc === 0 ? '' : display(text!)
+      { text: { text: null } },
+      (ctx, whole, max) => {
         ctx.charge(whole.length >> 4, whole.length)
-        return compactOutput(whole, isInt(max ?? null) ? Number(max) : DEFAULT_MAX_BYTES)
+        return compactOutput(whole, isInt(max) ? Number(max) : DEFAULT_MAX_BYTES)
       },
     ),
   ],

@@ -5,6 +5,7 @@
 
 import { findInnermostScope, popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import {
+  builtinTaking,
   HarnDict,
   HarnFloat,
   HarnList,
@@ -336,44 +337,48 @@ export const commandPolicyFamily: BuiltinFamily = {
   modules: findHarnModule,
   primitives,
   builtins: [
-    builtin('command_policy(config: dict) -> dict', { doc: 'A command policy with its defaults filled in.' }, (ctx, config) => {
-      if (ctx.argc === 0) return ctx.runtime('command_policy: config dict is required')
-      const read = normalizeCommandPolicy(config ?? null, 'command_policy: config must be a dict')
-      return typeof read === 'string' ? ctx.runtime(read) : read
-    }),
-    builtin(
+    builtinTaking(
+      'command_policy(config: dict) -> dict',
+      { doc: 'A command policy with its defaults filled in.' },
+      { raise: 'runtime', fewer: '{f}: config dict is required' },
+      (ctx, config) => {
+        const read = normalizeCommandPolicy(config, 'command_policy: config must be a dict')
+        return typeof read === 'string' ? ctx.runtime(read) : read
+      },
+    ),
+    builtinTaking(
       'command_policy_push(policy: dict) -> nil',
       { doc: 'Puts a command policy in force for this task and those it starts.', effects: [] },
-      (ctx, policy) =>
-        ctx.argc === 0 ? ctx.runtime('command_policy_push: policy is required') : pushPolicy(ctx, policy ?? null),
+      { raise: 'runtime', fewer: '{f}: policy is required' },
+      pushPolicy,
     ),
     builtin('command_policy_pop() -> nil', { doc: 'Ends the command policy that was put in force last.', effects: [] }, (ctx) => {
       return popPolicy(ctx)
     }),
-    builtin(
+    builtinTaking(
       'command_risk_scan(ctx: dict) -> dict',
       { doc: 'Risk labels of a command, from the context that policy closures get.' },
-      (ctx, context) => (ctx.argc === 0 ? ctx.runtime('command_risk_scan: ctx is required') : scanContext(context ?? null)),
+      { raise: 'runtime', fewer: '{f}: ctx is required' },
+      (_ctx, context) => scanContext(context),
     ),
-    builtin(
+    builtinTaking(
       'command_result_scan(ctx: dict) -> dict',
       { doc: 'Labels of what the output of a command gives away.' },
+      { raise: 'runtime', fewer: '{f}: ctx is required' },
       (ctx, context) => {
-        if (ctx.argc === 0) return ctx.runtime('command_result_scan: ctx is required')
         const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
         ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length >> 6 : 1)
         return scanResult(result)
       },
     ),
-    builtin(
+    builtinTaking(
       'command_llm_risk_scan(ctx: dict, options?: dict) -> dict',
       { doc: 'As command_risk_scan; a model is not asked, which `scan_kind` says.' },
-      (ctx, context, options) =>
-        ctx.argc === 0
-          ? ctx.runtime('command_llm_risk_scan: ctx is required')
-          : scanContext(context ?? null)
-              .with('scan_kind', 'deterministic_fallback')
-              .with('llm', options ?? new HarnDict()),
+      { raise: 'runtime', fewer: '{f}: ctx is required' },
+      (_ctx, context, options) =>
+        scanContext(context)
+          .with('scan_kind', 'deterministic_fallback')
+          .with('llm', options ?? new HarnDict()),
     ),
   ],
 }

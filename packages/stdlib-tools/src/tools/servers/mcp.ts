@@ -26,6 +26,8 @@ import {
   fromPlain,
   isTruthy,
 } from '@bridle/vm'
+import { builtinTaking } from '@bridle/vm/families'
+import type { Fit } from '@bridle/vm/families'
 import { enterGate } from '../dispatch/outside-calls.js'
 import { makeJudgedFacts, leaveGate } from '../dispatch/outside-calls.js'
 import { makeMcpIdentity } from '../dispatch/identity.js'
@@ -263,17 +265,16 @@ function open(ctx: Context, name: string, spec: McpSpec, server: string): Result
   return ctx.frame('mcp.open', { asked: false, number, name, spec, server } as OpenState)
 }
 
-const mcpConnect = builtin(
+const mcpConnect = builtinTaking(
   'mcp_connect(command: string, args?: list) -> any',
   {
     doc: 'Starts an MCP server as a process, speaks to it over its standard input and output, and gives the client.',
     effects: ['mcp.connect'],
   },
+  { text: { command: '{f}: command is required' } },
   (ctx, command, args) => {
-    const text = ctx.argc === 0 ? '' : display(command!)
-    if (text === '') return ctx.throw('mcp_connect: command is required')
     const words = args instanceof HarnList ? args.view().map((word) => display(word)) : []
-    return open(ctx, text, { transport: 'stdio', command: text, args: words }, '')
+    return open(ctx, command, { transport: 'stdio', command, args: words }, '')
   },
 )
 
@@ -284,40 +285,38 @@ const mcpOpen = builtin(
   (ctx, name, spec) => open(ctx, name === null ? '' : display(name!), toJsonDict(spec ?? null), ''),
 )
 
-const mcpEnsureActive = builtin(
+const mcpEnsureActive = builtinTaking(
   'mcp_ensure_active(name: string) -> any',
   {
     doc: 'Connects to a declared MCP server unless it is connected, counts the use, and gives the client.',
     effects: ['mcp.connect'],
   },
+  { text: { name: '{f}: server name is required' } },
   (ctx, name) => {
-    const text = ctx.argc === 0 ? '' : display(name!)
-    if (text === '') return ctx.throw('mcp_ensure_active: server name is required')
     const mcp = ctx.state(mcpState)
-    const active = mcp.active.get(text)
+    const active = mcp.active.get(name)
     if (active !== undefined && !mcp.closed.includes(active.client)) {
       active.refs++
-      return makeHandle(active.client, text, { server: text })
+      return makeHandle(active.client, name, { server: name })
     }
-    if (active !== undefined) mcp.active.delete(text)
-    return open(ctx, text, { server: text }, text)
+    if (active !== undefined) mcp.active.delete(name)
+    return open(ctx, name, { server: name }, name)
   },
 )
 
-const mcpRelease = builtin(
+const mcpRelease = builtinTaking(
   'mcp_release(name: string) -> nil',
   { doc: 'Gives back one use of a declared MCP server; the last one ends the connection.', effects: ['mcp.connect'] },
+  { text: { name: '{f}: server name is required' } },
   (ctx, name) => {
-    const text = ctx.argc === 0 ? '' : display(name!)
-    if (text === '') return ctx.throw('mcp_release: server name is required')
     const mcp = ctx.state(mcpState)
-    const active = mcp.active.get(text)
+    const active = mcp.active.get(name)
     if (active === undefined) return null
     active.refs--
     if (active.refs > 0) return null
-    mcp.active.delete(text)
+    mcp.active.delete(name)
     mcp.closed.push(active.client)
-    return ctx.perform({ kind: 'mcp.connect', args: { op: 'release', client: active.client, name: text } })
+    return ctx.perform({ kind: 'mcp.connect', args: { op: 'release', client: active.client, name } })
   },
 )
 
@@ -335,6 +334,8 @@ const mcpDisconnect = builtin(
 )
 
 // ---------------------------------------------------------------------------------------------------------------- asking
+
+const isClient: Fit = (value, { name }) => (readClient(value) === null ? `${name}: first argument must be an MCP client` : null)
 
 const makeEmpty = (): HarnDict => new HarnDict()
 
@@ -371,50 +372,38 @@ const mcpListTemplates = defineLister(
 )
 const mcpListPrompts = defineLister('mcp_list_prompts', 'list', 'prompts/list', 'prompts', 'The prompts of a server.')
 
-const mcpCall = builtin(
+const mcpCall = builtinTaking(
   'mcp_call(client: mcp_client, name: string, arguments?: dict) -> any',
   {
     fromOutside: true,
     doc: 'Calls a tool of a server. One text content comes back as a string, none as nil, others as a list; a tool error is thrown.',
     effects: ['mcp.request'],
   },
-  (ctx, value, name, args) => {
-    const client = readClient(value)
-    if (client === null) return ctx.throw('mcp_call: first argument must be an MCP client')
-    const tool = ctx.argc < 2 ? '' : display(name!)
-    if (tool === '') return ctx.throw('mcp_call: tool name is required')
+  { fits: { client: isClient }, text: { name: '{f}: tool name is required' } },
+  (ctx, client, name, args) => {
     return ask(
       ctx,
-      client,
+      readClient(client)!, // fits
       'tools/call',
-      HarnDict.of({ name: tool, arguments: args instanceof HarnDict ? args : makeEmpty() }),
+      HarnDict.of({ name, arguments: args instanceof HarnDict ? args : makeEmpty() }),
       'call',
     )
   },
 )
 
-const mcpReadResource = builtin(
+const mcpReadResource = builtinTaking(
   'mcp_read_resource(client: mcp_client, uri: string) -> any',
   { doc: 'Reads a resource: its text, nil when it is empty, or the list of its contents.', effects: ['mcp.request'] },
-  (ctx, value, uri) => {
-    const client = readClient(value)
-    if (client === null) return ctx.throw('mcp_read_resource: first argument must be an MCP client')
-    const text = ctx.argc < 2 ? '' : display(uri!)
-    if (text === '') return ctx.throw('mcp_read_resource: URI is required')
-    return ask(ctx, client, 'resources/read', HarnDict.of({ uri: text }), 'resource')
-  },
+  { fits: { client: isClient }, text: { uri: '{f}: URI is required' } },
+  (ctx, client, uri) => ask(ctx, readClient(client)!, 'resources/read', HarnDict.of({ uri }), 'resource'), // fits
 )
 
-const mcpGetPrompt = builtin(
+const mcpGetPrompt = builtinTaking(
   'mcp_get_prompt(client: mcp_client, name: string, arguments?: dict) -> dict',
   { doc: 'Renders a prompt of a server and gives the whole result.', effects: ['mcp.request'] },
-  (ctx, value, name, args) => {
-    const client = readClient(value)
-    if (client === null) return ctx.throw('mcp_get_prompt: first argument must be an MCP client')
-    const prompt = ctx.argc < 2 ? '' : display(name!)
-    if (prompt === '') return ctx.throw('mcp_get_prompt: prompt name is required')
-    return ask(ctx, client, 'prompts/get', HarnDict.of({ name: prompt, arguments: toTexts(args) }), 'whole')
-  },
+  { fits: { client: isClient }, text: { name: '{f}: prompt name is required' } },
+  (ctx, client, name, args) =>
+    ask(ctx, readClient(client)!, 'prompts/get', HarnDict.of({ name, arguments: toTexts(args) }), 'whole'), // fits
 )
 
 /** Arguments of prompts are texts in the protocol. */
@@ -610,28 +599,28 @@ function parseCard(ctx: Context, state: CardState, text: string): Result {
   return card
 }
 
-const mcpServerCard = builtin(
+const mcpServerCard = builtinTaking(
   'mcp_server_card(target: string) -> dict',
   {
     doc: 'The card of a declared server, or the one at a URL or path; kept for five minutes.',
     effects: ['mcp.connect', 'fs.read', 'http.request'],
   },
-  (ctx, target) => {
-    if (ctx.argc === 0) return ctx.throw('mcp_server_card: server name, URL, or path is required')
-    const text = display(target!)
-    return ctx.frame('mcp.card', { stage: 'begin', target: text, source: '' } as CardState)
-  },
+  { fewer: '{f}: server name, URL, or path is required', text: { target: null } },
+  (ctx, target) => ctx.frame('mcp.card', { stage: 'begin', target, source: '' } as CardState),
 )
 
 // --------------------------------------------------------------------------------------------------- offering as a server
 
 function registerTools(name: string): ReturnType<typeof builtin> {
-  return builtin(
+  return builtinTaking(
     `${name}(registry: dict) -> nil as ?`,
     { doc: 'Offers the tools of a registry when the script is served as an MCP server.', effects: [] },
+    {
+      raise: 'runtime',
+      fewer: 'mcp_tools: requires a tool_registry argument',
+      not: { registry: 'mcp_tools: argument must be a tool registry' },
+    },
     (ctx, registry) => {
-      if (ctx.argc === 0) return ctx.runtime('mcp_tools: requires a tool_registry argument')
-      if (!(registry instanceof HarnDict)) return ctx.runtime('mcp_tools: argument must be a tool registry')
       if (registry.get('_type') !== 'tool_registry')
         return ctx.runtime('mcp_tools: argument must be a tool registry (created with tool_registry())')
       const { served } = ctx.state(mcpState)
