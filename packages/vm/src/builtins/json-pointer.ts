@@ -4,7 +4,6 @@
 import type { BuiltinDef, Context, Control, Result, Run } from './builtin.js'
 import { builtinTaking } from './unpack.js'
 import type { Demands } from './unpack.js'
-import { readTextArg } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { work } from '../values/meter.js'
