@@ -85,6 +85,8 @@ const MOST_CHARACTERS = 4 << 20
 
 const PROTOCOL_VERSION = 1
 const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }]
+/** Kinds of update that the protocol does not have. */
+const EXTENSIONS: ReadonlySet<string> = new Set(['call_progress', 'log', 'progress'])
 const INVALID_PARAMS = -32602
 const SESSION_NOT_FOUND = -32004
 const RUN_FAILED = -32000
@@ -95,6 +97,8 @@ export class AcpServer {
   private readonly desk = new ApprovalDesk()
   private readonly sessions = new Map<string, Session>()
   private hasTerminal = false
+  /** The client introduced itself, as those of the protocol do: it is answered in the protocol's own words alone. */
+  private isPlain = false
   /** Settles when the connection has ended. */
   readonly ended: Promise<void>
   private settleEnded: () => void = () => {}
@@ -136,7 +140,7 @@ export class AcpServer {
       case 'initialize':
         return this.initialize(params)
       case 'session/new':
-        return { sessionId: this.open({ cwd: readOptionalText(params, 'cwd') ?? process.cwd() }).id, modes: MODES }
+        return { sessionId: this.open({ cwd: readOptionalText(params, 'cwd') ?? process.cwd() }).id, modes: this.listModes() }
       case 'session/list':
         return { sessions: this.list() }
       case 'session/load':
@@ -188,18 +192,24 @@ export class AcpServer {
     session.inbox = [...session.inbox, { content, isPatient: !SOON.has(params['mode']) }]
   }
 
+  private listModes(): unknown {
+    return this.isPlain ? { currentModeId: MODES[0]!.id, availableModes: MODES } : MODES
+  }
+
   private initialize(params: Params): unknown {
     const declared = isRecord(params['clientCapabilities']) ? params['clientCapabilities'] : {}
     this.hasTerminal = declared['terminal'] === true
+    this.isPlain = isRecord(params['clientInfo'])
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentCapabilities: {
+        loadSession: true,
         promptCapabilities: {},
         sessionCapabilities: { close: {}, fork: {}, load: {} },
         _meta: {
           harn: {
             schemaCompatibility: 'agentclientprotocol/agent-client-protocol schema v0.12.2',
-            sessionUpdateExtensions: ['call_progress', 'log', 'progress'],
+            sessionUpdateExtensions: [...EXTENSIONS],
             contentExtensionFields: ['visible_delta', 'visible_text'],
           },
         },
@@ -266,7 +276,7 @@ export class AcpServer {
     if (session === undefined) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
     const replayed = kept === null ? [] : makeReplay({ ...kept, turns: session.turns })
     for (const update of replayed) this.update(session, update)
-    return { sessionId: id, modes: MODES, session: { sessionId: id, cwd: session.cwd }, replayed }
+    return { sessionId: id, modes: this.listModes(), session: { sessionId: id, cwd: session.cwd }, replayed }
   }
 
   private fork(params: Params): unknown {
@@ -329,7 +339,7 @@ export class AcpServer {
       if (result.status === 'failed') throw result.error
       if (result.status === 'limit') throw new Error(result.message)
       stopReason = 'completed'
-      return { stopReason }
+      return { stopReason: this.isPlain ? 'end_turn' : stopReason }
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       this.say(session, `Error: ${message}\n`)
@@ -441,6 +451,7 @@ export class AcpServer {
   /** Whatever was said before comes before. */
   private update(session: Session, update: Params): void {
     this.flush(session)
+    if (this.isPlain && EXTENSIONS.has(String(update['sessionUpdate']))) return
     void this.peer.notify('session/update', { sessionId: session.id, update })
   }
 }

@@ -3,6 +3,7 @@
 
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { ApprovalRequest } from '../policy/approval-request.js'
 import type { AskPerson } from '../policy/host-approval.js'
 import { answered, categorizedError, runtimeError } from './provider.js'
 import { plainFromHostInPieces } from '../host-tools/edge.js'
@@ -93,10 +94,16 @@ export function remoteApproval(peer: JsonRpcPeer, session: string, onQuestion: A
     if (request.kind !== 'permission') return onQuestion(request, signal)
     return peer.request(
       'session/request_permission',
-      { ...request.payload, options: PERMISSION_OPTIONS, sessionId: session },
+      { ...request.payload, toolCall: makeToolCall(request), options: PERMISSION_OPTIONS, sessionId: session },
       { signal },
     )
   }
+}
+
+/** A call that no loop has numbered has no id of its own, and clients of the protocol want one and a title. */
+function makeToolCall({ id, prompt, payload }: ApprovalRequest): Params {
+  const given = isRecord(payload['toolCall']) ? payload['toolCall'] : {}
+  return { ...given, toolCallId: given['toolCallId'] ?? id, title: given['toolName'] ?? prompt, status: 'pending' }
 }
 
 /** What `host/capabilities` answers, in the shapes that hosts use: operations as a list of names, or as a dict. */
