@@ -2,9 +2,11 @@
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { McpConnections } from '@bridle/stdlib-tools/mcp'
 import { createRuntime } from '@bridle/stdlib-tools'
 
@@ -92,3 +94,46 @@ return [
   expect(value).toEqual(['noted: tea', '{count: 1, titles: [tea]}', 'buy tea', 'Summarize these notes:\ntea: buy tea'])
   expect(heard).toContain('notifications/resources/list_changed')
 })
+
+test('order/shop.mjs keeps orders through kills, answers by webhook and days', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bridle-shop-'))
+  const open = async (...words: string[]): Promise<{ child: ChildProcess; url: string }> => {
+    const child = start(join('examples', 'order', 'shop.mjs'), join(folder, 'orders.db'), '0', ...words)
+    const text = await readPrinted(child, (so) => so.includes('\n'))
+    return { child, url: `${/http:\S+/.exec(text)![0]}/orders/7` }
+  }
+  const ask = async (url: string, body?: unknown): Promise<object> => {
+    const response = await fetch(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) })
+    return { code: response.status, ...((await response.json()) as object) }
+  }
+  const kill = (child: ChildProcess): Promise<void> =>
+    new Promise((resolve) => {
+      child.once('close', () => resolve())
+      child.kill('SIGKILL')
+    })
+  try {
+    const first = await open()
+    expect(await ask(first.url, { article: 7 })).toMatchObject({ code: 400 })
+    expect(await ask(first.url, { article: 'tea' })).toEqual({ code: 201, id: '7' })
+    const isParked = async (url: string): Promise<void> =>
+      expect(await ask(url)).toMatchObject({ state: 'parked', waits_for: ['approval'] })
+    await vi.waitFor(() => isParked(first.url), { timeout: 25_000, interval: 20 })
+    await kill(first.child)
+    const second = await open('--fast')
+    expect(await ask(second.url, { article: 'tea' })).toEqual({ code: 200, id: '7' })
+    await isParked(second.url)
+    expect(await ask(`${second.url}/approval`, { approved: true, by: 'Ada' })).toMatchObject({ code: 200, outcome: 'kept' })
+    expect(await ask(`${second.url}/approval`, { approved: false, by: 'Eve' })).toMatchObject({ code: 409 })
+    await vi.waitFor(async () => expect(await ask(second.url)).toMatchObject({ state: 'ended' }), {
+      timeout: 25_000,
+      interval: 20,
+    })
+    expect(await ask(second.url)).toMatchObject({
+      value: { state: 'shipped', receipt: 'receipt 7:call_3', parcel: 'parcel 7:call_4' },
+      error: null,
+    })
+    await kill(second.child)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}, 90_000)
