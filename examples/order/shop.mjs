@@ -105,7 +105,7 @@ const server = createServer((request, response) => {
     if (body.length > MAX_BODY_BYTES) request.destroy()
   })
   request.on('end', () => {
-    answer(request.method ?? 'GET', request.url ?? '/', body)
+    void answer(request.method ?? 'GET', request.url ?? '/', body)
       .catch((/** @type {unknown} */ cause) => ({ status: 503, document: { error: String(cause) } }))
       .then(({ status, document }) => {
         response.writeHead(status, { 'content-type': 'application/json' })
