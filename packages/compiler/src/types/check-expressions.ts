@@ -172,6 +172,8 @@ function checkOperator(node: ExprOf<'Binary'>, leftType: Known, rightType: Known
       context.report('T003', node.span, { left, right })
       return
     case 'not-comparable':
+      // Pairs are compared by their values, which the language's own checker does not know.
+      if (context.reportsOptions && left === 'pair' && right === 'pair') return
       context.report('T004', node.span, { operator, left, right })
       return
     case 'mixed-comparison':

@@ -120,7 +120,12 @@ function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
   const told = new Set(diagnostics.map(formatPlace))
   const better = new Set(strict.filter(({ code }) => code === 'N001').map(formatPlace))
   const assigned = new Set(strict.filter(({ code }) => code === 'N043').map(({ span }) => span.start))
+  const counted = new Set(strict.filter(({ code }) => code === 'T082').map(({ span }) => span.start))
+  const unknown = strict.filter(({ code }) => code === 'N046').map(({ span }) => span)
   const kept = diagnostics.filter((one) => {
+    if (one.code === 'T021' && counted.has(one.span.start)) return false
+    // Nothing fits a type that is not there.
+    if (one.code === 'T014' && unknown.some(({ start, end }) => start >= one.span.start && end <= one.span.end)) return false
     return !better.has(formatPlace(one)) && !(one.code === 'T006' && assigned.has(one.span.start))
   })
   const added = strict.filter((one) => one.code === 'N001' || !told.has(formatPlace(one)))

@@ -40,6 +40,21 @@ describe('top level', () => {
       'import "a"\n// of b\nimport "b" // and here\n',
     ],
     ['a header stays first', '// header\n\nimport "b"\nimport "a"', '// header\n\nimport "a"\nimport "b"\n'],
+    [
+      'documentation of the file stays first',
+      '/** Header. */\nimport "b"\n// of a\nimport "a"',
+      '/** Header. */\n\n// of a\nimport "a"\nimport "b"\n',
+    ],
+    [
+      'a comment of several lines stays first',
+      '// This file\n// does things.\nimport "b"\nimport "a"',
+      '// This file\n// does things.\n\nimport "a"\nimport "b"\n',
+    ],
+    [
+      'a header of sorted imports stays where it is',
+      '// One\n// two.\nimport "a"\nimport "b"',
+      '// One\n// two.\nimport "a"\nimport "b"\n',
+    ],
     ['a pragma stays first', '// @bridle grants\nimport "b"\nimport "a"', '// @bridle grants\n\nimport "a"\nimport "b"\n'],
     [
       'grants',

@@ -90,10 +90,13 @@ interface TopItem {
 
 /**
  * Imports in order, without empty lines. Comments above an import move with it. Comments followed by an empty line before the first import
- * belong to the file and stay at its start, and so does a comment that enables an extension.
+ * belong to the file and stay at its start, and so does a comment that enables an extension. Where the first import moves, so do
+ * documentation and a comment of several lines above it: they are about the file.
  */
 function importSections(layout: Layout, entries: readonly TopItem[]): Section[] {
   const header: Section[] = []
+  const first = entries.toSorted((one, other) => compareImports(one.item, other.item))[0]
+  const isMoved = first !== entries[0]
   const sorted = entries
     .map((entry, at) => {
       if (at > 0) return { entry, text: splitSections(layout, entry).join('\n') }
@@ -101,10 +104,24 @@ function importSections(layout: Layout, entries: readonly TopItem[]): Section[] 
       header.push(...splitSections(layout, { item: null, comments: entry.comments.slice(0, pragma + 1), text: '' }))
       const sections = splitSections(layout, { ...entry, comments: entry.comments.slice(pragma + 1) })
       header.push(...sections.slice(0, -1))
-      return { entry, text: sections.at(-1)! }
+      const above = entry.comments.slice(pragma + 1).filter(({ end }) => end <= (entry.item?.span.start ?? 0))
+      if (!isMoved || sections.length > 1 || !isAboutFile(above)) return { entry, text: sections.at(-1)! }
+      header.push(...splitSections(layout, { item: null, comments: above, text: '' }))
+      return {
+        entry,
+        text: splitSections(layout, {
+          ...entry,
+          comments: entry.comments.filter((each) => each.start > above.at(-1)!.start),
+        }).join('\n'),
+      }
     })
     .sort((one, other) => compareImports(one.entry.item, other.entry.item))
   return sorted.length === 0 ? [] : [...header, sorted.map(({ text }) => text).join('\n')]
+}
+
+/** Whether comments above the first import introduce the file. */
+function isAboutFile(comments: readonly Comment[]): boolean {
+  return comments.length > 1 || comments[0]?.doc === true
 }
 
 /** The order of imports: the library first, then by path, plain before selective, then by names. Stable. */

@@ -32,6 +32,41 @@ export const OPERANDS: readonly Rule[] = [
       return code.is(end, ':') ? code.replace(at + 1, end, `(${code.slice(at + 1, end)})`) : null
     },
   },
+  {
+    habit: 'numberWord',
+    find: (code, at) => {
+      const first = code.at(at).kind === 'number' ? at : isGlued(code, at) ? at - 1 : null
+      return first === null || code.at(first).kind !== 'number' ? null : writeNumber(code, first)
+    },
+  },
+  {
+    habit: 'patternShorthand',
+    find: (code, at) => (isShorthand(code, at) && isPattern(code, code.around(at)) ? writeKey(code, at) : null),
+  },
+  {
+    habit: 'dictShorthand',
+    find: (code, at) => (isShorthand(code, at) && isDict(code, code.around(at)) ? writeKey(code, at) : null),
+  },
+  {
+    habit: 'rangeStep',
+    find: (code, at) => {
+      if (!code.is(at, 'step', 'by', 'step_by', 'downto') || !code.isOperandEnd(at - 1)) return null
+      for (let to = at - 1; to > 0 && at - to < 20 && code.at(to).kind !== 'break'; to -= 1) if (code.is(to, 'to')) return HINT
+      return null
+    },
+  },
+  {
+    habit: 'deleteWord',
+    find: (code, at) => {
+      if (!code.is(at, 'delete', 'del') || !code.startsStatement(at) || !code.isName(at + 1)) return null
+      const name = code.at(at + 1).text
+      if (code.is(at + 2, '.') && code.isName(at + 3))
+        return code.replace(at, at + 4, `${name} = ${name}.remove("${code.at(at + 3).text}")`)
+      const close = code.is(at + 2, '[') ? code.closer(at + 2) : code.tokens.length
+      if (close >= code.tokens.length) return null
+      return code.replace(at, close + 1, `${name} = ${name}.remove(${code.slice(at + 3, close)})`)
+    },
+  },
   { habit: 'keywordArgument', find: (code, at) => (isNamedArgument(code, at) ? writeByPosition(code, at) : null) },
   {
     habit: 'bitOperator',
@@ -51,6 +86,60 @@ export const OPERANDS: readonly Rule[] = [
     },
   },
 ]
+
+/** Whether a word or number begins where a number ends. */
+function isGlued(code: Code, at: number): boolean {
+  const before = code.at(at - 1)
+  return before.kind === 'number' && before.end === code.at(at).start && (code.isName(at) || code.at(at).kind === 'number')
+}
+
+/** A number with separators, an exponent or another base in decimal digits. */
+function writeNumber(code: Code, at: number): readonly Edit[] | null {
+  let end = at + 1
+  if (isGlued(code, end)) end += 1
+  // `1e-3`
+  const isSigned =
+    /^[eE]$/.test(code.at(at + 1).text) && end === at + 2 && code.is(end, '-', '+') && code.at(end + 1).kind === 'number'
+  if (isSigned && code.at(end).start === code.at(at + 1).end) end += 2
+  const text = code.slice(at, end).replaceAll('_', '')
+  if (text === code.slice(at, end) && end === at + 1) return null
+  if (!/^(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|0[xX][\da-fA-F]+|0[bB][01]+|0[oO][0-7]+)$/.test(text)) return null
+  const value = Number(text)
+  const isFraction = text.includes('.')
+  const digits = Number.isSafeInteger(value) ? `${value}${isFraction ? '.0' : ''}` : String(value)
+  return /e/.test(digits) ? HINT : code.replace(at, end, digits)
+}
+
+/** Whether a name stands in braces without a value. */
+function isShorthand(code: Code, at: number): boolean {
+  return code.isName(at) && code.is(at - 1, '{', ',') && code.is(at + 1, '}', ',') && code.is(code.around(at), '{')
+}
+
+function isPattern(code: Code, open: number): boolean {
+  const close = code.closer(open)
+  return (code.is(close + 1, '->', '=>') || code.is(close + 1, 'if')) && code.startsStatement(open)
+}
+
+/** Whether a brace holds entries: another entry has a key, or one is spread. */
+function isDict(code: Code, open: number): boolean {
+  const close = code.closer(open)
+  if (code.is(open - 1, 'let', 'var', 'import', 'pub')) return false
+  return (
+    !isPattern(code, open) &&
+    (code.is(open + 2, ':') || code.is(open + 1, '...') || code.is(open + 2, ',') || code.is(close - 2, ','))
+  )
+}
+
+/** Every name of these braces, since one repair mends them all. */
+function writeKey(code: Code, at: number): readonly Edit[] {
+  const open = code.around(at)
+  const edits: Edit[] = []
+  for (let each = open + 1; each < code.closer(open); each += 1) {
+    if (!isShorthand(code, each) || code.around(each) !== open) continue
+    edits.push(...code.replace(each, each + 1, `${code.at(each).text}: ${code.at(each).text}`))
+  }
+  return edits
+}
 
 /** Whether a parenthesis holds arguments or parameters. */
 function isCall(code: Code, open: number): boolean {

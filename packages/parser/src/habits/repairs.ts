@@ -58,7 +58,7 @@ export interface WordRepair {
 /** The repair of a word of another language in a source that parses all the same; null when none leaves one that does. */
 export function repairWord(text: string, span: Span, parse: ParseText): WordRepair | null {
   const code = readCode(text)
-  const at = code.tokens.findIndex(({ start }) => start === span.start)
+  const at = code.tokens.findIndex(({ start, end }) => start <= span.start && span.start < end)
   for (const { habit, find } of RULES) {
     const edits = at < 0 ? null : find(code, at)
     if (edits === null || edits.length === 0 || parse(applyEdits(text, edits)).length > 0) continue

@@ -107,6 +107,24 @@ export const HABITS = {
   thenWord: row('if c then …', 'Ruby and Lua', 'a block stands in braces: `if c { … }`'),
   withAs: row('with open(p) as f:', 'Python', 'read a file with `read_file(path)`; clean up with `defer { … }`'),
 
+  rangeStep: row(
+    'for i in 0 to 10 step 2',
+    'Rust and Kotlin',
+    'ranges count by one: write `var i = 0` and `while i <= 10 { … i += 2 }`',
+  ),
+  deleteWord: row('delete d.a, del d["a"]', 'JavaScript and Python', 'write `d = d.remove("a")`'),
+  patternShorthand: row(
+    '{kind: "run", command} -> …',
+    'JavaScript',
+    'in a pattern a key names what it binds: `{command: command}`',
+  ),
+  dictShorthand: row('{name, age: 3}', 'JavaScript', 'a dict writes key and value: `{name: name}`'),
+  numberWord: row(
+    '1_000, 1e6, 0xff',
+    'Python, JavaScript and Rust',
+    'a number is written in decimal digits: `1000`, `1000000`, `255`, `0.001`',
+  ),
+
   // ---- operators -------------------------------------------------------------------------------------------------------
   andWord: row('a and b', 'Python', 'logical and is `&&`'),
   orWord: row('a or b', 'Python', 'logical or is `||`'),

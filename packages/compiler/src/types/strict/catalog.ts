@@ -16,7 +16,11 @@ export const STRICT_CATALOG = {
     severity: 'error',
     title: 'undefined name',
     message: (a) => `\`${a.name}\` is not defined here${orElse(a.suggestion)}`,
-    hint: (a) => proposal(a.suggestion) ?? `declare it with \`let ${a.name} = …\` or import it`,
+    hint: (a) =>
+      proposal(a.suggestion) ??
+      (a.name === 'self'
+        ? 'a method has it as its first parameter: `fn name(self, …)`'
+        : `declare it with \`let ${a.name} = …\` or import it`),
     doc: 'An expression names a variable that no scope around it declares. A run would raise `Undefined variable` when it gets there.',
   }),
   N041: entry<{ name: string }>({
@@ -99,6 +103,20 @@ export const STRICT_CATALOG = {
     message: (a) => `the change of \`${a.name}\` is lost: a closure has its own copy of the variables around it`,
     hint: () => 'return the new value, or keep shared state in `atomic(…)` or `shared_cell(…)`',
     doc: 'A closure captures variables by value. What it assigns to one of them is gone when the call ends.',
+  }),
+  N052: entry<{ name: string }>({
+    severity: 'error',
+    title: 'parameter of a pipeline',
+    message: (a) => `\`${a.name}\` has no value: the parameters of a pipeline are names only`,
+    hint: () => 'read the input with `runtime_pipeline_input()` of `std/runtime`',
+    doc: 'A pipeline names its parameters, and nothing is bound to them. A run raises `Undefined variable` where one is read.',
+  }),
+  N053: entry<{ name: string }>({
+    severity: 'error',
+    title: 'function that is not there yet',
+    message: (a) => `\`${a.name}\` is not there yet: variables of this file are made before its functions`,
+    hint: () => 'write the value itself, or make a function of the variable',
+    doc: 'In a module, and in a file with a pipeline, variables of the file are made first and functions behind them. A variable whose value needs a function of the same file fails when the file is imported or run.',
   }),
 
   // ---- types --------------------------------------------------------------------------------------------------------
@@ -225,6 +243,13 @@ export const STRICT_CATALOG = {
     message: (a) => `no tool is declared as \`${a.name}\`${orElse(a.suggestion)}`,
     hint: (a) => proposal(a.suggestion),
     doc: 'A call by name names no tool of the script or of the host, and nearly one of the script. A registry of the run may have it.',
+  }),
+  T099: entry<{ type: string; method: string }>({
+    severity: 'error',
+    title: 'function of a type',
+    message: (a) => `\`${a.type}\` is a struct, and \`${a.method}\` is called on its values only`,
+    hint: (a) => `make a value by \`${a.type} {field: value}\`, or write a function beside it`,
+    doc: 'A method is called on the name of a struct. Types have no functions of their own: the call gives nil.',
   }),
   T096: entry<{ length: number }>({
     severity: 'error',

@@ -137,6 +137,23 @@ export const TYPE_HABITS: Readonly<Record<string, string | undefined>> = {
   fn: 'closure',
   func: 'closure',
   tuple: 'list',
+  Int: 'int',
+  i32: 'int',
+  i64: 'int',
+  u32: 'int',
+  u64: 'int',
+  usize: 'int',
+  f64: 'float',
+  f32: 'float',
+  Float: 'float',
+  Bool: 'bool',
+  List: 'list',
+  Vec: 'list',
+  Dict: 'dict',
+  Map: 'dict',
+  HashMap: 'dict',
+  Record: 'dict',
+  Set: 'set',
 }
 
 /** Methods that look for an item. */
@@ -158,4 +175,20 @@ export const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
     ].map((name) => [name, 1]),
   ),
   reduce: 2,
+}
+
+/** Functions that other languages have as methods, by the kind of their first argument. */
+export const FUNCTIONS_OF: Readonly<Record<string, Readonly<Record<string, string | undefined>> | undefined>> = {
+  channel: {
+    send: 'send',
+    put: 'send',
+    push: 'send',
+    recv: 'receive',
+    receive: 'receive',
+    get: 'receive',
+    try_recv: 'try_receive',
+    try_receive: 'try_receive',
+    close: 'close_channel',
+  },
+  task_handle: { await: 'await', result: 'await', join: 'await', get: 'await', cancel: 'cancel', then: 'await' },
 }

@@ -34,6 +34,7 @@ import { type ExactSignature, findBuiltin, findMethod } from './signatures.js'
 import type { StrictWorld } from './world.js'
 
 const DURATION = makeNamed('duration')
+const TASK = makeNamed('task_handle')
 const NUMBER = makeUnion([INT, FLOAT])
 const MAX_DEPTH = 200
 /** Expressions that are looked at in one file; behind it nothing is known. */
@@ -192,6 +193,8 @@ export class Types {
 
   private inferNew(expr: Expr): Known {
     switch (expr.kind) {
+      case 'Spawn':
+        return TASK
       case 'Identifier': {
         const decl = this.target(expr)
         if (decl !== undefined) return this.declType(decl)

@@ -9,7 +9,7 @@ export type Kinds = ReadonlySet<string>
 
 const PLAIN: ReadonlySet<string> = new Set([
   ...['int', 'float', 'string', 'bool', 'nil', 'list', 'set', 'bytes', 'duration', 'range', 'iter', 'pair'],
-  ...['generator', 'stream', 'channel'],
+  ...['generator', 'stream', 'channel', 'task_handle'],
 ])
 
 const MORE: Readonly<Record<string, readonly string[]>> = {

@@ -25,6 +25,17 @@ const FOUND: readonly (readonly [source: string, finding: string])[] = [
   ['struct Order { id: int }\nfn show(o: Ordr) { println(o) }', 'E type `Ordr` is not defined — did you mean `Order`?'],
   ['fn is_even(n) { return n % 2 == 0 }\n[1].filter(isEven)', 'E `isEven` is not defined here — did you mean `is_even`?'],
   ['parse_json("{}")', 'E call target `parse_json` is not defined or imported — did you mean `json_parse`?'],
+  ['pipeline default(task) { println(task) }', 'E `task` has no value: the parameters of a pipeline are names only'],
+  [
+    'fn make() { return 1 }\nlet a = make()\npub fn get() { return a }',
+    'E `make` is not there yet: variables of this file are made before its functions',
+  ],
+  [
+    'fn make() { return 1 }\nlet a = make()\npipeline default() { println(a) }',
+    'E `make` is not there yet: variables of this file are made before its functions',
+  ],
+  ['enum Color { Red, Green }\nlet c = Red', 'E `Red` is not defined here — did you mean `Color.Red`?'],
+  ['fn f(x: str) { return x }\nprintln(f("a"))', 'E type `str` is not defined — did you mean `string`?'],
   ['foo(1)', 'E call target `foo` is not defined or imported'],
   ['var n = 0\nlet f = { -> n += 1 }\nf()', 'W the change of `n` is lost: a closure has its own copy of the variables around it'],
 ]
@@ -42,7 +53,11 @@ const SILENT: readonly string[] = [
   'let a = 1\nfn f() { let a = 2\n return a }\nprintln(f() + a)',
   'let ns = [1].map(to_string)\nprintln(ns)',
   'fn f() { var n = 0\n let g = { -> n += 1\n return n }\n return g() }\nf()',
-  'pipeline default(task) { println(task) }',
+  'pipeline default(task) { println(1) }',
+  'let task = 1\npipeline default(task) { println(task) }',
+  'pipeline default(argv) { println(argv) }',
+  'fn make() { return 1 }\nlet a = make()\nprintln(a)',
+  'fn make() { return 1 }\nlet f = { -> make() }\npub fn get() { return f() }',
   'struct Box<T> { value: T }\nfn f<T>(b: Box<T>) -> T { return b.value }',
 ]
 

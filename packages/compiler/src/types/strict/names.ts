@@ -11,6 +11,7 @@ import {
   type Expr,
   type ExprOf,
   forEachTypeName,
+  isDeclaration,
   type IfExpr,
   type Name,
   type Param,
@@ -22,6 +23,7 @@ import {
 import { listContents } from '../../contents.js'
 import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
+import { TYPE_HABITS } from './facts.js'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
 import { ITEM_METHODS } from '../tools/calls.js'
@@ -117,6 +119,11 @@ const BUILTIN_TYPES: ReadonlySet<string> = new Set([
   ...['channel', 'atomic', 'task', 'task_handle', 'handle', 'date', 'datetime', 'regex', 'error', 'Error', 'rng', 'builtin'],
 ])
 
+/** What a file holds that others import: everything else of it is left out there. */
+function isOfModule(item: Stmt): boolean {
+  return item.kind === 'Let' || isDeclaration(item)
+}
+
 class Resolver {
   private readonly world: StrictWorld
   private readonly targets = new Map<object, Decl>()
@@ -126,6 +133,9 @@ class Resolver {
   private readonly bodies: Body[] = []
   private readonly isScript: boolean
   private inCondition = 0
+  /** Whether variables of the file are made before its functions. */
+  private readonly hasVariablesFirst: boolean
+  private inVariable = false
 
   constructor(world: StrictWorld) {
     this.world = world
@@ -133,6 +143,8 @@ class Resolver {
     this.hasParents = items.some((item) => item.kind === 'OverrideDecl' || (item.kind === 'PipelineDecl' && item.parent !== null))
     // The functions of an imported module share its variables.
     this.isScript = items.some((item) => item.kind === 'ExprStmt') && !items.some((item) => 'isPublic' in item && item.isPublic)
+    const isModule = items.some((item) => 'isPublic' in item && item.isPublic) && items.every(isOfModule)
+    this.hasVariablesFirst = isModule || items.some((item) => item.kind === 'PipelineDecl')
     for (const name of world.builtins.keys()) {
       const dot = name.indexOf('.')
       if (dot > 0) this.namespaces.add(name.slice(0, dot))
@@ -350,6 +362,7 @@ class Resolver {
     if (name === '_' || name === '') return
     const found = this.find(name)
     if (found !== null && typeof found === 'object') {
+      this.checkThere(found, span)
       found.reads++
       for (const body of this.bodies) if (body.depth > found.depth) body.read.add(found)
       if (this.inCondition > 0) found.isTested = true
@@ -361,9 +374,33 @@ class Resolver {
       if (!isCall) this.world.report('N041', span, { name })
       return
     }
-    const suggestion = this.suggest(name, isCall)
+    const suggestion = this.findVariant(name) ?? this.suggest(name, isCall)
     if (isCall) this.world.report('N001', span, { name, suggestion }, replaceWord(span, suggestion))
     else this.world.report('N040', span, { name, suggestion }, replaceWord(span, suggestion))
+  }
+
+  /** Whether a run finds a value under a declared name, when it gets there. */
+  private checkThere(found: Decl, span: Span): void {
+    const { name } = found
+    if (found.stmt?.kind === 'PipelineDecl' && found.kind === 'param') {
+      const isBound = this.hasParents || this.isKnownOutside(name) || this.isOfFile(name)
+      if (!isBound) this.world.report('N052', span, { name })
+    } else if (this.inVariable && this.bodies.length === 0 && found.depth === 0 && (found.kind === 'fn' || found.kind === 'tool'))
+      this.world.report('N053', span, { name })
+  }
+
+  private isOfFile(name: string): boolean {
+    let at: Lexical = this.scope
+    while (at.parent !== null) at = at.parent
+    return at.names.has(name) || at.later?.has(name) === true
+  }
+
+  /** A variant that is named without its enum; null when several enums have it. */
+  private findVariant(name: string): string | null {
+    const enums = this.world.program.items.flatMap((item) =>
+      item.kind === 'EnumDecl' && item.variants.some((variant) => variant.name.text === name) ? [item.name.text] : [],
+    )
+    return enums.length === 1 ? `${enums[0]}.${name}` : null
   }
 
   /** Names of the script come before those of the language; what is not called is no builtin but where its spelling says so. */
@@ -390,7 +427,7 @@ class Resolver {
 
   private typeName({ text, span }: Name): void {
     if (BUILTIN_TYPES.has(text) || this.isKnownType(text)) return
-    const suggestion = suggestName(text, this.typeCandidates(), this.world.budget)
+    const suggestion = TYPE_HABITS[text] ?? suggestName(text, this.typeCandidates(), this.world.budget)
     this.world.report('N046', span, { name: text, suggestion }, replaceWord(span, suggestion))
   }
 
@@ -449,7 +486,9 @@ class Resolver {
         this.expr(stmt.value)
         return
       case 'Let':
+        this.inVariable = this.hasVariablesFirst && this.scope.parent === null
         this.expr(stmt.value)
+        this.inVariable = false
         this.bind(stmt.binding, stmt.mutable ? 'var' : 'let', stmt.value, stmt)
         return
       case 'Assign':
@@ -500,7 +539,7 @@ class Resolver {
         return
       case 'PipelineDecl':
         this.withinFunction(() => {
-          for (const param of stmt.params) this.declare(param, 'param')
+          for (const param of stmt.params) this.declare(param, 'param', { stmt })
           this.type(stmt.returns)
           this.body(stmt.body.body)
         })

@@ -14,6 +14,16 @@ const FOUND: readonly (readonly [source: string, finding: string])[] = [
     'struct C { n: int }\nimpl C { fn next(self) { return 1 } }\nC {n: 1}.nxt()',
     'E C has no method `nxt` — did you mean `next`?',
   ],
+  [
+    'enum S { A(x), B(y) }\nfn f(s: S) { return match s { S.A(x) -> { x } } }\nprintln(f(S.A(1)))',
+    'E Non-exhaustive match on enum S: missing variants "B"',
+  ],
+  [
+    'struct D { n: string }\nimpl D { fn bark(self) { println(self.n) } }\nlet d = D.new("x")',
+    'E `D` is a struct, and `new` is called on its values only',
+  ],
+  ['let ch = channel("c")\nch.send(1)', 'E channel has no method `send` — did you mean `send(ch, 1)`?'],
+  ['let t = spawn { 1 }\nprintln(t.result())', 'E task_handle has no method `result` — did you mean `await(t)`?'],
   ['println("abc".lenght)', 'E string has no property `lenght` — did you mean `count`?'],
   ['struct R { id: int }\nlet rs: list<R> = [R {id: 1}]\nfor r in rs { println(r.ident) }', 'E R has no property `ident`'],
   ['let c = {host: "a", port: 80}\nprintln(c.prot)', 'E the dict has no property `prot` — did you mean `port`?'],

@@ -30,6 +30,7 @@ import {
   ARITHMETIC,
   CALLBACK_ARGUMENTS,
   FUNCTIONS,
+  FUNCTIONS_OF,
   HAS_POSITIONS,
   HOLDING,
   HOLDS_NOTHING,
@@ -60,6 +61,12 @@ import { replaceWord, type StrictWorld } from './world.js'
 export function checkUses(world: StrictWorld, names: Names): void {
   const uses = new Uses(world, names, new Types(world, names))
   for (const item of world.program.items) uses.visit(item, null)
+}
+
+/** What is written instead of an expression. */
+interface Repair {
+  readonly shown: string
+  readonly fix: Fix
 }
 
 class Uses {
@@ -197,6 +204,10 @@ class Uses {
   private checkMethod(expr: ExprOf<'MethodCall'>): void {
     const { object, method } = expr
     if (object.kind === 'Identifier' && this.checkVariant(object, method.text, method.span, expr.args)) return
+    if (object.kind === 'Identifier' && this.types.target(object)?.stmt?.kind === 'StructDecl') {
+      this.world.report('T099', method.span, { type: object.name, method: method.text })
+      return
+    }
     const type = this.types.receiverType(object)
     const kinds = this.kinds(type)
     if (type === null || kinds === null) return
@@ -208,8 +219,9 @@ class Uses {
     const signatures = receivers.map((kind) => findMethod(kind, method.text))
     if (receivers.length > 0 && signatures.every((found) => found === null)) {
       const known = new Set(receivers.flatMap((kind) => [...listMethods(kind).keys()]))
-      const suggestion = this.suggestMember(method.text, known)
-      const fix = replaceWord(method.span, suggestion)
+      const call = this.writeAsCall(expr, receivers)
+      const suggestion = call?.shown ?? this.suggestMember(method.text, known)
+      const fix = call?.fix ?? replaceWord(method.span, suggestion)
       this.world.report('T080', method.span, { type: describe(type), method: method.text, suggestion }, fix)
       return
     }
@@ -220,6 +232,16 @@ class Uses {
       const [item] = expr.args
       if (HOLDING.has(method.text) && item !== undefined && !item.spread) this.checkHeld(item.value, type, item.value.span)
     }
+  }
+
+  /** `send(ch, 1)` for `ch.send(1)`, where the language has a function of that name and no method. */
+  private writeAsCall({ object, method, args, span }: ExprOf<'MethodCall'>, receivers: readonly string[]): Repair | null {
+    const name = FUNCTIONS_OF[receivers[0] ?? '']?.[method.text]
+    if (name === undefined || receivers.length !== 1 || object.kind !== 'Identifier') return null
+    const { text } = this.world.file
+    const written = [object, ...args].map(({ span: { start, end } }) => text.slice(start, end))
+    const shown = `${name}(${written.join(', ')})`
+    return { shown, fix: { title: `write \`${shown}\``, edits: [{ span, text: shown }] } }
   }
 
   /** Methods of structs and enums, and entries of a dict whose keys are known. */
@@ -466,8 +488,9 @@ class Uses {
     }
   }
 
-  private checkArms({ subject, arms }: ExprOf<'Match'>): void {
+  private checkArms({ subject, arms, span }: ExprOf<'Match'>): void {
     const type = this.types.infer(subject)
+    this.checkVariants(type, arms, span)
     const kinds = this.kinds(type)
     const isTypeName = asksType(subject, this.types)
     for (const pattern of arms.flatMap(({ patterns }) => patterns)) {
@@ -479,6 +502,23 @@ class Uses {
       if (!isDisjoint(group(kinds), group(one))) continue
       this.world.report('T051', pattern.span, { matched: describe(type), literal: describe(given) })
     }
+  }
+
+  /** Variants that no arm is for, where some arms take fields out: the language does not look at those. */
+  private checkVariants(type: Known, arms: ExprOf<'Match'>['arms'], span: Span): void {
+    const found = type?.kind === 'named' ? this.world.root.enumNamed(type.name) : undefined
+    if (type?.kind !== 'named' || found === undefined) return
+    const covered = new Set<string>()
+    let takesFields = false
+    for (const pattern of arms.flatMap(({ patterns }) => patterns)) {
+      if (pattern.kind !== 'Member' && pattern.kind !== 'MethodCall') return
+      if (pattern.object.kind !== 'Identifier' || pattern.object.name !== type.name) return
+      covered.add(pattern.kind === 'Member' ? pattern.property.text : pattern.method.text)
+      takesFields ||= pattern.kind === 'MethodCall'
+    }
+    const missing = found.decl.variants.filter(({ name }) => !covered.has(name.text)).map(({ name }) => `"${name.text}"`)
+    if (!takesFields || missing.length === 0) return
+    this.world.report('T050', span, { subject: `enum ${type.name}`, what: 'variants ', missing: missing.join(', ') })
   }
 
   /** `type_of` gives a fixed set of names. */
@@ -804,7 +844,8 @@ class Uses {
     if (problem === 'add') this.world.report('T001', span, { left, right })
     else if (problem === 'numeric') this.world.report('T002', span, { operator, left, right })
     else if (problem === 'multiply') this.world.report('T003', span, { left, right })
-    else if (problem === 'not-comparable') this.world.report('T004', span, { operator, left, right })
+    else if (problem === 'not-comparable' && !(left === 'pair' && right === 'pair'))
+      this.world.report('T004', span, { operator, left, right })
     else if (problem === 'mixed-comparison') this.world.report('T005', span, { operator, left, right })
   }
 
