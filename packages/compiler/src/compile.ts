@@ -63,6 +63,8 @@ export interface CompileOptions {
   readonly tools?: ToolTypes
   /** Names of the modules `std/NAME`, for suggestions. */
   readonly standardModules?: readonly string[]
+  /** The standard module that alone exports a name. */
+  readonly findStandard?: (name: string) => string | null
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
 }
@@ -155,6 +157,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.strictness === undefined ? {} : { strictness: options.strictness }),
       constants: options.signatures.constants,
       ...(options.standardModules === undefined ? {} : { standardModules: options.standardModules }),
+      ...(options.findStandard === undefined ? {} : { findStandard: options.findStandard }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.tools === undefined ? {} : { tools: options.tools, toolAliases: listToolAliases(main.grants) }),
     }),

@@ -16,11 +16,14 @@ function orElse(suggestion: string | null): string {
 
 const OWN_CATALOG = {
   // ---- names --------------------------------------------------------------------------------------------------------
-  N001: entry<{ name: string; suggestion: string | null }>({
+  N001: entry<{ name: string; suggestion: string | null; module?: string | null }>({
     severity: 'error',
     title: 'unknown call target',
     message: (a) => `call target \`${a.name}\` is not defined or imported${orElse(a.suggestion)}`,
-    hint: (a) => (a.suggestion === null ? undefined : `did you mean \`${a.suggestion}\`?`),
+    hint: (a) => {
+      if (a.suggestion !== null) return `did you mean \`${a.suggestion}\`?`
+      return a.module == null ? undefined : `import it: \`import { ${a.name} } from "${a.module}"\``
+    },
     doc: 'A name is called that is neither a builtin nor a function, struct, enum, variable, type parameter or import in sight.',
   }),
   N002: entry<{ name: string; suggestion: string | null }>({

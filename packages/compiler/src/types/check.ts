@@ -50,6 +50,8 @@ export interface CheckOptions {
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
   /** Names of the modules `std/NAME`, for suggestions of the full strictness. */
   readonly standardModules?: readonly string[]
+  /** The standard module that alone exports a name, for suggestions of the full strictness; null when there is none. */
+  readonly findStandard?: (name: string) => string | null
   /** Tools of the host; nothing is said of their calls when absent. */
   readonly tools?: ToolTypes
   /** Tools by the names that `use tool … as NAME` gives them. */
@@ -114,6 +116,7 @@ function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
     globals: new Set([...(options.constants ?? []), ...(options.extraGlobals ?? [])]),
     toleratedNames: context.toleratedNames,
     standardModules: options.standardModules ?? [],
+    findStandard: options.findStandard ?? (() => null),
     budget: context.suggestions,
     report: reporter(strict),
   })

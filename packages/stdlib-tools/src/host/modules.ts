@@ -54,6 +54,26 @@ export function listStdModules(added: ReadonlyMap<string, string>): readonly str
   return [...new Set([...STD_COMPILED.keys(), ...added.keys()])]
 }
 
+/** The module `std/NAME` that alone exports a name; null when there is none, or several. */
+export function findStdModule(name: string): string | null {
+  exporting ??= readExporting()
+  return exporting.get(name) ?? null
+}
+
+/** Of the embedded table, which never changes. */
+let exporting: ReadonlyMap<string, string | null> | null = null
+
+function readExporting(): ReadonlyMap<string, string | null> {
+  const found = new Map<string, string | null>()
+  for (const module of STD_COMPILED.keys()) {
+    const resolution = stdModule(`std/${module}`, new Map())
+    if (resolution.kind === 'error') continue
+    for (const name of resolution.readCompiled?.()?.interface.exports ?? [])
+      found.set(name, found.has(name) ? null : `std/${module}`)
+  }
+  return found
+}
+
 /** Compiled modules by what they are stored as: compilers of one process share them. */
 const read = new WeakMap<StoredModule, { readonly module: CompiledModule | null }>()
 

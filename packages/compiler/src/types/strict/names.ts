@@ -25,6 +25,7 @@ import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
 import { TYPE_HABITS } from './facts.js'
 import { type Candidate, suggestName } from './suggest.js'
+import type { Fix } from '../context.js'
 import { replaceWord, type StrictWorld } from './world.js'
 import { ITEM_METHODS } from '../tools/calls.js'
 
@@ -375,7 +376,9 @@ class Resolver {
       return
     }
     const suggestion = this.findVariant(name) ?? this.suggest(name, isCall)
-    if (isCall) this.world.report('N001', span, { name, suggestion }, replaceWord(span, suggestion))
+    const module = suggestion === null && isCall ? this.world.findStandard(name) : null
+    const fix = module === null ? replaceWord(span, suggestion) : this.importName(name, module)
+    if (isCall) this.world.report('N001', span, { name, suggestion, module }, fix)
     else this.world.report('N040', span, { name, suggestion }, replaceWord(span, suggestion))
   }
 
@@ -393,6 +396,17 @@ class Resolver {
     let at: Lexical = this.scope
     while (at.parent !== null) at = at.parent
     return at.names.has(name) || at.later?.has(name) === true
+  }
+
+  /** Behind the imports, or at the start of the file. */
+  private importName(name: string, module: string): Fix {
+    const line = `import { ${name} } from "${module}"`
+    const { file, program } = this.world
+    const last = program.items.findLast((item) => item.kind === 'ImportDecl')
+    const first = /^\ufeff?(?:(?:#!|\/\/+[ \t]*@bridle\b)[^\n]*\n)?/.exec(file.text)?.[0].length ?? 0
+    const at = last === undefined ? first : last.span.end
+    const text = last === undefined ? `${line}\n\n` : `\n${line}`
+    return { title: `add \`${line}\``, edits: [{ span: { start: at, end: at }, text }] }
   }
 
   /** A variant that is named without its enum; null when several enums have it. */

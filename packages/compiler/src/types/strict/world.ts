@@ -21,6 +21,8 @@ export interface StrictWorld {
   readonly toleratedNames: ReadonlySet<string>
   /** Names of the modules `std/NAME`, for suggestions. */
   readonly standardModules: readonly string[]
+  /** The standard module that alone exports a name. */
+  readonly findStandard: (name: string) => string | null
   readonly budget: SuggestionBudget
   readonly report: CheckContext['report']
 }
