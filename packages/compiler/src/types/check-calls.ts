@@ -55,7 +55,7 @@ function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext):
   if (context.importedNames === null || isKnownTarget(name, scope, context)) return
   const budget = context.suggestions
   // Another name would be another thing.
-  const isHopeless = budget.isSpent || MISSING_BUILTINS.has(name)
+  const isHopeless = budget.isSpent || MISSING_BUILTINS.has(name) || context.askedNames.has(name)
   const suggestion = isHopeless ? null : closest(name, callCandidates(scope, context.importedNames), budget)
   context.report('N001', call.callee.span, { name, suggestion })
 }

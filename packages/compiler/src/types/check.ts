@@ -125,7 +125,11 @@ function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
   const assigned = new Set(strict.filter(({ code }) => code === 'N043').map(({ span }) => span.start))
   const counted = new Set(strict.filter(({ code }) => code === 'T082').map(({ span }) => span.start))
   const unknown = strict.filter(({ code }) => code === 'N046').map(({ span }) => span)
+  const isAsked = ({ span }: Diagnostic): boolean => context.askedNames.has(options.file.text.slice(span.start, span.end))
+  const isMissing = strict.some(({ code }) => code === 'N049')
   const kept = diagnostics.filter((one) => {
+    // Said of the import.
+    if (one.code === 'N001' && isMissing && isAsked(one)) return false
     if (one.code === 'T021' && counted.has(one.span.start)) return false
     // Nothing fits a type that is not there.
     if (one.code === 'T014' && unknown.some(({ start, end }) => start >= one.span.start && end <= one.span.end)) return false
@@ -179,6 +183,9 @@ function makeContext(program: Program, options: CheckOptions, root: Scope, diagn
     root,
     report: reporter(diagnostics),
     importedNames,
+    askedNames: new Set(
+      program.items.flatMap((item) => (item.kind === 'ImportDecl' ? (item.names ?? []).map(({ text }) => text) : [])),
+    ),
     otherNames,
     deprecated: deprecations(program),
     strict: options.strict ?? false,

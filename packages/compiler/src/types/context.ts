@@ -21,6 +21,8 @@ export interface CheckContext {
   readonly report: <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix, severity?: Severity) => void
   /** Names that imports bring; null when an import could not be resolved, which turns the checks of unknown names off. */
   readonly importedNames: ReadonlySet<string> | null
+  /** Names that imports ask for, whether the modules have them or not. */
+  readonly askedNames: ReadonlySet<string>
   /** Declared under an attribute: known as call targets and nothing more. */
   readonly otherNames: ReadonlySet<string>
   /** Missing builtins, whose calls are allowed. */

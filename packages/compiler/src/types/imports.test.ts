@@ -30,6 +30,8 @@ test.each<[string, string[]]>([
   ['import { hidden } from "lib"\nhidden()', []],
   ['import { counter } from "lib"\ncounter()', []],
   ['import { shown } from "lib"\nshow()', ['E call target `show` is not defined or imported — did you mean `shown`?']],
+  // Another name would be another thing: the import says which it was.
+  ['import { shownn } from "lib"\nshownn()', ['E call target `shownn` is not defined or imported']],
   ['import { nope } from "lib"\nnope()', ['E call target `nope` is not defined or imported']],
   ['import "lib"\nlet p = Point {x: 1}', ["W Missing field 'y' in struct 'Point' construction"]],
   ['import "lib"\nlet id: Id = "a"', ["E 'id' declared as Id, but assigned string"]],
