@@ -10,7 +10,7 @@ import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
 import { emitRetry, emitTry, emitTryStar } from './errors.js'
 import { emitClosure } from './functions.js'
 import { CompileError } from './module.js'
-import { assigns, hasPlaceholder } from './names.js'
+import { assigns, hasPlaceholder, mentions } from './names.js'
 import { emitMatch } from './patterns.js'
 import { emitBlock } from './statements.js'
 import type { FunctionEmitter, Moving } from './function.js'
@@ -509,8 +509,41 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
   const moves = mayMove ? chooseMoves(fn, values, moving) : null
   // What builtins do with their arguments is known; where a struct has a method of such a name, it is as with them.
   if (moves !== null && signatures.methodEffects(method) !== undefined) moves.lent = 0
+  const inner = moves === null ? null : findInnerMoving(fn, expr, moving)
+  if (inner !== null) moves!.given |= 2
   const isMoved = moves !== null && ((moves.given | moves.lent) & 2) !== 0
-  emitMethodOn(fn, expr, () => emit(fn, expr.object, !isMoved && !signatures.borrowsMethod(method)), moves)
+  const receiver = (): void => {
+    fn.moving = inner
+    emit(fn, expr.object, !isMoved && !signatures.borrowsMethod(method))
+    fn.moving = null
+  }
+  emitMethodOn(fn, expr, receiver, moves)
+}
+
+/**
+ * What a call may move whose result a method is called on: nobody else has the result. What the outer call may give away the inner one
+ * may, if nothing behind it looks at that again.
+ */
+function findInnerMoving(fn: FunctionEmitter, { object, args }: ExprOf<'MethodCall'>, moving: Moving | null): Moving | null {
+  if (object.kind !== 'Call' && object.kind !== 'MethodCall') return null
+  const names = listGivable(fn, object)
+  const isRead = args.some(({ value }) => [...mentions(value)].some((name) => names.has(name)))
+  return { call: object, takes: true, gives: isRead ? null : (moving?.gives ?? null) }
+}
+
+/** The variables that a call, or one whose result it is made on, may give away. */
+function listGivable(fn: FunctionEmitter, call: Expr): Set<string> {
+  const names = new Set<string>()
+  for (let at: Expr | null = call; at?.kind === 'Call' || at?.kind === 'MethodCall';) {
+    const given = at.args.map(({ value }) => value)
+    if (at.kind === 'MethodCall') given.push(at.object)
+    for (const each of given) {
+      const variable = each.kind === 'Identifier' ? fn.lookup(each.name) : null
+      if (variable !== null && fn.isMovable(variable)) names.add(variable.name)
+    }
+    at = at.kind === 'MethodCall' ? at.object : null
+  }
+  return names
 }
 
 /** `moves`: of the receiver and the arguments; null where they are shared. */

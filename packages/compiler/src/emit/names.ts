@@ -223,11 +223,12 @@ export function ownBody(body: readonly Stmt[]): OwnBody {
   return { assignments: { assigned, updated }, yields, hasDefer }
 }
 
-/** Whether `name = value` is a call that the variable is given to. */
+/** Whether `name = value` is a call that the variable is given to, or is made on the result of one. */
 function passesOn(name: string, value: Expr): boolean {
   const isIt = (expr: Expr): boolean => expr.kind === 'Identifier' && expr.name === name
   if (value.kind === 'Call') return value.args.some((arg) => isIt(arg.value))
-  return value.kind === 'MethodCall' && (isIt(value.object) || value.args.some((arg) => isIt(arg.value)))
+  if (value.kind !== 'MethodCall') return false
+  return isIt(value.object) || value.args.some((arg) => isIt(arg.value)) || passesOn(name, value.object)
 }
 
 /** Methods that return a changed receiver, and change it in place if they get the only reference. */

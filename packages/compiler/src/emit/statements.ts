@@ -147,6 +147,10 @@ function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>
       return fn.emit('RETURN_MOVED')
     }
   }
+  if (tail && value?.kind === 'MethodCall') {
+    emitMoving(fn, value, { call: value, takes: true, gives: '' })
+    return fn.emit('RETURN_MOVED')
+  }
   if (tail && value?.kind === 'Pipe') return emitPipe(fn, value, true)
   if (value === null) fn.emit('NIL')
   else emitExpr(fn, value)

@@ -52,6 +52,29 @@ impl Box {
     b.inner.ys = b.inner.ys.push(v)
     return b
   }
+  fn bump(self, v) {
+    var b = self
+    b.n += v
+    b.inner.m = v
+    return b
+  }
+  fn chain(self, v) {
+    var b = self
+    b.n = v
+    return b.bump(v).set(v)
+  }
+  fn fluent(self, v) { return self.bump(v).bump(1) }
+  fn mix(self, other) {
+    var b = self
+    b.xs[0] = other.n
+    b.inner.ys = other.inner.ys
+    return b
+  }
+  fn blend(self, v) {
+    var b = self
+    b.n += 1
+    return b.bump(v).mix(b)
+  }
   fn get(self) { return self }
   fn total(self) { return self.n + self.inner.m }
   fn parts(self) { return [self.xs, self.inner] }
@@ -238,6 +261,38 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
         return `${box} = ${one}[${i}].set(${v})`
       },
       () => {
+        const before = boxes[box]!
+        boxes[box] = { n: v, xs: [v, ...before.xs.slice(1)], inner: { m: v, ys: [...before.inner.ys, v] } }
+        return `${box} = ${box}.chain(${v})`
+      },
+      () => {
+        const before = copy(boxes[box]!)
+        lists[one]![i] = { n: v, xs: [v, ...before.xs.slice(1)], inner: { m: v, ys: [...before.inner.ys, v] } }
+        return `${one}[${i}] = ${box}.chain(${v})`
+      },
+      () => {
+        const before = copy(lists[one]![i]!)
+        boxes[box] = { n: before.n + v + 1, xs: before.xs, inner: { m: 1, ys: before.inner.ys } }
+        return `${box} = ${one}[${i}].fluent(${v})`
+      },
+      () => {
+        const before = boxes[box]!
+        boxes[box] = { n: before.n + v, xs: [before.n, ...before.xs.slice(1)], inner: { m: v, ys: before.inner.ys } }
+        return `${box} = ${box}.bump(${v}).mix(${box})`
+      },
+      () => {
+        const before = copy(lists[one]![i]!)
+        lists[one]![i] = { n: before.n + 1 + v, xs: [before.n + 1, ...before.xs.slice(1)], inner: { m: v, ys: before.inner.ys } }
+        return `${one}[${i}] = ${one}[${i}].blend(${v})`
+      },
+      () => {
+        const before = boxes[box]!
+        const name = `t${temporaries.length}`
+        boxes[box] = { n: before.n + v, xs: before.xs, inner: { m: 7, ys: before.inner.ys } }
+        temporaries.push({ name, value: copy({ ...boxes[box], inner: { m: v, ys: before.inner.ys } }) })
+        return `let pair${name} = ${box}.bump(${v}).both()\n let ${name} = pair${name}[0]\n ${box} = pair${name}[1]`
+      },
+      () => {
         const name = `t${temporaries.length}`
         temporaries.push({ name, value: copy(boxes[box]!) })
         return `let ${name} = ${box}.get()`
@@ -359,7 +414,7 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
 }
 
 describe('containers in containers', () => {
-  test('are changed as if everything were copied', () => {
+  test('are changed as if everything were copied', { timeout: 120_000 }, () => {
     for (let seed = 1; seed <= 40; seed++) {
       const { text, expected } = makeProgram(makeDice(seed))
       const base = run(text, null)
@@ -376,6 +431,8 @@ describe('containers in containers', () => {
     ['box.xs = box.xs.push(k)\nbox.xs[k] = 1', 'var box = Box { n: 1, xs: [], inner: {} }'],
     ['box.inner.ys = box.inner.ys.push(k)\nbox.inner.ys[0] = 1', 'var box = Box { n: 1, xs: [], inner: {m: 1, ys: []} }'],
     ['d["k"] = d["k"].push(k)\nd["k"][0] += 1', 'var d = {k: []}'],
+    ['box = box.bump(k).set(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
+    ['box = box.chain(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
     ['let s = match xs { 1 -> { 0 } nil -> { 1 } _ -> { 2 } }\nxs[k % n] = s', 'var xs = (0 to n).to_list()'],
   ])('%s copies nothing', (update, made) => {
     const fuelFor = (n: number): number =>
