@@ -28,3 +28,5 @@ export { supervisorFamily } from './workers/supervisor.js'
 export { workersFamily } from './workers/workers.js'
 
 export { workflowsFamily } from './workflows/workflows.js'
+export { triggersFamily } from './triggers/triggers.js'
+export { workflowMessagesFamily } from './workflows/mailbox.js'

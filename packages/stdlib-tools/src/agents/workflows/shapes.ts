@@ -214,6 +214,19 @@ const EXECUTION: Shape = {
   },
 }
 
+const MUTATION: Shape = {
+  name: 'MutationSessionRecord',
+  fields: {
+    session_id: 'string',
+    parent_session_id: 'string?',
+    run_id: 'string?',
+    worker_id: 'string?',
+    execution_kind: 'string?',
+    mutation_scope: 'string',
+    approval_policy: { record: APPROVAL_POLICY, optional: true },
+  },
+}
+
 const USAGE: Shape = {
   name: 'LlmUsageRecord',
   fields: {
@@ -616,6 +629,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   capability_policy: CAPABILITY_POLICY,
   approval_policy: APPROVAL_POLICY,
   execution: EXECUTION,
+  mutation: MUTATION,
   run: RUN,
   fixture: FIXTURE,
   suite: SUITE,

@@ -3,6 +3,7 @@
 
 import { chargeArguments, display, failRuntime, harnBuiltin, HarnDict, HarnList } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
+import { AGENT_EFFECTS } from '../loop/loop.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { readShape } from './read-shape.js'
@@ -112,6 +113,14 @@ export const workflowsFamily: BuiltinFamily = {
       EDIT,
     ),
     define('workflow_diff(left: dict, right: dict) -> dict', 'Whether two graphs differ.', EDIT),
+    harnBuiltin(
+      'workflow_execute(task: string, graph: dict, artifacts?: list, options?: dict) -> dict',
+      {
+        doc: 'Runs a workflow: {status, run, artifacts, transcript, path}.',
+        effects: [...AGENT_EFFECTS, 'fs.write', 'process.exec'],
+      },
+      { module: 'agents/workflows/engine', function: 'workflow_execute', output: 'keep' },
+    ),
     define('run_record(payload: dict) -> dict', 'A run in its one shape, with what follows from it.', RECORDS, FILES),
     define('run_record_save(run: dict, path?: string) -> dict', 'Writes a run to a file: {path, run}.', RECORDS, FILES),
     define('run_record_load(path: string) -> dict', 'The run of a file.', RECORDS, FILES),

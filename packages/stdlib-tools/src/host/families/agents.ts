@@ -44,9 +44,11 @@ import { toolSynthesisFamily } from '../../tools/definitions/synthesis.js'
 import { toolsFamily } from '../../tools/definitions/tools.js'
 import { tracingFamily } from '../../library/logging/tracing.js'
 import { transcriptsFamily } from '../../agents/transcripts/transcripts.js'
+import { triggersFamily } from '../../agents/triggers/triggers.js'
 import { waitpointsFamily } from '../../agents/people/waitpoints.js'
 import { websocketFamily } from '../../library/http/websocket.js'
 import { workersFamily } from '../../agents/workers/workers.js'
+import { workflowMessagesFamily } from '../../agents/workflows/mailbox.js'
 import { workflowsFamily } from '../../agents/workflows/workflows.js'
 import { withOptionShapes } from './option-shapes.js'
 
@@ -94,9 +96,11 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     toolsFamily,
     tracingFamily,
     transcriptsFamily,
+    triggersFamily,
     waitpointsFamily,
     websocketFamily,
     workersFamily,
+    workflowMessagesFamily,
     workflowsFamily,
   ]).map(withOptionShapes)
 }

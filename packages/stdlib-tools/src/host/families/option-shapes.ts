@@ -235,6 +235,8 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
       *: any -- options of agent_loop
     `,
   },
+  workflow_execute: { options: '*: any -- limits, files, replay, what nodes leave open, lineage' },
+  trigger_register: { config: '*: any -- id, kind, provider, handler, predicate, budget, retries, tier' },
   workflow_graph: { config: '*: any -- nodes, edges, entry, policies; or `act`, `verify` and `repair`' },
   tool_surface_validate: { options: '*: any -- rules of the check' },
   tool_synthesize: { config: '*: any -- description of the tool' },
