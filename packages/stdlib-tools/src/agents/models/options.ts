@@ -148,7 +148,9 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
   const named = selector === null ? null : parseNamedPlace(selector)
   if (named !== null && env.provider !== 'mock') return named.provider
   if (env.provider !== null && env.provider !== '' && env.provider !== 'auto') return env.provider
-  if (selector !== null && namesNobody(selector))
+  // An address that the script gives names who is asked.
+  const hasAddress = display(readOption(options, 'base_url') ?? '') !== '' && selector?.split('/').length === 2
+  if (selector !== null && !hasAddress && namesNobody(selector))
     failWith(
       `model '${selector}' names no provider; give the option provider, or write PROVIDER/MODEL with one of ${Object.keys(PROVIDERS).join(', ')}`,
     )

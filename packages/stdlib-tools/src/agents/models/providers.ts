@@ -95,11 +95,16 @@ const PROVIDER_PREFIXES: readonly (readonly [prefix: string, provider: string])[
   ['hf:', 'huggingface'],
 ]
 
+/** The provider whose models begin as this name does; null when there is none. */
+function findFamily(model: string): string | null {
+  for (const [prefix, provider] of PROVIDER_PREFIXES) if (model.startsWith(prefix)) return provider
+  return MODEL_FACTS.families.find(({ prefix }) => model.startsWith(prefix))?.provider ?? null
+}
+
 /** The provider that a model's name speaks of; `fallback` when it speaks of none. */
 export function inferProvider(model: string, fallback = 'anthropic'): string {
-  for (const [prefix, provider] of PROVIDER_PREFIXES) if (model.startsWith(prefix)) return provider
-  const family = MODEL_FACTS.families.find(({ prefix }) => model.startsWith(prefix))
-  if (family !== undefined) return family.provider
+  const family = findFamily(model)
+  if (family !== null) return family
   if (model.split('/').length === 2) return 'openrouter'
   return model.includes(':') ? 'ollama' : fallback
 }
@@ -117,14 +122,12 @@ export function parseNamedPlace(model: string): { readonly provider: string; rea
   return { provider, id: provider === 'openrouter' && !id.includes('/') ? model : id }
 }
 
-/** Whether a name has parts like an address and none of them says whose it is. */
+/** Whether a name has parts like an address and nothing says whose it is: `acme/gpt-9` may be anybody's. */
 export function namesNobody(model: string): boolean {
-  return (
-    ALIASES[model] === undefined &&
-    parseNamedPlace(model) === null &&
-    model.split('/').length > 2 &&
-    inferProvider(model, '') === ''
-  )
+  const isKnown = ALIASES[model] !== undefined || MODELS[model] !== undefined
+  if (isKnown || parseNamedPlace(model) !== null || findFamily(model) !== null) return false
+  const parts = model.split('/').length
+  return parts === 2 || (parts > 2 && !model.includes(':'))
 }
 
 export function stripProviderPrefix(model: string): string {

@@ -351,6 +351,13 @@ describe('a prompt goes where the script says or nowhere', () => {
       '{model: "a/b/c"}',
       "model 'a/b/c' names no provider; give the option provider, or write PROVIDER/MODEL with one of anthropic, ",
     ],
+    [
+      '{model: "acme/gpt-9"}',
+      "model 'acme/gpt-9' names no provider; give the option provider, or write PROVIDER/MODEL with one of ",
+    ],
+    ['{model: "acme/gpt-9:free"}', "model 'acme/gpt-9:free' names no provider; "],
+    ['{model: "openrouter/acme/gpt-9"}', 'https://openrouter.ai/api/v1/chat/completions acme/gpt-9'],
+    ['{provider: "openrouter", model: "acme/gpt-9"}', 'https://openrouter.ai/api/v1/chat/completions acme/gpt-9'],
     ['{provider: "opneai", model: "gpt-4"}', "there is no provider 'opneai' (did you mean 'openai'?); known are anthropic, "],
   ])('%s', async (options, expected) => {
     expect(await askModel(options)).toContain(expected)
