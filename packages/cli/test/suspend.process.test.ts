@@ -196,7 +196,7 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
   })
 
   test('nothing is lost by the interrupt key, neither in a wait nor in a loop', async () => {
-    const waits = writeScript('waits.harn', 'println("one")\nsleep(600)\nprintln("two")')
+    const waits = writeScript('waits.harn', 'println("one")\nsleep(3000)\nprintln("two")')
     const loops = writeScript('loops.harn', 'println("on")\nvar n = 0\nwhile n < 20000000 { n = n + 1 }\nprintln(n)')
     const [one, two] = [join(folder, 'waits.snap'), join(folder, 'loops.snap')]
     const journal = join(folder, 'loops.jsonl')

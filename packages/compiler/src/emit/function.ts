@@ -320,6 +320,18 @@ export class FunctionEmitter {
     this.declare(name.text, false, { span: name.span, isUpdated: !isTaken })
   }
 
+  /** `work` sees what these names mean outside: a default knows the parameters in front of its own. */
+  hideParams(names: readonly string[], work: () => void): void {
+    const { variables } = this.scopes.at(-1)!
+    const hidden = names.flatMap((name) => {
+      const variable = variables.get(name)
+      variables.delete(name)
+      return variable === undefined ? [] : [variable]
+    })
+    work()
+    for (const variable of hidden) variables.set(variable.name, variable)
+  }
+
   /** Private copies of the captured variables that this function assigns; once, at entry. */
   copyAssignedCaptures(paramNames: readonly string[]): void {
     for (const name of this.options.assignments.assigned) {

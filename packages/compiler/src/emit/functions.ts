@@ -54,10 +54,11 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
   })
   fn.copyAssignedCaptures(names)
   source.params.forEach((param, at) => {
-    if (param.defaultValue === null) return
+    const { defaultValue } = param
+    if (defaultValue === null) return
     const passed = fn.asm.label()
     fn.asm.jump('JUMP_IF_PASSED', passed, at)
-    emitExpr(fn, param.defaultValue)
+    fn.hideParams(names.slice(at), () => emitExpr(fn, defaultValue))
     fn.emit('STORE', at)
     fn.asm.place(passed)
   })
