@@ -591,7 +591,10 @@ class Decoder {
         // A callback does not take over the frame of an internal module: it is a run of its own.
         if (this.isOutwards(site.name)) {
           this.emitNamed(LINKED.CALL_OUT, o[1]!, site)
+          // A run may stop in front of the call and behind it: the return stands where no instruction begins, at the first operand.
+          this.pc++
           this.emit(LINKED.RETURN, 0, this.popSlot())
+          this.pc--
           return
         }
         const from = this.makeCanonicalTop(o[1]! + 1)

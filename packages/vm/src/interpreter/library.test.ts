@@ -382,6 +382,26 @@ println(xs)`
     expect(exit.output).toBe('[v:k0, v:k1, v:k2]\n')
   })
 
+  test.each(['h_call({ x -> x + 1 }, 4)', 'h_call_deep({ x -> x + 5 })', 'h_each([1, 2, 3], { x -> x * 2 })'])(
+    'a run stops in front of every call of a module and behind it: %s',
+    (call) => {
+      const script = `for i in range(3) { println(${call}) }`
+      const wanted = run(script).all
+      for (let first = 1; first < 10; first++) {
+        const limits = (at: number): Partial<MachineOptions> => ({ limits: { sliceFuel: at === 0 ? first : 1 } })
+        let machine = new Machine(compile(script, makeRegistryOf()), { ...OPTIONS, tier, ...limits(0) })
+        let exit = machine.start(null, 0)
+        let all = exit.output
+        for (let at = 1; exit.kind === 'yielded'; at++) {
+          machine = Machine.restore(machine.snapshot(), compile(script, makeRegistryOf()), { ...OPTIONS, tier, ...limits(at) })
+          exit = machine.resume(null, machine.now)
+          all += exit.output
+        }
+        expect(all).toBe(wanted)
+      }
+    },
+  )
+
   test('a snapshot is refused by another version of the module', () => {
     const script = 'println(h_ask(1))'
     const machine = new Machine(compile(script, makeRegistryOf()), { ...OPTIONS, tier })
