@@ -8,6 +8,7 @@ import type { Plain } from '@bridle/vm'
 import { createRuntime } from '../../host/runtime.js'
 import type { RuntimeOptions, StartOptions } from '../../host/runtime-options.js'
 import { memoryModules } from '../../host/modules.js'
+import { MemoryFs } from '../../host/providers/memory.js'
 import { answered } from '../executors/provider.js'
 import type { Provider } from '../executors/provider.js'
 import { defineTool } from '../host-tools/define.js'
@@ -110,6 +111,22 @@ llm_mock({text: "", tool_calls: [{name: "shop.look", arguments: ARGS}]})
 llm_mock({text: "##DONE##"})
 wait_agent(spawn_agent({task: "go", node: {mode: "agent", model_policy: {provider: "mock", tool_format: "native", max_iterations: 3}, tools: {_type: "tool_registry", tools: [${MADE_UP}]}}}))`,
   },
+  {
+    name: 'a stage of a workflow',
+    target: 'host',
+    through: ['workflow_execute'],
+    script: `llm_mock_clear()
+llm_mock({text: "", tool_calls: [{name: "shop.look", arguments: ARGS}]})
+llm_mock({text: "##DONE##"})
+workflow_execute("go", {entry: "a", nodes: {a: {kind: "stage", mode: "agent", model_policy: {provider: "mock", tool_format: "native", max_iterations: 3}, tools: {_type: "tool_registry", tools: [${MADE_UP}]}}}}, [], {provider: "mock", persist_path: "/run.json"})`,
+  },
+  {
+    name: 'a handler of a trigger',
+    target: 'host',
+    through: ['trigger_fire'],
+    script: `let t = trigger_register({id: "t", kind: "k", provider: "webhook", retry: {max: 1, backoff: "immediate"}, handler: { e -> host_call("shop.order", ARGS) }})
+trigger_fire(t, {kind: "k", provider: "webhook"})`,
+  },
   { name: 'mcp_call', target: 'mcp', through: ['mcp_call'], script: 'mcp_call(mcp_ensure_active("shop"), "order", ARGS)' },
   { name: 'an entry of a server', target: 'mcp', through: ['__tool_call'], script: `tool_call(${BY_SERVER}, ARGS)` },
   {
@@ -136,6 +153,7 @@ wait_agent(spawn_agent({task: "go", node: {mode: "agent", model_policy: {provide
 
 /** Builtins that can reach a tool by their declaration, and do not. */
 const NO_ROUTES: ReadonlyMap<string, string> = new Map([
+  ['trigger_replay', 'calls the handler as trigger_fire does: dispatch.harn has one way for both'],
   ['host_tool_list', 'lists'],
   ['mcp_list_tools', 'lists'],
   ['mcp_list_resources', 'lists'],
@@ -184,7 +202,12 @@ class World {
       callTool: async (_server: string, tool: string, args: unknown) => answered(noteCall(tool, args)),
       isReadOnlyTool: async () => false,
     }
-    return { tools: [order, look, relay], providers: [server], grants: ['mcp', 'process.info'], enforceManifest: false }
+    return {
+      tools: [order, look, relay],
+      providers: [server, new MemoryFs({}, '/')],
+      grants: ['mcp', 'process.info', 'fs'],
+      enforceManifest: false,
+    }
   }
 
   countMade({ target }: Route): number {
