@@ -21,7 +21,7 @@ import type { Context, Effect, EffectOf, Plain, Result, Value } from '@bridle/vm
 import { admitByCircuit } from './circuit.js'
 import { STANDARD_CALL, findSmallestLimit } from '../policy/grants.js'
 import { makeEgressRefusal } from '../../library/http/egress.js'
-import { executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
+import { TARGET_KEYS, executorNamed, factsOfExecutor } from '@bridle/compiler/grants'
 import type { OutsideExecutor } from '@bridle/compiler/grants'
 import { makeStandardCall, findStandardProblem } from '../definitions/standard-tools.js'
 import { findLiveValue } from '../definitions/arguments.js'
@@ -93,15 +93,11 @@ export function makeOutsideCall(
   { args, argHash }: { readonly args: Plain; readonly argHash: string },
 ): Effect {
   const secrets = listCallSecrets(ctx, state, entry)
-  // Field by field: spreads between fields make an object of a slow kind, and there is one for every call.
-  const { host_capability, mcp_server, mcp_tool } = getEntryFacts(entry).target
-  const call: Growing<EffectOf<'tool.call'>['args']> = {
+  const { target } = getEntryFacts(entry)
+  const call = {
     executor,
     identity: state.identity!.key,
     tool: state.name,
-    host_capability,
-    mcp_server,
-    mcp_tool,
     args,
     call_id: state.callId,
     attempt: state.attempt,
@@ -109,7 +105,9 @@ export function makeOutsideCall(
     idempotency_key: makeCallKey(ctx, state.callId),
     arg_hash: argHash,
     timeout_ms: attemptLimit(state, entry),
-  }
+  } as Growing<EffectOf<'tool.call'>['args']>
+  // Field by field: a spread makes an object of a slow kind, and there is one for every call.
+  for (const key of TARGET_KEYS) call[key] = target[key]
   if (secrets.length > 0) call.secrets = secrets
   if (state.stream === true) call.stream = { op: 'open' }
   if (state.applied.length > 0) call.grants = state.applied.map(({ grant }) => grant) as Plain
