@@ -10,11 +10,12 @@
 import { findInlinable } from './inline.js'
 import { isQuietCallee } from './quiet.js'
 import { ANY, UNSET } from './entry-types.js'
-import { makeShared, UnitWriter } from './writer.js'
+import { makeShared } from './unit.js'
+import { UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../interpreter/machine.js'
-import type { Shared, UnitText } from './writer.js'
+import type { Shared, UnitText } from './unit.js'
 
 /** What a row says to the machine, which depends on whether fuel and heap are counted there. */
 interface Form {
