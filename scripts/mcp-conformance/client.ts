@@ -8,6 +8,9 @@ import type { Plain } from '@bridle/vm'
 
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { readonly [key: string]: string }
+type Call = { readonly name: string; readonly arguments: { readonly [name: string]: Plain } }
+/** Calls that the scenario wants; each tool once where it wants none in particular. */
+const wanted = (context as unknown as { readonly toolCalls?: readonly Call[] }).toolCalls
 const url = process.argv.at(-1)!
 /** The page that the package expects as the id of clients that have one. */
 const CLIENT_PAGE = 'https://conformance-test.local/client-metadata.json'
@@ -48,13 +51,43 @@ const connections = new McpConnections({
 })
 
 /** The tools that scenarios with tools have, and arguments they take. */
-const ARGUMENTS: { readonly [tool: string]: { readonly [name: string]: Plain } } = { add_numbers: { a: 5, b: 3 } }
+const ARGUMENTS: { readonly [tool: string]: { readonly [name: string]: Plain } } = {
+  add_numbers: { a: 5, b: 3 },
+  valid_tool: { region: 'us-east1' },
+}
+/** Scenarios that only look at how tools are listed: their servers do not answer calls. */
+const LIST_ONLY: ReadonlySet<string> = new Set(['json-schema-ref-no-deref'])
+
+interface Listed {
+  readonly name: string
+  readonly inputSchema: Plain
+}
 
 const listed = await connections.listTools('server', NEVER)
 let failure = listed.ok ? null : listed.error.message
-for (const tool of listed.ok ? (listed.value as unknown as readonly { readonly name: string }[]) : []) {
-  const called = await connections.callTool('server', tool.name, ARGUMENTS[tool.name] ?? {}, NEVER)
+const tools = listed.ok ? (listed.value as unknown as readonly Listed[]) : []
+
+function makeCalls(): readonly Call[] {
+  if (LIST_ONLY.has(scenario)) return []
+  if (scenario === 'json-schema-2020-12-preservation') {
+    const focal = tools.find(({ name }) => name === 'json_schema_2020_12_tool')
+    return [{ name: 'json_schema_echo', arguments: { schema: focal?.inputSchema ?? null } }]
+  }
+  return wanted ?? tools.map(({ name }) => ({ name, arguments: ARGUMENTS[name] ?? {} }))
+}
+
+for (const call of makeCalls()) {
+  const called = await connections.callTool('server', call.name, call.arguments, NEVER)
   if (!called.ok) failure = called.error.message
+}
+if (scenario === 'http-standard-headers') {
+  for (const [method, params] of [
+    ['resources/list', {}],
+    ['resources/read', { uri: 'file:///path/to/file%20name.txt' }],
+    ['prompts/list', {}],
+    ['prompts/get', { name: 'test_prompt' }],
+  ] as const)
+    await connections.ask('server', method, params, NEVER)
 }
 await connections.close()
 if (failure !== null) {

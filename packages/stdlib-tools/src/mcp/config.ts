@@ -6,6 +6,7 @@ import type { Plain } from '@bridle/vm'
 import { runtimeError } from '../tools/executors/provider.js'
 import { McpFailure } from './connection.js'
 import type { McpServerConfig } from './connection.js'
+import { MODERN_VERSION } from './modern-wire.js'
 import type { McpAuth } from './oauth.js'
 
 /** A server that the host declares by name, as a `[[mcp]]` table of `harn.toml` would. */
@@ -19,6 +20,11 @@ export interface McpServerDeclaration {
   /** Sent with each request (HTTP only). */
   readonly headers?: { readonly [name: string]: string }
   readonly proxyServerName?: string
+  /**
+   * The revision that it speaks, where it cannot be asked: one before 2026-07-28 means that it gets no question before its handshake, a later
+   * one that there is no handshake to fall back to.
+   */
+  readonly protocolVersion?: string
   /** How to get a token when the server asks for one (HTTP only). */
   readonly auth?: McpAuth
   /** Why it cannot be reached, as whoever read the declaration found: connecting fails with it. */
@@ -76,6 +82,12 @@ function readTextTable(fields: Fields, key: string): { [name: string]: string } 
   return env
 }
 
+/** What a revision says about how to begin; one that nobody knows says nothing. */
+function readEra(version: string | null): McpServerConfig['era'] {
+  if (version === null || !/^\d{4}-\d{2}-\d{2}$/.test(version)) return null
+  return version >= MODERN_VERSION ? 'modern' : 'legacy'
+}
+
 /** Throws McpFailure with the text of 04a for a malformed spec. */
 export function readServerConfig(name: string, spec: Plain): McpServerConfig {
   const fields = spec as Fields
@@ -88,12 +100,13 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
   const url = readText(fields, 'url', false) ?? ''
   const authToken = readText(fields, 'auth_token', true)
   const proxyServerName = readText(fields, 'proxy_server_name', true)
+  const era = readEra(readText(fields, 'protocol_version', true))
   if (transport === 'stdio') {
     if (command === '') throw makeInvalid('transport "stdio" needs a command')
-    return { name, transport, command, file: null, args, env }
+    return { name, transport, command, file: null, args, env, era }
   }
   if (parseUrl(url) === null || !/^https?:/.test(url)) throw makeInvalid('transport "http" needs a url')
-  return { name, transport, url, authToken, headers: readTextTable(fields, 'headers'), auth: null, proxyServerName }
+  return { name, transport, url, authToken, headers: readTextTable(fields, 'headers'), auth: null, proxyServerName, era }
 }
 
 export function readDeclaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {
@@ -107,6 +120,7 @@ export function readDeclaredConfig(name: string, declaration: McpServerDeclarati
     ...(declaration.authToken === undefined ? {} : { auth_token: declaration.authToken }),
     ...(declaration.headers === undefined ? {} : { headers: { ...declaration.headers } }),
     ...(declaration.proxyServerName === undefined ? {} : { proxy_server_name: declaration.proxyServerName }),
+    ...(declaration.protocolVersion === undefined ? {} : { protocol_version: declaration.protocolVersion }),
   })
   const { auth } = declaration
   if (auth === undefined) return config

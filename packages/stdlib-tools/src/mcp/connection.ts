@@ -1,25 +1,35 @@
-// One connection to an MCP server, over stdio or streamable HTTP, with failures in the language's wording. The SDK does the
-// protocol and is loaded when the first connection is made. Everything here settles: a request ends with its answer, at its
+// One connection to an MCP server, over stdio or streamable HTTP, with failures in the language's wording. Which revision the server speaks
+// is found out at the beginning (probe.ts); what follows is with the peer. Everything here settles: a request ends with its answer, at its
 // timeout, when its signal aborts or when the server goes away.
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import { LONGEST_TIMER_MS, clampTimer } from '../library/time/host-clock.js'
+import { clampTimer } from '../library/time/host-clock.js'
 import { describeOsError } from '../tools/executors/os-errors.js'
 import { categorizedError, describeCause, runtimeError, thrownError } from '../tools/executors/provider.js'
-import { VERSION } from '../version.js'
 import { makeExactFetch } from './exact-fetch.js'
 import { markInteger, withIntegers } from '../tools/executors/exact-json.js'
+import { LegacyPeer } from './legacy-peer.js'
 import { DEFAULT_LIMITS, McpLimitError } from './limits.js'
 import type { McpLimits } from './limits.js'
+import { ModernPeer, makeEnvelope } from './modern-peer.js'
+import { ModernHttp, ModernStdio } from './modern-transports.js'
+import type { ModernTransport } from './modern-transports.js'
+import { MODERN_VERSION } from './modern-wire.js'
 import { AuthorizationError, makeAuthorizedFetch } from './oauth.js'
 import type { McpAuth } from './oauth.js'
+import type { Peer } from './peer.js'
+import { discoverOverHttp, discoverOverPipe } from './probe.js'
+import type { Discovery } from './probe.js'
+import type { McpServerRequestHandler } from './server-requests.js'
 import { SpawnError, StdioTransport } from './stdio.js'
 
 /** How to reach a server, checked: what scripts and manifests write is read by `readServerConfig`. */
-export type McpServerConfig =
+export type McpServerConfig = {
+  /** With a handshake or without one; null where the server is asked. */
+  readonly era?: 'legacy' | 'modern' | null | undefined
+} & (
   | {
       readonly name: string
       readonly transport: 'stdio'
@@ -41,9 +51,9 @@ export type McpServerConfig =
       /** Sent as `serverName` with each request, for a proxy in front of several servers. */
       readonly proxyServerName: string | null
     }
+)
 
-/** A request that the server makes of us, such as `sampling/createMessage`; the result goes back as it is. */
-export type McpServerRequestHandler = (params: Plain, signal: AbortSignal) => Promise<{ readonly [key: string]: unknown }>
+export type { McpServerRequestHandler } from './server-requests.js'
 
 export interface McpConnectionOptions {
   readonly config: McpServerConfig
@@ -56,6 +66,8 @@ export interface McpConnectionOptions {
   readonly limits?: McpLimits | undefined
   /** Hears what the server says unasked, such as `notifications/tools/list_changed`; not progress, which belongs to its request. */
   readonly onNotification?: ((method: string, params: Plain) => void) | undefined
+  /** Hears of tools that the server lists and that cannot be called. */
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 /** How far a request is, as the server tells it (`notifications/progress`). */
@@ -76,24 +88,14 @@ export class McpFailure extends Error {
   }
 }
 
-/** Methods a server may call that have no handler get an answer that says so, with the feature's name. */
-const SERVER_FEATURES: ReadonlyMap<string, string> = new Map([
-  ['roots/list', 'roots'],
-  ['sampling/createMessage', 'sampling'],
-  ['elicitation/create', 'elicitation'],
-  ['tasks/get', 'tasks'],
-  ['tasks/result', 'tasks'],
-  ['tasks/list', 'tasks'],
-  ['tasks/cancel', 'tasks'],
-])
-
 export class McpConnection {
   readonly config: McpServerConfig
-  private readonly client: Client
-  private readonly transport: Transport
+  private readonly options: McpConnectionOptions
+  private peer: Peer | null = null
+  /** The program behind it; null over HTTP. */
+  private pipe: StdioTransport | null = null
   /** Ends what waits for a person. */
-  private readonly stop: AbortController
-  private readonly resultSchema: Parameters<Client['request']>[1]
+  private readonly stop = new AbortController()
   private closed = false
   private closing: Promise<void> | null = null
   /** The server does not know the session any more (HTTP 404); a new connection is needed. */
@@ -102,65 +104,109 @@ export class McpConnection {
   /** By progress token. */
   private readonly listeners = new Map<unknown, (progress: McpProgress) => void>()
 
-  private constructor(
-    config: McpServerConfig,
-    client: Client,
-    transport: Transport,
-    resultSchema: Parameters<Client['request']>[1],
-    stop: AbortController,
-  ) {
-    this.stop = stop
-    this.config = config
-    this.client = client
-    this.transport = transport
-    this.resultSchema = resultSchema
-    client.onclose = () => {
-      this.closed = true
-    }
+  private constructor(options: McpConnectionOptions) {
+    this.options = options
+    this.config = options.config
   }
 
   /** Throws McpFailure; no process and no connection is left then. */
   static async open(options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const limit = new Deadline(options.connectTimeoutMs, signal)
+    const connection = new McpConnection(options)
     try {
-      return await McpConnection.openBy(options, makeTransport, limit)
+      if (limit.signal.aborted) throw new Error('cancelled')
+      await (options.config.transport === 'stdio'
+        ? connection.openPipe(options.config, limit.signal)
+        : connection.openHttp(options.config, limit.signal))
+      return connection
     } catch (cause) {
-      if (!isRefusedAsUnknown(cause)) throw cause
-      // A server of the revision 2024-11-05 knows no POST at this address, and says where it takes them on a stream of events.
-      return await McpConnection.openBy(options, makeEventTransport, limit).catch(() => {
-        throw cause
-      })
+      await connection.close()
+      if (cause instanceof McpFailure) throw cause
+      throw new McpFailure(connection.explain(cause, 'initialize', limit), { cause })
     } finally {
       limit.clear()
     }
   }
 
-  private static async openBy(options: McpConnectionOptions, make: MakeTransport, limit: Deadline): Promise<McpConnection> {
-    const { config } = options
-    const [{ Client: ClientClass }, { ProgressNotificationSchema, ResultSchema }] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-    ])
-    const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: listCapabilities(options.handlers) })
-    client.onerror = () => {}
-    client.fallbackNotificationHandler = async (notification) =>
-      options.onNotification?.(notification.method, withIntegers((notification.params ?? {}) as Plain))
-    client.fallbackRequestHandler = (request, extra) =>
-      serve(options.handlers, request.method, withIntegers((request.params ?? {}) as Plain), extra.signal)
-    const stop = new AbortController()
-    const transport = await make(options, stop.signal)
-    const connection = new McpConnection(config, client, transport, ResultSchema, stop)
-    client.setNotificationHandler(ProgressNotificationSchema, ({ params: { progressToken, ...progress } }) =>
-      connection.listeners.get(progressToken)?.(progress),
-    )
-    try {
-      if (limit.signal.aborted) throw new Error('cancelled')
-      await client.connect(transport, { timeout: LONGEST_TIMER_MS, signal: limit.signal })
-    } catch (cause) {
-      await connection.close()
-      throw new McpFailure(connection.explain(cause, 'initialize', limit), { cause })
+  private async openPipe(config: StdioConfig, signal: AbortSignal): Promise<void> {
+    const { options } = this
+    const pipe = this.startPipe(config)
+    const program = JSON.stringify([config.file, config.args])
+    if (config.era === 'legacy' || (config.era !== 'modern' && silentPrograms.has(program))) return this.useLegacy(pipe, signal)
+    const patienceMs = config.era === 'modern' ? options.connectTimeoutMs : Math.min(SILENCE_MS, options.connectTimeoutMs / 4)
+    const found = await discoverOverPipe(pipe, makeEnvelope(MODERN_VERSION, options.handlers), patienceMs, signal)
+    if (found === 'silent' && silentPrograms.size < MOST_NOTED) silentPrograms.add(program)
+    if (typeof found === 'object') this.useModern(new ModernStdio(pipe), found, false)
+    else if (config.era === 'modern') throw found === 'ended' ? new Error('server closed connection') : failForVersion()
+    // A program that does not survive a question before the handshake is asked nothing but the handshake.
+    else await this.useLegacy(found === 'ended' ? this.startPipe(config) : pipe, signal)
+  }
+
+  private startPipe(config: StdioConfig): StdioTransport {
+    const { options } = this
+    const { command, file, args } = config
+    const env = { ...options.env, ...config.env }
+    const spawned = { command, file: file ?? '', args, cwd: options.cwd, env, stderr: options.stderr }
+    this.pipe = new StdioTransport(spawned, makeBounds(options))
+    return this.pipe
+  }
+
+  private async openHttp(config: HttpConfig, signal: AbortSignal): Promise<void> {
+    const http = await makeHttpOptions(this.options, config, this.stop.signal)
+    const url = new URL(config.url)
+    if (config.era !== 'legacy') {
+      const modern = new ModernHttp(url, MODERN_VERSION, http)
+      const found = await discoverOverHttp(modern, makeEnvelope(MODERN_VERSION, this.options.handlers), signal)
+      if (found !== null) return this.useModern(modern, found, true)
+      if (config.era === 'modern') throw failForVersion()
     }
-    return connection
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+    try {
+      await this.useLegacy(new StreamableHTTPClientTransport(url, http as never) as Transport, signal)
+    } catch (cause) {
+      if (!isRefusedAsUnknown(cause)) throw cause
+      // A server of the revision 2024-11-05 knows no POST at this address, and says where it takes them on a stream of events.
+      const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
+      await this.useLegacy(new SSEClientTransport(url, http as never) as Transport, signal).catch(() => {
+        throw cause
+      })
+    }
+  }
+
+  private useModern(transport: ModernTransport, { version, discovered }: Discovery, usesHeaders: boolean): void {
+    const { handlers, config, onWarning } = this.options
+    transport.onclose = () => {
+      this.closed = true
+    }
+    this.peer = new ModernPeer(transport, {
+      version,
+      discovered,
+      handlers,
+      usesHeaders,
+      hear: (method, params) => this.hear(method, params),
+      onWarning: (message) => onWarning?.(`MCP server '${config.name}': ${message}`),
+    })
+  }
+
+  private async useLegacy(transport: Transport, signal: AbortSignal): Promise<void> {
+    await this.peer?.close()
+    const peer = await LegacyPeer.make(transport, {
+      handlers: this.options.handlers,
+      hear: (method, params) => this.hear(method, params),
+      onClosed: () => {
+        // One that was tried before has nothing to say about the connection.
+        if (this.peer === peer) this.closed = true
+      },
+    })
+    this.peer = peer
+    this.closed = false
+    await peer.shakeHands(signal)
+  }
+
+  private hear(method: string, params: { readonly [key: string]: unknown }): void {
+    if (method !== 'notifications/progress') return this.options.onNotification?.(method, withIntegers(params) as Plain)
+    const { progressToken, ...progress } = params
+    if (typeof progress['progress'] === 'number') this.listeners.get(progressToken)?.(progress as unknown as McpProgress)
   }
 
   get isClosed(): boolean {
@@ -174,11 +220,8 @@ export class McpConnection {
   /** What the server said about itself. */
   facts(): Plain {
     const toPlain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
-    return {
-      server: toPlain(this.client.getServerVersion()),
-      capabilities: toPlain(this.client.getServerCapabilities()),
-      instructions: toPlain(this.client.getInstructions()),
-    }
+    const { server, capabilities, instructions } = this.peer!.facts()
+    return { server: toPlain(server), capabilities: toPlain(capabilities), instructions: toPlain(instructions) }
   }
 
   /** Always settles with an outcome: the result object, or the error a script sees. */
@@ -200,19 +243,11 @@ export class McpConnection {
     const limit = new Deadline(options.timeoutMs, options.signal)
     const named =
       this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}
-    // The SDK's own listener is dropped with the answer, so progress that arrives together with it would be lost.
     const token = options.onProgress === undefined ? null : ++this.tokens
     if (token !== null) this.listeners.set(token, options.onProgress!)
     const given = toWire(params) as { readonly [key: string]: unknown }
-    const meta =
-      token === null
-        ? {}
-        : { _meta: { ...(given['_meta'] as { readonly [key: string]: unknown } | undefined), progressToken: token } }
     try {
-      const result = await this.client.request({ method, params: { ...given, ...named, ...meta } }, this.resultSchema, {
-        timeout: LONGEST_TIMER_MS,
-        signal: limit.signal,
-      })
+      const result = await this.peer!.request({ method, params: { ...given, ...named }, token, signal: limit.signal })
       return { ok: true, value: withIntegers(result) as unknown as Plain }
     } catch (cause) {
       return this.explain(cause, method, limit)
@@ -220,10 +255,6 @@ export class McpConnection {
       limit.clear()
       if (token !== null) this.listeners.delete(token)
     }
-  }
-
-  private get hasSession(): boolean {
-    return 'sessionId' in this.transport && this.transport.sessionId !== undefined
   }
 
   /** Ends the conversation and the process behind it; resolves when it is gone. */
@@ -235,19 +266,15 @@ export class McpConnection {
   private async end(): Promise<void> {
     this.closed = true
     this.stop.abort(new Error('the connection was closed'))
-    if ('terminateSession' in this.transport && typeof this.transport.terminateSession === 'function') {
-      const goodbye = (this.transport.terminateSession as () => Promise<void>).call(this.transport).catch(() => {})
-      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, 500).unref())])
-    }
-    await this.client.close().catch(() => {})
-    await this.transport.close().catch(() => {})
+    await this.peer?.close()
+    await this.pipe?.close()
   }
 
   private explain(cause: unknown, method: string, limit: Deadline): EffectOutcome {
     if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${formatDuration(limit.ms)}`)
     const blocked = findPolicyRefusal(cause)
     if (blocked !== null) return categorizedError('egress_blocked', blocked)
-    const limited = findLimit(cause) ?? findLimit(this.transport instanceof StdioTransport ? this.transport.failure?.cause : null)
+    const limited = findLimit(cause) ?? findLimit(this.pipe?.failure?.cause)
     if (limited !== null) return runtimeError(limited.message)
     if (cause instanceof AuthorizationError) return thrownError(`MCP authorization required: ${cause.message}`)
     if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
@@ -258,7 +285,7 @@ export class McpConnection {
     const code = (cause as { readonly code?: unknown } | null)?.code
     const message = describeCause(cause)
     if (this.config.transport === 'http' && HTTP_ERRORS.has((cause as Error | null)?.constructor?.name ?? '')) {
-      if (code === 404 && this.hasSession) this.lost = true
+      if (code === 404 && this.peer?.hasSession === true) this.lost = true
       return code === 401
         ? thrownError('MCP authorization required')
         : thrownError(`MCP error (${typeof code === 'number' && code >= 400 ? code : -1}): ${message}`)
@@ -266,7 +293,7 @@ export class McpConnection {
     // -32000 is what the SDK gives to requests that die with the connection, and also a code that servers use themselves.
     if (typeof code === 'number' && !(code === -32000 && this.closed))
       return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
-    const failure = this.transport instanceof StdioTransport ? this.transport.failure : null
+    const failure = this.pipe?.failure ?? null
     if (failure !== null && !isBrokenPipe(failure.cause))
       return runtimeError(`MCP ${failure.during} error: ${describeOsError(failure.cause)}`)
     if (this.config.transport === 'http' && code !== -32000)
@@ -277,15 +304,27 @@ export class McpConnection {
   }
 }
 
+const failForVersion = (): McpFailure =>
+  new McpFailure(runtimeError(`MCP: the server does not speak the revision ${MODERN_VERSION}`))
+
+/** A program that says nothing to a method that it does not know is asked in the old way after this. */
+const SILENCE_MS = 1000
+/** Programs that did so; nobody waits for them again. */
+const silentPrograms = new Set<string>()
+const MOST_NOTED = 1000
+
 /** Of the SDK, which is loaded with the first connection. */
-const HTTP_ERRORS: ReadonlySet<string> = new Set(['StreamableHTTPError', 'SseError'])
+const HTTP_ERRORS: ReadonlySet<string> = new Set(['StreamableHTTPError', 'SseError', 'HttpStatusError'])
 
 /** What servers answer that do not know how requests are sent since the revision 2025-03-26. */
 const UNKNOWN: readonly unknown[] = [400, 404, 405]
 
-function isRefusedAsUnknown(failure: unknown): boolean {
-  const cause = failure instanceof McpFailure ? (failure.cause as { readonly code?: unknown } | null) : null
-  return cause?.constructor?.name === 'StreamableHTTPError' && UNKNOWN.includes(cause.code)
+function isRefusedAsUnknown(cause: unknown): boolean {
+  return (
+    cause instanceof Error &&
+    cause.constructor.name === 'StreamableHTTPError' &&
+    UNKNOWN.includes((cause as { readonly code?: unknown }).code)
+  )
 }
 
 /** A write to a server that has just gone: the same thing as the end of its output, only noticed from the other side. */
@@ -314,36 +353,10 @@ function readHttpReason(cause: unknown): string {
   return inner instanceof Error ? describeOsError(inner) : describeCause(cause)
 }
 
-type MakeTransport = (options: McpConnectionOptions, stop: AbortSignal) => Promise<Transport>
-
-async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
-  const { config } = options
-  if (config.transport === 'stdio') {
-    const spawned = {
-      command: config.command,
-      file: config.file ?? '',
-      args: config.args,
-      cwd: options.cwd,
-      env: { ...options.env, ...config.env },
-      stderr: options.stderr,
-    }
-    return new StdioTransport(spawned, makeBounds(options))
-  }
-  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-  return new StreamableHTTPClientTransport(new URL(config.url), await makeHttpOptions(options, config, stop)) as Transport
-}
-
-/** For servers of the revision 2024-11-05. */
-async function makeEventTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
-  const { config } = options
-  if (config.transport === 'stdio') return makeTransport(options, stop)
-  const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
-  return new SSEClientTransport(new URL(config.url), await makeHttpOptions(options, config, stop)) as Transport
-}
-
 const makeBounds = ({ config, limits }: McpConnectionOptions) => ({ ...DEFAULT_LIMITS, ...limits, server: config.name })
 
 type HttpConfig = Extract<McpServerConfig, { readonly transport: 'http' }>
+type StdioConfig = Extract<McpServerConfig, { readonly transport: 'stdio' }>
 
 async function makeHttpOptions(options: McpConnectionOptions, config: HttpConfig, stop: AbortSignal) {
   const given =
@@ -351,53 +364,8 @@ async function makeHttpOptions(options: McpConnectionOptions, config: HttpConfig
   const authorization = config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` }
   return {
     requestInit: { headers: { ...config.headers, ...authorization } },
-    fetch: makeExactFetch(given ?? globalThis.fetch, makeBounds(options)) as never,
+    fetch: makeExactFetch(given ?? globalThis.fetch, makeBounds(options)),
   }
-}
-
-function listCapabilities(handlers: { readonly [method: string]: McpServerRequestHandler }): { [name: string]: object } {
-  const out: { [name: string]: object } = {}
-  for (const [method, feature] of SERVER_FEATURES) if (handlers[method] !== undefined) out[feature] = {}
-  return out
-}
-
-async function serve(
-  handlers: { readonly [method: string]: McpServerRequestHandler },
-  method: string,
-  params: Plain,
-  signal: AbortSignal,
-): Promise<{ [key: string]: unknown }> {
-  const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined
-  if (handler !== undefined) {
-    const result = await handler(params, signal)
-    return method === 'elicitation/create' ? withDefaults(result, params) : { ...result }
-  }
-  const feature = SERVER_FEATURES.get(method)
-  if (feature === undefined) throw Object.assign(new Error(`Method not found: ${method}`), { code: -32601 })
-  throw Object.assign(new Error(`Unsupported MCP method: ${method}`), {
-    code: -32601,
-    data: {
-      type: 'mcp.unsupportedFeature',
-      protocolVersion: '2025-11-25',
-      method,
-      feature,
-      role: 'client',
-      status: 'unsupported',
-      reason: `this host has no handler for ${feature}`,
-    },
-  })
-}
-
-/** An accepted form has the defaults of its schema where the person left something out. */
-function withDefaults(result: { readonly [key: string]: unknown }, params: Plain): { [key: string]: unknown } {
-  const { requestedSchema } = params as { readonly requestedSchema?: { readonly properties?: unknown } }
-  if (result['action'] !== 'accept' || typeof requestedSchema?.properties !== 'object') return { ...result }
-  const content = { ...(result['content'] as { readonly [key: string]: unknown } | undefined) }
-  for (const [name, schema] of Object.entries(requestedSchema.properties as { readonly [name: string]: unknown })) {
-    const given = (schema as { readonly default?: unknown } | null)?.default
-    if (given !== undefined && !Object.hasOwn(content, name)) content[name] = given
-  }
-  return { ...result, content }
 }
 
 /** A time limit joined with the caller's signal; remembers which of the two struck. */

@@ -212,6 +212,9 @@ test('an answer of another authorization server is refused, and one without a na
   expect(await tryToConnect(server, PERSON)).toContain(
     `the answer is from the authorization server https://evil.test, expected ${origin}`,
   )
+  // Letter by letter: what differs in a slash may be another server.
+  server.answersAs = `${origin}/`
+  expect(await tryToConnect(server, PERSON)).toContain(`the answer is from the authorization server ${origin}/`)
   server.answersAs = null
   server.metadata = { authorization_response_iss_parameter_supported: true }
   expect(await tryToConnect(server, PERSON)).toContain('the answer does not name its authorization server')

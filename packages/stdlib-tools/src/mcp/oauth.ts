@@ -94,7 +94,8 @@ export async function makeAuthorizedFetch(
   }
 
   const authorize = async (response: Response): Promise<void> => {
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+    const { resourceMetadataUrl, scope: asked } = extractWWWAuthenticateParams(response)
+    const scope = response.status === 403 ? await session.widenScope(asked) : asked
     // The SDK goes on without some of what it asks for; a refusal of the host's network policy is to be told all the same.
     let refusal: unknown = null
     const fetchFn: Fetch = async (input, init) => {
@@ -214,6 +215,8 @@ class AuthSession implements OAuthClientProvider {
   /** The tokens that were last taken from the store, as they stood there. */
   private tried: string | null = null
   private expectedState: string | null = null
+  /** The scopes that a person was last asked for. */
+  private requested = ''
   /** What the authorization server says of itself; null before it was asked. */
   private says: ServerClaims | null = null
   /** What the server calls itself in its metadata; null where it has none, as before the revision 2025-06-18. */
@@ -290,8 +293,16 @@ class AuthSession implements OAuthClientProvider {
     return this.expectedState
   }
 
+  /** What is asked for when a token has too little: that, and what was had before (SEP-2350). */
+  async widenScope(asked: string | undefined): Promise<string | undefined> {
+    if (asked === undefined) return undefined
+    const before = [this.requested, (await this.tokens())?.scope ?? '', asked].join(' ').split(' ')
+    return [...new Set(before.filter((each) => each !== ''))].join(' ')
+  }
+
   async redirectToAuthorization(url: URL): Promise<void> {
     const { authorize } = this.options
+    this.requested = url.searchParams.get('scope') ?? ''
     if (authorize === undefined) throw new AuthorizationError('the server wants a person to agree, and there is nobody to ask')
     const back = new URL(await authorize(url, this.signal), this.redirectUrl)
     const error = back.searchParams.get('error')
@@ -308,7 +319,8 @@ class AuthSession implements OAuthClientProvider {
     const { issuer: expected, namesItself } = this.says ?? { issuer: null, namesItself: false }
     if (issuer === null && !namesItself) return
     if (issuer === null) throw new AuthorizationError(`the answer does not name its authorization server (iss), ${expected} does`)
-    if (expected === null || !isSameIssuer(issuer, expected))
+    // Letter by letter (RFC 9207): what may be written in two ways here can be two servers there.
+    if (expected === null || issuer !== expected)
       throw new AuthorizationError(`the answer is from the authorization server ${issuer}, expected ${expected ?? 'none'}`)
   }
 

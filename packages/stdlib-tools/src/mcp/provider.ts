@@ -425,6 +425,7 @@ export class McpConnections implements Provider {
         handlers: options.handlers ?? {},
         fetch: options.fetch,
         limits: options.limits,
+        onWarning: options.onWarning,
         onNotification: (method, params) => {
           if (method === 'notifications/tools/list_changed') {
             this.readOnly.delete(number)

@@ -45,7 +45,9 @@ export class StdioTransport implements Transport {
     this.bounds = bounds
   }
 
+  /** Starts the program; it runs already for whoever comes second. */
   async start(): Promise<void> {
+    if (this.child !== null) return
     let child: ChildProcess
     try {
       if (this.options.file === '') throw Object.assign(new Error(`spawn ${this.options.command} ENOENT`), { code: 'ENOENT' })

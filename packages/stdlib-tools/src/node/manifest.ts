@@ -59,7 +59,6 @@ const makeServerSchema = () =>
     headers: z.record(z.string(), z.string()).optional(),
     auth: makeAuthSchema().optional(),
     proxy_server_name: z.string().optional(),
-    /** Of the reference; servers and clients agree on the version themselves. */
     protocol_version: z.string().optional(),
     lazy: z.boolean().default(false),
     card: z.string().optional(),
@@ -151,6 +150,7 @@ function readMcpServers(path: string, given: unknown): { readonly [name: string]
       ...(server.headers === undefined ? {} : { headers: server.headers }),
       ...(server.auth === undefined ? {} : { auth: readAuth(server.auth) }),
       ...(server.proxy_server_name === undefined ? {} : { proxyServerName: server.proxy_server_name }),
+      ...(server.protocol_version === undefined ? {} : { protocolVersion: server.protocol_version }),
       ...(server.card === undefined ? {} : { card: server.card }),
       ...(server.tools === undefined ? {} : { tools: server.tools }),
       ...(server.timeout_ms === undefined ? {} : { timeoutMs: server.timeout_ms }),

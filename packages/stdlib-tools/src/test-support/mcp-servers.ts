@@ -7,7 +7,7 @@ const PRELUDE = `
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const hello = (id) => send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } } });
 const lines = require('node:readline').createInterface({ input: process.stdin });
-const on = (handler) => lines.on('line', (line) => { const message = JSON.parse(line); if (message.method === 'initialize') hello(message.id); else if (message.id !== undefined) handler(message); });
+const on = (handler) => lines.on('line', (line) => { const message = JSON.parse(line); if (message.method === 'initialize') hello(message.id); else if (message.method === 'server/discover') send({ id: message.id, error: { code: -32601, message: 'Method not found' } }); else if (message.id !== undefined) handler(message); });
 `
 
 function makeServer(body: string): { readonly command: string; readonly args: readonly string[] } {
