@@ -1,10 +1,10 @@
 // What the server scenarios of the protocol's conformance package expect to find, as tools, resources and prompts of a host in
 // TypeScript (`toMcpServer`): the counterpart of server.harn. Names and texts are the package's.
 
-import { defineTool } from '@bridle/stdlib-tools'
+import { createRegistry, defineTool } from '@bridle/stdlib-tools'
 import type { JsonSchema, Tool, ToolContext } from '@bridle/stdlib-tools'
 import { toMcpServer } from '@bridle/stdlib-tools/mcp'
-import type { HostBackend } from '@bridle/stdlib-tools/mcp'
+import type { HostBackend, ServedPrompt } from '@bridle/stdlib-tools/mcp'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
@@ -124,14 +124,95 @@ const TOOLS: readonly Tool[] = [
   tool('json_schema_2020_12_tool', () => 'ok', {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
-    $defs: { address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
-    properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+    $defs: {
+      address: { $anchor: 'addressDef', type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } },
+    },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: { type: 'string', enum: ['phone', 'email'] },
+      phone: { type: 'string' },
+      email: { type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
     additionalProperties: false,
+  }),
+  tool('test_routed', ({ region }) => region, {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+    required: ['region'],
+  }),
+  // Results that ask for input.
+  tool('test_input_required_result_elicitation', askName),
+  tool('test_input_required_result_sampling', askCapital),
+  tool('test_input_required_result_list_roots', async (_, { client }) => {
+    const roots = await client!.roots({ key: 'client_roots' })
+    return roots.map(({ uri }) => uri).join(', ')
+  }),
+  tool('test_input_required_result_request_state', askToConfirm),
+  tool('test_input_required_result_multiple_inputs', async (_, { client }) => {
+    const greeting = { messages: [message('Generate a greeting')], maxTokens: 50 }
+    const answers = await Promise.all([
+      client!.elicit('What is your name?', needs('name'), { key: 'user_name' }),
+      client!.sample(greeting, { key: 'greeting' }),
+      client!.roots({ key: 'client_roots' }),
+    ])
+    return JSON.stringify(answers)
+  }),
+  tool('test_input_required_result_multi_round', async (_, { client }) => {
+    const name = await client!.elicit('Step 1: What is your name?', needs('name'), { key: 'step1' })
+    const color = await client!.elicit('Step 2: What is your favorite color?', needs('color'), { key: 'step2' })
+    return JSON.stringify([name.content, color.content])
+  }),
+  tool('test_input_required_result_tampered_state', askToConfirm),
+  tool('test_input_required_result_capabilities', async (args, context) =>
+    context.client!.capabilities['sampling'] === undefined ? askName(args, context) : askCapital(args, context),
+  ),
+  tool('test_missing_capability', askCapital),
+  tool('test_streaming_elicitation', askName),
+  tool('test_logging_tool', (_, { client }) => {
+    client!.log('info', 'a line')
+    return 'done'
   }),
 ]
 
+async function askName(_: object, { client }: ToolContext): Promise<string> {
+  const { content } = await client!.elicit('What is your name?', needs('name'), { key: 'user_name' })
+  return `Hello, ${String(content?.['name'])}!`
+}
+
+async function askCapital(_: object, { client }: ToolContext): Promise<string> {
+  const asked = { messages: [message('What is the capital of France?')], maxTokens: 100 }
+  const { content } = await client!.sample(asked, { key: 'capital_question' })
+  return (content as { readonly text?: string }).text ?? ''
+}
+
+async function askToConfirm(_: object, { client }: ToolContext): Promise<string> {
+  const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
+  const { action } = await client!.elicit('Please confirm', schema, { key: 'confirm' })
+  return `state-ok ${action}`
+}
+
 export function hostFixture(): HostBackend {
-  return toMcpServer(TOOLS, {
+  const registry = createRegistry(TOOLS)
+  let changes = 0
+  // What is offered changes at every call of these.
+  registry.use(
+    tool('test_trigger_tool_change', () => {
+      registry.use(tool(`changed_${++changes}`, () => 'ok'))
+      return 'changed'
+    }),
+  )
+  registry.use(
+    tool('test_trigger_prompt_change', () => {
+      backend.offer({ prompts: [...PROMPTS, { name: `changed_${++changes}`, description: 'A prompt', get: () => 'changed' }] })
+      return 'changed'
+    }),
+  )
+  const backend = toMcpServer(registry, {
     resources: [
       {
         uri: 'test://static-text',
@@ -164,31 +245,42 @@ export function hostFixture(): HostBackend {
         read: ({ id }) => JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
       },
     ],
-    prompts: [
-      { name: 'test_simple_prompt', description: 'A prompt', get: () => 'This is a simple prompt for testing.' },
-      {
-        name: 'test_prompt_with_arguments',
-        description: 'A prompt with arguments',
-        arguments: [
-          { name: 'arg1', description: 'First', required: true, complete: ['test value', 'testing', 'other'] },
-          { name: 'arg2', description: 'Second', required: true },
-        ],
-        get: ({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
-      },
-      {
-        name: 'test_prompt_with_embedded_resource',
-        description: 'A prompt with a resource',
-        arguments: [{ name: 'resourceUri', description: 'URI', required: true }],
-        get: ({ resourceUri }) => [
-          message(embedded(resourceUri!, 'text/plain', 'Embedded resource content for testing.')),
-          message('Please process the embedded resource above.'),
-        ],
-      },
-      {
-        name: 'test_prompt_with_image',
-        description: 'A prompt with a picture',
-        get: () => [message(IMAGE), message('Please analyze the image above.')],
-      },
-    ],
+    prompts: PROMPTS,
   })
+  return backend
 }
+
+const PROMPTS: readonly ServedPrompt[] = [
+  { name: 'test_simple_prompt', description: 'A prompt', get: () => 'This is a simple prompt for testing.' },
+  {
+    name: 'test_prompt_with_arguments',
+    description: 'A prompt with arguments',
+    arguments: [
+      { name: 'arg1', description: 'First', required: true, complete: ['test value', 'testing', 'other'] },
+      { name: 'arg2', description: 'Second', required: true },
+    ],
+    get: ({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
+  },
+  {
+    name: 'test_prompt_with_embedded_resource',
+    description: 'A prompt with a resource',
+    arguments: [{ name: 'resourceUri', description: 'URI', required: true }],
+    get: ({ resourceUri }) => [
+      message(embedded(resourceUri!, 'text/plain', 'Embedded resource content for testing.')),
+      message('Please process the embedded resource above.'),
+    ],
+  },
+  {
+    name: 'test_prompt_with_image',
+    description: 'A prompt with a picture',
+    get: () => [message(IMAGE), message('Please analyze the image above.')],
+  },
+  {
+    name: 'test_input_required_result_prompt',
+    description: 'A prompt that asks',
+    get: async (_, { client }) => {
+      const { content } = await client.elicit('What context should the prompt use?', needs('context'), { key: 'user_context' })
+      return `Context: ${String(content?.['context'])}`
+    },
+  },
+]

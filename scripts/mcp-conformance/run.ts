@@ -1,20 +1,23 @@
-// `npm run test:mcp [-- server|host|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here wrote. Its
-// server scenarios look at `bridle serve mcp server.harn` over HTTP, and at the same as tools of a host (host.ts); its client scenarios start client.ts against servers of
-// their own, one process a scenario. Everything is on this machine. Warnings of the package are shown and are not failures.
+// `npm run test:mcp [-- server|host|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here
+// wrote. Each scenario runs in every revision of REVISIONS that it is about. Server scenarios look at `bridle serve mcp server.harn` as a process
+// over HTTP, and at the same as tools of a host (host.ts); client scenarios start client.ts against servers of their own, one process a scenario.
+// Everything is on this machine. A scenario has passed when a check of its own passed and none failed: those that every scenario gets (that
+// messages fit the protocol's schema) are not enough. Warnings of the package are shown and are not failures.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createRuntime } from '@bridle/stdlib-tools'
-import { RegisteredBackend, serveHttp } from '@bridle/stdlib-tools/mcp'
-import type { McpBackend } from '@bridle/stdlib-tools/mcp'
-import { nodeProviders } from '@bridle/stdlib-tools/node'
+import { serveHttp } from '@bridle/stdlib-tools/mcp'
 import { countsLine, writeCounts } from '../counts.mjs'
 import { NEWER_NODE, findNewerNode } from '../newer-node.mjs'
 import { root } from '../workspace.mjs'
 import { hostFixture } from './host.js'
+import { NOT_OFFERED } from './not-offered.js'
+
+const REVISIONS = ['2025-11-25', '2026-07-28']
 
 const here = join(root, 'scripts', 'mcp-conformance')
 const conformance = join(
@@ -33,7 +36,7 @@ if (packageNode === '') {
 }
 const only = process.argv.slice(2)
 const counts = { passed: 0, failed: 0 }
-// The package writes a folder of results where it is started.
+// The package writes folders of results.
 const folder = mkdtempSync(join(tmpdir(), 'bridle-mcp-'))
 
 interface Ended {
@@ -59,69 +62,132 @@ function run(args: readonly string[]): Promise<Ended> {
   })
 }
 
-/**
- * Nothing is checked in these. server-sse-polling asks as a client of the revision 2025-03-26 for what servers do since 2025-11-25: a client of
- * that revision is answered with JSON, as the package itself notes.
- */
-const EMPTY: ReadonlySet<string> = new Set(['server-sse-polling'])
-
-/** `figures` begin with the checks that passed: a scenario in which nothing was checked has not passed. */
-function report(side: string, scenario: string, isGood: boolean, figures: string, details: string): void {
-  const ok = isGood && (!/^0\b/.test(figures) || EMPTY.has(scenario))
-  counts[ok ? 'passed' : 'failed'] += 1
-  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${side} ${scenario}: ${figures}\n`)
-  if (!ok) process.stdout.write(details.replace(/^/gm, '     '))
+interface Scenario {
+  readonly name: string
+  /** In which it runs; null where the package chooses. */
+  readonly revision: string | null
 }
 
-/** Scenario names, as the package lists them. */
-async function scenarios(): Promise<Readonly<Record<'server' | 'host' | 'client', readonly string[]>>> {
+type Side = 'server' | 'host' | 'client'
+
+/** As the package lists them: `name [revision,revision]`, or `name [extension]`. */
+async function listScenarios(): Promise<Readonly<Record<Side, readonly Scenario[]>>> {
   const { text } = await run(['list'])
-  const [server = '', client = ''] = text.split('Client scenarios')
-  const names = (side: string, part: string): readonly string[] =>
-    [...part.matchAll(/^ {2}- (\S+)/gm)]
-      .map((match) => match[1]!)
-      .filter((name) => only.length === 0 || only.includes(side) || only.includes(name))
-  return { server: names('server', server), host: names('host', server), client: names('client', client) }
+  const [server = '', rest = ''] = text.split('Client scenarios')
+  const [client = ''] = rest.split('Authorization server scenarios')
+  const read = (side: Side, part: string): readonly Scenario[] =>
+    [...part.matchAll(/^ {2}- (\S+) \[([^\]]*)\]/gm)]
+      .filter(([, name]) => only.length === 0 || only.includes(side) || only.includes(name!))
+      .flatMap(([, name, tags]) => {
+        const revisions = REVISIONS.filter((each) => tags!.split(',').includes(each))
+        return (revisions.length === 0 ? [null] : revisions).map((revision) => ({ name: name!, revision }))
+      })
+  return { server: read('server', server), host: read('host', server), client: read('client', client) }
 }
 
-async function testScript(names: readonly string[]): Promise<void> {
-  const runtime = createRuntime({ grants: ['*'], providers: nodeProviders({ root: here }) })
-  const source = readFileSync(join(here, 'server.harn'), 'utf8')
-  const backend = await RegisteredBackend.start(runtime, runtime.compile(source, { file: 'server.harn' }))
-  try {
-    await testServer('server', backend, names)
-  } finally {
-    await backend.close()
-  }
+interface Check {
+  readonly id: string
+  readonly status: string
+  readonly errorMessage?: string
 }
 
-async function testServer(side: string, backend: McpBackend, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return
-  const server = await serveHttp(backend, { name: 'fixture', version: '1.0.0' }, { pollAfterMs: 200 })
-  try {
-    const before = counts.failed
-    const { text } = await run(['server', '--url', server.url, '--suite', 'all'])
-    const found = new Map(
-      [...text.matchAll(/^([✓✗]) (\S+): (.*)$/gm)].map(([, mark, name, figures]) => [name, { mark, figures }]),
-    )
-    for (const name of names) {
-      const { mark, figures = 'not run' } = found.get(name) ?? {}
-      report(side, name, mark === '✓', figures, '')
+/** Checks by scenario, of the results that a run left in a folder. */
+function readChecks(results: string): ReadonlyMap<string, readonly Check[]> {
+  const found = new Map<string, readonly Check[]>()
+  const visit = (at: string, name: string): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      if (entry.isDirectory()) visit(join(at, entry.name), name === '' ? entry.name : `${name}/${entry.name}`)
+      else if (entry.name === 'checks.json') {
+        const scenario = name.replace(/^(?:server|client)-(?=.*-\d{4}-\d\d-\d\dT)/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '')
+        found.set(scenario, JSON.parse(readFileSync(join(at, entry.name), 'utf8')) as readonly Check[])
+      }
     }
-    if (counts.failed > before) process.stdout.write(text)
+  }
+  visit(results, '')
+  return found
+}
+
+function report(side: Side, { name, revision }: Scenario, checks: readonly Check[] | undefined, problem: string | null): void {
+  const shown = `${side} ${name}${revision === null ? '' : ` ${revision}`}`
+  const why = NOT_OFFERED[side === 'host' ? 'server' : side][name]
+  if (why !== undefined) {
+    process.stdout.write(`--   ${shown}: ${why}\n`)
+    return
+  }
+  const own = (checks ?? []).filter(({ id }) => !id.startsWith('wire-schema'))
+  const count = (list: readonly Check[], status: string): number => list.filter((each) => each.status === status).length
+  const failed = count(checks ?? [], 'FAILURE')
+  const passed = count(own, 'SUCCESS')
+  const ok = failed === 0 && passed > 0 && problem === null
+  counts[ok ? 'passed' : 'failed'] += 1
+  const warnings = count(checks ?? [], 'WARNING')
+  process.stdout.write(
+    `${ok ? 'ok  ' : 'FAIL'} ${shown}: ${passed} passed, ${failed} failed${warnings === 0 ? '' : `, ${warnings} warnings`}\n`,
+  )
+  for (const { id, status, errorMessage = '' } of checks ?? [])
+    if (status === 'FAILURE' || status === 'WARNING') process.stdout.write(`     ${status} ${id}: ${errorMessage}\n`)
+  if (!ok && problem !== null) process.stdout.write(problem.replace(/^/gm, '     '))
+}
+
+/** The command that people start, and where it listens. */
+async function startCommand(): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+  const bridle = join(root, 'packages', 'cli', 'dist', 'bridle.js')
+  const args = ['serve', 'mcp', join(here, 'server.harn'), '--transport', 'http', '--bind', '127.0.0.1:0', '--poll-after', '200']
+  const child: ChildProcess = spawn(process.execPath, [bridle, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr!.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const at = /at (http:\S+)/.exec(said)?.[1]
+      if (at !== undefined) resolve(at)
+    })
+    child.once('exit', () => reject(new Error(`bridle serve mcp ended: ${said}`)))
+  })
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      child.once('exit', () => resolve())
+      child.kill('SIGTERM')
+    })
+  return { url, close }
+}
+
+async function testServer(side: 'server' | 'host', scenarios: readonly Scenario[]): Promise<void> {
+  if (scenarios.length === 0) return
+  const server =
+    side === 'server'
+      ? await startCommand()
+      : await serveHttp(hostFixture(), { name: 'fixture', version: '1.0.0' }, { pollAfterMs: 200 })
+  try {
+    for (const revision of new Set(scenarios.map((each) => each.revision))) {
+      const results = join(folder, `${side}-${revision ?? 'all'}`)
+      const chosen = revision === null ? [] : ['--spec-version', revision]
+      const { text } = await run(['server', '--url', server.url, '--suite', 'all', '-o', results, ...chosen])
+      const found = readChecks(results)
+      for (const scenario of scenarios.filter((each) => each.revision === revision))
+        report(side, scenario, found.get(scenario.name), found.has(scenario.name) ? null : `it did not run\n${text.slice(-400)}`)
+    }
   } finally {
     await server.close()
   }
 }
 
-async function testClient(names: readonly string[]): Promise<void> {
+async function testClient(scenarios: readonly Scenario[]): Promise<void> {
   const loader = import.meta.resolve('tsx')
   const command = `${process.execPath} --import ${loader} ${join(here, 'client.ts')}`
-  const waiting = [...names]
+  const waiting = [...scenarios.entries()]
   const work = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const { code, text } = await run(['client', '--command', command, '--scenario', name])
-      report('client', name, code === 0, /Passed: (.*)/.exec(text)?.[1] ?? 'no figures', text)
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [at, scenario] = next
+      const results = join(folder, `client-${at}`)
+      const chosen = scenario.revision === null ? [] : ['--spec-version', scenario.revision]
+      if (NOT_OFFERED.client[scenario.name] !== undefined) {
+        report('client', scenario, [], null)
+        continue
+      }
+      const { text } = await run(['client', '--command', command, '--scenario', scenario.name, '-o', results, ...chosen])
+      const [checks] = readChecks(results).values()
+      const problem = /CLIENT EXITED WITH ERROR|CLIENT TIMED OUT/.test(text) ? text : null
+      report('client', scenario, checks, problem)
     }
   }
   // Most of the time is the start of processes.
@@ -129,10 +195,10 @@ async function testClient(names: readonly string[]): Promise<void> {
 }
 
 try {
-  const { server, host, client } = await scenarios()
+  const { server, host, client } = await listScenarios()
   if (server.length + host.length + client.length === 0) throw new Error(`no scenario has a name of: ${only.join(', ')}`)
-  await testScript(server)
-  await testServer('host', hostFixture(), host)
+  await testServer('server', server)
+  await testServer('host', host)
   await testClient(client)
 } finally {
   rmSync(folder, { recursive: true, force: true })

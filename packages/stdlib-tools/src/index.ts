@@ -40,6 +40,7 @@ export type {
   ToolClient,
   ToolContext,
   ToolFormAnswer,
+  ToolQuestionOptions,
   ToolDefinition,
   ToolExample,
   ArgsOf,

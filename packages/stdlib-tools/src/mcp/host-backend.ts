@@ -5,10 +5,10 @@ import { ToolError } from '../tools/host-tools/errors.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
 import { ToolRegistry, createRegistry } from '../tools/host-tools/registry.js'
 import { isRepeatable } from '../tools/host-tools/define.js'
-import type { Tool, ToolClient } from '../tools/host-tools/define.js'
+import type { Tool, ToolClient, ToolQuestionOptions } from '../tools/host-tools/define.js'
 import { unmarkIntegers } from '../tools/executors/exact-json.js'
 import { makeCompletion, matchTemplate } from './server-offers.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
+import { INPUT_KEY, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 /** What reads a resource or makes a prompt is told. */
@@ -282,9 +282,10 @@ function readTexts(given: Json | undefined): { readonly [name: string]: string }
 const makeContext = (scope: RequestScope): ServedContext => ({ signal: scope.signal, client: makeClient(scope) })
 
 function makeClient({ client, log }: RequestScope): ToolClient {
-  const ask = async (method: string, params: object): Promise<JsonObject> => {
+  const ask = async (method: string, params: object, { key }: ToolQuestionOptions = {}): Promise<JsonObject> => {
     try {
-      return await client.request(method, toJson(plainFromHost(params)) as JsonObject)
+      const asked = toJson(plainFromHost(params)) as JsonObject
+      return await client.request(method, key === undefined ? asked : { ...asked, [INPUT_KEY]: key })
     } catch (cause) {
       if (!(cause instanceof RpcError)) throw cause
       throw new ToolError('execution_failed', `MCP client error (${cause.code}): ${cause.message}`, { cause })
@@ -298,15 +299,15 @@ function makeClient({ client, log }: RequestScope): ToolClient {
       return client.capabilities
     },
     log: (level, data, logger) => log(level, toJson(plainFromHost(data)), logger),
-    sample: (request) => ask('sampling/createMessage', request),
-    elicit: async (message, schema) => {
-      const answer = await ask('elicitation/create', { message, requestedSchema: schema })
+    sample: (request, options) => ask('sampling/createMessage', request, options),
+    elicit: async (message, schema, options) => {
+      const answer = await ask('elicitation/create', { message, requestedSchema: schema }, options)
       const { action, content } = answer
       if (action === 'accept') return { action, content: isObject(content) ? content : {} }
       return { action: action === 'decline' ? 'decline' : 'cancel', content: null }
     },
-    roots: async () => {
-      const { roots } = await ask('roots/list', {})
+    roots: async (options) => {
+      const { roots } = await ask('roots/list', {}, options)
       return Array.isArray(roots) ? (roots as readonly { readonly uri: string; readonly name?: string }[]) : []
     },
   }

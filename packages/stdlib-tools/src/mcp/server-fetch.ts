@@ -5,12 +5,14 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 
 import { hasMarks, markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
 import { EventLog } from './event-log.js'
-import { findResourceMetadata, judgeAccess } from './http-rules.js'
+import { HTTP_DEFAULTS, findResourceMetadata, judgeAccess } from './http-rules.js'
 import type { AccessRules, Refusal } from './http-rules.js'
 import { McpServerConnection } from './server.js'
 import { openBackend } from './server-protocol.js'
-import type { BackendSource, ServerIdentity } from './server-protocol.js'
-import { HTTP_DEFAULTS, SessionTable } from './server-sessions.js'
+import type { BackendSource, JsonObject, ServerIdentity } from './server-protocol.js'
+import { ModernServer, isModernMessage, isModernVersion } from './server-modern.js'
+import { isJsonType, respondModern } from './server-modern-http.js'
+import { SessionTable } from './server-sessions.js'
 import type { HttpServerOptions } from './server-http.js'
 
 /** Host and port are those of the host around it. */
@@ -26,6 +28,8 @@ export function serveFetch(source: BackendSource, identity: ServerIdentity, opti
   const { maxSessions, sessionIdleMs, maxBodyBytes } = { ...HTTP_DEFAULTS, ...options }
   const rules: AccessRules = { host: null, path, apiKeys, allowedOrigins, maxBodyBytes, auth }
   const sessions = new SessionTable<WebStandardStreamableHTTPServerTransport>(maxSessions, sessionIdleMs)
+
+  const modern = new ModernServer(source, identity, { most: maxSessions, idleMs: sessionIdleMs })
 
   const open = async (client: string | null): Promise<WebStandardStreamableHTTPServerTransport> => {
     const backend = openBackend(source, { client })
@@ -56,9 +60,18 @@ export function serveFetch(source: BackendSource, identity: ServerIdentity, opti
       header: (name) => request.headers.get(name) ?? undefined,
     })
     if (!access.ok) return refuse(access.refusal)
+    const version = request.headers.get('mcp-protocol-version') ?? undefined
+    if (isModernVersion(version) && request.method !== 'POST')
+      return refuse({ status: 405, message: 'Method not allowed', headers: { allow: 'POST' } })
     const id = request.headers.get('mcp-session-id')
     const body = request.method === 'POST' ? await readText(request, maxBodyBytes) : null
     if (body !== null && !body.ok) return refuse(body.refusal)
+    if (isModernMessage(body?.value, version)) {
+      if (!isJsonType(request.headers.get('content-type')))
+        return refuse({ status: 415, message: 'A request is application/json' })
+      const header = (name: string): string | undefined => request.headers.get(name) ?? undefined
+      return respondModern(modern, { message: body!.value as JsonObject, client: access.client, header, signal: request.signal })
+    }
     const parsedBody = body === null ? undefined : { parsedBody: body.value }
     const session = id === null ? null : sessions.find(id, access.client)
     if (id !== null && session === null) return refuse({ status: 404, message: 'Session not found' })
@@ -70,7 +83,12 @@ export function serveFetch(source: BackendSource, identity: ServerIdentity, opti
     return withoutMarks(response, () => session?.end())
   }
 
-  return Object.assign(handle, { close: () => sessions.close() })
+  return Object.assign(handle, {
+    close: async () => {
+      await modern.close()
+      await sessions.close()
+    },
+  })
 }
 
 const refuse = ({ status, message, headers }: Refusal): Response =>

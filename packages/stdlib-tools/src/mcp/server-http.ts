@@ -10,12 +10,14 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 
 import { EventLog } from './event-log.js'
 import { hasMarks, markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
-import { findResourceMetadata, judgeAccess } from './http-rules.js'
+import { HTTP_DEFAULTS, findResourceMetadata, judgeAccess } from './http-rules.js'
 import type { AccessRules, Refusal, ResourceServer } from './http-rules.js'
 import { McpServerConnection } from './server.js'
 import { openBackend } from './server-protocol.js'
-import type { BackendSource, ServerIdentity } from './server-protocol.js'
-import { HTTP_DEFAULTS, SessionTable } from './server-sessions.js'
+import type { BackendSource, JsonObject, ServerIdentity } from './server-protocol.js'
+import { ModernServer, isModernMessage, isModernVersion } from './server-modern.js'
+import { isJsonType, respondModern } from './server-modern-http.js'
+import { SessionTable } from './server-sessions.js'
 
 export interface HttpServerOptions {
   readonly host?: string
@@ -61,6 +63,8 @@ export async function serveHttp(
   const rules: AccessRules = { host, path, apiKeys, allowedOrigins, maxBodyBytes, auth: options.auth }
   const sessions = new SessionTable<StreamableHTTPServerTransport>(maxSessions, sessionIdleMs)
 
+  const modern = new ModernServer(source, identity, { most: maxSessions, idleMs: sessionIdleMs })
+
   const open = async (client: string | null): Promise<StreamableHTTPServerTransport> => {
     const backend = openBackend(source, { client })
     const transport = new StreamableHTTPServerTransport({
@@ -97,10 +101,28 @@ export async function serveHttp(
       },
     })
     if (!access.ok) return refuse(response, access.refusal)
+    const version = request.headers['mcp-protocol-version']
+    const isModern = typeof version === 'string' && isModernVersion(version)
+    if (isModern && request.method !== 'POST')
+      return refuse(response, { status: 405, message: 'Method not allowed', headers: { allow: 'POST' } })
     const id = request.headers['mcp-session-id']
     const session = typeof id === 'string' ? sessions.find(id, access.client) : null
     const body = request.method === 'POST' ? await readBody(request, maxBodyBytes) : null
     if (body !== null && !body.ok) return refuse(response, body)
+    if (isModernMessage(body?.value, typeof version === 'string' ? version : undefined)) {
+      if (!isJsonType(request.headers['content-type']))
+        return refuse(response, { status: 415, message: 'A request is application/json' })
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      const header = (name: string): string | undefined => {
+        const value = request.headers[name]
+        return typeof value === 'string' ? value : undefined
+      }
+      return send(
+        response,
+        await respondModern(modern, { message: body!.value as JsonObject, client: access.client, header, signal: gone.signal }),
+      )
+    }
     if (session !== null) {
       session.begin()
       response.once('close', () => session.end())
@@ -124,11 +146,19 @@ export async function serveHttp(
   return {
     url: `http://${shown}:${address.port}${path}`,
     close: async () => {
+      await modern.close()
       await sessions.close()
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** An answer made for `fetch`, through node:http. */
+async function send(response: ServerResponse, answer: Response): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers))
+  for await (const chunk of (answer.body ?? []) as unknown as AsyncIterable<Uint8Array>) response.write(chunk)
+  response.end()
 }
 
 /** The response with marked integers as integers in what is written to it: the SDK writes each message, and each event, in one piece. */

@@ -129,6 +129,15 @@ export interface McpTransport {
   close(): Promise<void>
 }
 
+/** Where a request to a client says by which key it wants to be known (`std/mcp`); it goes no further. */
+export const INPUT_KEY = 'bridle/key'
+
+/** A request without the key that it wants. */
+export function takeInputKey(params: JsonObject): { readonly key: string | null; readonly params: JsonObject } {
+  const { [INPUT_KEY]: key, ...rest } = params
+  return { key: typeof key === 'string' && key !== '' ? key : null, params: rest }
+}
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -2,8 +2,6 @@
 
 import type { McpServerConnection } from './server.js'
 
-export const HTTP_DEFAULTS = { maxSessions: 1000, sessionIdleMs: 30 * 60_000, maxBodyBytes: 4 << 20 }
-
 export interface SessionFacts<Transport> {
   readonly transport: Transport
   readonly connection: McpServerConnection

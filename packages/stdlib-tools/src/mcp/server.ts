@@ -5,10 +5,13 @@
 // the handshake are part of what clients of served scripts rely on.
 
 import { answerFromForm, makeForm } from './elicitation.js'
-import { withDigits, withIntegers } from '../tools/executors/exact-json.js'
+import { withDigits } from '../tools/executors/exact-json.js'
 import { ClientRequests } from './server-client.js'
+import { ServedMethods, readText } from './server-methods.js'
+import { ModernServer, isModernMessage } from './server-modern.js'
+import { LOG_LEVELS, makeReports } from './server-reports.js'
+import { HTTP_DEFAULTS } from './http-rules.js'
 import {
-  CARD_URI,
   INTERNAL,
   INVALID_PARAMS,
   INVALID_REQUEST,
@@ -19,6 +22,7 @@ import {
   PROTOCOL_VERSIONS,
   RpcError,
   isObject,
+  takeInputKey,
   toJson,
   refuseMethod,
   refuseTask,
@@ -35,25 +39,11 @@ import type {
 } from './server-protocol.js'
 import type { ApprovalRequest } from '../tools/policy/approval-request.js'
 import { describeCause } from '../tools/executors/provider.js'
-import type { LogLevel } from '../library/effects/index.js'
-
-const PAGE_SIZE = 50
 
 /** What a transport that can resume streams says beside a request. */
 interface Extra {
   readonly closeSSEStream?: (() => void) | undefined
 }
-
-/** Of the protocol, least first; the four that scripts know are among them. */
-const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
-const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' }
-
-/** Only what scripts and tools get to see; ids and tokens go back as they came. */
-function withExactArguments(params: JsonObject): JsonObject {
-  return params['arguments'] === undefined ? params : { ...params, arguments: withIntegers(params['arguments']) }
-}
-
-const readText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 export interface ConnectionOptions {
   /**
@@ -66,6 +56,7 @@ export interface ConnectionOptions {
 export class McpServerConnection {
   private readonly backend: McpBackend
   private readonly identity: ServerIdentity
+  private readonly methods: ServedMethods
   private readonly transport: McpTransport
   private readonly options: ConnectionOptions
   private readonly running = new Map<RequestId, AbortController>()
@@ -76,6 +67,8 @@ export class McpServerConnection {
   private logLevel: number | null = null
   private initialized = false
   private closed = false
+  /** For clients that shake no hands. */
+  private modern: ModernServer | null = null
   private readonly stopListening: readonly (() => void)[]
   /** Settles when the connection has ended and everything it asked for has stopped. */
   readonly ended: Promise<void>
@@ -84,6 +77,7 @@ export class McpServerConnection {
   constructor(backend: McpBackend, identity: ServerIdentity, transport: McpTransport, options: ConnectionOptions = {}) {
     this.backend = backend
     this.identity = identity
+    this.methods = new ServedMethods(backend, identity)
     this.transport = transport
     this.options = options
     this.client = new ClientRequests((message, related) => this.send(message, related))
@@ -120,6 +114,7 @@ export class McpServerConnection {
     for (const stop of this.stopListening) stop()
     this.closing.abort(new Error('the client went away'))
     this.client.close()
+    void this.modern?.close()
     for (const abort of this.running.values()) abort.abort(new Error('the client went away'))
     this.settleEnded()
   }
@@ -138,6 +133,7 @@ export class McpServerConnection {
     }
     const abort = new AbortController()
     this.running.set(id, abort)
+    if (isModernMessage(message, undefined)) return this.receiveModern(message, id, abort)
     const toPolling = this.toPollingAfter(extra)
     try {
       const result = await this.answer(method, params, this.makeScope(id, params, abort.signal))
@@ -149,6 +145,22 @@ export class McpServerConnection {
       clearTimeout(toPolling)
       if (this.running.get(id) === abort) this.running.delete(id)
     }
+  }
+
+  /** A request that stands for itself, from a client that shakes no hands. */
+  private async receiveModern(message: JsonObject, id: RequestId, abort: AbortController): Promise<void> {
+    this.modern ??= new ModernServer(this.backend, this.identity, {
+      most: HTTP_DEFAULTS.maxSessions,
+      idleMs: HTTP_DEFAULTS.sessionIdleMs,
+    })
+    const answer = await this.modern.handle(message, {
+      client: null,
+      header: null,
+      notify: (method, params) => void this.send({ jsonrpc: '2.0', method, params }, id),
+      signal: abort.signal,
+    })
+    if (this.running.get(id) === abort) this.running.delete(id)
+    if (answer !== null && !abort.signal.aborted) await this.send(answer.message, id)
   }
 
   /** What was no readable request has no id to answer to. */
@@ -170,27 +182,14 @@ export class McpServerConnection {
     const meta = params['_meta']
     const token = isObject(meta) ? meta['progressToken'] : undefined
     const { client } = this
-    let last = -1
-    const notify = (method: string, about: JsonObject): void => void this.send({ jsonrpc: '2.0', method, params: about }, id)
     return {
       signal,
-      progress: (given, message, total) => {
-        if (token === undefined || signal.aborted) return
-        // The protocol wants figures that grow; work of several parts counts each from the start.
-        const grows = given !== null && given > last
-        last = grows ? given : last + 1
-        const figures = grows && total !== undefined ? { progress: last, total } : { progress: last }
-        notify('notifications/progress', {
-          progressToken: token,
-          ...figures,
-          ...(message === undefined ? {} : { message }),
-        })
-      },
-      log: (level, data, logger) => {
-        const name = LEVEL_NAMES[level]
-        if (this.logLevel === null || LOG_LEVELS.indexOf(name) < this.logLevel || signal.aborted) return
-        notify('notifications/message', { level: name, ...(logger === undefined ? {} : { logger }), data })
-      },
+      ...makeReports({
+        token: () => token,
+        level: () => this.logLevel,
+        notify: (method, about) => void this.send({ jsonrpc: '2.0', method, params: about }, id),
+        signal,
+      }),
       client: {
         get info() {
           return client.info
@@ -198,7 +197,7 @@ export class McpServerConnection {
         get capabilities() {
           return client.capabilities
         },
-        request: (method, about) => client.request(method, about, id, signal),
+        request: (method, about) => client.request(method, takeInputKey(about).params, id, signal),
       },
     }
   }
@@ -238,7 +237,7 @@ export class McpServerConnection {
     if (method === 'initialize') return await this.initialize(params)
     if (method === 'ping') return {}
     if (this.backend.kind === 'exported' && !this.initialized) throw new RpcError(NOT_FOUND, 'server not initialized')
-    const { completions = false, subscriptions = false } = this.backend.features?.() ?? {}
+    const { subscriptions = false } = this.backend.features?.() ?? {}
     switch (method) {
       case 'logging/setLevel': {
         const level = LOG_LEVELS.indexOf(readText(params['level']))
@@ -246,40 +245,21 @@ export class McpServerConnection {
         this.logLevel = level
         return {}
       }
-      case 'tools/list':
-        return this.makePage('tools', await this.backend.list('tools'), params)
-      case 'resources/list':
-        return this.makePage('resources', await this.listResources(), params)
-      case 'resources/templates/list':
-        return this.makePage('resourceTemplates', await this.backend.list('resourceTemplates'), params)
-      case 'prompts/list':
-        return this.makePage('prompts', await this.backend.list('prompts'), params)
       case 'tools/call':
         if (params['task'] !== undefined) throw refuseTask()
-        return this.backend.callTool(readText(params['name']), withExactArguments(params), scope)
-      case 'resources/read':
-        return this.readResource(readText(params['uri']), scope)
-      case 'prompts/get':
-        return this.backend.getPrompt(readText(params['name']), withExactArguments(params), scope)
-      case 'completion/complete':
-        if (!completions || this.backend.complete === undefined) break
-        return { completion: await this.backend.complete(params, scope) }
+        break
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
         if (!subscriptions) break
         const uri = readText(params['uri'])
         if (method === 'resources/unsubscribe') this.subscribed.delete(uri)
-        else if ((await this.listResources()).some((each) => each['uri'] === uri)) this.subscribed.add(uri)
+        else if ((await this.methods.listResources()).some((each) => each['uri'] === uri)) this.subscribed.add(uri)
         else throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
         return {}
       }
-      case 'harn.hitl.respond':
-        if (this.backend.desk === undefined) break
-        if (typeof params['request_id'] !== 'string')
-          throw new RpcError(INVALID_PARAMS, 'invalid harn.hitl.respond params: missing field `request_id`')
-        this.backend.desk.respond(params['request_id'], params)
-        return { ok: true }
     }
+    const result = await this.methods.answer(method, params, scope)
+    if (result !== null) return result
     throw refuseMethod(method)
   }
 
@@ -292,59 +272,10 @@ export class McpServerConnection {
     const { name, version, card, instructions } = this.identity
     return {
       protocolVersion: agreed ?? PROTOCOL_VERSION,
-      capabilities: await this.listCapabilities(),
+      capabilities: await this.methods.listCapabilities(),
       serverInfo: { name, version, ...(card === undefined ? {} : { card }) },
       ...(instructions === undefined ? {} : { instructions }),
     }
-  }
-
-  private async listCapabilities(): Promise<JsonObject> {
-    const { backend } = this
-    const { completions = false, subscriptions = false, lists = [] } = backend.features?.() ?? {}
-    const has = async (name: ListName): Promise<boolean> => lists.includes(name) || (await backend.list(name)).length > 0
-    // What cannot change does not announce that it does.
-    const changing = backend.onListChanged === undefined ? {} : { listChanged: true }
-    const resources = this.identity.card !== undefined || (await has('resources')) || (await has('resourceTemplates'))
-    return {
-      ...((await has('tools')) ? { tools: changing } : {}),
-      ...(resources ? { resources: subscriptions ? { ...changing, subscribe: true } : changing } : {}),
-      ...((await has('prompts')) ? { prompts: changing } : {}),
-      ...(completions ? { completions: {} } : {}),
-      logging: {},
-    }
-  }
-
-  private async listResources(): Promise<readonly JsonObject[]> {
-    const own = await this.backend.list('resources')
-    if (this.identity.card === undefined) return own
-    return [
-      {
-        uri: CARD_URI,
-        name: 'Server Card',
-        description: 'Identity and capabilities of this server',
-        mimeType: 'application/json',
-      },
-      ...own,
-    ]
-  }
-
-  private makePage(key: string, items: readonly JsonObject[], params: JsonObject): JsonObject {
-    const cursor = params['cursor']
-    const from = typeof cursor === 'string' ? Number.parseInt(Buffer.from(cursor, 'base64').toString('utf8'), 10) : 0
-    const start = Number.isSafeInteger(from) && from > 0 ? from : 0
-    const end = start + PAGE_SIZE
-    return {
-      [key]: items.slice(start, end),
-      ...(end < items.length ? { nextCursor: Buffer.from(String(end)).toString('base64') } : {}),
-    }
-  }
-
-  private async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
-    const { card } = this.identity
-    if (uri === CARD_URI && card !== undefined) {
-      return { contents: [{ uri, text: JSON.stringify(card), mimeType: 'application/json' }] }
-    }
-    return this.backend.readResource(uri, scope)
   }
 }
 

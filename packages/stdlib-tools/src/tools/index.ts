@@ -136,6 +136,7 @@ export type {
   ToolDefinition,
   ToolExample,
   ToolFormAnswer,
+  ToolQuestionOptions,
   TypedTool,
 } from './host-tools/define.js'
 export { driftGuard } from './host-tools/drift.js'

@@ -56,15 +56,23 @@ export interface ToolClient {
   /** A line for its log; nothing happens below the level that it set, or when it set none. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void
   /** An answer of its own model: parameters and result of `sampling/createMessage`. */
-  readonly sample: (request: {
-    readonly messages: readonly object[]
-    readonly maxTokens: number
-    readonly [key: string]: unknown
-  }) => Promise<{ readonly [key: string]: unknown }>
+  readonly sample: (
+    request: {
+      readonly messages: readonly object[]
+      readonly maxTokens: number
+      readonly [key: string]: unknown
+    },
+    options?: ToolQuestionOptions,
+  ) => Promise<{ readonly [key: string]: unknown }>
   /** A form for the person in front of it; the schema is an object of flat fields. */
-  readonly elicit: (message: string, schema: JsonSchema) => Promise<ToolFormAnswer>
+  readonly elicit: (message: string, schema: JsonSchema, options?: ToolQuestionOptions) => Promise<ToolFormAnswer>
   /** Folders that it works in. */
-  readonly roots: () => Promise<readonly { readonly uri: string; readonly name?: string }[]>
+  readonly roots: (options?: ToolQuestionOptions) => Promise<readonly { readonly uri: string; readonly name?: string }[]>
+}
+
+export interface ToolQuestionOptions {
+  /** By which clients of the revision 2026-07-28 answer; `input-1`, `input-2` and so on by default. */
+  readonly key?: string
 }
 
 export type ToolFormAnswer =

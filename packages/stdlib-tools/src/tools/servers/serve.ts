@@ -65,6 +65,8 @@ function toJsonType(type: string): string {
   return JSON_TYPES[type] ?? type
 }
 
+const OWN_KEYS: ReadonlySet<string> = new Set(['type', 'description', 'required'])
+
 function makeInputSchema(parameters: Value): Plain {
   if (!(parameters instanceof HarnDict)) return { type: 'object', properties: {} }
   if (parameters.get('type') === 'object' && parameters.get('properties') instanceof HarnDict) return toPlain(parameters)
@@ -75,7 +77,10 @@ function makeInputSchema(parameters: Value): Plain {
     if (spec instanceof HarnDict) {
       const type = spec.get('type')
       const description = spec.get('description') ?? null
+      // Whatever else is said of it (`default`, `enum`, `items` …) is JSON Schema already.
+      const rest = toPlain(spec) as { readonly [key: string]: Plain }
       properties[name] = {
+        ...Object.fromEntries(Object.entries(rest).filter(([key]) => !OWN_KEYS.has(key))),
         ...(typeof type === 'string' ? { type: toJsonType(type) } : {}),
         ...(description === null ? {} : { description: display(description) }),
       }
