@@ -37,7 +37,12 @@ export const triggersFamily: BuiltinFamily = {
   primitives,
   builtins: [
     define('trigger_register(config: dict) -> dict', 'Registers a trigger; its binding.', 'registry'),
-    define('connector_call(provider: string, method: string, params?: dict)', 'Calls a method of a connector.', 'connectors', []),
+    define(
+      'connector_call(provider: string, method: string, params?: dict)',
+      'Calls a method of a service: github, linear, notion or slack. Throws what went wrong, as text.',
+      'connectors',
+      ['http.request', 'process.info', 'clock.now', 'clock.sleep'],
+    ),
     define('secret_get(secret_id: string)', 'A secret, for code of a connector.', 'connectors', []),
     define('metrics_inc(name: string, amount?: int | float)', 'Counts something, for code of a connector.', 'connectors', []),
     define('trigger_list() -> list', 'The bindings of the run.', 'registry', []),

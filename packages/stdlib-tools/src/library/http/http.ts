@@ -111,6 +111,12 @@ const requests: readonly BuiltinDef[] = [
       request(ctx, `http_${display(method!)}`, display(method!), display(url!), readOptions(options), { kind: 'record' }),
   ),
   builtin(
+    '__connector_request(provider: string, method: string, url: string, options: dict) -> dict',
+    { doc: 'A request of a connector: refusals name the connector.', effects: ['http.request', 'process.info'] },
+    (ctx, provider, method, url, options) =>
+      request(ctx, `connector_call:${display(provider!)}`, display(method!), display(url!), readOptions(options)),
+  ),
+  builtin(
     'http_session(options?: dict) -> string',
     { doc: 'A handle that remembers request options.', effects: [], shapes: REQUEST },
     (ctx, options) => {
