@@ -60,9 +60,9 @@ export function lowerType(type: TypeExpr, aliases: SchemaAliases): SchemaData | 
   return new Lowering(HARN, aliases).lower(type)
 }
 
-/** JSON Schema of an annotation in a tool's signature, where aliases are not followed; null when it has none. */
-export function lowerTypeToJsonSchema(type: TypeExpr): SchemaData | null {
-  return new Lowering(JSON_SCHEMA, new Map()).lower(type)
+/** JSON Schema of an annotation; null when it has none. Of a tool's signature, where no aliases are given, none are followed. */
+export function lowerTypeToJsonSchema(type: TypeExpr, aliases: SchemaAliases = new Map()): SchemaData | null {
+  return new Lowering(JSON_SCHEMA, aliases).lower(type)
 }
 
 /** Schema of a tool parameter; an empty one when the annotation is missing or has no schema. */

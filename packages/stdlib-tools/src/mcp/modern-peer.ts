@@ -111,8 +111,11 @@ export class ModernPeer implements Peer {
         const uri = String(params['uri'])
         if (method === 'resources/subscribe') this.watched.add(uri)
         else this.watched.delete(uri)
-        await this.listen(signal)
-        return {}
+        const honored = await this.listen(signal)
+        if (method === 'resources/unsubscribe' || listTexts(honored['resourceSubscriptions']).includes(uri)) return {}
+        this.watched.delete(uri)
+        const why = 'resourceSubscriptions' in honored ? 'Resource not found' : 'The server tells no changes of'
+        throw new ServerError({ code: -32602, message: `${why}: ${uri}` })
       }
     }
     const key = CACHED.has(method) ? JSON.stringify([method, { ...params, _meta: undefined }]) : null
@@ -138,7 +141,8 @@ export class ModernPeer implements Peer {
     if (method === 'notifications/subscriptions/acknowledged') {
       const meta = params['_meta']
       const id = isFields(meta) ? meta[META.subscription] : undefined
-      if (this.listening !== null && String(id) === String(this.listening.id)) this.listening.acknowledge()
+      if (this.listening !== null && String(id) === String(this.listening.id))
+        this.listening.acknowledge(isFields(params['notifications']) ? params['notifications'] : {})
       return
     }
     const { _meta: meta, ...rest } = params
@@ -304,14 +308,14 @@ export class ModernPeer implements Peer {
     }
   }
 
-  /** Hears what the filter of now says in place of what was heard before; resolves when the server has taken that up. */
-  private listen(signal?: AbortSignal, againAfterMs = LISTEN_AGAIN_MS): Promise<void> {
+  /** Hears what the filter of now says in place of what was heard before; resolves with what the server has taken up of that. */
+  private listen(signal?: AbortSignal, againAfterMs = LISTEN_AGAIN_MS): Promise<Fields> {
     const before = this.listening
     const notifications = this.makeFilter()
     if (Object.keys(notifications).length === 0 || this.stop.signal.aborted) {
       this.listening = null
       before?.stop.abort(new Error('nothing is watched any more'))
-      return Promise.resolve()
+      return Promise.resolve({})
     }
     const id = ++this.made
     const stop = new AbortController()
@@ -320,18 +324,18 @@ export class ModernPeer implements Peer {
       let isOpen = false
       const onAbort = (): void => reject(signal!.reason instanceof Error ? signal!.reason : new Error('cancelled'))
       signal?.addEventListener('abort', onAbort, { once: true })
-      const acknowledge = (): void => {
+      const acknowledge = (honored: Fields): void => {
         isOpen = true
         signal?.removeEventListener('abort', onAbort)
         // Only now, so that nothing is missed between the two.
         before?.stop.abort(new Error('another stream has taken over'))
-        resolve()
+        resolve(honored)
       }
       this.listening = { id, stop, acknowledge }
       const onEnd = (cause: unknown): void => {
         signal?.removeEventListener('abort', onAbort)
         if (isAsked && !isOpen) reject(cause instanceof Error ? cause : new Error(String(cause)))
-        else resolve()
+        else resolve({})
         if (this.listening?.id !== id || stop.signal.aborted) return
         this.listening = null
         // A server that does not know the method has nothing to say; others had reasons of their own to end the stream.
@@ -364,8 +368,11 @@ export class ModernPeer implements Peer {
 interface Listening {
   readonly id: number
   readonly stop: AbortController
-  readonly acknowledge: () => void
+  /** With what the server will tell of that which was wished for. */
+  readonly acknowledge: (honored: Fields) => void
 }
+
+const listTexts = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 
 /** What a result says to clients and not to those who use them. */
 function withoutWireFields(result: Fields): Fields {

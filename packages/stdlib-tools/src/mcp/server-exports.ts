@@ -3,7 +3,7 @@
 
 import { lowerTypeToJsonSchema } from '@bridle/compiler'
 import { SourceFile, parse } from '@bridle/parser'
-import type { Expr, FnDecl, Program } from '@bridle/parser'
+import type { Expr, FnDecl, Program, TypeExpr } from '@bridle/parser'
 import type { Module } from '../host/module.js'
 import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
@@ -27,12 +27,30 @@ export function listExportedFunctions(program: Program): readonly FnDecl[] {
   return found.sort((a, b) => (a.name.text < b.name.text ? -1 : 1))
 }
 
+function parseFile(source: string): Program | null {
+  return parse(new SourceFile('script.harn', source)).program
+}
+
 export function parseExportedFunctions(source: string): readonly FnDecl[] {
-  const { program } = parse(new SourceFile('script.harn', source))
+  const program = parseFile(source)
   return program === null ? [] : listExportedFunctions(program)
 }
 
-function makeTool(fn: FnDecl): JsonObject {
+type Types = ReadonlyMap<string, TypeExpr>
+
+/** The types of a file by name; structs, which go to clients as objects, as the shapes that they have. */
+function listTypes(program: Program, withStructs: boolean): Types {
+  const types = new Map<string, TypeExpr>()
+  for (const item of program.items) {
+    if (item.kind === 'TypeDecl' && item.typeParams.length === 0) types.set(item.name.text, item.type)
+    if (!withStructs || item.kind !== 'StructDecl' || item.typeParams.length > 0) continue
+    const fields = item.fields.flatMap(({ type, ...field }) => (type === null ? [] : [{ ...field, type }]))
+    if (fields.length === item.fields.length) types.set(item.name.text, { kind: 'ShapeType', span: item.span, fields })
+  }
+  return types
+}
+
+function makeTool(fn: FnDecl, types: Types, resultTypes: Types): JsonObject {
   const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
   const doc = readDoc(fn.doc ?? '')
   for (const param of fn.params) {
@@ -40,13 +58,13 @@ function makeTool(fn: FnDecl): JsonObject {
     const fallback = param.defaultValue === null ? undefined : readConstant(param.defaultValue)
     const about = doc.params.get(name)
     properties[name] = {
-      ...((param.type === null ? null : lowerTypeToJsonSchema(param.type)) as JsonObject | null),
+      ...((param.type === null ? null : lowerTypeToJsonSchema(param.type, types)) as JsonObject | null),
       ...(about === undefined ? {} : { description: about }),
       ...(fallback === undefined ? {} : { default: fallback }),
     }
   }
   const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
-  const output = fn.returns === null ? null : lowerTypeToJsonSchema(fn.returns)
+  const output = fn.returns === null ? null : lowerTypeToJsonSchema(fn.returns, resultTypes)
   return {
     name: fn.name.text,
     description: doc.text === '' ? `Invoke exported Harn function '${fn.name.text}'.` : doc.text,
@@ -123,8 +141,12 @@ export class ExportedBackend implements McpBackend {
     this.runtime = runtime
     this.options = options
     if (options.desk !== undefined) this.desk = options.desk
-    this.functions = parseExportedFunctions(source)
-    this.tools = this.functions.map(makeTool)
+    const program = parseFile(source)
+    this.functions = program === null ? [] : listExportedFunctions(program)
+    const [types, resultTypes] = [false, true].map((withStructs) =>
+      program === null ? new Map<string, TypeExpr>() : listTypes(program, withStructs),
+    )
+    this.tools = this.functions.map((fn) => makeTool(fn, types!, resultTypes!))
     // One small program a function; the file is its import, so that only what imports run is run.
     const base = file.slice(file.lastIndexOf('/') + 1)
     const makeEntry = (name: string): string =>

@@ -16,6 +16,7 @@ import { mcpProvider } from './provider.js'
 import { serveFetch } from './server-fetch.js'
 import { serveHttp } from './server-http.js'
 import type { HttpServerOptions } from './server-http.js'
+import { ExportedBackend } from './server-exports.js'
 import { RegisteredBackend } from './server-registered.js'
 import { McpServerConnection } from './server.js'
 import type { McpBackend } from './server-protocol.js'
@@ -329,4 +330,31 @@ test('a question of a run to a person goes to the client as one that its call as
   const source = `mcp_tools(tool_define(tool_registry(), "order", "Orders", {parameters: {}, handler: { _ -> "ordered \${ask_user("How many?", {schema: {type: "string"}})}" }}))`
   const client = await connectHttp(await startHttp(await startScript(source)), PERSON)
   expect(readText(await client.callTool({ name: 'order', arguments: {} }))).toBe('ordered to How many?')
+})
+
+test('dicts and structs are structured results; of exported functions their types are schemas', async () => {
+  const registered = await startScript(
+    `mcp_tools(tool_define(tool_registry(), "sum", "", {parameters: {a: {type: "int", default: 2, enum: [1, 2]}}, handler: { _ -> {sum: 3} }}))`,
+  )
+  const client = await connectHttp(await startHttp(registered))
+  expect((await client.callTool({ name: 'sum', arguments: {} })).structuredContent).toEqual({ sum: 3 })
+  const [tool] = (await client.listTools()).tools
+  expect(tool!.inputSchema.properties).toEqual({ a: { type: 'integer', default: 2, enum: [1, 2] } })
+
+  const source = `
+struct Point { x: int, y: int }
+type Size = {w: int}
+pub fn at(x: int, size: Size) -> Point { return Point { x: x, y: size.w } }`
+  const runtime = createRuntime({ grants: ['*'], resolve: () => ({ kind: 'source', key: 'served.harn', text: source }) })
+  const exported = await connectHttp(await startHttp(new ExportedBackend(runtime, 'served.harn', source)))
+  const [at] = (await exported.listTools()).tools
+  const size = { type: 'object', properties: { w: { type: 'integer' } }, required: ['w'] }
+  expect(at!.inputSchema.properties).toEqual({ x: { type: 'integer' }, size })
+  expect(at!.outputSchema).toEqual({
+    type: 'object',
+    properties: { x: { type: 'integer' }, y: { type: 'integer' } },
+    required: ['x', 'y'],
+  })
+  const called = await exported.callTool({ name: 'at', arguments: { x: 1, size: { w: 2 } } })
+  expect(called.structuredContent).toEqual({ x: 1, y: 2 })
 })

@@ -353,12 +353,13 @@ function makeContent(item: Value): Plain {
 function makeToolResult(value: Value, structured: boolean): Plain {
   const items = value instanceof HarnList && value.length > 0 ? value.view() : null
   const content = items === null ? [makeTextContent(display(value))] : items.map(makeContent)
-  return { content, isError: false, ...(structured ? makeStructuredContent(value) : {}) }
+  return { content, isError: false, ...makeStructuredContent(value, structured) }
 }
 
-/** Only objects can be structured content; a text may be the JSON of one. */
-function makeStructuredContent(value: Value): { readonly [key: string]: Plain } {
+/** Only objects can be structured content; of a tool that says what its results are, a text may be the JSON of one. */
+function makeStructuredContent(value: Value, declared: boolean): { readonly [key: string]: Plain } {
   if (value instanceof HarnDict || value instanceof HarnStruct) return { structuredContent: toPlain(value) }
+  if (!declared) return {}
   try {
     const parsed = JSON.parse(display(value)) as Plain
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { structuredContent: parsed } : {}

@@ -1,0 +1,72 @@
+# The server of the official Python SDK that run.ts connects to: `mcp_server.py stdio|streamable-http|sse [PORT]`.
+import sys
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
+from pydantic import BaseModel
+
+server = MCPServer("python-mcp", version="1")
+
+
+class Name(BaseModel):
+    name: str
+
+
+class Point(BaseModel):
+    x: int
+    y: int
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+
+
+@server.tool()
+def point() -> Point:
+    """A structured result."""
+    return Point(x=1, y=9007199254740993)
+
+
+@server.tool()
+def fail() -> str:
+    """Fails."""
+    raise ValueError("no tea")
+
+
+@server.tool()
+async def steps(ctx: Context) -> str:
+    """Tells how far it is."""
+    await ctx.report_progress(1, 2, "half")
+    return "done"
+
+
+@server.tool()
+async def ask(ctx: Context) -> str | InputRequiredResult:
+    """Asks the client's person."""
+    if (ctx.protocol_version or "") < "2026-07-28":
+        answer = await ctx.elicit("Who?", Name)
+        return f"hello {answer.data.name}"
+    given = (ctx.input_responses or {}).get("who")
+    if given is None:
+        form = ElicitRequestFormParams(message="Who?", requested_schema=Name.model_json_schema())
+        return InputRequiredResult(input_requests={"who": ElicitRequest(params=form)}, request_state="asked")
+    return f"hello {given.content['name']}"
+
+
+@server.resource("tea://green")
+def tea() -> str:
+    """A text."""
+    return "green"
+
+
+@server.prompt()
+def brew(leaf: str) -> str:
+    """A prompt."""
+    return f"How is {leaf} tea brewed?"
+
+
+transport = sys.argv[1]
+server.run(transport, **({} if transport == "stdio" else {"host": "127.0.0.1", "port": int(sys.argv[2])}))

@@ -1,0 +1,254 @@
+// `npm run interop`: MCP programs of others as peers of ours, at the versions that are installed: servers that our client uses from a script, and
+// clients that use `bridle serve mcp server.harn`. What each feature gave goes into the table of docs/tools/interop.md. Python programs need
+// `mcp` and `fastmcp` of PyPI; a Python that has them is named by BRIDLE_PYTHON (`python3` by default), and without one they are left out.
+
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createRuntime } from '@bridle/stdlib-tools'
+import { mcpProvider } from '@bridle/stdlib-tools/mcp'
+import type { McpServerDeclaration } from '@bridle/stdlib-tools/mcp'
+import { root } from '../workspace.mjs'
+
+const here = join(root, 'scripts', 'interop')
+const page = join(root, 'docs', 'tools', 'interop.md')
+const bridle = join(root, 'packages', 'cli', 'dist', 'bridle.js')
+const python = process.env['BRIDLE_PYTHON'] ?? 'python3'
+const require = createRequire(join(root, 'package.json'))
+
+interface Row {
+  readonly program: string
+  readonly version: string
+  readonly feature: string
+  readonly result: string
+}
+
+const rows: Row[] = []
+
+function note(program: string, version: string, feature: string, got: unknown, wanted: unknown): void {
+  const ok = JSON.stringify(got) === JSON.stringify(wanted)
+  const result = ok ? 'works' : `fails: ${JSON.stringify(got)}`
+  rows.push({ program, version, feature, result })
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${program} ${version}: ${feature}${ok ? '' : ` ${result}`}\n`)
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+/** Starts a program that listens, and resolves when somebody answers there. */
+async function startListener(
+  command: string,
+  args: readonly string[],
+  url: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } })
+  for (let turn = 0; turn < 300; turn++) {
+    const up = await fetch(url, { signal: AbortSignal.timeout(1000) }).then(
+      async (response) => {
+        await response.body?.cancel()
+        return true
+      },
+      () => false,
+    )
+    if (up) return child
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  child.kill()
+  throw new Error(`${command} ${args.join(' ')} does not listen at ${url}`)
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+}
+
+// ---------------------------------------------------------------------------------------------------- servers of others
+
+function runScript(server: McpServerDeclaration, source: string, heard: unknown[] = []): Promise<unknown> {
+  const host = createRuntime({
+    providers: [
+      mcpProvider({
+        servers: { s: { ...server, connectTimeoutMs: 60_000 } },
+        handlers: { 'elicitation/create': async () => ({ action: 'accept', content: { name: 'Ada' } }) },
+        onProgress: ({ progress, total, message }) => heard.push([progress, total, message]),
+      }),
+    ],
+    grants: ['mcp'],
+  })
+  return host.run(`let s = mcp_ensure_active("s")\n${source}`).catch((cause: unknown) => String(cause))
+}
+
+/** The fixture servers of this folder. */
+async function tryServer(program: string, version: string, how: string, server: McpServerDeclaration): Promise<void> {
+  const heard: unknown[] = []
+  const check = async (feature: string, source: string, wanted: unknown): Promise<void> =>
+    note(program, version, `${how}: ${feature}`, await runScript(server, source, heard), wanted)
+  await check('lists tools', 'return mcp_list_tools(s).map({ t -> t.name })', ['add', 'point', 'fail', 'steps', 'ask'])
+  await check('calls', 'return json_parse(mcp_call(s, "add", {a: 2, b: 3}))', 5)
+  await check(
+    'structured results, integers beyond 2^53',
+    'return json_parse(mcp_call(s, "point", {})).y == 9007199254740993',
+    true,
+  )
+  // What a failure says is the server's affair; some keep it to themselves.
+  const failed =
+    'return try { mcp_call(s, "fail", {}) } catch (e) { contains(to_string(e), "fail") || contains(to_string(e), "no tea") }'
+  await check('errors of tools', failed, true)
+  heard.length = 0
+  await runScript(server, 'return mcp_call(s, "steps", {})', heard)
+  note(program, version, `${how}: progress`, heard, [[1, 2, 'half']])
+  await check('asks the person', 'return mcp_call(s, "ask", {})', 'hello Ada')
+  await check('resources', 'return mcp_read_resource(s, "tea://green")', 'green')
+  await check('prompts', 'return mcp_get_prompt(s, "brew", {leaf: "green"}).messages[0].content.text', 'How is green tea brewed?')
+}
+
+async function tryPythonServer(program: string, version: string, file: string, transports: readonly string[]): Promise<void> {
+  const path = join(here, file)
+  for (const protocolVersion of ['2026-07-28', '2025-11-25'])
+    await tryServer(program, version, `server, stdio, ${protocolVersion}`, {
+      command: python,
+      args: [path, 'stdio'],
+      protocolVersion,
+    })
+  for (const transport of transports) {
+    const port = await findPort()
+    const url = `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`
+    const child = await startListener(python, [path, transport, String(port)], url)
+    try {
+      const revisions = transport === 'sse' ? [null] : ['2026-07-28', '2025-11-25']
+      for (const protocolVersion of revisions) {
+        const declared = protocolVersion === null ? {} : { protocolVersion }
+        const how = `server, ${transport === 'sse' ? 'HTTP with server-sent events' : 'streamable HTTP'}, ${protocolVersion ?? 'found out'}`
+        await tryServer(program, version, how, { url, ...declared })
+      }
+    } finally {
+      await stop(child)
+    }
+  }
+}
+
+/** The reference server of the protocol, over each of its transports. */
+async function tryEverything(): Promise<void> {
+  const manifest = require.resolve('@modelcontextprotocol/server-everything/package.json')
+  const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string; bin: { [name: string]: string } }
+  const program = '@modelcontextprotocol/server-everything'
+  const path = join(dirname(manifest), Object.values(bin)[0]!)
+  const check = async (how: string, server: McpServerDeclaration): Promise<void> => {
+    note(
+      program,
+      version,
+      `server, ${how}: calls`,
+      await runScript(server, 'return mcp_call(s, "echo", {message: "tea"})'),
+      'Echo: tea',
+    )
+    note(program, version, `server, ${how}: lists tools`, await runScript(server, 'return len(mcp_list_tools(s)) > 5'), true)
+    note(program, version, `server, ${how}: resources`, await runScript(server, 'return len(mcp_list_resources(s)) > 0'), true)
+  }
+  await check('stdio', { command: process.execPath, args: [path, 'stdio'] })
+  for (const [transport, place, how] of [
+    ['sse', 'sse', 'HTTP with server-sent events'],
+    ['streamableHttp', 'mcp', 'streamable HTTP'],
+  ] as const) {
+    const port = await findPort()
+    const url = `http://127.0.0.1:${port}/${place}`
+    const child = await startListener(process.execPath, [path, transport], url, { PORT: String(port) })
+    try {
+      await check(how, { url })
+    } finally {
+      await stop(child)
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------- clients of others
+
+const WANTED: { readonly [feature: string]: unknown } = {
+  tools: ['add', 'fail', 'ask', 'steps', 'change'],
+  call: { sum: 5 },
+  error: [true, 'Thrown: no tea'],
+  ask: 'hello Ada',
+  progress: [[1, 2, 'half']],
+  resource: 'green',
+  prompt: 'How is green tea brewed?',
+  changes: 'tools',
+}
+
+function tryClient(program: string, version: string, how: string, file: string, args: readonly string[]): void {
+  const ended = spawnSync(python, [join(here, file), ...args], { encoding: 'utf8', timeout: 90_000 })
+  const said = ended.stdout.trim().split('\n').at(-1) ?? ''
+  let seen: { readonly [feature: string]: unknown }
+  try {
+    seen = JSON.parse(said) as typeof seen
+  } catch {
+    return note(program, version, how, ended.stderr.trim().split('\n').at(-1) ?? 'no answer', 'an answer')
+  }
+  for (const [feature, wanted] of Object.entries(WANTED))
+    if (feature in seen) note(program, version, `${how}, ${String(seen['revision'])}: ${feature}`, seen[feature], wanted)
+}
+
+async function tryPythonClient(program: string, version: string, file: string): Promise<void> {
+  const serve = [bridle, 'serve', 'mcp', join(here, 'server.harn')]
+  for (const mode of ['auto', 'legacy'])
+    tryClient(program, version, 'client, stdio', file, ['-', mode, process.execPath, ...serve])
+  const port = await findPort()
+  const url = `http://127.0.0.1:${port}/mcp`
+  const http = ['--transport', 'http', '--bind', `127.0.0.1:${port}`]
+  const child = await startListener(process.execPath, [...serve, ...http], url)
+  try {
+    for (const mode of ['auto', 'legacy']) tryClient(program, version, 'client, streamable HTTP', file, [url, mode])
+  } finally {
+    await stop(child)
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- the table
+
+function findPythonVersion(name: string): string | null {
+  const asked = `import importlib.metadata as m; print(m.version('${name}'))`
+  const { status, stdout } = spawnSync(python, ['-c', asked], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : null
+}
+
+const BEGIN = '<!-- rows of scripts/interop/run.ts -->'
+const END = '<!-- end of rows -->'
+
+function writePage(): void {
+  const text = readFileSync(page, 'utf8')
+  const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)]
+  if (before < 0 || after < 0) throw new Error(`${page} has no place for the rows`)
+  const head = '| program | version | feature | result |\n| --- | --- | --- | --- |'
+  const lines = rows.map(
+    ({ program, version, feature, result }) => `| ${program} | ${version} | ${feature} | ${result.replaceAll('|', '\\|')} |`,
+  )
+  writeFileSync(page, `${text.slice(0, before)}${BEGIN}\n\n${[head, ...lines].join('\n')}\n\n${text.slice(after)}`)
+}
+
+await tryEverything()
+for (const [program, file] of [
+  ['mcp', 'mcp'],
+  ['fastmcp', 'fastmcp'],
+] as const) {
+  const version = findPythonVersion(program)
+  if (version === null) {
+    process.stdout.write(`interop: ${python} has no ${program}; name one that has by BRIDLE_PYTHON (pip install mcp fastmcp)\n`)
+    continue
+  }
+  const label = `${program} (Python)`
+  await tryPythonServer(label, version, `${file}_server.py`, [program === 'mcp' ? 'streamable-http' : 'http', 'sse'])
+  await tryPythonClient(label, version, `${file}_client.py`)
+}
+const failed = rows.filter(({ result }) => result !== 'works').length
+if (rows.some(({ program }) => program.endsWith('(Python)'))) writePage()
+process.stdout.write(`interop: ${rows.length - failed} work, ${failed} fail\n`)
+process.exitCode = failed === 0 ? 0 : 1
