@@ -7,7 +7,7 @@ import { MISSING_BUILTINS } from '@bridle/compiler'
 import { OPCODES } from '@bridle/compiler/bytecode'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
 import { FINDING_CODES } from '../packages/cli/src/finding-codes.js'
-import { allFamilies } from '@bridle/stdlib-tools'
+import { allFamilies, RESULT_FIELDS } from '@bridle/stdlib-tools'
 import { readShape } from '@bridle/vm'
 import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
@@ -62,7 +62,7 @@ names what a call may want of the world; a host grants or denies it. Builtins wi
     if (defs.length === 0) continue
     const rows = defs.map((def) => row(code(heading(def)), def.doc, asksFor(def)))
     parts.push(`${table(['builtin', 'what it does', 'asks for'], rows)}\n`)
-    parts.push(...optionTables(defs))
+    parts.push(...optionTables(defs), ...resultLists(defs))
   }
   parts.push(`## Not there yet
 
@@ -84,6 +84,18 @@ function optionTables(defs: readonly BuiltinDef[]): string[] {
     )
     return `### Options of ${names.map(code).join(', ')}\n\n${table(['option', 'type', 'unit', 'default', 'what it does'], rows)}\n`
   })
+}
+
+/** What builtins give whose signature says no more than `dict` or `list`. */
+function resultLists(defs: readonly BuiltinDef[]): string[] {
+  const users = new Map<string, string[]>()
+  for (const { name, receiver } of defs) {
+    const result = receiver === null && Object.hasOwn(RESULT_FIELDS, name) ? RESULT_FIELDS[name] : undefined
+    if (result !== undefined) users.set(result, [...(users.get(result) ?? []), name])
+  }
+  return users.size === 0
+    ? []
+    : [`### Results\n\n${[...users].map(([result, names]) => `- ${names.map(code).join(', ')}: ${code(result)}\n`).join('')}`]
 }
 
 /** Names with two underscores are what compiled code calls; scripts have no business with them. */

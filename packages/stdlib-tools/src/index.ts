@@ -233,6 +233,7 @@ export type { ModuleSource, ProgramSources, ResolveModule } from './host/modules
 export { hashHex, hashTexts } from './host/hash.js'
 export { allFamilies } from './host/families/all.js'
 export { findOptionShapes } from './host/families/option-shapes.js'
+export { RESULT_FIELDS } from './host/families/result-fields.js'
 export { mcpGlobal } from './tools/servers/mcp.js'
 export { stdModule } from './host/modules.js'
 export { VERSION } from './version.js'

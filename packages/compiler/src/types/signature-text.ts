@@ -4,7 +4,10 @@
 import type { ParamInfo } from './declarations.js'
 import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'
 
-const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|-?[0-9.]+|"[^"]*"|[{}<>(),:|?=])/y
+/** The name of a field that says: there may be others. */
+export const OTHER_FIELDS = '*'
+
+const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|-?[0-9.]+|"[^"]*"|[{}<>(),:|?=*])/y
 
 class Reader {
   private readonly text: string
@@ -69,7 +72,7 @@ class Reader {
   private shape(): Type {
     const fields: Field[] = []
     while (!this.accept('}')) {
-      const name = this.word()
+      const name = this.accept(OTHER_FIELDS) ? OTHER_FIELDS : this.word()
       const optional = this.accept('?')
       this.expect(':')
       fields.push({ name, optional, type: this.type() })

@@ -40,6 +40,7 @@ export type { RunEvent } from './events.js'
 
 export { allFamilies } from './families/all.js'
 export { findOptionShapes } from './families/option-shapes.js'
+export { RESULT_FIELDS } from './families/result-fields.js'
 
 export { hashHex, hashTexts } from './hash.js'
 export { CodecError, decodePlain, encodePlain } from './journal-codec.js'

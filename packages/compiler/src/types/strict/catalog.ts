@@ -127,11 +127,11 @@ export const STRICT_CATALOG = {
     hint: (a) => proposal(a.suggestion),
     doc: 'A method is called that values of the type do not have. The call would give nil.',
   }),
-  T081: entry<{ type: string; property: string; suggestion: string | null }>({
+  T081: entry<{ type: string; property: string; suggestion: string | null; known?: readonly string[] }>({
     severity: 'error',
     title: 'unknown property',
     message: (a) => `${a.type} has no property \`${a.property}\`${orElse(a.suggestion)}`,
-    hint: (a) => proposal(a.suggestion),
+    hint: (a) => (a.suggestion === null && a.known !== undefined ? `it has: ${a.known.join(', ')}` : proposal(a.suggestion)),
     doc: 'A property is read that values of the type do not have. It would be nil, or an error.',
   }),
   T082: entry<{ name: string; expected: string; actual: number }>({

@@ -30,7 +30,7 @@ import {
 } from '../type.js'
 import { listKinds } from './kinds.js'
 import type { Decl, Names } from './names.js'
-import { type ExactSignature, findBuiltin, findMethod } from './signatures.js'
+import { type ExactSignature, findBuiltin, findMethod, isExactShape } from './signatures.js'
 import type { StrictWorld } from './world.js'
 
 const DURATION = makeNamed('duration')
@@ -57,8 +57,8 @@ export class Types {
   /** Variables whose type is assumed while it is looked for: what is inferred meanwhile is not kept. */
   private assuming = 0
   private stepsLeft = MAX_STEPS
-  /** Shapes of literals that nothing can have changed: they have no other keys. */
-  readonly closed = new WeakSet<Type>()
+  /** Shapes of literals that nothing can have changed. */
+  private readonly literals = new WeakSet<Type>()
 
   constructor(world: StrictWorld, names: Names) {
     this.world = world
@@ -76,6 +76,11 @@ export class Types {
     this.depth--
     if (this.assuming === 0) this.known.set(expr, found)
     return found
+  }
+
+  /** Whether values of a shape have no other keys than those that it names. */
+  isClosed(type: Type): boolean {
+    return this.literals.has(type) || isExactShape(type)
   }
 
   target(node: object): Decl | undefined {
@@ -161,7 +166,7 @@ export class Types {
 
   /** A variable can be given another dict. */
   private open(type: Known): Known {
-    return type !== null && this.closed.has(type) ? DICT : type
+    return type !== null && this.literals.has(type) ? DICT : type
   }
 
   private read(type: Parameters<typeof readType>[0]): Known {
@@ -258,7 +263,7 @@ export class Types {
       fields.push({ name: entry.key.text, type: type ?? makeNamed('any'), optional: false })
     }
     const shape: Type = { kind: 'shape', fields }
-    this.closed.add(shape)
+    this.literals.add(shape)
     return shape
   }
 

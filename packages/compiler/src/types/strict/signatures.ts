@@ -4,8 +4,9 @@
 import { BUILTIN_ROWS, METHOD_ROWS } from '../builtins.generated.js'
 import { splitSignature } from '../builtins.js'
 import type { ParamInfo } from '../declarations.js'
-import { readParams, readType } from '../signature-text.js'
-import { ANY, type Known, substitute } from '../type.js'
+import { OTHER_FIELDS, readParams, readType } from '../signature-text.js'
+import { ANY, type Known, substitute, type Type } from '../type.js'
+import { RESULT_TYPES } from './results.generated.js'
 
 export interface ExactSignature {
   readonly params: readonly ParamInfo[]
@@ -29,7 +30,32 @@ const read = new Map<string, ExactSignature>()
 export function findBuiltin(name: string): ExactSignature | null {
   builtinTexts ??= new Map(BUILTIN_ROWS.map(([text]) => [nameIn(text), text]))
   const text = builtinTexts.get(name)
-  return text === undefined ? null : readExact(text)
+  return text === undefined ? null : readExact(text, RESULT_TYPES.get(name))
+}
+
+const exactShapes = new WeakSet<Type>()
+
+/** Whether values of a shape have the fields that it names and no others: what builtins give. */
+export function isExactShape(type: Type): boolean {
+  return exactShapes.has(type)
+}
+
+/** Notes which of the shapes in what a builtin gives are all that there is. */
+function readResult(type: Type): Type {
+  switch (type.kind) {
+    case 'union':
+      return { kind: 'union', members: type.members.map(readResult) }
+    case 'list':
+      return { kind: 'list', element: readResult(type.element) }
+    case 'shape': {
+      const fields = type.fields.filter(({ name }) => name !== OTHER_FIELDS)
+      const read: Type = { kind: 'shape', fields: fields.map((field) => ({ ...field, type: readResult(field.type) })) }
+      if (fields.length === type.fields.length) exactShapes.add(read)
+      return read
+    }
+    default:
+      return type
+  }
 }
 
 export function findMethod(receiver: string, name: string): ExactSignature | null {
@@ -58,21 +84,23 @@ function nameIn(text: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
-function readExact(text: string): ExactSignature {
+function readExact(text: string, result?: string): ExactSignature {
   let found = read.get(text)
-  if (found === undefined) read.set(text, (found = parse(text)))
+  if (found === undefined) read.set(text, (found = parse(text, result)))
   return found
 }
 
-function parse(text: string): ExactSignature {
+/** `result`: what it gives, where the signature says less. */
+function parse(text: string, result: string | undefined): ExactSignature {
   const { typeParams, params: paramText, returns } = splitSignature(text)
   const params = readParams(paramText)
-  const isKnown = returns !== '' && returns !== '?' && returns !== 'any' && !typeParams.includes(returns)
+  const said = result ?? returns
+  const isKnown = said !== '' && said !== '?' && said !== 'any' && !typeParams.includes(said)
   const bindings = new Map(typeParams.map((name) => [name, ANY]))
   return {
     params,
     required: params.filter(({ optional, rest }) => !optional && !rest).length,
     most: params.some(({ rest }) => rest) ? null : params.length,
-    returns: isKnown ? substitute(readType(returns), bindings) : null,
+    returns: isKnown ? readResult(substitute(readType(said), bindings)) : null,
   }
 }

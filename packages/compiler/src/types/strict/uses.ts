@@ -20,7 +20,7 @@ import { resolveHead } from '../aliases.js'
 import { operatorProblem } from '../operators.js'
 import { fits } from '../relate.js'
 import { show } from '../show.js'
-import { isNamed, type Known, readType, type Type } from '../type.js'
+import { type Field, isNamed, type Known, readType, type Type } from '../type.js'
 import { checkOptionTypes } from './options.js'
 import { OwnTools } from './own-tools.js'
 import { givesNothing, Types } from './infer.js'
@@ -29,6 +29,8 @@ import { countParams, countText, describe, group, plain, present, widen } from '
 import {
   ARITHMETIC,
   CALLBACK_ARGUMENTS,
+  FIELD_HABITS,
+  FIELD_READERS,
   FUNCTIONS,
   FUNCTIONS_OF,
   HAS_POSITIONS,
@@ -62,6 +64,9 @@ export function checkUses(world: StrictWorld, names: Names): void {
   const uses = new Uses(world, names, new Types(world, names))
   for (const item of world.program.items) uses.visit(item, null)
 }
+
+const LONGEST_SHOWN = 60
+const MOST_LISTED = 12
 
 /** What is written instead of an expression. */
 interface Repair {
@@ -244,24 +249,34 @@ class Uses {
     return { shown, fix: { title: `write \`${shown}\``, edits: [{ span, text: shown }] } }
   }
 
+  /** `json_parse(r.body)` for `r.json()`, and `r.body` for `r.text()`. */
+  private readFieldInstead({ object, method, args, span }: ExprOf<'MethodCall'>, fields: readonly Field[]): Repair | null {
+    if (args.length > 0) return null
+    const reader = Object.hasOwn(FIELD_READERS, method.text) ? FIELD_READERS[method.text] : undefined
+    const field = reader?.field ?? findFieldHabit(method.text, fields)
+    if (field === null || !fields.some(({ name }) => name === field)) return null
+    const value = `${this.world.file.text.slice(object.span.start, object.span.end)}.${field}`
+    const text = reader === undefined ? value : `${reader.call}(${value})`
+    // A call with a long receiver would make a long line of the message.
+    const shown = text.length > LONGEST_SHOWN ? (reader?.call ?? field) : text
+    return { shown, fix: { title: `write \`${shown}\``, edits: [{ span, text }] } }
+  }
+
   /** Methods of structs and enums, and entries of a dict whose keys are known. */
   private checkOwnMethod(expr: ExprOf<'MethodCall'>, type: Type): void {
     const { method } = expr
     if (type.kind === 'shape') {
-      if (!this.types.closed.has(type) || type.fields.some(({ name }) => name === method.text)) return
+      if (!this.types.isClosed(type) || type.fields.some(({ name }) => name === method.text)) return
       const signature = findMethod('dict', method.text)
       if (signature !== null) {
         this.checkArguments(`dict.${method.text}`, signature, expr.args, method.span)
         return
       }
       const known = new Set([...listMethods('dict').keys(), ...type.fields.map(({ name }) => name)])
-      const suggestion = this.suggestMember(method.text, known)
-      this.world.report(
-        'T080',
-        method.span,
-        { type: 'dict', method: method.text, suggestion },
-        replaceWord(method.span, suggestion),
-      )
+      const read = this.readFieldInstead(expr, type.fields)
+      const suggestion = read?.shown ?? this.suggestMember(method.text, known)
+      const fix = read?.fix ?? replaceWord(method.span, suggestion)
+      this.world.report('T080', method.span, { type: 'dict', method: method.text, suggestion }, fix)
       return
     }
     if (type.kind !== 'named' && type.kind !== 'applied') return
@@ -351,11 +366,12 @@ class Uses {
   private checkField(expr: ExprOf<'Member'>, type: Type, parent: Node | null): void {
     const { property } = expr
     const { root } = this.world
-    const report = (name: string, known: readonly string[], isSure: boolean): void => {
-      const suggestion = this.suggest(property.text, known)
+    const report = (name: string, known: readonly string[], isSure: boolean, habit: string | null = null): void => {
+      const suggestion = habit ?? this.suggest(property.text, known)
       if (!isSure && suggestion === null) return
       const fix = replaceWord(property.span, suggestion)
-      this.world.report('T081', property.span, { type: name, property: property.text, suggestion }, fix)
+      const more = known.length > 0 && known.length <= MOST_LISTED ? { known } : {}
+      this.world.report('T081', property.span, { type: name, property: property.text, suggestion, ...more }, fix)
     }
     if (type.kind === 'named' || type.kind === 'applied') {
       const struct = root.struct(type.name)
@@ -378,12 +394,13 @@ class Uses {
       return
     }
     if (type.kind !== 'shape' || type.fields.some(({ name }) => name === property.text)) return
-    const isClosed = this.types.closed.has(type)
+    const isClosed = this.types.isClosed(type)
     if (isClosed && (expr.optional || asksForNil(parent))) return
     report(
       'the dict',
       type.fields.map(({ name }) => name),
       isClosed,
+      isClosed ? findFieldHabit(property.text, type.fields) : null,
     )
   }
 
@@ -407,13 +424,11 @@ class Uses {
       } else this.checkPosition(expr, parent)
       return
     }
-    if (type.kind !== 'shape' || !this.types.closed.has(type) || index.kind !== 'String' || expr.optional) return
+    if (type.kind !== 'shape' || !this.types.isClosed(type) || index.kind !== 'String' || expr.optional) return
     if (asksForNil(parent) || (parent?.kind === 'Assign' && parent.target === expr)) return
     if (type.fields.some(({ name }) => name === index.value)) return
-    const suggestion = this.suggest(
-      index.value,
-      type.fields.map(({ name }) => name),
-    )
+    const names = type.fields.map(({ name }) => name)
+    const suggestion = findFieldHabit(index.value, type.fields) ?? this.suggest(index.value, names)
     const fix = suggestion === null ? undefined : replaceWord(index.span, JSON.stringify(suggestion))
     this.world.report('T081', index.span, { type: 'the dict', property: index.value, suggestion }, fix)
   }
@@ -637,7 +652,7 @@ class Uses {
   /** A literal dict in which a key is missing, or has a value of another type. */
   private lacksFields(declared: Type, given: Type): boolean {
     const wanted = resolveHead(declared, this.world.root)
-    if (wanted.kind !== 'shape' || given.kind !== 'shape' || !this.types.closed.has(given)) return false
+    if (wanted.kind !== 'shape' || given.kind !== 'shape' || !this.types.isClosed(given)) return false
     return wanted.fields.some(({ name, type, optional }) => {
       const own = given.fields.find((field) => field.name === name)
       const kinds = this.kinds(type)
@@ -884,6 +899,11 @@ class Uses {
       this.world.report('T087', stmt.iterable.span, { type: describe(type) })
     }
   }
+}
+
+function findFieldHabit(name: string, fields: readonly Field[]): string | null {
+  const meant = Object.hasOwn(FIELD_HABITS, name) ? FIELD_HABITS[name] : undefined
+  return meant?.find((each) => fields.some((field) => field.name === each)) ?? null
 }
 
 /** Where a key that is not there is what is asked. */
