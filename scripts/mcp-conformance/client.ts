@@ -33,6 +33,8 @@ function auth(): McpAuth | undefined {
     const key = context['private_key_pem']
     return key === undefined ? known : { ...known, privateKey: key, algorithm: context['signing_algorithm'] ?? 'ES256' }
   }
+  const { valid_jwt: assertion } = context
+  if (assertion !== undefined) return { ...known, workload: () => assertion }
   const { idp_id_token: idToken, idp_client_id: clientId, idp_token_endpoint: tokenEndpoint } = context
   if (idToken !== undefined && clientId !== undefined && tokenEndpoint !== undefined)
     return { ...known, crossApp: { tokenEndpoint, clientId, idToken: () => idToken } }

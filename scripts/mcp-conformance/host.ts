@@ -171,6 +171,32 @@ const TOOLS: readonly Tool[] = [
   tool('test_input_required_result_capabilities', async (args, context) =>
     context.client!.capabilities['sampling'] === undefined ? askName(args, context) : askCapital(args, context),
   ),
+  tool('greet', ({ name }) => `Hello, ${name}!`),
+  tool('slow_compute', async (args, { signal }) => {
+    const { seconds = 0, label } = args as { readonly seconds?: number; readonly label?: string }
+    await new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, seconds * 1000)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        reject(new Error('cancelled'))
+      })
+    })
+    return `computed ${label ?? ''}`
+  }),
+  tool('failing_job', async () => {
+    await pause(200)
+    throw new Error('the job failed')
+  }),
+  tool('protocol_error_job', (_, { client }) => client!.roots()),
+  tool('confirm_delete', async (_, { client }) => {
+    const schema = { type: 'object', properties: { confirm: { type: 'boolean' } } }
+    return (await client!.elicit('Delete it?', schema)).action
+  }),
+  tool('multi_input', async (_, { client }) => {
+    const answers = await Promise.all(['one', 'two'].map((key) => client!.elicit(key, needs('name'), { key })))
+    return JSON.stringify(answers)
+  }),
+  tool('test_tool_with_task', askName),
   tool('test_missing_capability', askCapital),
   tool('test_streaming_elicitation', askName),
   tool('test_logging_tool', (_, { client }) => {
@@ -246,6 +272,14 @@ export function hostFixture(): HostBackend {
       },
     ],
     prompts: PROMPTS,
+    tasks: {
+      slow_compute: 'optional',
+      failing_job: 'required',
+      protocol_error_job: 'optional',
+      confirm_delete: 'optional',
+      multi_input: 'optional',
+      test_tool_with_task: 'after_input',
+    },
   })
   return backend
 }

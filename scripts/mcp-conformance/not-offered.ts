@@ -3,22 +3,12 @@
 type Reasons = { readonly [scenario: string]: string }
 
 const SKILLS = 'the extension of skills is not offered'
-const TASKS = 'the extension of tasks is not offered to clients'
 
 export const NOT_OFFERED: { readonly server: Reasons; readonly client: Reasons } = {
   server: {
     'sep-2640-skills-directory': SKILLS,
     'sep-2640-skills-enumeration': SKILLS,
     'sep-2640-skills-manifest': SKILLS,
-    'tasks-lifecycle': TASKS,
-    'tasks-capability-negotiation': TASKS,
-    'tasks-wire-fields': TASKS,
-    'tasks-request-state-removal': TASKS,
-    'tasks-mrtr-input': TASKS,
-    'tasks-request-headers': TASKS,
-    'tasks-dispatch-and-envelope': TASKS,
-    'tasks-required-task-error': TASKS,
-    'tasks-mrtr-composition': TASKS,
     'tasks-status-notifications': 'the package checks nothing here yet',
   },
   client: {
@@ -28,6 +18,5 @@ export const NOT_OFFERED: { readonly server: Reasons; readonly client: Reasons }
     'sep-2640-client-verify-frontmatter': SKILLS,
     'auth/dpop': 'tokens that are bound to a key (DPoP) are not offered',
     'auth/dpop-nonce': 'tokens that are bound to a key (DPoP) are not offered',
-    'auth/wif-jwt-bearer': 'identities of workloads are not offered',
   },
 }

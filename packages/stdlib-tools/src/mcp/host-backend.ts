@@ -9,7 +9,7 @@ import type { Tool, ToolClient, ToolQuestionOptions } from '../tools/host-tools/
 import { unmarkIntegers } from '../tools/executors/exact-json.js'
 import { makeCompletion, matchTemplate } from './server-offers.js'
 import { INPUT_KEY, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
-import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope, TaskSupport } from './server-protocol.js'
 
 /** What reads a resource or makes a prompt is told. */
 export interface ServedContext {
@@ -65,6 +65,8 @@ export interface ServedParts {
   readonly resources?: readonly ServedResource[]
   readonly templates?: readonly ServedTemplate[]
   readonly prompts?: readonly ServedPrompt[]
+  /** Tools whose calls are tasks. */
+  readonly tasks?: { readonly [tool: string]: TaskSupport }
 }
 
 export interface HostBackend extends McpBackend {
@@ -91,7 +93,7 @@ class ServedTools implements HostBackend {
 
   constructor(registry: ToolRegistry, parts: ServedParts) {
     this.registry = registry
-    this.parts = { resources: [], templates: [], prompts: [], ...parts }
+    this.parts = { resources: [], templates: [], prompts: [], tasks: {}, ...parts }
     registry.onChange(() => this.tell('tools'))
   }
 
@@ -116,13 +118,19 @@ class ServedTools implements HostBackend {
     return () => this.watchers.delete(listener)
   }
 
-  features(): { readonly completions: boolean; readonly subscriptions: boolean } {
-    const { resources, templates, prompts } = this.parts
+  getTaskSupport(tool: string): TaskSupport | null {
+    const { tasks } = this.parts
+    return Object.hasOwn(tasks, tool) ? tasks[tool]! : null
+  }
+
+  features(): { readonly completions: boolean; readonly subscriptions: boolean; readonly tasks: boolean } {
+    const { resources, templates, prompts, tasks } = this.parts
     return {
       completions:
         templates.some((each) => each.complete !== undefined) ||
         prompts.some((each) => each.arguments?.some((argument) => argument.complete !== undefined) === true),
       subscriptions: resources.length > 0,
+      tasks: Object.keys(tasks).length > 0,
     }
   }
 

@@ -39,6 +39,8 @@ export interface McpAuth {
   readonly redirectUrl?: string
   /** The person has signed in at their organisation, which vouches for them: nobody is asked again. */
   readonly crossApp?: CrossAppAccess
+  /** What the platform says that this program runs on (RFC 7523), a signed token, asked for whenever a token is needed; in place of a secret. */
+  readonly workload?: () => string | Promise<string>
   /** The memory of this process when absent. */
   readonly store?: McpAuthStore
 }
@@ -176,6 +178,8 @@ function isLoopback(url: string): boolean {
   return protocol !== 'https:' || hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
 }
 
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
 /** The identity assertion that cross-app access exchanges. */
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag'
 
@@ -234,14 +238,15 @@ class AuthSession implements OAuthClientProvider {
   }
 
   get redirectUrl(): string | undefined {
-    const { authorize, crossApp, redirectUrl } = this.options
-    return authorize === undefined || crossApp !== undefined ? undefined : redirectUrl
+    const { authorize, crossApp, workload, redirectUrl } = this.options
+    return authorize === undefined || crossApp !== undefined || workload !== undefined ? undefined : redirectUrl
   }
 
   get clientMetadata(): OAuthClientProvider['clientMetadata'] {
     const { redirectUrl } = this
     const { clientName = 'bridle', scope, clientSecret, privateKey, clientId } = this.options
-    const alone = this.options.crossApp === undefined ? 'client_credentials' : 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    const { crossApp, workload } = this.options
+    const alone = crossApp === undefined && workload === undefined ? 'client_credentials' : JWT_BEARER
     const grants = redirectUrl === undefined ? [alone] : ['authorization_code', 'refresh_token']
     const method = privateKey !== undefined ? 'private_key_jwt' : clientSecret !== undefined ? 'client_secret_basic' : 'none'
     return {
@@ -356,10 +361,16 @@ class AuthSession implements OAuthClientProvider {
   }
 
   prepareTokenRequest(scope?: string): URLSearchParams | Promise<URLSearchParams> | undefined {
-    const { crossApp } = this.options
+    const { crossApp, workload } = this.options
     if (crossApp !== undefined) return this.exchangeForGrant(crossApp, scope)
+    if (workload !== undefined) return this.presentWorkload(workload, scope)
     if (this.redirectUrl !== undefined) return undefined
     return new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) })
+  }
+
+  private async presentWorkload(workload: NonNullable<McpAuth['workload']>, scope?: string): Promise<URLSearchParams> {
+    const assertion = await workload()
+    return new URLSearchParams({ grant_type: JWT_BEARER, assertion, ...(scope === undefined ? {} : { scope }) })
   }
 
   /** The grant of the identity provider, as a request for a token of the authorization server. */
@@ -386,7 +397,7 @@ class AuthSession implements OAuthClientProvider {
     const { access_token: grant, issued_token_type: type, error_description: why, error } = given ?? {}
     if (!answer.ok || typeof grant !== 'string' || type !== ID_JAG)
       throw new AuthorizationError(`the identity provider gives no grant: ${String(why ?? error ?? `HTTP ${answer.status}`)}`)
-    return new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: grant, ...wanted })
+    return new URLSearchParams({ grant_type: JWT_BEARER, assertion: grant, ...wanted })
   }
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {

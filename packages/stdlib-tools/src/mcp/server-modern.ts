@@ -15,11 +15,13 @@ import {
   formatHeaderValue,
   readArgument,
   readHeaderArguments,
+  TASKS,
   readSubject,
 } from './modern-wire.js'
+import { NEEDED, ServerTasks, takesTasks } from './server-tasks.js'
 import { CallInRounds, WaitingCalls } from './server-rounds.js'
 import type { Caller } from './server-rounds.js'
-import { ServedMethods } from './server-methods.js'
+import { ServedMethods, readText } from './server-methods.js'
 import {
   INTERNAL,
   INVALID_PARAMS,
@@ -46,6 +48,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'completion/complete',
   'harn.hitl.respond',
 ])
+const TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel'])
 /** Whose results say how long they hold. */
 const CACHEABLE: ReadonlySet<string> = new Set([
   'server/discover',
@@ -125,6 +128,7 @@ export class ModernServer {
   /** By client; one for all where there is one backend for all. */
   private readonly backends = new Map<string, OwnBackend>()
   private readonly waiting: WaitingCalls
+  private readonly tasks: ServerTasks
   private readonly running = new Set<CallInRounds>()
   private readonly closing = new AbortController()
   private streams = 0
@@ -134,6 +138,7 @@ export class ModernServer {
     this.identity = identity
     this.options = options
     this.waiting = new WaitingCalls(options.most, options.idleMs)
+    this.tasks = new ServerTasks(options.most, options.idleMs)
   }
 
   /** The answer; null to a notification. */
@@ -157,6 +162,7 @@ export class ModernServer {
   async close(): Promise<void> {
     this.closing.abort(new Error('the server is closing'))
     this.waiting.close()
+    this.tasks.close()
     for (const call of [...this.running]) call.abort('the server is closing')
     const own = [...this.backends.values()]
     this.backends.clear()
@@ -220,6 +226,10 @@ export class ModernServer {
         const result = await methods.answer(method, params, makeQuietScope(context.signal))
         if (result !== null) return result
       }
+      if (TASK_METHODS.has(method) && hasTasks(methods)) {
+        if (!takesTasks(params)) throw new Refused(400, MISSING_CAPABILITY, `${method} needs the extension ${TASKS}`, NEEDED)
+        return this.tasks.answer(method, params, context.client)
+      }
       if (!IN_ROUNDS.has(method)) throw new Refused(404, METHOD_NOT_FOUND, `Method not found: ${method}`)
       if (method === 'tools/call' && context.header !== null) await this.checkArguments(methods, params, context.header)
       return await this.call(methods, method, params, context)
@@ -233,7 +243,10 @@ export class ModernServer {
     const { instructions } = this.identity
     return {
       supportedVersions: SPOKEN,
-      capabilities: await methods.listCapabilities(),
+      capabilities: {
+        ...(await methods.listCapabilities()),
+        ...(hasTasks(methods) ? { extensions: { [TASKS]: {} } } : {}),
+      },
       ...(instructions === undefined ? {} : { instructions }),
     }
   }
@@ -242,6 +255,10 @@ export class ModernServer {
     const { _meta: _, inputResponses: _responses, requestState: state, ...asked } = params
     const identity = JSON.stringify([method, asked])
     const caller: Caller = { client: context.client, params, notify: context.notify, signal: context.signal }
+    const support = method === 'tools/call' ? (methods.backend.getTaskSupport?.(readText(params['name'])) ?? null) : null
+    const asTask = support !== null && takesTasks(params)
+    if (support !== null && support !== 'optional' && !asTask)
+      throw new Refused(400, MISSING_CAPABILITY, `this tool works as a task only, which needs the extension ${TASKS}`, NEEDED)
     let call: CallInRounds
     if (state === undefined) {
       call = new CallInRounds(caller, identity)
@@ -250,6 +267,7 @@ export class ModernServer {
       call.start(async (scope) => (await methods.answer(method, given, scope)) ?? {})
     } else call = this.waiting.take(state, context.client, identity)
     this.running.add(call)
+    if (asTask && (state !== undefined || support !== 'after_input')) return this.beginTask(call, caller, state !== undefined)
     let waits = false
     try {
       const result = await call.go(state === undefined ? { ...caller, params: { ...params, inputResponses: {} } } : caller)
@@ -262,6 +280,20 @@ export class ModernServer {
       throw cause
     } finally {
       if (!waits) this.running.delete(call)
+    }
+  }
+
+  private beginTask(call: CallInRounds, caller: Caller, isLater: boolean): JsonObject {
+    const { inputResponses, ...rest } = caller.params
+    const onEnd = (): void => void this.running.delete(call)
+    try {
+      if (isLater) call.takeAnswers(inputResponses)
+      const nobody: Caller = { ...caller, params: rest, notify: () => {}, signal: this.closing.signal }
+      return this.tasks.begin(call, nobody, onEnd)
+    } catch (cause) {
+      call.abort('the call did not become a task')
+      onEnd()
+      throw cause
     }
   }
 
@@ -390,6 +422,8 @@ function checkHeaders(method: string, params: JsonObject, version: string, heade
   if (named === undefined || decodeHeader(named) !== subject)
     throw mismatch(`Mcp-Name is ${named ?? 'missing'}, the request is about ${JSON.stringify(subject)}`)
 }
+
+const hasTasks = ({ backend }: ServedMethods): boolean => backend.features?.().tasks === true
 
 const mismatch = (what: string): Refused => new Refused(400, HEADER_MISMATCH, `Header mismatch: ${what}`)
 

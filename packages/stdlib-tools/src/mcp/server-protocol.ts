@@ -62,6 +62,15 @@ export interface RequestScope {
   readonly client: McpClientLink
 }
 
+/**
+ * `optional`: calls of clients that take part in tasks are tasks. `required`: so, and others may not call it. `after_input`: as `required`, and
+ * what is asked at the beginning is asked before there is a task.
+ */
+export type TaskSupport = 'optional' | 'required' | 'after_input'
+
+export const isTaskSupport = (value: unknown): value is TaskSupport =>
+  value === 'optional' || value === 'required' || value === 'after_input'
+
 export interface McpBackend {
   /**
    * `exported` functions answer nothing before the handshake.
@@ -69,6 +78,8 @@ export interface McpBackend {
   readonly kind: 'registered' | 'exported' | 'host'
   readonly list: (name: ListName) => readonly JsonObject[] | Promise<readonly JsonObject[]>
   readonly callTool: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
+  /** Whether calls of the tool are tasks, for clients that take part in tasks or for no others; absent when none ever is. */
+  readonly getTaskSupport?: (tool: string) => TaskSupport | null
   readonly readResource: (uri: string, scope: RequestScope) => Promise<JsonObject>
   readonly getPrompt: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
   /** `{values, total?, hasMore?}` for an argument that is being written; absent when nothing is ever completed. */
@@ -77,6 +88,8 @@ export interface McpBackend {
   readonly features?: () => {
     readonly completions?: boolean
     readonly subscriptions?: boolean
+    /** Whether any tool works as a task. */
+    readonly tasks?: boolean
     /** Lists that may have something later, declared in the handshake without being asked for; others are where they are not empty. */
     readonly lists?: readonly ListName[]
   }

@@ -10,10 +10,10 @@ import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
 import type { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { McpServing, reportTo } from './serving.js'
-import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson, LIST_NAMES } from './server-protocol.js'
+import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, isTaskSupport, toJson, LIST_NAMES } from './server-protocol.js'
 import { withDigits } from '../tools/executors/exact-json.js'
 import { makeCompletion, matchTemplate } from './server-offers.js'
-import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope, TaskSupport } from './server-protocol.js'
 
 type Asked = { readonly [key: string]: Plain } | null
 
@@ -114,16 +114,22 @@ export class RegisteredBackend implements McpBackend {
   }
 
   list(name: ListName): readonly JsonObject[] {
-    if (name === 'tools') return this.offer.tools
+    if (name === 'tools') return this.offer.tools.map(({ task: _, ...tool }) => tool)
     return this.offer[name].map((each) => Object.fromEntries(Object.entries(each).filter(([key]) => !HIDDEN.has(key))))
   }
 
-  features(): { readonly completions: boolean; readonly subscriptions: boolean } {
+  features(): { readonly completions: boolean; readonly subscriptions: boolean; readonly tasks: boolean } {
     const { prompts, resourceTemplates, resources } = this.offer
     return {
       completions: [...prompts, ...resourceTemplates].some((each) => each['complete'] !== undefined),
       subscriptions: resources.some((each) => each['subscribe'] === true),
+      tasks: this.offer.tools.some((each) => isTaskSupport(each['task'])),
     }
+  }
+
+  getTaskSupport(tool: string): TaskSupport | null {
+    const support = this.offer.tools.find((each) => each['name'] === tool)?.['task']
+    return isTaskSupport(support) ? support : null
   }
 
   onResourceUpdated(listener: (uri: string) => void): () => void {

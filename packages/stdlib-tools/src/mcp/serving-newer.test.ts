@@ -12,7 +12,7 @@ import { ApprovalDesk } from '../tools/policy/host-approval.js'
 import { StreamTransport } from '../tools/executors/stream-transport.js'
 import { toMcpServer } from './host-backend.js'
 import { META, MODERN_VERSION } from './modern-wire.js'
-import { mcpProvider } from './provider.js'
+import { McpConnections, mcpProvider } from './provider.js'
 import { serveFetch } from './server-fetch.js'
 import { serveHttp } from './server-http.js'
 import type { HttpServerOptions } from './server-http.js'
@@ -357,4 +357,49 @@ pub fn at(x: int, size: Size) -> Point { return Point { x: x, y: size.w } }`
   })
   const called = await exported.callTool({ name: 'at', arguments: { x: 1, size: { w: 2 } } })
   expect(called.structuredContent).toEqual({ x: 1, y: 2 })
+})
+
+describe('calls that are tasks', () => {
+  const source = `
+import { mcp_elicit } from "std/mcp"
+fn offer() {
+  let schema = {type: "object", properties: {answer: {type: "string"}}}
+  var reg = tool_registry()
+  for each in [
+    ["asks", { _ -> mcp_elicit("one", schema).content.answer }, "required"],
+    ["waits", { _ -> sleep(600s) }, "optional"],
+    ["fails", { _ -> throw "no tea" }, "optional"],
+  ] {
+    reg = tool_define(reg, each[0], each[0], {parameters: {}, handler: each[1], task: each[2]})
+  }
+  return reg
+}
+mcp_tools(offer())`
+
+  async function connectOwn(): Promise<McpConnections> {
+    const connections = new McpConnections({
+      servers: { s: { url: await startHttp(await startScript(source)), protocolVersion: MODERN_VERSION } },
+      handlers: { 'elicitation/create': async () => ({ action: 'accept', content: { answer: 'yes' } }) },
+    })
+    open.push(() => connections.close())
+    return connections
+  }
+  const NEVER = new AbortController().signal
+
+  test('our own client waits for them, and answers what they ask', async () => {
+    const connections = await connectOwn()
+    const done = { ok: true, value: { content: [{ type: 'text', text: 'yes' }], isError: false } }
+    expect(await connections.callTool('s', 'asks', {}, NEVER)).toEqual(done)
+    const failed = { ok: true, value: { isError: true, content: [{ type: 'text', text: 'Thrown: no tea' }] } }
+    expect(await connections.callTool('s', 'fails', {}, NEVER)).toEqual(failed)
+  })
+
+  test('a call that is cancelled cancels its task; whoever takes no part in tasks gets the result, or is told', async () => {
+    const connections = await connectOwn()
+    expect(await connections.callTool('s', 'waits', {}, NEVER, 50)).toMatchObject({ ok: false })
+    const client = await connectHttp(await startHttp(await startScript(source)), PERSON)
+    expect((await client.callTool({ name: 'fails', arguments: {} })).isError).toBe(true)
+    await expect(client.callTool({ name: 'asks', arguments: {} })).rejects.toMatchObject({ code: -32021 })
+    expect((await client.listTools()).tools[0]).not.toHaveProperty('task')
+  })
 })

@@ -104,7 +104,9 @@ function readAnnotations(value: Value): Plain {
 }
 
 function makeToolOffer(entry: HarnDict): { readonly [key: string]: Plain } {
-  const output = entry.get('output_schema') ?? null
+  const returns = entry.get('outputSchema') ?? null
+  const output = entry.get('output_schema') ?? (readField(returns, 'type') === 'object' ? returns : null)
+  const task = entry.get('task') ?? null
   const annotations = readAnnotations(entry.get('annotations') ?? null)
   const title = entry.get('title') ?? null
   return {
@@ -114,6 +116,7 @@ function makeToolOffer(entry: HarnDict): { readonly [key: string]: Plain } {
     ...(title === null ? {} : { title: display(title) }),
     ...(output instanceof HarnDict ? { outputSchema: toPlain(output) } : {}),
     ...(annotations === null ? {} : { annotations }),
+    ...(task === null ? {} : { task: display(task) }),
   }
 }
 
