@@ -18,7 +18,7 @@ export {
 } from './builtins/builtin.js'
 export type { BuiltinDef, Context, EffectJudge, FrameDef, FrameState, LibraryCall, Result } from './builtins/builtin.js'
 export { bytesFamily, decodeUtf8, decodeUtf8Strict, encodeUtf8, hasSameBytes, describeUtf8Problem } from './builtins/bytes.js'
-export { makeChannel, readTimeoutMs } from './builtins/channels.js'
+export { beginFeed, endFeed, makeChannel, readTimeoutMs } from './builtins/channels.js'
 export { chargeArguments } from './builtins/charging.js'
 export {
   decodeBase32,

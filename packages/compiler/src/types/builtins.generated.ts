@@ -1010,7 +1010,7 @@ export const FROM_OUTSIDE: ReadonlySet<string> = new Set([
 ])
 
 const KEYS_0 = '*'
-const KEYS_1 = '*:dict anthropic_beta_features:list<string> approval_policy:dict audio:bool auto_compact:bool break_unless_phase:string budget:dict cache:bool command_policy:dict compact_callback:closure compact_keep_first:int compact_keep_last:int compact_strategy:string compact_threshold:int compaction:string|dict compress_callback:closure consolidate_on_idle:bool daemon:bool deliverables:list done_sentinel:string exit_when_verified:bool fallback_chain:list frequency_penalty:float hard_limit_strategy:string hard_limit_tokens:int idle_timeout:int|duration idle_watchdog_attempts:int interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int loop_detect_block:int loop_detect_skip:int loop_detect_warn:int mask_callback:closure max_cost_usd:float max_input_tokens:int max_iterations:int max_nudges:int max_output_tokens:int max_tokens:int mcp_servers:list messages:list<dict> model:string model_tier:string native_tool_fallback:string|string|string nudge:string output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool permissions:dict persist_path:string persistent:bool policy:dict post_turn_callback:closure prefill:string presence_penalty:float profile:string|string|string|string provider:string reasoning_effort:string|string|string require_successful_tools:list<string> response_format:string|string|string resume_path:string root_task:string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string skill_match:dict skills:dict|list stop:list<string> stop_after_successful_tools:list<string> stream:bool structural_experiment:string|dict|closure summarize_prompt:string task_ledger:bool|dict temperature:float thinking:bool|string|dict timeout:int|duration token_budget:int tool_backoff_ms:int tool_choice:string|dict tool_examples:string|list tool_format:string|string|string tool_output_max_chars:int tool_retries:int tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float turn_policy:{require_action_or_yield:bool,allow_done_sentinel:bool,max_prose_chars:int} vision:bool wake_interval_ms:int watch_paths:list<string> working_files:list<string>'
+const KEYS_1 = '*:dict anthropic_beta_features:list<string> approval_policy:dict audio:bool auto_compact:bool break_unless_phase:string budget:dict cache:bool command_policy:dict compact_callback:closure compact_keep_first:int compact_keep_last:int compact_strategy:string compact_threshold:int compaction:string|dict compress_callback:closure consolidate_on_idle:bool daemon:bool deliverables:list done_sentinel:string exit_when_verified:bool fallback_chain:list frequency_penalty:float hard_limit_strategy:string hard_limit_tokens:int idle_timeout:int|duration idle_watchdog_attempts:int interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int loop_detect_block:int loop_detect_skip:int loop_detect_warn:int mask_callback:closure max_cost_usd:float max_input_tokens:int max_iterations:int max_nudges:int max_output_tokens:int max_tokens:int mcp_servers:list messages:list<dict> model:string model_tier:string native_tool_fallback:string|string|string nudge:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool permissions:dict persist_path:string persistent:bool policy:dict post_turn_callback:closure prefill:string presence_penalty:float profile:string|string|string|string provider:string reasoning_effort:string|string|string require_successful_tools:list<string> response_format:string|string|string resume_path:string root_task:string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string skill_match:dict skills:dict|list stop:list<string> stop_after_successful_tools:list<string> stream:bool structural_experiment:string|dict|closure summarize_prompt:string task_ledger:bool|dict temperature:float thinking:bool|string|dict timeout:int|duration token_budget:int tool_backoff_ms:int tool_choice:string|dict tool_examples:string|list tool_format:string|string|string tool_output_max_chars:int tool_retries:int tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float turn_policy:{require_action_or_yield:bool,allow_done_sentinel:bool,max_prose_chars:int} vision:bool wake_interval_ms:int watch_paths:list<string> working_files:list<string>'
 const KEYS_2 = 'compact_strategy:string compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
 const KEYS_3 = 'default:T schema:Schema<T> timeout:duration|int'
 const KEYS_4 = 'artifacts:list budget_tokens:int dedup:string microcompact_threshold:int query:string ranker_callback:closure semantic_overlap:float strategy:string'
@@ -1029,42 +1029,43 @@ const KEYS_16 = 'headers:dict status:int'
 const KEYS_17 = 'max_body_bytes:int ready:bool retain_raw_body:bool'
 const KEYS_18 = 'max_body_bytes:int retain_raw_body:bool'
 const KEYS_19 = 'hsts:bool hsts_include_subdomains:bool hsts_max_age_seconds:int hsts_preload:bool'
-const KEYS_20 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
-const KEYS_21 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string repair:bool|dict response_format:string|string|string retries:int route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_20 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_21 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string repair:bool|dict response_format:string|string|string retries:int route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
 const KEYS_22 = '* api_key:string model:string warm:bool'
 const KEYS_23 = '* text:string'
 const KEYS_24 = 'provider:string'
 const KEYS_25 = 'rpm:int'
-const KEYS_26 = 'arguments:list<dict> complete:dict description:string handler:closure name:string title:string'
-const KEYS_27 = 'blob:bytes|string description:string mime_type:string name:string subscribe:bool text:string title:string uri:string'
-const KEYS_28 = 'complete:dict description:string handler:closure mime_type:string name:string title:string uri_template:string'
-const KEYS_29 = '* condition:closure poll_interval:duration|int source timeout:duration|int'
-const KEYS_30 = 'boundary:string'
-const KEYS_31 = 'max_field_bytes:int max_fields:int max_total_bytes:int'
-const KEYS_32 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
-const KEYS_33 = 'deny max_output:int pattern:string'
-const KEYS_34 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
-const KEYS_35 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
-const KEYS_36 = '* kid:string'
-const KEYS_37 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
-const KEYS_38 = '* max_events:int max_message_bytes:int'
-const KEYS_39 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
-const KEYS_40 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
-const KEYS_41 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
-const KEYS_42 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
-const KEYS_43 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
-const KEYS_44 = '* keep_last:int prompt:string'
-const KEYS_45 = '* skew_seconds:int'
-const KEYS_46 = 'by:string reason:string'
-const KEYS_47 = 'by:string'
-const KEYS_48 = 'by:string id:string metadata:dict'
-const KEYS_49 = 'timeout:duration|int wait_id:string'
-const KEYS_50 = 'follow_symlinks:bool max_depth:int'
-const KEYS_51 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
-const KEYS_52 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
-const KEYS_53 = 'base64:bool code:int reason:string type:string|string|string|string|string'
-const KEYS_54 = '* path:string'
-const KEYS_55 = 'backoff_ms:int max_retries:int'
+const KEYS_26 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool deltas:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_27 = 'arguments:list<dict> complete:dict description:string handler:closure name:string title:string'
+const KEYS_28 = 'blob:bytes|string description:string mime_type:string name:string subscribe:bool text:string title:string uri:string'
+const KEYS_29 = 'complete:dict description:string handler:closure mime_type:string name:string title:string uri_template:string'
+const KEYS_30 = '* condition:closure poll_interval:duration|int source timeout:duration|int'
+const KEYS_31 = 'boundary:string'
+const KEYS_32 = 'max_field_bytes:int max_fields:int max_total_bytes:int'
+const KEYS_33 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
+const KEYS_34 = 'deny max_output:int pattern:string'
+const KEYS_35 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
+const KEYS_36 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
+const KEYS_37 = '* kid:string'
+const KEYS_38 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
+const KEYS_39 = '* max_events:int max_message_bytes:int'
+const KEYS_40 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
+const KEYS_41 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
+const KEYS_42 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
+const KEYS_43 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
+const KEYS_44 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
+const KEYS_45 = '* keep_last:int prompt:string'
+const KEYS_46 = '* skew_seconds:int'
+const KEYS_47 = 'by:string reason:string'
+const KEYS_48 = 'by:string'
+const KEYS_49 = 'by:string id:string metadata:dict'
+const KEYS_50 = 'timeout:duration|int wait_id:string'
+const KEYS_51 = 'follow_symlinks:bool max_depth:int'
+const KEYS_52 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
+const KEYS_53 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
+const KEYS_54 = 'base64:bool code:int reason:string type:string|string|string|string|string'
+const KEYS_55 = '* path:string'
+const KEYS_56 = 'backoff_ms:int max_retries:int'
 
 /** Keys of options, `key` or `key:type`, separated by spaces, by builtin and number of the parameter. */
 export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number, keys: string])[]> = new Map([
@@ -1112,54 +1113,54 @@ export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number,
   ['llm_mock', [[0, KEYS_23]]],
   ['llm_pick_model', [[1, KEYS_24]]],
   ['llm_rate_limit', [[1, KEYS_25]]],
-  ['llm_stream', [[2, KEYS_20]]],
+  ['llm_stream', [[2, KEYS_26]]],
   ['load_skill', [[1, KEYS_0]]],
-  ['mcp_prompt', [[0, KEYS_26]]],
-  ['mcp_resource', [[0, KEYS_27]]],
-  ['mcp_resource_template', [[0, KEYS_28]]],
-  ['monitor_wait_for_native', [[0, KEYS_29]]],
-  ['multipart_form_data', [[1, KEYS_30]]],
-  ['multipart_parse', [[2, KEYS_31]]],
+  ['mcp_prompt', [[0, KEYS_27]]],
+  ['mcp_resource', [[0, KEYS_28]]],
+  ['mcp_resource_template', [[0, KEYS_29]]],
+  ['monitor_wait_for_native', [[0, KEYS_30]]],
+  ['multipart_form_data', [[1, KEYS_31]]],
+  ['multipart_parse', [[2, KEYS_32]]],
   ['pg_connect', [[1, KEYS_0]]],
   ['pg_pool', [[1, KEYS_0]]],
   ['pg_transaction', [[2, KEYS_0]]],
-  ['project_scan_native', [[1, KEYS_32]]],
-  ['project_scan_tree_native', [[1, KEYS_32]]],
-  ['project_walk_tree_native', [[1, KEYS_32]]],
+  ['project_scan_native', [[1, KEYS_33]]],
+  ['project_scan_tree_native', [[1, KEYS_33]]],
+  ['project_walk_tree_native', [[1, KEYS_33]]],
   ['provider_register', [[1, KEYS_0]]],
-  ['register_tool_hook', [[0, KEYS_33]]],
-  ['request_approval', [[1, KEYS_34]]],
-  ['scan_directory', [[2, KEYS_35]]],
+  ['register_tool_hook', [[0, KEYS_34]]],
+  ['request_approval', [[1, KEYS_35]]],
+  ['scan_directory', [[2, KEYS_36]]],
   ['session_cookie', [[3, KEYS_7]]],
   ['shared_scope_id', [[1, KEYS_0]]],
-  ['signed_url', [[4, KEYS_36]]],
+  ['signed_url', [[4, KEYS_37]]],
   ['skill_define', [[2, KEYS_0]]],
-  ['spawn_agent', [[0, KEYS_37]]],
-  ['sse_connect', [[2, KEYS_38]]],
+  ['spawn_agent', [[0, KEYS_38]]],
+  ['sse_connect', [[2, KEYS_39]]],
   ['sse_event', [[1, KEYS_0]]],
-  ['sse_server_response', [[0, KEYS_39]]],
+  ['sse_server_response', [[0, KEYS_40]]],
   ['sse_server_send', [[2, KEYS_0]]],
-  ['sub_agent_run', [[1, KEYS_40]]],
-  ['tool_define', [[3, KEYS_41]]],
+  ['sub_agent_run', [[1, KEYS_41]]],
+  ['tool_define', [[3, KEYS_42]]],
   ['tool_surface_validate', [[1, KEYS_0]]],
   ['tool_synthesize', [[0, KEYS_0]]],
-  ['transcript_auto_compact', [[1, KEYS_42]]],
-  ['transcript_compact', [[1, KEYS_43]]],
+  ['transcript_auto_compact', [[1, KEYS_43]]],
+  ['transcript_compact', [[1, KEYS_44]]],
   ['transcript_fork', [[1, KEYS_0]]],
   ['transcript_reset', [[0, KEYS_0]]],
-  ['transcript_summarize', [[1, KEYS_44]]],
+  ['transcript_summarize', [[1, KEYS_45]]],
   ['trigger_register', [[0, KEYS_0]]],
-  ['verify_signed_url', [[3, KEYS_45]]],
-  ['waitpoint_cancel', [[1, KEYS_46]]],
-  ['waitpoint_complete', [[1, KEYS_47]]],
-  ['waitpoint_create', [[0, KEYS_48]]],
-  ['waitpoint_wait', [[1, KEYS_49]]],
-  ['walk_dir', [[1, KEYS_50]]],
-  ['websocket_connect', [[1, KEYS_51]]],
-  ['websocket_route', [[2, KEYS_52]]],
-  ['websocket_send', [[2, KEYS_53]]],
-  ['websocket_server', [[1, KEYS_54]]],
-  ['with_rate_limit', [[2, KEYS_55]]],
+  ['verify_signed_url', [[3, KEYS_46]]],
+  ['waitpoint_cancel', [[1, KEYS_47]]],
+  ['waitpoint_complete', [[1, KEYS_48]]],
+  ['waitpoint_create', [[0, KEYS_49]]],
+  ['waitpoint_wait', [[1, KEYS_50]]],
+  ['walk_dir', [[1, KEYS_51]]],
+  ['websocket_connect', [[1, KEYS_52]]],
+  ['websocket_route', [[2, KEYS_53]]],
+  ['websocket_send', [[2, KEYS_54]]],
+  ['websocket_server', [[1, KEYS_55]]],
+  ['with_rate_limit', [[2, KEYS_56]]],
   ['workflow_execute', [[3, KEYS_0]]],
   ['workflow_graph', [[0, KEYS_0]]],
 ])

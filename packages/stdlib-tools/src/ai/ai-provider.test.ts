@@ -151,3 +151,67 @@ test('streaming: the host sees the pieces, the script the whole', async () => {
   expect(output).toBe('Hello Ada\nhm\n')
   expect(seen).toEqual(['reasoning:hm', 'text:Hello ', 'text:Ada'])
 })
+
+describe('pieces', () => {
+  const parts = [
+    { type: 'stream-start' as const, warnings: [] },
+    { type: 'reasoning-start' as const, id: 'r' },
+    { type: 'reasoning-delta' as const, id: 'r', delta: 'hm' },
+    { type: 'text-start' as const, id: 't' },
+    { type: 'text-delta' as const, id: 't', delta: 'Hel' },
+    { type: 'text-delta' as const, id: 't', delta: 'lo' },
+    { type: 'tool-input-start' as const, id: 'c', toolName: 'look' },
+    { type: 'tool-input-delta' as const, id: 'c', delta: '{"path":"a"}' },
+    { type: 'tool-call' as const, toolCallId: 'c', toolName: 'look', input: '{"path":"a"}' },
+    { type: 'finish' as const, finishReason: { unified: 'stop' as const, raw: undefined }, usage },
+  ]
+  const source = `try {
+  for p in llm_stream("x", nil, {provider: "openai", model: "gpt-5", deltas: true}) {
+    let r = p.response
+    println(r == nil ? "\${p.type} <\${p.text}>" : "\${p.type} \${r.text} \${r.tool_calls} \${r.output_tokens}")
+  }
+} catch (e) { println("\${e.category} \${e.message}") }`
+  const makeModel = (given: readonly (typeof parts)[number][]) =>
+    new MockLanguageModelV4({
+      provider: 'openai.chat',
+      modelId: 'gpt-5',
+      doStream: async () => ({ stream: convertArrayToReadableStream([...given]) }),
+    })
+
+  test('reach the script, then the answer', async () => {
+    expect(await run(makeModel(parts), source)).toBe(
+      'reasoning <hm>\ntext <Hel>\ntext <lo>\ntool_call <>\ntool_call <{"path":"a"}>\n' +
+        'end Hello [{arguments: {path: a}, id: c, name: look, type: tool_call}] 5\n',
+    )
+  })
+
+  test('that break off are no answer', async () => {
+    expect(await run(makeModel(parts.slice(0, 5)), source)).toBe(
+      'reasoning <hm>\ntext <Hel>\ntransient_network stream error: the answer broke off before its end\n',
+    )
+  })
+
+  test('that nobody wants any more end the stream of the model', async () => {
+    let isCancelled = false
+    const model = new MockLanguageModelV4({
+      provider: 'openai.chat',
+      modelId: 'gpt-5',
+      doStream: async () => ({
+        stream: new ReadableStream({
+          pull(controller) {
+            controller.enqueue({ type: 'text-delta' as const, id: 't', delta: 'x' })
+          },
+          cancel() {
+            isCancelled = true
+          },
+        }),
+      }),
+    })
+    const output = await run(
+      model,
+      'let ch = llm_stream("x", nil, {provider: "openai", model: "gpt-5"})\nprintln(receive(ch))\nclose_channel(ch)',
+    )
+    expect(output).toBe('x\n')
+    expect(isCancelled).toBe(true)
+  })
+})

@@ -6,6 +6,10 @@ import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import { answered, describeCause, thrownError } from '../tools/executors/provider.js'
 import { classifyStatus, makeFailure } from '../host/providers/model-failures.js'
+import { ModelStreams } from '../host/providers/model-streams.js'
+import type { DeltaSource } from '../host/providers/model-streams.js'
+import { StreamError } from '../host/providers/wires/wire.js'
+import type { Delta } from '../host/providers/wires/wire.js'
 
 /** `LanguageModelV2`, `V3` or `V4`: what `openai('gpt-5')` and the like give. */
 export interface AiSdkModel {
@@ -20,7 +24,7 @@ export interface AiSdkModel {
 export type AiSdkModels = AiSdkModel | { readonly [name: string]: AiSdkModel }
 
 export interface AiProviderOptions {
-  /** Is told each piece of an answer as it arrives; the model streams then. The script gets the whole answer. */
+  /** Is told each piece of an answer as it arrives; the model streams then. A script that does not ask for pieces gets the whole answer. */
   readonly onDelta?: (delta: AiDelta, call: { readonly runId: string; readonly id: number }) => void | Promise<void>
 }
 
@@ -35,15 +39,20 @@ export interface AiDelta {
  */
 export function aiProvider(models: AiSdkModels, options: AiProviderOptions = {}): Provider {
   const named = listModels(models)
+  const streams = new ModelStreams()
   return {
     kinds: ['llm.call'],
     isReadOnly: () => false,
     async perform(effect, call): Promise<EffectOutcome> {
+      if (effect.args.op === 'next' || effect.args.op === 'close') return streams.serve(effect.args, call)
       const asked = readJson(effect.args as Plain) as Json
       if (asked['op'] !== undefined && asked['op'] !== null)
         return thrownError(`models of the AI SDK do not answer ${String(asked['op'])}`)
       const model = findModel(named, asked)
-      return typeof model === 'string' ? makeFailure('not_found', model) : askModel(model, asked, call, options)
+      if (typeof model === 'string') return makeFailure('not_found', model)
+      const { stream } = effect.args
+      if (typeof stream !== 'string' || call.runSignal === undefined) return askModel(model, asked, call, options)
+      return streams.admit(call) ?? openModelStream(streams, stream, model, asked, call, options)
     },
   }
 }
@@ -104,10 +113,77 @@ async function askModel(
     return answered(readAnswer(answer, model) as Plain)
   } catch (cause) {
     if (call.signal.aborted) return makeFailure('cancelled', 'the request was cancelled')
-    if (cause instanceof DOMException && cause.name === 'TimeoutError')
-      return makeFailure('timeout', `request timed out after ${seconds} s`)
-    return makeFailure(classify(cause), describeCause(cause))
+    return describeFailure(cause, seconds)
   }
+}
+
+/** The request lasts longer than the effect that makes it. */
+async function openModelStream(
+  streams: ModelStreams,
+  id: string,
+  model: AiSdkModel,
+  asked: Json,
+  call: EffectCall,
+  { onDelta }: AiProviderOptions,
+): Promise<EffectOutcome> {
+  const abort = new AbortController()
+  const seconds = readNumber(record(asked['settings'])['timeout'])
+  const signal = seconds === undefined ? abort.signal : AbortSignal.any([abort.signal, AbortSignal.timeout(seconds * 1000)])
+  const onAbort = (): void => abort.abort(call.signal.reason)
+  call.signal.addEventListener('abort', onAbort, { once: true })
+  const describe = (cause: unknown): EffectOutcome => {
+    if (call.signal.aborted || call.runSignal?.aborted === true) return makeFailure('cancelled', 'the request was cancelled')
+    return describeFailure(cause, seconds)
+  }
+  try {
+    const given = record(await model.doStream({ ...makeOptions(model, asked), abortSignal: signal } as never))
+    const reader = (given['stream'] as ReadableStream<unknown>).getReader()
+    return streams.open(call, id, readModelStream(reader, abort, model, describe, onDelta, call))
+  } catch (cause) {
+    return describe(cause)
+  } finally {
+    call.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function readModelStream(
+  reader: ReadableStreamDefaultReader<unknown>,
+  abort: AbortController,
+  model: AiSdkModel,
+  describe: (cause: unknown) => EffectOutcome,
+  onDelta: AiProviderOptions['onDelta'],
+  { runId, id }: EffectCall,
+): DeltaSource {
+  const answer = new StreamedAnswer()
+  return {
+    async read() {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) {
+          if (!answer.isWhole) throw new StreamError('transient_network', 'stream error: the answer broke off before its end')
+          return { deltas: [], answer: readAnswer(answer.body(), model) as Plain }
+        }
+        const delta = answer.take(record(value))
+        if (delta === null) continue
+        if (delta.text !== '')
+          await onDelta?.({ type: delta.type === 'tool_call' ? 'tool-input' : delta.type, text: delta.text }, { runId, id })
+        return { deltas: [delta], answer: null }
+      }
+    },
+    close() {
+      abort.abort(new Error('the stream was left'))
+      // A model that looks at no signal is told by its stream.
+      void reader.cancel().catch(() => {})
+    },
+    describe,
+  }
+}
+
+function describeFailure(cause: unknown, seconds: number | undefined): EffectOutcome {
+  if (cause instanceof DOMException && cause.name === 'TimeoutError')
+    return makeFailure('timeout', `request timed out after ${seconds} s`)
+  const category = cause instanceof StreamError ? cause.category : classify(cause)
+  return makeFailure(category, describeCause(cause))
 }
 
 /** Of an APICallError. */
@@ -264,45 +340,91 @@ function readCount(value: unknown, key: string): number {
 
 /** The parts of a stream as one answer. */
 async function readStream(result: Json, onDelta: (delta: AiDelta) => void | Promise<void>): Promise<Json> {
-  const content: { type: string; id?: unknown; text?: string; [key: string]: unknown }[] = []
-  let end: Json = {}
-  let modelId: unknown = null
-  const grow = async (type: 'text' | 'reasoning', part: Json): Promise<void> => {
-    const text = readText(part['delta']) ?? ''
-    const last = content.find((each) => each.type === type && each.id === part['id'])
-    if (last === undefined) content.push({ type, id: part['id'], text })
-    else last.text += text
-    await onDelta({ type, text })
-  }
+  const answer = new StreamedAnswer()
   const reader = (result['stream'] as ReadableStream<unknown>).getReader()
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) break
-    const part = record(value)
+    if (done) return answer.body()
+    const delta = answer.take(record(value))
+    if (delta !== null && delta.text !== '')
+      await onDelta({ type: delta.type === 'tool_call' ? 'tool-input' : delta.type, text: delta.text })
+  }
+}
+
+interface Grown {
+  type: string
+  id?: unknown
+  text?: string
+  [key: string]: unknown
+}
+
+/** What the parts of a stream have said so far. */
+class StreamedAnswer {
+  private readonly content: Grown[] = []
+  /** Calls whose arguments come in pieces, in the order in which they began. */
+  private readonly calls: { readonly id: unknown; readonly name: string }[] = []
+  private end: Json | null = null
+  private modelId: unknown = null
+
+  get isWhole(): boolean {
+    return this.end !== null
+  }
+
+  /** Null for a part that adds nothing. */
+  take(part: Json): Delta | null {
     switch (part['type']) {
       case 'text-delta':
-        await grow('text', part)
-        break
+        return this.grow('text', part)
       case 'reasoning-delta':
-        await grow('reasoning', part)
-        break
+        return this.grow('reasoning', part)
+      case 'tool-input-start':
+        this.calls.push({ id: part['id'], name: readText(part['toolName']) ?? '' })
+        return this.makeCallDelta(this.calls.length - 1, '')
       case 'tool-input-delta':
-        await onDelta({ type: 'tool-input', text: readText(part['delta']) ?? '' })
-        break
+        return this.makeCallDelta(
+          this.calls.findIndex(({ id }) => id === part['id']),
+          readText(part['delta']) ?? '',
+        )
       case 'tool-call':
-        content.push(part as { type: string })
-        break
+        this.content.push(part as Grown)
+        return this.takeWholeCall(part)
       case 'response-metadata':
-        modelId = part['modelId'] ?? modelId
-        break
+        this.modelId = part['modelId'] ?? this.modelId
+        return null
       case 'finish':
-        end = part
-        break
+        this.end = part
+        return null
       case 'error':
         throw part['error'] instanceof Error ? part['error'] : new Error(describeCause(part['error']))
+      default:
+        return null
     }
   }
-  return { content, usage: end['usage'], finishReason: end['finishReason'], response: { modelId } }
+
+  body(): Json {
+    const { content, end, modelId } = this
+    return { content, usage: end?.['usage'], finishReason: end?.['finishReason'], response: { modelId } }
+  }
+
+  private grow(type: 'text' | 'reasoning', part: Json): Delta {
+    const text = readText(part['delta']) ?? ''
+    const last = this.content.find((each) => each.type === type && each.id === part['id'])
+    if (last === undefined) this.content.push({ type, id: part['id'], text })
+    else last.text += text
+    return { type, text }
+  }
+
+  private makeCallDelta(index: number, text: string): Delta {
+    const call = this.calls[index]
+    return { type: 'tool_call', index: Math.max(0, index), id: String(call?.id ?? ''), name: call?.name ?? '', text }
+  }
+
+  /** Of a call whose arguments came at once. */
+  private takeWholeCall(part: Json): Delta | null {
+    if (part['providerExecuted'] === true || this.calls.some(({ id }) => id === part['toolCallId'])) return null
+    this.calls.push({ id: part['toolCallId'], name: readText(part['toolName']) ?? '' })
+    return this.makeCallDelta(this.calls.length - 1, readText(part['input']) ?? JSON.stringify(part['input'] ?? {}))
+  }
 }
 
 // ----------------------------------------------------------------------------------------------------------------- shapes

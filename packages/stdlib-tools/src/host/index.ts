@@ -70,6 +70,10 @@ export {
 } from './providers/memory.js'
 export type { FileNode, FileTree } from './providers/memory.js'
 export { classifyStatus, makeFailure } from './providers/model-failures.js'
+export { ModelStreams } from './providers/model-streams.js'
+export type { DeltaSource } from './providers/model-streams.js'
+export { StreamError } from './providers/wires/wire.js'
+export type { Delta } from './providers/wires/wire.js'
 export { llmProvider } from './providers/models.js'
 export type { LlmProviderOptions, LlmService } from './providers/models.js'
 

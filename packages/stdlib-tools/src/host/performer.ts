@@ -49,6 +49,7 @@ export class Performer {
   private readonly parts: PerformerParts
   /** By effect id, for effects whose provider looked at its signal and that have not settled. */
   private readonly aborts = new Map<number, AbortController>()
+  private whole: AbortController | null = null
   /** Answers that are being looked at. */
   private checking = 0
 
@@ -80,7 +81,15 @@ export class Performer {
     this.aborts.get(id)?.abort(reason)
   }
 
+  /** Of all that belongs to the run in this process. */
+  get runSignal(): AbortSignal {
+    this.whole ??= new AbortController()
+    return this.whole.signal
+  }
+
   abortAll(reason: unknown): void {
+    this.whole ??= new AbortController()
+    this.whole.abort(reason)
     for (const abort of this.aborts.values()) abort.abort(reason)
   }
 
@@ -234,6 +243,10 @@ class Call implements EffectCall {
       this.aborts.set(this.id, this.abort)
     }
     return this.abort.signal
+  }
+
+  get runSignal(): AbortSignal {
+    return this.performer.runSignal
   }
 
   get exit(): (code: number) => void {

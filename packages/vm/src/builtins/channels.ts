@@ -34,6 +34,16 @@ interface ChannelState {
   readonly given: Map<number, number>
   /** What a woken sender finds: whether it has a place. */
   readonly ready: Map<number, boolean>
+  /** By channel id, for channels that the library fills. */
+  readonly feeds: Map<number, Feed>
+}
+
+/** What fills a channel. Its end is the end of the channel: a plain receive does not go on waiting then. */
+interface Feed {
+  /** Called when a script closes the channel, with `args`; null when the feed has ended. */
+  closer: { readonly builtin: string; readonly args: readonly Value[] } | null
+  /** Raised behind the last value. */
+  failure: { readonly value: Value } | null
 }
 
 const channelState = family<ChannelState>('channels', () => ({
@@ -43,6 +53,7 @@ const channelState = family<ChannelState>('channels', () => ({
   senders: new Map(),
   given: new Map(),
   ready: new Map(),
+  feeds: new Map(),
 }))
 
 const makeTicketKey = (ticket: number): string => `channel:${ticket}`
@@ -56,6 +67,27 @@ export function makeChannel(ctx: Context, name: string, capacity: number): HarnC
   const state = ctx.state(channelState)
   state.channels++
   return new HarnChannel(name, Math.min(Math.max(1, capacity), MAX_CAPACITY), state.channels)
+}
+
+/** From here on something of the library fills the channel; `builtin` ends that where a script closes it. */
+export function beginFeed(ctx: Context, channel: HarnChannel, builtin: string, args: readonly Value[]): void {
+  ctx.state(channelState).feeds.set(channel.id, { closer: { builtin, args }, failure: null })
+}
+
+/** Nothing more comes; `failure` is raised behind what is still in the channel. */
+export function endFeed(ctx: Context, channel: HarnChannel, failure: Value | undefined): void {
+  const feed = ctx.state(channelState).feeds.get(channel.id)
+  // Whoever closed it does not want to hear why no more came.
+  if (feed === undefined || feed.closer === null) return
+  feed.closer = null
+  if (failure !== undefined) feed.failure = { value: failure }
+  close(ctx, channel)
+}
+
+/** What a receiver finds in a channel that is closed and drained, where that is more than its end. */
+function findFailure(ctx: Context, channel: HarnChannel): { readonly value: Value } | null {
+  if (!channel.closed || channel.buffer.length > 0) return null
+  return ctx.state(channelState).feeds.get(channel.id)?.failure ?? null
 }
 
 function shiftLine<T>(lines: Map<number, T[]>, id: number): T | undefined {
@@ -191,7 +223,10 @@ const receiveFrame = frame<ReceiveState>({
       const value = take(ctx, channel)
       if (value !== undefined) return value
     }
-    if (channel.closed && state.iterating && channel.buffer.length === 0) return END
+    const failure = findFailure(ctx, channel)
+    if (failure !== null) return ctx.throw(failure.value)
+    const ends = state.iterating || channels.feeds.has(channel.id)
+    if (channel.closed && ends && channel.buffer.length === 0) return state.iterating ? END : null
     return ctx.park(makeTicketKey(state.ticket), null)
   },
   onLeave: (ctx, { channel, ticket }) => {
@@ -203,14 +238,18 @@ const receiveFrame = frame<ReceiveState>({
 
 /** Lets those that end with the channel look again. */
 function wakeIterating(ctx: Context, channel: HarnChannel): void {
-  for (const receiver of ctx.state(channelState).receivers.get(channel.id) ?? []) {
-    if (receiver.endsOnClose) ctx.wake(makeTicketKey(receiver.ticket))
+  const { receivers, feeds } = ctx.state(channelState)
+  const isFed = feeds.has(channel.id)
+  for (const receiver of receivers.get(channel.id) ?? []) {
+    if (receiver.endsOnClose || isFed) ctx.wake(makeTicketKey(receiver.ticket))
   }
 }
 
 function receiveFrom(ctx: Context, channel: HarnChannel, iterating: boolean): Result {
   const value = takeFrom(ctx, channel)
   if (value !== undefined) return value
+  const failure = findFailure(ctx, channel)
+  if (failure !== null) return ctx.throw(failure.value)
   if (channel.closed && channel.buffer.length === 0) return iterating ? END : null
   return ctx.frame('channel.receive', { channel, iterating, ticket: 0 } satisfies ReceiveState)
 }
@@ -253,6 +292,16 @@ export function takeFirst(ctx: Context, channels: readonly Value[]): HarnDict | 
   return undefined
 }
 
+/** Of the first channel that has one. */
+function findFirstFailure(ctx: Context, channels: readonly Value[]): { readonly value: Value } | null {
+  if (ctx.state(channelState).feeds.size === 0) return null
+  for (const channel of channels) {
+    const failure = findFailure(ctx, channel as HarnChannel)
+    if (failure !== null) return failure
+  }
+  return null
+}
+
 const selectFrame = frame<SelectState>({
   kind: 'channel.select',
   runBoundary: false,
@@ -260,6 +309,8 @@ const selectFrame = frame<SelectState>({
     ctx.charge(state.channels.length)
     const found = takeFirst(ctx, state.channels)
     if (found !== undefined) return found
+    const failure = findFirstFailure(ctx, state.channels)
+    if (failure !== null) return ctx.throw(failure.value)
     if (state.due !== null && ctx.now >= state.due) return null
     return ctx.park(ANY_CHANNEL, state.due)
   },
@@ -292,6 +343,8 @@ function selectChannel(ctx: Context, list: Value, timeout: Value): Result {
   const found = takeFirst(ctx, channels)
   if (found !== undefined) return found
   const ms = readTimeoutMs(timeout, ['timeout_ms'])
+  const failure = findFirstFailure(ctx, channels)
+  if (failure !== null) return ctx.throw(failure.value)
   if (ms !== null && ms <= 0) return null
   return ctx.frame('channel.select', { channels, due: ms === null ? null : ctx.now + ms } satisfies SelectState)
 }
@@ -336,15 +389,24 @@ export const channelsFamily: BuiltinFamily = {
       'try_receive(ch: channel)',
       { doc: 'The next value, or nil when there is none now.', effects: CHANNEL },
       ONE_CHANNEL,
-      (ctx, channel) => takeFrom(ctx, channel) ?? null,
+      (ctx, channel) => {
+        const value = takeFrom(ctx, channel)
+        if (value !== undefined) return value
+        const failure = findFailure(ctx, channel)
+        return failure === null ? null : ctx.throw(failure.value)
+      },
     ),
     builtinTaking(
       'close_channel(ch: channel) -> nil',
       { doc: 'Refuses further values; what is buffered can still be received.', effects: CHANNEL },
       ONE_CHANNEL,
       (ctx, channel) => {
+        const feed = ctx.state(channelState).feeds.get(channel.id)
+        const closer = feed?.closer ?? null
         close(ctx, channel)
-        return null
+        if (feed === undefined || closer === null) return null
+        feed.closer = null
+        return ctx.call(ctx.builtinValue(closer.builtin), closer.args)
       },
     ),
     builtin(

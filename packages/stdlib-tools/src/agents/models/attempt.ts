@@ -14,9 +14,10 @@ import { PROVIDERS, projectCost, findTokenPrices } from './providers.js'
 import type { ProviderRow } from './providers.js'
 import { encodeFailure, decodeRequest, encodeResponse } from './request-value.js'
 import { llmState } from './state.js'
+import { openAnswers } from './stream-state.js'
+import type { OpenAnswer, Reserved } from './stream-state.js'
 import type { LlmResponse } from './state.js'
 import { findEffectFault, reserveModelCall, settleModelCall } from '../../tools/policy/grants.js'
-import type { Reservation } from '../../tools/policy/grants.js'
 import { isGuarded } from '../../tools/policy/grant-ceiling.js'
 import { readCallArguments } from '../../tools/definitions/model-arguments.js'
 import { findCode, isInterruption } from '../../library/tool-errors.js'
@@ -25,8 +26,15 @@ import { listDicts } from '../transcripts/shape.js'
 interface AttemptState extends FrameState {
   /** As the internal modules hold it. */
   readonly request: HarnDict
+  /** The name under which the answer is to come in pieces; null: it is to come whole. */
+  readonly stream: string | null
   stage: 'begin' | 'allowed' | 'asked'
   reserved: Reserved | null
+  startedMs: number
+}
+
+export function makeAttempt(request: HarnDict, stream: string | null): AttemptState {
+  return { request, stream, stage: 'begin', reserved: null, startedMs: 0 }
 }
 
 export const attemptFrame = frame<AttemptState>({
@@ -52,8 +60,9 @@ function begin(ctx: Context, state: AttemptState): Result {
   state.reserved = { ...reserved, isMade: answers }
   if (answers) {
     const outcome = answerMocked(ctx, request)
-    traceMocked(ctx, request, outcome)
-    return settleAttempt(ctx, state, outcome)
+    traceCall(ctx, request, outcome, { executor: 'mock', startedMs: ctx.now })
+    settle(ctx, request, state.reserved, outcome)
+    return encodeOutcome(outcome)
   }
   state.stage = 'allowed'
   return ctx.request(DISABLED)
@@ -77,11 +86,17 @@ function askProvider(ctx: Context, state: AttemptState, disabled: Value): Result
   const failure = findDisabled(disabled, request.provider)
   if (failure !== null) return settleAttempt(ctx, state, { kind: 'failure', failure })
   state.stage = 'asked'
+  state.startedMs = ctx.now
   const asked = { ...request, maxTokens: state.reserved!.reservation.outputTokens }
   const { base_url_option: address = null, ...args } = makeProviderRequest(asked)
   return ctx.request({
     kind: 'llm.call',
-    args: { provider: request.provider, ...describeWay(ctx, request.provider, address), ...args },
+    args: {
+      provider: request.provider,
+      ...describeWay(ctx, request.provider, address),
+      ...args,
+      ...(state.stream === null ? {} : { stream: state.stream }),
+    },
   })
 }
 
@@ -89,12 +104,31 @@ function readAnswer(ctx: Context, state: AttemptState): Result {
   const request = decodeRequest(state.request)
   const missing = findMissingKey(ctx.result, request.provider)
   if (missing !== null) return ctx.throw(missing)
+  if (state.stream !== null && ctx.result instanceof HarnDict && ctx.result.get('streaming') === true) {
+    const { reserved, startedMs } = state
+    const opened = { request: state.request, reserved: reserved!, startedMs, delivered: 0, feeder: null }
+    ctx.state(openAnswers).open.set(state.stream, opened)
+    return HarnDict.of({ stream: state.stream, response: null, failure: null })
+  }
   return settleAttempt(ctx, state, { kind: 'answer', response: readResponse(ctx.result, request) })
 }
 
 function settleAttempt(ctx: Context, state: AttemptState, outcome: MockOutcome): Result {
-  settle(ctx, decodeRequest(state.request), state.reserved!, outcome)
+  const { request, reserved, startedMs } = state
+  if (state.stream === null) settle(ctx, decodeRequest(request), reserved!, outcome)
+  else settleAndTrace(ctx, { request, reserved: reserved!, startedMs, delivered: 0, feeder: null }, outcome)
   return encodeOutcome(outcome)
+}
+
+/** Books an answer that came in pieces, or was to, and tells the trace: its effects say nothing of themselves. */
+export function settleAndTrace(
+  ctx: Context,
+  { request, reserved, startedMs, delivered }: OpenAnswer,
+  outcome: MockOutcome,
+): void {
+  const asked = decodeRequest(request)
+  settle(ctx, asked, reserved, outcome)
+  traceCall(ctx, asked, outcome, { executor: 'builtin', startedMs, pieces: delivered })
 }
 
 function encodeOutcome(outcome: MockOutcome): HarnDict {
@@ -109,18 +143,6 @@ function encodeOutcome(outcome: MockOutcome): HarnDict {
 export function findMissingKey(answer: Value, provider: string): string | null {
   const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
   return missing === null ? null : `Missing API key: set ${display(missing)} environment variable (provider '${provider}')`
-}
-
-/** What was put aside for one attempt: plain data. */
-interface Reserved {
-  readonly reservation: Reservation
-  readonly inputTokens: number
-  /** Dollars for one token. */
-  readonly prices: { readonly input: number; readonly output: number }
-  /** Of the budget that the script set itself (`llm_budget`). */
-  readonly sessionUsd: number
-  /** Whether the answer was made up. */
-  readonly isMade: boolean
 }
 
 /** More than any service asked when this was written, for a million tokens. */
@@ -192,8 +214,13 @@ function makeEffect({ provider, model, maxTokens, settings, baseUrl }: LlmReques
   }
 }
 
-/** An answer that was made up is a call of the trace all the same. */
-function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): void {
+/** An answer that was made up, or came in pieces, is a call of the trace as any other. */
+function traceCall(
+  ctx: Context,
+  request: LlmRequest,
+  outcome: MockOutcome,
+  { executor, startedMs, pieces }: { readonly executor: string; readonly startedMs: number; readonly pieces?: number },
+): void {
   const { traced } = ctx.machine
   if (traced === null) return
   const state = ctx.state(llmState)
@@ -203,15 +230,15 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
     tool: 'llm.chat',
     alias: null,
     version: null,
-    executor: 'mock',
-    callId: `mocked_${++state.mocked}`,
+    executor,
+    callId: pieces === undefined ? `mocked_${++state.mocked}` : `streamed_${++state.streamed}`,
     parent: typeof parent === 'string' ? parent : null,
     task: ctx.machine.taskNumber,
     args: makeEffect(request).args,
     policy: null,
     secret: [],
     attempts: 1,
-    startedMs: ctx.now,
+    startedMs,
     endedMs: ctx.now,
     outcome:
       outcome.kind === 'answer'
@@ -223,6 +250,7 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
               input_tokens: outcome.response.inputTokens,
               output_tokens: outcome.response.outputTokens,
               tool_calls: outcome.response.toolCalls.map((call) => toPlain(call)),
+              ...(pieces === undefined ? {} : { pieces, stop_reason: outcome.response.stopReason }),
             },
           }
         : { ok: false, code: findCode(outcome.failure.category), message: outcome.failure.message, denied: false },
@@ -292,7 +320,7 @@ export function reach(row: ProviderRow | undefined): { [key: string]: Plain } {
 }
 
 /** What a provider answered, as plain data of the fields below. */
-function readResponse(answer: Value, request: LlmRequest): LlmResponse {
+export function readResponse(answer: Value, request: LlmRequest): LlmResponse {
   const fields = answer instanceof HarnDict ? answer : new HarnDict()
   const readText = (key: string): string | null => {
     const value = fields.get(key) ?? null

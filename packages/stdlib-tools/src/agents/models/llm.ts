@@ -10,15 +10,15 @@ import {
   display,
   harnBuiltin,
   isInt,
-  makeChannel,
   sortTexts,
 } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, LibraryCall, Result, Value } from '@bridle/vm/families'
-import { MODEL_OPTIONS, RATE_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
+import { MODEL_OPTIONS, RATE_OPTIONS, STREAM_OPTIONS, STRUCTURED_OPTIONS } from './option-shapes.js'
 import { parseTomlText } from '../../library/formats/toml.js'
 import { attemptFrame } from './attempt.js'
 import { modelPrimitives } from './primitives.js'
 import { replyPrimitives } from './reply.js'
+import { streamBuiltins, streamFrames, streamPrimitives } from './streams.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { findCapabilities, makeCapabilityDict, readRules } from './capabilities.js'
 import { embedFrame, embedPrimitives } from './embed.js'
@@ -93,9 +93,9 @@ function setRateLimit(ctx: Context, provider: Value, options: Value): Result {
 
 export const llmFamily: BuiltinFamily = {
   name: 'llm',
-  frames: [attemptFrame, embedFrame],
+  frames: [attemptFrame, embedFrame, ...streamFrames],
   modules: findHarnModule,
-  primitives: [...modelPrimitives, ...replyPrimitives, ...embedPrimitives, ...cataloguePrimitives],
+  primitives: [...modelPrimitives, ...replyPrimitives, ...streamPrimitives, ...embedPrimitives, ...cataloguePrimitives],
   builtins: [
     defineCallingOutside(
       `llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> ${REPLY} as dict`,
@@ -155,8 +155,8 @@ export const llmFamily: BuiltinFamily = {
     defineCalling(
       'llm_stream(prompt: string, system?: string | nil, options?: dict) -> channel as ?',
       'A channel with the pieces of an answer, closed at its end.',
-      (ctx, prompt, system, options) =>
-        goOn(ctx, 'stream_into', prompt!, system!, toDict(options), makeChannel(ctx, 'llm_stream', STREAM_CAPACITY)),
+      (ctx, prompt, system, options) => goOn(ctx, 'open_stream', prompt!, system!, toDict(options)),
+      STREAM_OPTIONS,
     ),
     defineCalling(
       'with_rate_limit(provider: string, fn: closure, options?: dict) -> any',
@@ -165,6 +165,7 @@ export const llmFamily: BuiltinFamily = {
       RATE_OPTIONS,
     ),
     ...mockBuiltins,
+    ...streamBuiltins,
     builtin(
       'llm_cost(model: string, input_tokens: int, output_tokens: int) -> float',
       { doc: 'Dollars that so many tokens of a model cost; 0 for a model without a price.' },
@@ -320,5 +321,3 @@ export const llmFamily: BuiltinFamily = {
 
 /** Units of reading any TOML text, which takes long most of all where it is none. */
 const INSTALL_UNITS = 500
-
-const STREAM_CAPACITY = 1 << 20

@@ -16,6 +16,7 @@ export const MODEL_OPTIONS = `
   timeout: int | duration (s) -- Time for the whole answer.
   idle_timeout: int | duration (s) -- Time between two pieces of the answer.
   stream: bool -- Whether the answer is read in pieces.
+  on_delta: closure -- Is told each piece of the answer as it arrives.
   cache: bool -- Whether the provider may cache the prompt.
   response_format: "json" | "json_object" | "text" -- The form of the answer.
   json_schema: dict -- A JSON Schema that the answer follows.
@@ -50,6 +51,11 @@ export const MODEL_OPTIONS = `
   max_output_tokens: int (tokens) -- Length of the answer at most, as in \`budget\`.
   *: dict -- Options of one provider, by its name.
 `
+
+/** Of `llm_stream`. */
+export const STREAM_OPTIONS = `
+  deltas: bool = false -- Gives all kinds of pieces, each as a dict, and the end of the answer.
+${MODEL_OPTIONS}`
 
 /** Of calls that ask for data of a schema. */
 export const STRUCTURED_OPTIONS = `

@@ -9,6 +9,7 @@ import {
   display,
   failRuntime,
   failWith,
+  isCallable,
   isInt,
   isTruthy,
   toPlain,
@@ -76,6 +77,10 @@ export interface LlmRequest {
   readonly cache: boolean
   readonly budget: Budget | null
   readonly experiment: Experiment | null
+  /** Whether the answer is read in pieces. */
+  readonly isStreamed: boolean
+  /** What is told each piece. */
+  readonly onDelta: Value
   /** Set by `llm_call_structured_result`'s `repair`. */
   readonly repair: HarnDict | null
 }
@@ -454,7 +459,7 @@ export function readRequest(
   for (const key of PASSED_ON) if (readOption(options, key) !== null) settings.set(key, readOption(options, key))
   for (const key of ['timeout', 'idle_timeout']) {
     const value = readOption(options, key)
-    if (value !== null) settings.set(key, value instanceof HarnDuration ? Math.trunc(Number(value.ms) / 1000) : value)
+    if (value !== null) settings.set(key, value instanceof HarnDuration ? toSeconds(value) : value)
   }
   const own = readOption(options, place.provider)
   if (own instanceof HarnDict) {
@@ -489,15 +494,28 @@ export function readRequest(
     cache: isTruthy(readOption(options, 'cache')),
     budget: readBudget(options),
     experiment: readExperiment(readOption(options, 'structural_experiment') ?? env.experiment),
+    isStreamed: isTruthy(readOption(options, 'stream')) || readOption(options, 'on_delta') !== null,
+    onDelta: readListener(options),
     repair: readRepair(readOption(options, 'repair')),
   }
   if (state.queue.length === 0 && state.fixtures === null) checkGates(options, request, capabilities)
   return request
 }
 
+function toSeconds({ ms }: HarnDuration): Value {
+  const seconds = Number(ms) / 1000
+  return Number.isInteger(seconds) ? seconds : new HarnFloat(seconds)
+}
+
 export function readBaseUrl(options: HarnDict): string | null {
   const value = readOption(options, 'base_url')
   return value === null ? null : display(value)
+}
+
+function readListener(options: HarnDict): Value {
+  const listener = readOption(options, 'on_delta')
+  if (listener !== null && !isCallable(listener)) failWith(`on_delta: expected a function, got ${typeName(listener)}`)
+  return listener
 }
 
 const ROUTE_POLICY = /^(?:manual|(?:always|cheapest_over_quality|fastest_over_quality)\((.*)\))?$/i

@@ -12,6 +12,8 @@ import type { LlmEnvironment } from './options.js'
 import { estimateCost } from './providers.js'
 import { encodeFailure, decodeRequest, requestValue, decodeResponse } from './request-value.js'
 import { llmState } from './state.js'
+import { makeAttempt } from './attempt.js'
+import { openAnswers } from './stream-state.js'
 import { judge, nudgeText } from './structured.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { findGrantLimit } from '../../tools/policy/grants.js'
@@ -94,7 +96,15 @@ export const modelPrimitives: readonly BuiltinDef[] = [
   definePrimitive(
     '__send_request(request: dict) -> dict',
     'One attempt: {response, failure}, of which one is nil.',
-    (ctx, request) => ctx.frame('llm.attempt', { request: request as HarnDict, stage: 'begin', reserved: null }),
+    (ctx, request) => ctx.frame('llm.attempt', makeAttempt(request as HarnDict, null)),
+  ),
+  definePrimitive(
+    '__open_answer(request: dict) -> dict',
+    'One attempt whose answer is to come in pieces: {stream, response, failure}; the stream is nil where there is a whole answer.',
+    (ctx, request) => {
+      const state = ctx.state(openAnswers)
+      return ctx.frame('llm.attempt', makeAttempt(request as HarnDict, `answer_${++state.made}`))
+    },
   ),
   definePrimitive(
     '__is_mocked(provider: string) -> bool',

@@ -18,7 +18,7 @@ import {
   typeName,
   toUtf8,
 } from '@bridle/vm/families'
-import type { BuiltinDef, Context, HarnChannel, Plain, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Plain, Value } from '@bridle/vm/families'
 import { parseTagged, cutToVisible } from '../../library/formats/tagged-response.js'
 import type { TaggedResponse } from '../../library/formats/tagged-response.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
@@ -317,14 +317,6 @@ function endCallSpan(ctx: Context, span: number, callId: string, prompt: Value, 
 
 // -------------------------------------------------------------------------------------------------------------- primitives
 
-/** Puts the words of a text into a channel and closes it. */
-function fill(ctx: Context, channel: HarnChannel, text: string): HarnChannel {
-  ctx.charge(text.length >> 3, 2 * text.length)
-  for (const word of text.split(/\s+/u)) if (word !== '') channel.buffer.push(word)
-  channel.closed = true
-  return channel
-}
-
 export const replyPrimitives: readonly BuiltinDef[] = [
   builtin(
     '__read_protocol(request: dict, response: dict) -> dict?',
@@ -362,11 +354,6 @@ export const replyPrimitives: readonly BuiltinDef[] = [
   ),
   builtin('__last_content(messages: list) -> string', { doc: 'The content of the last message.' }, (_ctx, messages) =>
     display(listDicts(messages).at(-1)?.get('content') ?? ''),
-  ),
-  definePrimitive(
-    '__fill_channel(out: any, text: string) -> any',
-    'Puts the words of a text into a channel and closes it.',
-    (ctx, out, text) => fill(ctx, out as HarnChannel, text as string),
   ),
   builtin('__fault_error(fault: dict) -> dict', { doc: 'The error of a call that raised.' }, (_ctx, fault) =>
     makeFaultDict(fault as HarnDict),

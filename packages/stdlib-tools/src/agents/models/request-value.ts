@@ -40,6 +40,8 @@ export function requestValue(request: LlmRequest): HarnDict {
     cache: request.cache,
     budget: budget === null ? null : encodeBudget(budget),
     experiment: experiment === null ? null : HarnDict.of({ ...experiment }),
+    is_streamed: request.isStreamed,
+    on_delta: request.onDelta,
     repair: request.repair,
   })
   known.set(value, request)
@@ -90,6 +92,8 @@ function readRequestValue(value: HarnDict): LlmRequest {
     cache: readField('cache') === true,
     budget: decodeBudget(readField('budget')),
     experiment: experiment instanceof HarnDict ? decodeExperiment(experiment) : null,
+    isStreamed: readField('is_streamed') === true,
+    onDelta: readField('on_delta'),
     repair: readField('repair') as HarnDict | null,
   }
 }

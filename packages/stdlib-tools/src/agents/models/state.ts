@@ -79,6 +79,8 @@ export interface LlmState {
   reserved: number
   /** Calls that mocks answered, for their ids in traces. */
   mocked: number
+  /** The same of answers that came in pieces. */
+  streamed: number
   /** Events of the agent trace, oldest first. */
   readonly trace: HarnDict[]
 }
@@ -96,5 +98,6 @@ export const llmState = family<LlmState>('llm', () => ({
   cost: 0,
   reserved: 0,
   mocked: 0,
+  streamed: 0,
   trace: [],
 }))

@@ -421,7 +421,7 @@ export const EFFECTS = {
   'llm.call': {
     args: args(() => ({
       /** None asks for an answer to `messages`. */
-      op: optional(oneOf('embed', 'healthcheck')),
+      op: optional(oneOf('embed', 'healthcheck', 'next', 'close')),
       provider: text,
       model: optional(nullable(text)),
       /** Neither the script nor the environment named it: a host with a model of its own may take that. */
@@ -454,6 +454,12 @@ export const EFFECTS = {
       input: optional(text),
       /** Whether a model is loaded too, for `healthcheck`. */
       warm: optional(flag),
+      /** The answer is to come in pieces under this name; `next` asks for more of them, `close` for no more. */
+      stream: optional(text),
+      /** How many were delivered, for `next`. */
+      index: optional(number),
+      /** How many are wanted at most. */
+      most: optional(number),
     })),
     sideEffect: 'network',
     needsGrant: true,

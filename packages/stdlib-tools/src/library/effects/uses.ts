@@ -232,6 +232,8 @@ function findModelDoubts(config: Args, options: Args): NonNullable<Use['unknown'
  * may have put a provider elsewhere; a provider whose address comes from a variable of the host is at no address that we know.
  */
 export const asksModel: UsesOf = (args) => {
+  // The call that opened the answer was judged: what names it can reach nothing else.
+  if (args.op === 'next' || args.op === 'close') return []
   const config = record(args.config)
   const own = readText(config['base_url'])
   const tool = args.op === 'embed' ? 'llm.embed' : 'llm.chat'

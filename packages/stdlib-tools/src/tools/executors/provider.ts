@@ -29,6 +29,11 @@ export interface EffectCall {
   readonly awaitToken?: (token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
   /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
   readonly signal: AbortSignal
+  /**
+   * Aborts when the run ends in this process: for what a provider keeps open longer than the effect that opened it. The same for all effects
+   * of the run, and of no other run; absent outside of runs.
+   */
+  readonly runSignal?: AbortSignal
   /** Milliseconds since 1970 by the run's clock. */
   readonly now: number
   /** Judges and counts calls that a tool makes of others on behalf of this effect; null outside of runs. */

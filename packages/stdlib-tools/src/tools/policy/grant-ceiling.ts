@@ -8,7 +8,7 @@ import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { EFFECTS, effectProblem } from '../../library/effects/index.js'
 import type { SideEffect } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
-import { toCall, findEffectFault, findGrantLimit, makeEffectSpan, withEffectPins } from './grants.js'
+import { toCall, findEffectFault, findGrantLimit, makeEffectSpan, opensStream, withEffectPins } from './grants.js'
 import type { SecurityLevel } from './level-order.js'
 
 /** What a host allows its run, outermost first; every scope must allow a call. */
@@ -85,7 +85,7 @@ export const EFFECT_JUDGE: EffectJudge = {
   hold: holdForApproval,
   refuse: (ctx, effect, mode) => (isGuarded(ctx) ? findEffectFault(ctx, effect, mode) : null),
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? findGrantLimit(ctx, tool, argument) : Infinity),
-  describe: (effect) => toCall(effect),
+  describe: (effect) => (opensStream(effect) ? null : toCall(effect)),
   span: makeEffectSpan,
   codeOf: (category) => findCode(category),
 }

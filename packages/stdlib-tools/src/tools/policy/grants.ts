@@ -368,6 +368,7 @@ export function makeEffectSpan(effect: Effect, isCovered: boolean): EffectSpan |
     return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args.executor) } }
   }
   if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
+  if (opensStream(effect)) return null
   const call = isCovered ? null : toCall(effect)
   if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
   if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args.method)}`, facts: {} }
@@ -384,6 +385,11 @@ export function toCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | nu
   if (shown === undefined) return { tool, args, ...secret }
   const seen = Object.fromEntries(shown.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])))
   return { tool, args: seen, ...secret }
+}
+
+/** An answer that comes in pieces is told of when it has come (agents/models/streams.ts). */
+export function opensStream({ kind, args }: Pick<Effect, 'kind' | 'args'>): boolean {
+  return kind === 'llm.call' && typeof args.stream === 'string'
 }
 
 /** Field of a task: the standard tool that its builtin carries out at present. */

@@ -1,0 +1,15 @@
+// The services whose protocol is spoken here, by the name of the provider.
+
+import { lookup } from '@bridle/vm'
+import { anthropic } from './anthropic.js'
+import { gemini } from './gemini.js'
+import { ollama } from './ollama.js'
+import { openai } from './openai.js'
+import type { Wire } from './wire.js'
+
+const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini })
+
+/** Whoever has no wire of its own speaks OpenAI's. */
+export function findWire(provider: string): Wire {
+  return Object.hasOwn(WIRES, provider) ? WIRES[provider]! : openai
+}

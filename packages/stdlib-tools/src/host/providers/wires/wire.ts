@@ -1,0 +1,93 @@
+// One service's way of saying what a script asks of a model, and of answering.
+
+import { count, list, readText, readWord, record } from './json.js'
+import type { Json } from './json.js'
+
+/** A request in the shape of the script's side. */
+export interface Asked {
+  readonly provider: string
+  readonly model: string
+  readonly system: string | null
+  readonly messages: readonly Json[]
+  readonly tools: readonly Json[]
+  readonly toolChoice: unknown
+  readonly maxTokens: number
+  readonly settings: Json
+  readonly thinking: Json
+  readonly cache: boolean
+  readonly output: { readonly kind: string; readonly schema: unknown }
+}
+
+/** One service's way of saying it. */
+export interface Wire {
+  readonly path: (asked: Asked, endpoint: string) => string
+  readonly body: (asked: Asked) => Json
+  readonly answer: (body: Json) => Json
+  readonly streaming: Streaming
+  /** A text as a vector, by the services that do that. */
+  readonly embed?: {
+    readonly path: (model: string) => string
+    readonly body: (model: string, input: string) => Json
+    readonly vector: (body: Json) => unknown
+  }
+  /** Where the list of models is, for a check of health. */
+  readonly modelsPath: string
+}
+
+export function readAsked(args: Json): Asked {
+  return {
+    provider: readWord(args.provider),
+    model: readWord(args.model),
+    system: readText(args.system),
+    messages: list(args.messages).map(record),
+    tools: list(args.tools).map(record),
+    toolChoice: args.tool_choice ?? null,
+    maxTokens: count(args.max_tokens),
+    settings: record(args.settings),
+    thinking: record(args.thinking),
+    cache: args.cache === true,
+    output: { kind: readWord(record(args.output)['kind'], 'text'), schema: record(args.output)['schema'] ?? null },
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- in pieces
+
+/** A piece of an answer, as scripts get it. */
+export type Delta =
+  | { readonly type: 'text' | 'reasoning'; readonly text: string }
+  /** A piece of the JSON of a call's arguments; the first of a call has its name, and may have no text. */
+  | { readonly type: 'tool_call'; readonly index: number; readonly id: string; readonly name: string; readonly text: string }
+
+/** How a service streams. */
+export interface Streaming {
+  readonly framing: 'sse' | 'ndjson'
+  readonly path?: (asked: Asked, endpoint: string) => string
+  /** What the body of the request has beside. */
+  readonly body: Json
+  readonly read: () => AnswerReader
+}
+
+/** Puts an answer together from its events. */
+export interface AnswerReader {
+  /** What one event adds. Throws a StreamError for one that says that the service failed. */
+  readonly take: (event: Json, name: string | null) => readonly Delta[]
+  /** Whether the service has said all: what comes then is not waited for. */
+  readonly isEnded: () => boolean
+  /** Whether the answer is whole where the connection ends here. */
+  readonly isWhole: () => boolean
+  /** The answer in the form that it has when it does not come in pieces, so that both are read by one function. */
+  readonly body: () => Json
+}
+
+/** An error that a service tells in the midst of an answer. */
+export class StreamError extends Error {
+  readonly category: string
+
+  constructor(category: string, message: string) {
+    super(message)
+    this.category = category
+  }
+}
+
+/** What ends the events of those that speak OpenAI's protocol. */
+export const DONE = '[DONE]'
